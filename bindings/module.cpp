@@ -1,0 +1,10 @@
+#include "bindings/bind.hpp"
+
+NB_MODULE(_core, m) {
+  m.doc() = "Cutplane's numerical core: threaded, without the GIL, on arrays where they lie.";
+  cutplane::bind::bind_passes(m);
+  cutplane::bind::bind_hinge(m);
+  cutplane::bind::bind_dual_ascent(m);
+  cutplane::bind::bind_reduced_qp(m);
+  cutplane::bind::bind_svmlight(m);
+}

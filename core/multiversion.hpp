@@ -1,0 +1,13 @@
+// One build for every CPU: a function marked CUTPLANE_MULTIVERSION is compiled for the baseline and
+// for newer instruction sets, and the loader picks the version the machine can run.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define CUTPLANE_MULTIVERSION \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+// aarch64: NEON is the baseline already.
+#define CUTPLANE_MULTIVERSION
+#endif
+
+#define CUTPLANE_INLINE inline __attribute__((always_inline))
