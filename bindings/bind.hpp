@@ -15,8 +15,6 @@ namespace cutplane::bind {
 template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
 using Array1 = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 template <class T>
 using Array2 = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
@@ -29,7 +27,7 @@ Array1<T> to_numpy(std::vector<T>&& values) {
   return Array1<T>(owned->data(), {owned->size()}, owner);
 }
 
-void bind_passes(nb::module_& m);
+void bind_matrix(nb::module_& m);
 void bind_hinge(nb::module_& m);
 void bind_dual_ascent(nb::module_& m);
 void bind_reduced_qp(nb::module_& m);

@@ -1,7 +1,62 @@
-#include "bindings/bind.hpp"
+#include "core/dual_ascent.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "bindings/matrix.hpp"
 
 namespace cutplane::bind {
+namespace {
 
-void bind_dual_ascent(nb::module_& m) { (void)m; }
+using nb::literals::operator""_a;
+
+struct PyDualAscent {
+  PyDualAscent(const PyMatrix& X, Vector<const std::int8_t> y,
+               std::optional<Vector<const double>> upper, double upper_all, bool intercept,
+               std::uint64_t seed, int n_threads)
+      : owners(nb::make_tuple(nb::cast(X), y, upper)), matrix(X.matrix) {
+    if (static_cast<index_t>(y.shape(0)) != matrix->rows() ||
+        (upper && upper->shape(0) != y.shape(0)))
+      throw std::invalid_argument("one label (and bound) per example is needed");
+    nb::gil_scoped_release release;
+    ascent = std::make_unique<DualAscent>(*matrix, y.data(), upper ? upper->data() : nullptr,
+                                          upper_all, intercept, seed, n_threads);
+  }
+
+  nb::object owners;
+  std::shared_ptr<Matrix> matrix;
+  std::unique_ptr<DualAscent> ascent;
+};
+
+}  // namespace
+
+void bind_dual_ascent(nb::module_& m) {
+  nb::class_<PyDualAscent>(m, "DualAscent", "Dual coordinate ascent for the hinge.")
+      .def(nb::init<const PyMatrix&, Vector<const std::int8_t>, std::optional<Vector<const double>>,
+                    double, bool, std::uint64_t, int>(),
+           "matrix"_a, "y"_a, "upper"_a.none(), "upper_all"_a, "intercept"_a, "seed"_a,
+           "n_threads"_a)
+      .def("epoch",
+           [](PyDualAscent& self) {
+             nb::gil_scoped_release release;
+             self.ascent->epoch();
+           })
+      .def("unshrink", [](PyDualAscent& self) { self.ascent->unshrink(); })
+      .def(
+          "coefficients",
+          [](PyDualAscent& self, double scale, bool balanced) {
+            return to_numpy(self.ascent->coefficients(scale, balanced));
+          },
+          "scale"_a, "balanced"_a)
+      .def_prop_ro(
+          "v", [](PyDualAscent& self) { return to_numpy(std::vector<double>(self.ascent->v())); },
+          nb::rv_policy::move)
+      .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
+      .def_prop_ro("intercept", [](PyDualAscent& self) { return self.ascent->intercept(); })
+      .def_prop_ro("active", [](PyDualAscent& self) { return self.ascent->active(); });
+}
 
 }  // namespace cutplane::bind

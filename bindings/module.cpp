@@ -2,7 +2,7 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "Cutplane's numerical core: threaded, without the GIL, on arrays where they lie.";
-  cutplane::bind::bind_passes(m);
+  cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_dual_ascent(m);
   cutplane::bind::bind_reduced_qp(m);

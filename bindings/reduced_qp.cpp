@@ -1,7 +1,113 @@
+#include "core/reduced_qp.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+#include <cmath>
+#include <span>
+#include <stdexcept>
+#include <tuple>
+
 #include "bindings/bind.hpp"
+#include "core/planes.hpp"
 
 namespace cutplane::bind {
 
-void bind_reduced_qp(nb::module_& m) { (void)m; }
+namespace {
+
+// Squared slopes up to here can be multiplied with each other without overflow.
+constexpr double kLongest = 1e150;
+
+// A bundle: the slopes, and the QP over them. Positions count the planes that were added; the
+// trivial plane, which is the QP's plane 0, has none.
+struct Bundle {
+  Planes planes;
+  ReducedQp qp;
+  int n_threads;
+
+  Bundle(index_t dimension, double lower_bound, int threads)
+      : planes(dimension), qp(lower_bound), n_threads(threads) {}
+
+  void add(const Vector<const double>& slope, double offset) {
+    if (static_cast<index_t>(slope.size()) != planes.dimension()) {
+      throw std::invalid_argument("the slope does not have the bundle's dimension");
+    }
+    nb::gil_scoped_release unlocked;
+    const std::vector<double> products = planes.products(slope.data(), n_threads);
+    if (!std::isfinite(products.back()) || !std::isfinite(offset)) {
+      throw std::invalid_argument(
+          "a plane's slope, its squared length and its offset must be finite");
+    }
+    planes.add(slope.data());
+    qp.append(products, offset);
+  }
+
+  // (w, lower, weights, risk_model, violation, pivots)
+  auto solve(double C) {
+    std::vector<double> w(static_cast<std::size_t>(planes.dimension()));
+    std::vector<double> weights;
+    ReducedQpOutcome outcome{};
+    double lower = 0.0;
+    {
+      nb::gil_scoped_release unlocked;
+      outcome = qp.solve(C);
+      const std::span<const double> all = qp.weights();
+      weights.assign(all.begin() + 1, all.end());
+      // The bound is proven by the planes and by weights on the simplex alone, not by how well the
+      // QP was solved: nothing here comes from the Gram matrix.
+      const double squared_norm = planes.combine(weights, -C, w.data(), n_threads);
+      double mean_offset = 0.0;
+      for (index_t i = 0; i < qp.size(); ++i) mean_offset += all[i] * qp.offsets()[i];
+      lower = C * mean_offset - 0.5 * squared_norm;
+    }
+    return std::make_tuple(to_numpy(std::move(w)), lower, to_numpy(std::move(weights)),
+                           outcome.risk_model, outcome.violation, outcome.pivots);
+  }
+
+  index_t prune(index_t idle) {
+    std::vector<index_t> in_qp, in_planes;
+    for (index_t i = 1; i < qp.size(); ++i) {
+      if (qp.idle()[i] >= idle && qp.weights()[i] == 0.0) {
+        in_qp.push_back(i);
+        in_planes.push_back(i - 1);
+      }
+    }
+    qp.remove(in_qp);
+    planes.remove(in_planes);
+    return static_cast<index_t>(in_qp.size());
+  }
+
+  auto slopes() const {
+    const auto d = static_cast<std::size_t>(planes.dimension());
+    const auto n = static_cast<std::size_t>(planes.size());
+    auto* all = new std::vector<double>();
+    nb::capsule owner(all, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    all->reserve(n * d);
+    for (index_t i = 0; i < planes.size(); ++i) {
+      all->insert(all->end(), planes.slope(i), planes.slope(i) + d);
+    }
+    return Array2<double>(all->data(), {n, d}, owner);
+  }
+
+  auto offsets() const {
+    const std::span<const double> all = qp.offsets();
+    return to_numpy(std::vector<double>(all.begin() + 1, all.end()));
+  }
+};
+
+}  // namespace
+
+void bind_reduced_qp(nb::module_& m) {
+  nb::class_<Bundle>(m, "Bundle", "Planes and the QP over them; see cutplane.solvers.bundle.")
+      .def(nb::init<index_t, double, int>(), nb::arg("dimension"), nb::arg("lower_bound"),
+           nb::arg("n_threads"))
+      .def(nb::init<const Bundle&>(), nb::arg("other"))
+      .def("__len__", [](const Bundle& b) { return b.planes.size(); })
+      .def("add", &Bundle::add, nb::arg("slope").noconvert(), nb::arg("offset"))
+      .def("solve", &Bundle::solve, nb::arg("C"))
+      .def("prune", &Bundle::prune, nb::arg("idle"))
+      .def("reset", [](Bundle& b) { b.qp.reset(); })
+      .def("slopes", &Bundle::slopes)
+      .def("offsets", &Bundle::offsets);
+}
 
 }  // namespace cutplane::bind

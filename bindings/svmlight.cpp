@@ -1,7 +1,136 @@
+#include "core/svmlight.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <stdexcept>
+
 #include "bindings/bind.hpp"
 
 namespace cutplane::bind {
 
-void bind_svmlight(nb::module_& m) { (void)m; }
+namespace {
+
+using svmlight::Fault;
+using svmlight::IndexArray;
+using svmlight::Options;
+using svmlight::Reader;
+
+template <class T>
+nb::object to_numpy(GrowingArray<T>& values) {
+  auto* owned = new GrowingArray<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<GrowingArray<T>*>(p); });
+  return nb::cast(Array1<T>(owned->data(), {owned->size()}, owner));
+}
+
+nb::object to_numpy(IndexArray& values) {
+  return values.wide() ? to_numpy(values.large()) : to_numpy(values.small());
+}
+
+svmlight::Base parse_base(const std::string& name) {
+  if (name == "auto") return svmlight::Base::automatic;
+  if (name == "zero") return svmlight::Base::zero;
+  if (name == "one") return svmlight::Base::one;
+  throw std::invalid_argument("base must be auto, zero or one, not " + name);
+}
+
+// None, or (line, column, token, wanted).
+nb::object to_python(const std::optional<Fault>& fault) {
+  if (!fault) return nb::none();
+  return nb::make_tuple(fault->line, fault->column,
+                        nb::bytes(fault->token.data(), fault->token.size()), fault->wanted);
+}
+
+constexpr auto fault_signature_note =
+    "Returns None, or (line, column, token, wanted) for the first malformed line.";
+
+template <class Value>
+void bind_reader(nb::module_& m, const char* name) {
+  using R = Reader<Value>;
+  nb::class_<R>(m, name, "Builds CSR arrays from blocks of svmlight text.")
+      .def(
+          "__init__",
+          [](R* self, const std::string& base, std::optional<index_t> n_features, int n_threads,
+             index_t chunk_bytes, index_t narrow_limit) {
+            new (self)
+                R(Options{parse_base(base), n_features, n_threads, chunk_bytes, narrow_limit});
+          },
+          nb::arg("base"), nb::arg("n_features").none(), nb::arg("n_threads"),
+          nb::arg("chunk_bytes") = Options{}.chunk_bytes,
+          nb::arg("narrow_limit") = Options{}.narrow_limit)
+      .def(
+          "feed",
+          [](R& self, Vector<const std::uint8_t> block) {
+            std::optional<Fault> fault;
+            {
+              nb::gil_scoped_release release;
+              fault = self.feed({reinterpret_cast<const char*>(block.data()), block.size()});
+            }
+            return to_python(fault);
+          },
+          nb::arg("block"), fault_signature_note)
+      .def(
+          "finish",
+          [](R& self) {
+            std::optional<Fault> fault;
+            {
+              nb::gil_scoped_release release;
+              fault = self.finish();
+            }
+            return to_python(fault);
+          },
+          fault_signature_note)
+      .def(
+          "take",
+          [](R& self) {
+            auto& examples = self.examples();
+            nb::object qid = self.has_qid() ? to_numpy(examples.qids) : nb::none();
+            return nb::make_tuple(to_numpy(examples.values), to_numpy(examples.indices),
+                                  to_numpy(examples.indptr), to_numpy(examples.labels), qid,
+                                  examples.n_features);
+          },
+          "Once, after finish: (values, indices, indptr, labels, qid or None, n_features).");
+}
+
+template <class Value, class Index>
+nb::list format_rows(Vector<const Value> values, Vector<const Index> indices,
+                     Vector<const Index> indptr, Vector<const double> labels,
+                     std::optional<Vector<const std::int64_t>> qid, index_t first_index,
+                     int n_threads) {
+  const auto span = [](const auto& array) { return std::span(array.data(), array.size()); };
+  if (indptr.size() != labels.size() + 1 || values.size() != indices.size() ||
+      (qid && qid->size() != labels.size())) {
+    throw std::invalid_argument("format_rows: array lengths do not belong together");
+  }
+  std::vector<GrowingArray<char>> pieces;
+  {
+    nb::gil_scoped_release release;
+    const auto qids = qid ? span(*qid) : std::span<const std::int64_t>();
+    pieces = svmlight::format_rows<Value, Index>(span(values), span(indices), span(indptr),
+                                                 span(labels), qids, first_index, n_threads);
+  }
+  nb::list texts;
+  for (auto& piece : pieces) texts.append(nb::bytes(piece.data(), piece.size()));
+  return texts;
+}
+
+template <class Value, class Index>
+void bind_format_rows(nb::module_& m) {
+  m.def("svmlight_format_rows", &format_rows<Value, Index>, nb::arg("values"), nb::arg("indices"),
+        nb::arg("indptr"), nb::arg("labels"), nb::arg("qid").none(), nb::arg("first_index"),
+        nb::arg("n_threads"),
+        "Rows as svmlight text, in pieces; indptr holds offsets into the whole values.");
+}
+
+}  // namespace
+
+void bind_svmlight(nb::module_& m) {
+  bind_reader<float>(m, "SvmlightReader32");
+  bind_reader<double>(m, "SvmlightReader64");
+  bind_format_rows<float, std::int32_t>(m);
+  bind_format_rows<float, std::int64_t>(m);
+  bind_format_rows<double, std::int32_t>(m);
+  bind_format_rows<double, std::int64_t>(m);
+}
 
 }  // namespace cutplane::bind

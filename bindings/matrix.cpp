@@ -1,0 +1,164 @@
+#include <stdexcept>
+
+#include "bindings/bind.hpp"
+#include "bindings/matrix.hpp"
+
+namespace cutplane::bind {
+namespace {
+
+using nb::literals::operator""_a;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class T>
+PyMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X, OptionalRows rows) {
+  const auto n = static_cast<index_t>(rows ? rows->shape(0) : X.shape(0));
+  const auto d = static_cast<index_t>(X.shape(1));
+  const std::int64_t* chosen = rows ? rows->data() : nullptr;
+  PyMatrix result;
+  if (X.stride(1) == 1 || d <= 1) {
+    result.matrix = make_dense<T>(X.data(), n, d, X.stride(0), chosen);
+  } else {
+    require(X.stride(0) == 1, "rows or columns of a dense matrix must be contiguous");
+    result.matrix = make_dense_by_columns<T>(X.data(), n, d, X.stride(1), chosen);
+  }
+  result.owners = nb::make_tuple(X, rows);
+  return result;
+}
+
+template <class T, class I>
+PyMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I> indptr, index_t n_cols,
+             OptionalRows rows) {
+  const auto n = static_cast<index_t>(rows ? rows->shape(0) : indptr.shape(0) - 1);
+  PyMatrix result;
+  result.matrix = make_csr<T, I>(values.data(), indices.data(), indptr.data(), n, n_cols,
+                                 rows ? rows->data() : nullptr);
+  result.owners = nb::make_tuple(values, indices, indptr, rows);
+  return result;
+}
+
+// Positions checked once here, so that no pass has to.
+void check_rows(const Vector<const std::int64_t>& rows, index_t n) {
+  for (std::size_t k = 0; k < rows.shape(0); ++k)
+    require(rows.data()[k] >= 0 && rows.data()[k] < n, "a row position is out of range");
+}
+
+nb::object scores(const PyMatrix& self, nb::ndarray<const double, nb::c_contig, nb::device::cpu> w,
+                  int n_threads) {
+  const Matrix& X = *self.matrix;
+  require((w.ndim() == 1 || w.ndim() == 2) && static_cast<index_t>(w.shape(0)) == X.cols(),
+          "weights must have one row per feature");
+  const std::size_t k = w.ndim() == 2 ? w.shape(1) : 1;
+  const auto n = static_cast<std::size_t>(X.rows());
+  double* out = new double[n * k];
+  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  {
+    nb::gil_scoped_release release;
+    X.scores(w.data(), static_cast<index_t>(k), out, n_threads);
+  }
+  if (w.ndim() == 1) return nb::cast(Array1<double>(out, {n}, owner));
+  return nb::cast(Array2<double>(out, {n, k}, owner));
+}
+
+nb::object combine(const PyMatrix& self,
+                   nb::ndarray<const double, nb::c_contig, nb::device::cpu> coef, int n_threads) {
+  const Matrix& X = *self.matrix;
+  require((coef.ndim() == 1 || coef.ndim() == 2) && static_cast<index_t>(coef.shape(0)) == X.rows(),
+          "coefficients must have one row per example");
+  const std::size_t k = coef.ndim() == 2 ? coef.shape(1) : 1;
+  const auto d = static_cast<std::size_t>(X.cols());
+  double* out = new double[d * k];
+  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  {
+    nb::gil_scoped_release release;
+    X.combine(coef.data(), static_cast<index_t>(k), out, n_threads);
+  }
+  if (coef.ndim() == 1) return nb::cast(Array1<double>(out, {d}, owner));
+  return nb::cast(Array2<double>(out, {d, k}, owner));
+}
+
+Array1<double> curvature(const PyMatrix& self, Vector<const std::int64_t> subset,
+                         Vector<const double> weights, Vector<const double> v, int n_threads) {
+  const Matrix& X = *self.matrix;
+  check_rows(subset, X.rows());
+  require(weights.shape(0) == subset.shape(0) && static_cast<index_t>(v.shape(0)) == X.cols(),
+          "one weight per row and one entry of v per feature are needed");
+  std::vector<double> out(X.cols());
+  {
+    nb::gil_scoped_release release;
+    X.curvature({subset.data(), subset.shape(0)}, weights.data(), v.data(), out.data(), n_threads);
+  }
+  return to_numpy(std::move(out));
+}
+
+Array2<double> gram(const PyMatrix& self, Vector<const std::int64_t> subset,
+                    Vector<const double> weights, int n_threads) {
+  const Matrix& X = *self.matrix;
+  check_rows(subset, X.rows());
+  require(weights.shape(0) == subset.shape(0), "one weight per row is needed");
+  const auto d = static_cast<std::size_t>(X.cols());
+  double* out = new double[d * d];
+  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  {
+    nb::gil_scoped_release release;
+    X.gram({subset.data(), subset.shape(0)}, weights.data(), out, n_threads);
+  }
+  return Array2<double>(out, {d, d}, owner);
+}
+
+Array2<double> gather(const PyMatrix& self, Vector<const std::int64_t> subset,
+                      Vector<const double> scale, int n_threads) {
+  const Matrix& X = *self.matrix;
+  check_rows(subset, X.rows());
+  require(scale.shape(0) == subset.shape(0), "one factor per row is needed");
+  const auto d = static_cast<std::size_t>(X.cols());
+  double* out = new double[subset.shape(0) * d];
+  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  {
+    nb::gil_scoped_release release;
+    X.gather({subset.data(), subset.shape(0)}, scale.data(), out, n_threads);
+  }
+  return Array2<double>(out, {subset.shape(0), d}, owner);
+}
+
+}  // namespace
+
+void bind_matrix(nb::module_& m) {
+  auto cls = nb::class_<PyMatrix>(
+      m, "Matrix", "A data matrix as a linear map; the arrays behind it are used where they lie.");
+  cls.def_static("dense", &dense<float>, "X"_a.noconvert(), "rows"_a = nb::none());
+  cls.def_static("dense", &dense<double>, "X"_a.noconvert(), "rows"_a = nb::none());
+  auto bind_csr = [&](auto value, auto index) {
+    cls.def_static("csr", &csr<decltype(value), decltype(index)>, "values"_a.noconvert(),
+                   "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_cols"_a,
+                   "rows"_a = nb::none());
+  };
+  bind_csr(float{}, std::int32_t{});
+  bind_csr(float{}, std::int64_t{});
+  bind_csr(double{}, std::int32_t{});
+  bind_csr(double{}, std::int64_t{});
+  cls.def_prop_ro("shape", [](const PyMatrix& self) {
+    return std::make_pair(self.matrix->rows(), self.matrix->cols());
+  });
+  cls.def_prop_ro("entries", [](const PyMatrix& self) { return self.matrix->entries(); });
+  cls.def("scores", &scores, "w"_a, "n_threads"_a = 0, "X @ w, w of shape (d,) or (d, k).");
+  cls.def("combine", &combine, "coef"_a, "n_threads"_a = 0,
+          "X.T @ coef, coef of shape (n,) or (n, k).");
+  cls.def("curvature", &curvature, "subset"_a, "weights"_a, "v"_a, "n_threads"_a = 0,
+          "Sum over the subset of weights[i] x_i <x_i, v>.");
+  cls.def("gram", &gram, "subset"_a, "weights"_a, "n_threads"_a = 0,
+          "Lower triangle of the sum over the subset of weights[i] x_i x_i'.");
+  cls.def("gather", &gather, "subset"_a, "scale"_a, "n_threads"_a = 0,
+          "The rows of the subset times scale[i], dense.");
+  cls.def(
+      "first_nonfinite_row",
+      [](const PyMatrix& self, int n_threads) {
+        nb::gil_scoped_release release;
+        return self.matrix->first_nonfinite_row(n_threads);
+      },
+      "n_threads"_a = 0, "The first row with a value that is not finite, or -1.");
+}
+
+}  // namespace cutplane::bind

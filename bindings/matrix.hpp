@@ -1,0 +1,22 @@
+// A core matrix together with the NumPy arrays it lies on.
+#pragma once
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <memory>
+#include <optional>
+
+#include "bindings/bind.hpp"
+#include "core/matrix.hpp"
+
+namespace cutplane::bind {
+
+using OptionalRows = std::optional<Vector<const std::int64_t>>;
+
+struct PyMatrix {
+  std::shared_ptr<Matrix> matrix;
+  nb::object owners;  // keeps the arrays alive
+};
+
+}  // namespace cutplane::bind

@@ -1,0 +1,107 @@
+#include "core/row_passes.hpp"
+
+namespace cutplane {
+namespace {
+
+template <class T, class I>
+struct CsrRows {
+  const T* values;
+  const I* indices;
+  const I* indptr;
+  index_t n, d;
+  const std::int64_t* chosen;
+
+  CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
+
+  index_t entries() const {
+    if (!chosen) return static_cast<index_t>(indptr[n] - indptr[0]);
+    index_t sum = 0;
+    for (index_t i = 0; i < n; ++i) sum += indptr[chosen[i] + 1] - indptr[chosen[i]];
+    return sum;
+  }
+
+  // Four sums hide the latency of the addition; rows are too short for gathers to pay.
+  CUTPLANE_INLINE double dot(index_t i, const double* w) const {
+    index_t k = indptr[i];
+    const index_t end = indptr[i + 1];
+    double a = 0, b = 0, c = 0, e = 0;
+    for (; k + 4 <= end; k += 4) {
+      a += static_cast<double>(values[k]) * w[indices[k]];
+      b += static_cast<double>(values[k + 1]) * w[indices[k + 1]];
+      c += static_cast<double>(values[k + 2]) * w[indices[k + 2]];
+      e += static_cast<double>(values[k + 3]) * w[indices[k + 3]];
+    }
+    for (; k < end; ++k) a += static_cast<double>(values[k]) * w[indices[k]];
+    return (a + b) + (c + e);
+  }
+
+  CUTPLANE_INLINE void axpy(index_t i, double coef, double* sum) const {
+    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
+      sum[indices[k]] += coef * static_cast<double>(values[k]);
+  }
+
+  CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
+    for (index_t j = 0; j < m; ++j) out[j] = 0.0;
+    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k) {
+      const double value = values[k];
+      const double* row = w + static_cast<index_t>(indices[k]) * m;
+#pragma omp simd
+      for (index_t j = 0; j < m; ++j) out[j] += value * row[j];
+    }
+  }
+
+  CUTPLANE_INLINE void axpy_many(index_t i, const double* coef, index_t m, double* sum) const {
+    bool any = false;
+    for (index_t j = 0; j < m; ++j) any |= coef[j] != 0.0;
+    if (!any) return;
+    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k) {
+      const double value = values[k];
+      double* row = sum + static_cast<index_t>(indices[k]) * m;
+#pragma omp simd
+      for (index_t j = 0; j < m; ++j) row[j] += value * coef[j];
+    }
+  }
+
+  // Indices are sorted within a row (sources/csr.py sees to it): m <= k is the lower triangle.
+  CUTPLANE_INLINE void outer(index_t i, double weight, double* sum) const {
+    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k) {
+      const double scaled = weight * static_cast<double>(values[k]);
+      double* row = sum + static_cast<index_t>(indices[k]) * d;
+      for (index_t m = indptr[i]; m <= k; ++m)
+        row[indices[m]] += scaled * static_cast<double>(values[m]);
+    }
+  }
+
+  double squared_norm(index_t i) const {
+    double sum = 0;
+    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
+      sum += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+    return sum;
+  }
+
+  bool finite(index_t i) const {
+    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
+      if (!std::isfinite(values[k])) return false;
+    return true;
+  }
+};
+
+}  // namespace
+
+template <class T, class I>
+std::unique_ptr<Matrix> make_csr(const T* values, const I* indices, const I* indptr, index_t n_rows,
+                                 index_t n_cols, const std::int64_t* rows) {
+  using Rows = CsrRows<T, I>;
+  return std::make_unique<RowMatrix<Rows>>(Rows{values, indices, indptr, n_rows, n_cols, rows});
+}
+
+template std::unique_ptr<Matrix> make_csr(const float*, const std::int32_t*, const std::int32_t*,
+                                          index_t, index_t, const std::int64_t*);
+template std::unique_ptr<Matrix> make_csr(const float*, const std::int64_t*, const std::int64_t*,
+                                          index_t, index_t, const std::int64_t*);
+template std::unique_ptr<Matrix> make_csr(const double*, const std::int32_t*, const std::int32_t*,
+                                          index_t, index_t, const std::int64_t*);
+template std::unique_ptr<Matrix> make_csr(const double*, const std::int64_t*, const std::int64_t*,
+                                          index_t, index_t, const std::int64_t*);
+
+}  // namespace cutplane

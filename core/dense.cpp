@@ -1,0 +1,94 @@
+#include "core/row_passes.hpp"
+
+namespace cutplane {
+namespace {
+
+template <class T>
+struct DenseRows {
+  const T* values;
+  index_t stride;
+  index_t n, d;
+  const std::int64_t* chosen;
+
+  CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
+  index_t entries() const { return n * d; }
+
+  CUTPLANE_INLINE double dot(index_t i, const double* w) const {
+    const T* row = values + i * stride;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t j = 0; j < d; ++j) sum += static_cast<double>(row[j]) * w[j];
+    return sum;
+  }
+
+  CUTPLANE_INLINE void axpy(index_t i, double coef, double* sum) const {
+    const T* row = values + i * stride;
+#pragma omp simd
+    for (index_t j = 0; j < d; ++j) sum[j] += coef * static_cast<double>(row[j]);
+  }
+
+  CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
+    const T* row = values + i * stride;
+    for (index_t j = 0; j < m; ++j) out[j] = 0.0;
+    for (index_t c = 0; c < d; ++c) {
+      const double value = row[c];
+#pragma omp simd
+      for (index_t j = 0; j < m; ++j) out[j] += value * w[c * m + j];
+    }
+  }
+
+  CUTPLANE_INLINE void axpy_many(index_t i, const double* coef, index_t m, double* sum) const {
+    bool any = false;
+    for (index_t j = 0; j < m; ++j) any |= coef[j] != 0.0;
+    if (!any) return;
+    const T* row = values + i * stride;
+    for (index_t c = 0; c < d; ++c) {
+      const double value = row[c];
+#pragma omp simd
+      for (index_t j = 0; j < m; ++j) sum[c * m + j] += value * coef[j];
+    }
+  }
+
+  CUTPLANE_INLINE void outer(index_t i, double weight, double* sum) const {
+    const T* row = values + i * stride;
+    for (index_t j = 0; j < d; ++j) {
+      const double scaled = weight * static_cast<double>(row[j]);
+      if (scaled == 0.0) continue;
+      double* target = sum + j * d;
+#pragma omp simd
+      for (index_t k = 0; k <= j; ++k) target[k] += scaled * static_cast<double>(row[k]);
+    }
+  }
+
+  double squared_norm(index_t i) const {
+    const T* row = values + i * stride;
+    double sum = 0;
+    for (index_t j = 0; j < d; ++j) sum += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+    return sum;
+  }
+
+  bool finite(index_t i) const {
+    // x - x is zero for every finite x: sums without a branch.
+    const T* row = values + i * stride;
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t j = 0; j < d; ++j) sum += row[j] - row[j];
+    return sum == 0;
+  }
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Matrix> make_dense(const T* values, index_t n_rows, index_t n_cols,
+                                   index_t row_stride, const std::int64_t* rows) {
+  using Rows = DenseRows<T>;
+  return std::make_unique<RowMatrix<Rows>>(Rows{values, row_stride, n_rows, n_cols, rows});
+}
+
+template std::unique_ptr<Matrix> make_dense(const float*, index_t, index_t, index_t,
+                                            const std::int64_t*);
+template std::unique_ptr<Matrix> make_dense(const double*, index_t, index_t, index_t,
+                                            const std::int64_t*);
+
+}  // namespace cutplane

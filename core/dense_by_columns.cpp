@@ -1,0 +1,132 @@
+// A dense matrix whose columns are contiguous (Fortran order, a transposed array, a DataFrame's block).
+#include "core/row_passes.hpp"
+
+namespace cutplane {
+namespace {
+
+template <class T>
+struct StridedRows {
+  const T* values;
+  index_t stride;  // between columns
+  index_t n, d;
+  const std::int64_t* chosen;
+
+  CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
+  index_t entries() const { return n * d; }
+
+  CUTPLANE_INLINE double dot(index_t i, const double* w) const {
+    double sum = 0;
+    for (index_t j = 0; j < d; ++j) sum += static_cast<double>(values[i + j * stride]) * w[j];
+    return sum;
+  }
+  CUTPLANE_INLINE void axpy(index_t i, double coef, double* sum) const {
+    for (index_t j = 0; j < d; ++j) sum[j] += coef * static_cast<double>(values[i + j * stride]);
+  }
+  CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
+    for (index_t j = 0; j < m; ++j) out[j] = 0.0;
+    for (index_t c = 0; c < d; ++c) {
+      const double value = values[i + c * stride];
+      for (index_t j = 0; j < m; ++j) out[j] += value * w[c * m + j];
+    }
+  }
+  CUTPLANE_INLINE void axpy_many(index_t i, const double* coef, index_t m, double* sum) const {
+    for (index_t c = 0; c < d; ++c) {
+      const double value = values[i + c * stride];
+      for (index_t j = 0; j < m; ++j) sum[c * m + j] += value * coef[j];
+    }
+  }
+  CUTPLANE_INLINE void outer(index_t i, double weight, double* sum) const {
+    for (index_t j = 0; j < d; ++j) {
+      const double scaled = weight * static_cast<double>(values[i + j * stride]);
+      if (scaled == 0.0) continue;
+      for (index_t k = 0; k <= j; ++k)
+        sum[j * d + k] += scaled * static_cast<double>(values[i + k * stride]);
+    }
+  }
+  double squared_norm(index_t i) const {
+    double sum = 0;
+    for (index_t j = 0; j < d; ++j) {
+      const double value = values[i + j * stride];
+      sum += value * value;
+    }
+    return sum;
+  }
+  bool finite(index_t i) const {
+    for (index_t j = 0; j < d; ++j)
+      if (!std::isfinite(values[i + j * stride])) return false;
+    return true;
+  }
+};
+
+// A tile of scores stays in cache while the columns go by.
+constexpr index_t kTile = 2048;
+
+template <class T>
+CUTPLANE_MULTIVERSION void score_tile(const StridedRows<T>& rows, index_t begin, index_t end,
+                                      const double* w, double* out) {
+  for (index_t i = begin; i < end; ++i) out[i] = 0.0;
+  for (index_t j = 0; j < rows.d; ++j) {
+    const T* column = rows.values + j * rows.stride;
+    const double weight = w[j];
+    if (weight == 0.0) continue;
+#pragma omp simd
+    for (index_t i = begin; i < end; ++i) out[i] += static_cast<double>(column[i]) * weight;
+  }
+}
+
+template <class T>
+CUTPLANE_MULTIVERSION void combine_tile(const StridedRows<T>& rows, index_t begin, index_t end,
+                                        const double* coef, double* sum) {
+  for (index_t j = 0; j < rows.d; ++j) {
+    const T* column = rows.values + j * rows.stride;
+    double total = 0;
+#pragma omp simd reduction(+ : total)
+    for (index_t i = begin; i < end; ++i) total += static_cast<double>(column[i]) * coef[i];
+    sum[j] += total;
+  }
+}
+
+template <class T>
+class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
+  using Base = RowMatrix<StridedRows<T>>;
+
+ public:
+  explicit ColumnMatrix(StridedRows<T> rows) : Base(rows), rows_(rows) {}
+
+  void scores(const double* w, index_t k, double* out, int n_threads) const override {
+    if (k != 1 || rows_.chosen) return Base::scores(w, k, out, n_threads);
+    for_blocks(Blocks{rows_.n, std::max<index_t>(1, rows_.n / kTile)}, n_threads,
+               [&](index_t, index_t begin, index_t end) { score_tile(rows_, begin, end, w, out); });
+  }
+
+  void combine(const double* coef, index_t k, double* out, int n_threads) const override {
+    if (k != 1 || rows_.chosen) return Base::combine(coef, k, out, n_threads);
+    const Blocks blocks = make_blocks(rows_.n, kTile, kMostBlocks);
+    std::vector<double> partial(blocks.count * rows_.d, 0.0);
+    for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+      for (index_t tile = begin; tile < end; tile += kTile)
+        combine_tile(rows_, tile, std::min(tile + kTile, end), coef, partial.data() + b * rows_.d);
+    });
+    std::fill(out, out + rows_.d, 0.0);
+    add_partial_sums(partial, blocks.count, rows_.d, out, n_threads);
+  }
+
+ private:
+  StridedRows<T> rows_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Matrix> make_dense_by_columns(const T* values, index_t n_rows, index_t n_cols,
+                                              index_t col_stride, const std::int64_t* rows) {
+  return std::make_unique<ColumnMatrix<T>>(
+      StridedRows<T>{values, col_stride, n_rows, n_cols, rows});
+}
+
+template std::unique_ptr<Matrix> make_dense_by_columns(const float*, index_t, index_t, index_t,
+                                                       const std::int64_t*);
+template std::unique_ptr<Matrix> make_dense_by_columns(const double*, index_t, index_t, index_t,
+                                                       const std::int64_t*);
+
+}  // namespace cutplane

@@ -1,0 +1,63 @@
+#include "core/dual_ascent.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace cutplane {
+
+DualAscent::DualAscent(const Matrix& matrix, const std::int8_t* y, const double* upper,
+                       double upper_all, bool intercept, std::uint64_t seed, int n_threads)
+    : matrix_(matrix) {
+  const index_t n = matrix.rows();
+  state_.y = y;
+  state_.upper = upper;
+  state_.upper_all = upper_all;
+  state_.squared_norms.resize(n);
+  matrix.squared_norms(state_.squared_norms.data(), n_threads);
+  state_.alpha.assign(n, 0.0);
+  state_.v.assign(matrix.cols(), 0.0);
+  if (intercept) {
+    // A constant feature as long as a typical example: the intercept then moves at the pace of the weights.
+    const double sum =
+        std::accumulate(state_.squared_norms.begin(), state_.squared_norms.end(), 0.0);
+    state_.bias = std::sqrt(std::max(sum / static_cast<double>(n), 1e-12));
+  }
+  state_.order.resize(n);
+  std::iota(state_.order.begin(), state_.order.end(), 0);
+  state_.random = seed;
+  unshrink();
+}
+
+void DualAscent::unshrink() {
+  state_.active = std::ssize(state_.order);
+  state_.shrink_above = INFINITY;
+  state_.shrink_below = -INFINITY;
+}
+
+void DualAscent::epoch() {
+  matrix_.ascend(state_);
+  // The step of the method of multipliers.
+  state_.bias_center += state_.bias * state_.bias_weight;
+}
+
+double DualAscent::dual_value() const {
+  double sum = 0, norm = 0;
+  for (double alpha : state_.alpha) sum += alpha;
+  for (double value : state_.v) norm += value * value;
+  return sum - 0.5 * norm;
+}
+
+std::vector<double> DualAscent::coefficients(double scale, bool balanced) const {
+  double positive = 0, negative = 0;
+  for (std::size_t i = 0; i < state_.alpha.size(); ++i)
+    (state_.y[i] > 0 ? positive : negative) += state_.alpha[i];
+  const double least = std::min(positive, negative);
+  const double on_positive = balanced && positive > 0 ? scale * (least / positive) : scale;
+  const double on_negative = balanced && negative > 0 ? scale * (least / negative) : scale;
+  std::vector<double> coef(state_.alpha.size());
+  for (std::size_t i = 0; i < coef.size(); ++i)
+    coef[i] = -state_.y[i] * state_.alpha[i] * (state_.y[i] > 0 ? on_positive : on_negative);
+  return coef;
+}
+
+}  // namespace cutplane

@@ -1,0 +1,58 @@
+// A data matrix as a linear map: every pass over the examples that training needs.
+//
+// Requires: the arrays behind a matrix outlive it and do not change. Ensures: nothing is copied or upcast;
+// sums are in double; results are the same to the bit for any number of threads (core/parallel.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/parallel.hpp"
+
+namespace cutplane {
+
+struct Ascent;  // core/dual_ascent.hpp
+
+class Matrix {
+ public:
+  virtual ~Matrix() = default;
+
+  virtual index_t rows() const = 0;
+  virtual index_t cols() const = 0;
+  // Stored entries in all: what one pass reads.
+  virtual index_t entries() const = 0;
+
+  // out (n x k) = X W (d x k), both row-major
+  virtual void scores(const double* w, index_t k, double* out, int n_threads) const = 0;
+  // out (d x k) = X' coef (n x k), both row-major; rows whose coefficients are all zero are not read
+  virtual void combine(const double* coef, index_t k, double* out, int n_threads) const = 0;
+  // out = sum over subset of weights[i] x_i <x_i, v>: the product of a curvature with v
+  virtual void curvature(std::span<const std::int64_t> subset, const double* weights,
+                         const double* v, double* out, int n_threads) const = 0;
+  // out (d x d, lower triangle, row-major) = sum over subset of weights[i] x_i x_i'
+  virtual void gram(std::span<const std::int64_t> subset, const double* weights, double* out,
+                    int n_threads) const = 0;
+  // out (|subset| x d, row-major) = scale[i] x_i: for products that a BLAS does better
+  virtual void gather(std::span<const std::int64_t> subset, const double* scale, double* out,
+                      int n_threads) const = 0;
+  // out[i] = |x_i|^2
+  virtual void squared_norms(double* out, int n_threads) const = 0;
+  // One sweep of dual coordinate ascent, on the calling thread.
+  virtual void ascend(Ascent& state) const = 0;
+  // The first row whose values are not all finite; -1 if there is none.
+  virtual index_t first_nonfinite_row(int n_threads) const = 0;
+};
+
+// rows: null for all rows in order, else the positions of the n_rows rows that are seen.
+template <class T>
+std::unique_ptr<Matrix> make_dense(const T* values, index_t n_rows, index_t n_cols,
+                                   index_t row_stride, const std::int64_t* rows);
+template <class T>
+std::unique_ptr<Matrix> make_dense_by_columns(const T* values, index_t n_rows, index_t n_cols,
+                                              index_t col_stride, const std::int64_t* rows);
+template <class T, class I>
+std::unique_ptr<Matrix> make_csr(const T* values, const I* indices, const I* indptr, index_t n_rows,
+                                 index_t n_cols, const std::int64_t* rows);
+
+}  // namespace cutplane

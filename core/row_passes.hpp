@@ -1,0 +1,244 @@
+// Passes over a matrix stored by rows, written once for every layout.
+//
+// A `Rows` offers dot, axpy, ... on one row; RowMatrix turns them into threaded passes.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/dual_ascent.hpp"
+#include "core/matrix.hpp"
+#include "core/multiversion.hpp"
+#include "core/parallel.hpp"
+
+namespace cutplane {
+
+// A block of rows is large enough to make a thread's wake-up negligible.
+inline constexpr index_t kEntriesPerBlock = 1 << 14;
+inline constexpr index_t kMostBlocks = 64;
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void score_rows(const Rows& rows, index_t begin, index_t end, const double* w,
+                                      index_t k, double* out) {
+  if (k == 1) {
+    for (index_t i = begin; i < end; ++i) out[i] = rows.dot(rows.at(i), w);
+  } else {
+    for (index_t i = begin; i < end; ++i) rows.dot_many(rows.at(i), w, k, out + i * k);
+  }
+}
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end, const double* coef,
+                                    index_t k, double* sum) {
+  if (k == 1) {
+    for (index_t i = begin; i < end; ++i)
+      if (coef[i] != 0.0) rows.axpy(rows.at(i), coef[i], sum);
+  } else {
+    for (index_t i = begin; i < end; ++i) rows.axpy_many(rows.at(i), coef + i * k, k, sum);
+  }
+}
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void add_curvature(const Rows& rows, std::span<const std::int64_t> subset,
+                                         index_t begin, index_t end, const double* weights,
+                                         const double* v, double* sum) {
+  for (index_t s = begin; s < end; ++s) {
+    const index_t i = rows.at(subset[s]);
+    rows.axpy(i, weights[s] * rows.dot(i, v), sum);
+  }
+}
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
+                                              std::span<const std::int64_t> subset, index_t begin,
+                                              index_t end, const double* weights, double* sum) {
+  for (index_t s = begin; s < end; ++s) rows.outer(rows.at(subset[s]), weights[s], sum);
+}
+
+CUTPLANE_INLINE std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
+  std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+// Runs of neighbouring examples stay together when the order is shuffled: memory is read in runs, and the
+// order is still random enough for the ascent.
+inline constexpr index_t kRun = 4;
+
+CUTPLANE_INLINE void shuffle_runs(std::vector<std::int32_t>& order, index_t active,
+                                  std::uint64_t& random) {
+  const index_t runs = active / kRun;
+  for (index_t r = runs - 1; r > 0; --r) {
+    const index_t other = static_cast<index_t>(next_random(random) % static_cast<std::uint64_t>(r + 1));
+    for (index_t j = 0; j < kRun; ++j) std::swap(order[r * kRun + j], order[other * kRun + j]);
+  }
+}
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
+  shuffle_runs(state.order, state.active, state.random);
+  double largest = -INFINITY, smallest = INFINITY;
+  const double bias_squared = state.bias * state.bias;
+  index_t s = 0;
+  while (s < state.active) {
+    const std::int32_t e = state.order[s];
+    const index_t i = rows.at(e);
+    const double y = state.y[e];
+    const double upper = state.upper ? state.upper[e] : state.upper_all;
+    const double curvature = state.squared_norms[e] + bias_squared;
+    double& alpha = state.alpha[e];
+    const double score = rows.dot(i, state.v.data()) + state.bias * state.bias_weight + state.bias_center;
+    const double gradient = y * score - 1.0;
+    double projected = gradient;
+    bool idle = false;
+    if (alpha == 0.0) {
+      idle = gradient > state.shrink_above;
+      projected = gradient < 0.0 ? gradient : 0.0;
+    } else if (alpha == upper) {
+      idle = gradient < state.shrink_below;
+      projected = gradient > 0.0 ? gradient : 0.0;
+    }
+    if (idle) {
+      std::swap(state.order[s], state.order[--state.active]);
+      continue;
+    }
+    ++s;
+    largest = projected > largest ? projected : largest;
+    smallest = projected < smallest ? projected : smallest;
+    if (projected == 0.0) continue;
+    double next = 0.0;
+    if (curvature > 0.0) {
+      next = alpha - gradient / curvature;
+      next = next < 0.0 ? 0.0 : (next > upper ? upper : next);
+    } else {
+      next = gradient < 0.0 ? upper : 0.0;  // an empty row: its loss is 1 whatever w is
+    }
+    const double change = (next - alpha) * y;
+    alpha = next;
+    if (change != 0.0) {
+      rows.axpy(i, change, state.v.data());
+      state.bias_weight += change * state.bias;
+    }
+  }
+  state.shrink_above = largest > 0.0 ? largest : INFINITY;
+  state.shrink_below = smallest < 0.0 ? smallest : -INFINITY;
+}
+
+// Adds per-block sums in block order; columns in parallel.
+inline void add_partial_sums(const std::vector<double>& partial, index_t count, index_t size,
+                             double* out, int n_threads) {
+  for_blocks(make_blocks(size, 4096, kMostBlocks), n_threads, [&](index_t, index_t lo, index_t hi) {
+    for (index_t b = 0; b < count; ++b) {
+      const double* part = partial.data() + b * size;
+      for (index_t j = lo; j < hi; ++j) out[j] += part[j];
+    }
+  });
+}
+
+template <class Rows>
+class RowMatrix : public Matrix {
+ public:
+  explicit RowMatrix(Rows rows) : rows_(rows) {}
+
+  index_t rows() const override { return rows_.n; }
+  index_t cols() const override { return rows_.d; }
+  index_t entries() const override { return rows_.entries(); }
+
+  void scores(const double* w, index_t k, double* out, int n_threads) const override {
+    for_blocks(row_blocks(), n_threads, [&](index_t, index_t begin, index_t end) {
+      score_rows(rows_, begin, end, w, k, out);
+    });
+  }
+
+  void combine(const double* coef, index_t k, double* out, int n_threads) const override {
+    sum_blocks(rows_.n, entries() * k, rows_.d * k, out, n_threads,
+               [&](index_t begin, index_t end, double* sum) {
+                 add_rows(rows_, begin, end, coef, k, sum);
+               });
+  }
+
+  void curvature(std::span<const std::int64_t> subset, const double* weights, const double* v,
+                 double* out, int n_threads) const override {
+    sum_blocks(std::ssize(subset), entries_of(subset), rows_.d, out, n_threads,
+               [&](index_t begin, index_t end, double* sum) {
+                 add_curvature(rows_, subset, begin, end, weights, v, sum);
+               });
+  }
+
+  void gram(std::span<const std::int64_t> subset, const double* weights, double* out,
+            int n_threads) const override {
+    const index_t per_row = entries_of(subset) / std::max<index_t>(std::ssize(subset), 1) + 1;
+    sum_blocks(std::ssize(subset), std::ssize(subset) * per_row * per_row / 2, rows_.d * rows_.d, out,
+               n_threads, [&](index_t begin, index_t end, double* sum) {
+                 add_outer_products(rows_, subset, begin, end, weights, sum);
+               });
+  }
+
+  void gather(std::span<const std::int64_t> subset, const double* scale, double* out,
+              int n_threads) const override {
+    for_blocks(make_blocks(std::ssize(subset), 64, kMostBlocks), n_threads,
+               [&](index_t, index_t begin, index_t end) {
+                 for (index_t s = begin; s < end; ++s) {
+                   double* row = out + s * rows_.d;
+                   std::fill(row, row + rows_.d, 0.0);
+                   rows_.axpy(rows_.at(subset[s]), scale[s], row);
+                 }
+               });
+  }
+
+  void squared_norms(double* out, int n_threads) const override {
+    for_blocks(row_blocks(), n_threads, [&](index_t, index_t begin, index_t end) {
+      for (index_t i = begin; i < end; ++i) out[i] = rows_.squared_norm(rows_.at(i));
+    });
+  }
+
+  void ascend(Ascent& state) const override { ascend_rows(rows_, state); }
+
+  index_t first_nonfinite_row(int n_threads) const override {
+    const Blocks blocks = row_blocks();
+    std::vector<index_t> found(blocks.count, -1);
+    for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+      for (index_t i = begin; i < end && found[b] < 0; ++i)
+        if (!rows_.finite(rows_.at(i))) found[b] = i;
+    });
+    for (index_t row : found)
+      if (row >= 0) return row;
+    return -1;
+  }
+
+ private:
+  Blocks row_blocks() const {
+    const index_t per_row = std::max<index_t>(1, entries() / std::max<index_t>(rows_.n, 1));
+    return make_blocks(rows_.n, std::max<index_t>(1, kEntriesPerBlock / per_row), 4 * kMostBlocks);
+  }
+
+  index_t entries_of(std::span<const std::int64_t> subset) const {
+    return rows_.n == 0 ? 0 : std::max<index_t>(1, entries() / rows_.n) * std::ssize(subset);
+  }
+
+  // out = sum of body over blocks. As many blocks as the work pays for: each costs `size` doubles to clear and add.
+  template <class Body>
+  void sum_blocks(index_t n, index_t work, index_t size, double* out, int n_threads,
+                  Body&& body) const {
+    std::fill(out, out + size, 0.0);
+    const index_t most = std::min<index_t>(kMostBlocks, std::min(n, work / kEntriesPerBlock));
+    const Blocks blocks{n, std::clamp<index_t>(work / std::max<index_t>(4 * size, 1), 1,
+                                               std::max<index_t>(most, 1))};
+    if (blocks.count == 1) {
+      body(0, n, out);
+      return;
+    }
+    std::vector<double> partial(blocks.count * size, 0.0);
+    for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+      body(begin, end, partial.data() + b * size);
+    });
+    add_partial_sums(partial, blocks.count, size, out, n_threads);
+  }
+
+  Rows rows_;
+};
+
+}  // namespace cutplane

@@ -1,0 +1,5 @@
+"""The command ``cutplane``."""
+
+from cutplane.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,101 @@
+"""`cutplane evaluate`: how good a model is on labelled examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from rich.table import Table
+
+from cutplane.cli import exit_codes
+from cutplane.cli.data import label_list, read_data_for, read_fitted
+from cutplane.cli.options import (
+    DataArgument,
+    DebugOption,
+    JsonOption,
+    ModelArgument,
+    ThreadsOption,
+    ZeroBasedOption,
+)
+from cutplane.cli.output import plain_label, print_facts, print_json, stdout, warn
+from cutplane.report.evaluation import Evaluation
+from cutplane.report.evaluation import evaluate as compare
+
+_WIDEST_MATRIX = 12
+
+
+def evaluate(
+    model_path: ModelArgument,
+    data: DataArgument,
+    threads: ThreadsOption = None,
+    zero_based: ZeroBasedOption = None,
+    as_json: JsonOption = False,
+    _debug: DebugOption = False,
+) -> int:
+    """Compare a model's predictions with the labels in DATA.
+
+    Accuracy, balanced accuracy (the mean of the classes' recalls), area under the ROC curve, F1 and
+    the confusion matrix.
+    """
+    model, file = read_fitted(model_path)
+    if model.classes_.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{model_path} knows the labels {label_list(model.classes_)}, which are not numbers, so they "
+            f"cannot be compared with the labels of an svmlight file."
+        )
+    X, y, _ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
+    unknown = np.setdiff1d(y, model.classes_)
+    if len(unknown) == len(np.unique(y)):
+        raise ValueError(
+            f"{data} has the labels {label_list(unknown)}, none of which the model knows: "
+            f"it was trained on {label_list(model.classes_)}."
+        )
+    if len(unknown):
+        warn(
+            f"{data} has labels the model was not trained on, so they count as errors: {label_list(unknown)}."
+        )
+    result = compare(y, model.predict(X), model.decision_function(X), model.classes_)
+    if as_json:
+        print_json(_as_json(model_path, data, result))
+    else:
+        _print(result)
+    return exit_codes.OK
+
+
+def _as_json(model_path: Path, data: Path, result: Evaluation) -> dict[str, object]:
+    return {
+        "model": model_path,
+        "data": data,
+        "n_examples": result.n_examples,
+        "accuracy": result.accuracy,
+        "balanced_accuracy": result.balanced_accuracy,
+        "roc_area": result.roc_area,
+        "f1": result.f1,
+        "labels": [plain_label(label) for label in result.labels],
+        "confusion_matrix": result.confusion,
+    }
+
+
+def _print(result: Evaluation) -> None:
+    two = len(result.labels) == 2
+    f1_of = f"class {plain_label(result.labels[1])}" if two else "mean over classes"
+    area = "not defined, only one class in the data" if result.roc_area is None else f"{result.roc_area:.4f}"
+    print_facts(
+        [
+            ("examples", f"{result.n_examples:,}"),
+            ("accuracy", f"{100 * result.accuracy:.2f} %"),
+            ("balanced accuracy", f"{100 * result.balanced_accuracy:.2f} %"),
+            ("area under ROC", area),
+            ("F1", f"{result.f1:.4f} ({f1_of})"),
+        ]
+    )
+    if len(result.labels) > _WIDEST_MATRIX:
+        print(f"The confusion matrix of {len(result.labels)} classes is too wide to show; --json has it.")
+        return
+    table = Table(title="confusion matrix", title_justify="left", title_style="dim")
+    table.add_column("true \\ predicted", justify="right")
+    for label in result.labels:
+        table.add_column(str(plain_label(label)), justify="right")
+    for label, row in zip(result.labels, result.confusion, strict=True):
+        table.add_row(str(plain_label(label)), *(f"{count:,}" for count in row))
+    stdout().print(table)

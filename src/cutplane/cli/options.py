@@ -1,0 +1,65 @@
+"""Options that several commands have, and the checks of their values."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Method(StrEnum):
+    """Ways to find planes."""
+
+    auto = "auto"
+    newton = "newton"
+    oca = "oca"
+    cpa = "cpa"
+
+
+class LineSearch(StrEnum):
+    """Line searches of the optimised cutting-plane algorithm."""
+
+    exact = "exact"
+    three_point = "three-point"
+
+
+class ClassWeight(StrEnum):
+    """Ways to weight classes."""
+
+    balanced = "balanced"
+
+
+def positive(value: float | None) -> float | None:
+    """Refuse what is not a positive finite number; None means the option was not given."""
+    if value is not None and not (value > 0.0 and math.isfinite(value)):
+        raise typer.BadParameter(f"{value:g} is not a positive number.")
+    return value
+
+
+DataArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst.", show_default=False
+    ),
+]
+ModelArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model file from 'cutplane train'.", show_default=False)
+]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Threads to use; all cores unless given.", show_default=False),
+]
+ZeroBasedOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--zero-based/--one-based",
+        help="Whether features in DATA are numbered from 0 or from 1; found out unless given.",
+        show_default=False,
+    ),
+]

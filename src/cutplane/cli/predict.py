@@ -1,0 +1,81 @@
+"""`cutplane predict`: labels, and scores if wanted, for the examples of a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from cutplane.cli import exit_codes
+from cutplane.cli.data import read_data_for, read_fitted
+from cutplane.cli.options import (
+    DataArgument,
+    DebugOption,
+    JsonOption,
+    ModelArgument,
+    ThreadsOption,
+    ZeroBasedOption,
+)
+from cutplane.cli.output import plain_label, print_json
+from cutplane.cli.outputs import check_text_output
+from cutplane.io.atomic import replace_file
+
+
+def predict(
+    model_path: ModelArgument,
+    data: DataArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write there, not to stdout.", show_default=False
+        ),
+    ] = None,
+    scores: Annotated[
+        bool,
+        typer.Option(
+            "--scores", help="After each label, the decision value (more than two classes: one per class)."
+        ),
+    ] = False,
+    threads: ThreadsOption = None,
+    zero_based: ZeroBasedOption = None,
+    as_json: JsonOption = False,
+    _debug: DebugOption = False,
+) -> int:
+    """Predict the label of each example in DATA, one per line.
+
+    The labels in DATA are not looked at; any number will do. With --scores the columns are separated
+    by tabs.
+    """
+    if output is not None:
+        check_text_output(output, inputs=[model_path, data])
+    model, file = read_fitted(model_path)
+    X = read_data_for(model, file, data, zero_based=zero_based, threads=threads).X
+    labels = [plain_label(label) for label in model.predict(X)]
+    values = model.decision_function(X) if scores else None
+
+    if output is not None:
+        with replace_file(output) as stream:
+            stream.write(_lines(labels, values).encode())
+    if as_json:
+        result: dict[str, Any] = {"n_examples": len(labels), "output": output}
+        if output is None:
+            result["predictions"] = labels
+            if values is not None:
+                result["scores"] = values
+        print_json(result)
+    elif output is None:
+        sys.stdout.write(_lines(labels, values))
+    return exit_codes.OK
+
+
+def _lines(labels: list[Any], values: NDArray[np.float64] | None) -> str:
+    if values is None:
+        return "".join(f"{label}\n" for label in labels)
+    columns = values.reshape(len(labels), -1).tolist()
+    return "".join(
+        "\t".join([str(label), *map(repr, row)]) + "\n" for label, row in zip(labels, columns, strict=True)
+    )

@@ -1,0 +1,112 @@
+"""`cutplane quickstart`: a first model, on data that comes with the package."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from cutplane.cli.options import DebugOption, JsonOption, QuietOption, ThreadsOption
+from cutplane.cli.output import print_facts, print_json, stdout
+from cutplane.cli.outputs import check_model_output, check_plot_output, check_text_output
+from cutplane.cli.training import fit
+from cutplane.datasets import adult_svmlight, load_adult
+from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.estimators.persistence import save
+from cutplane.io.atomic import OutputError, replace_file
+from cutplane.report.plots import save_convergence
+
+
+def quickstart(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the files it writes.")
+    ] = Path("cutplane-quickstart"),
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    _debug: DebugOption = False,
+) -> int:
+    """Train a first model on bundled data; see what to try next.
+
+    The data is Adult, and the question: from 123 yes/no facts of a census, does a person earn over
+    50,000 dollars a year?
+    """
+    files = _prepare(output)
+    X, y = load_adult("train")
+    X_test, y_test = load_adult("test")
+    if not (quiet or as_json):
+        stdout().print("Adult (1994 US census): does a person earn over $50,000 a year?\n", style="bold")
+    run = fit(LinearSVC(C=1.0, tol=1e-3, n_jobs=threads), X, y, quiet=quiet)
+    accuracy = float(run.model.score(X_test, y_test))
+
+    save(run.model, files["model"], notes={"data": "Adult (a9a)", "zero_based": False})
+    save_convergence(run.model.history_, files["plot"], tol=run.model.tol)
+    for subset in ("train", "test"):
+        with replace_file(files[subset]) as stream:
+            stream.write(adult_svmlight(subset))
+
+    if as_json:
+        print_json({**files, **run.as_json(), "test_accuracy": accuracy})
+    elif not quiet:
+        tested = f"{100 * accuracy:.2f} % of {len(y_test):,} examples it was not trained on"
+        print_facts(
+            [*run.facts(), ("test accuracy", tested)] + [(name, str(path)) for name, path in files.items()]
+        )
+        _print_next(files)
+    return run.status
+
+
+def _prepare(folder: Path) -> dict[str, Path]:
+    """The files to write, in a folder that exists and lets us."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"The folder {folder} cannot be made: {error.strerror}; --output names another."
+        ) from error
+    files = {
+        "model": folder / "model.safetensors",
+        "plot": folder / "convergence.png",
+        "train": folder / "adult-train.svm",
+        "test": folder / "adult-test.svm",
+    }
+    check_model_output(files["model"], inputs=[])
+    check_plot_output(files["plot"], inputs=[])
+    for subset in ("train", "test"):
+        check_text_output(files[subset], inputs=[])
+    return files
+
+
+def next_commands(files: dict[str, Path]) -> list[str]:
+    """Commands that work as they are, on the files that were just written."""
+    quoted = {name: shlex.quote(str(path)) for name, path in files.items()}
+    other = shlex.quote(str(files["model"].with_name("smaller-C.safetensors")))
+    return [
+        f"cutplane evaluate {quoted['model']} {quoted['test']}",
+        f"cutplane train {quoted['train']} {other} --C 0.01 --tol 1e-6",
+        f"cutplane predict {quoted['model']} {quoted['test']} --scores | head -n 3",
+        f"cutplane info {quoted['model']}",
+    ]
+
+
+def next_python(files: dict[str, Path]) -> list[str]:
+    """The same in Python."""
+    return [
+        "from cutplane import LinearSVC, load",
+        "from cutplane.datasets import load_adult",
+        f"model = load({str(files['model'])!r})",
+        'print(model.gap_, model.score(*load_adult("test")))',
+        "model = LinearSVC(C=0.1, tol=1e-6).fit(*load_adult())",
+    ]
+
+
+def _print_next(files: dict[str, Path]) -> None:
+    console = stdout()
+    for title, lines in (("Try next:", next_commands(files)), ("Or in Python:", next_python(files))):
+        console.print(Text(f"\n{title}", style="bold"))
+        for line in lines:
+            # Never wrapped, so that it can be copied.
+            console.print(Text(f"  {line}", style="cyan"), soft_wrap=True)

@@ -1,0 +1,267 @@
+"""Source x risk: cuts, rays and rounded risks as functions of the weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cutplane import _core
+from cutplane.risks.base import Array, Ray, Risk, Rows
+from cutplane.risks.hinge import Hinge
+from cutplane.solvers.base import Cut, Curvature, Point, SmoothedCut
+from cutplane.sources.base import Source
+from cutplane.sources.matrix import MatrixSource
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPoint(Point):
+    """Weights together with their scores, the intercept included in these."""
+
+    scores: Array
+
+
+class Objective:
+    """The risk of a sample as a function of the weights and, if there is one, of a free intercept.
+
+    The intercept is profiled out: what a solver minimises is R(w) = min over b of the risk of X w + b, and its cuts
+    have no component for b. Points carry the b they were scored with; they combine linearly, so a mixture costs no
+    pass over the data.
+
+    Parameters
+    ----------
+    source : Source
+        The examples.
+    risk : Risk
+        The risk of their scores.
+    intercept : bool
+        Whether an unpenalised intercept is added to the scores.
+    """
+
+    def __init__(self, source: Source, risk: Risk, *, intercept: bool = False) -> None:
+        self.source = source
+        self.risk = risk
+        self.intercept = intercept
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+        return self.source.shape[1]
+
+    @property
+    def examples(self) -> int:
+        """The number of examples."""
+        return self.source.shape[0]
+
+    @property
+    def lower_bound(self) -> float:
+        """What the risk never falls below."""
+        return self.risk.lower_bound
+
+    def at(self, w: Array) -> ScoredPoint:
+        """The point w with its best intercept: one pass over the data."""
+        scores = self.source.scores(w) if w.any() else np.zeros(self.examples)
+        return self.settle(ScoredPoint(w, 0.0, scores))
+
+    def settle(self, point: ScoredPoint) -> ScoredPoint:
+        """The same weights with the best intercept for them."""
+        if not self.intercept:
+            return point
+        shift = self.risk.shift(point.scores)
+        return ScoredPoint(point.w, point.intercept + shift, point.scores + shift)
+
+    def mix(self, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
+        """(1 - t) a + t b, without a pass over the data."""
+        return ScoredPoint(
+            a.w + t * (b.w - a.w),
+            a.intercept + t * (b.intercept - a.intercept),
+            a.scores + t * (b.scores - a.scores),
+        )
+
+    def value(self, point: ScoredPoint) -> float:
+        """The risk at a point, exactly."""
+        return self.risk.value(point.scores)
+
+    def cut(self, point: ScoredPoint) -> Cut:
+        """The plane that touches the (profiled) risk at the point's weights."""
+        if self.intercept:
+            coef, offset, value = self.risk.balanced_cut(self.settle(point).scores)
+        else:
+            coef, offset, value = self.risk.cut(point.scores)
+        return Cut(self.source.combine(coef), offset, value)
+
+    def ray(self, a: ScoredPoint, b: ScoredPoint) -> Ray | None:
+        """The risk along the line from a to b, intercepts moving along."""
+        return self.risk.ray(a.scores, b.scores)
+
+
+class SmoothObjective(Objective):
+    """An objective whose risk can round its kinks, as Newton's method needs it.
+
+    The sum runs over `source`, scaled as `risk` says, plus a plane for the examples left out: far from their kinks,
+    these add a linear function.
+    """
+
+    risk: Hinge
+
+    def __init__(
+        self,
+        source: Source,
+        risk: Hinge,
+        *,
+        intercept: bool = False,
+        rest: Cut | None = None,
+        rest_balance: float = 0.0,
+    ) -> None:
+        super().__init__(source, risk, intercept=intercept)
+        self._rest = rest
+        self._rest_balance = rest_balance
+
+    def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
+        """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
+        s = self.risk.smoothed(point.scores, h)
+        slope, offset, value = self.source.combine(s.coef), s.offset, s.value
+        if self._rest is not None:
+            slope = slope + self._rest.slope
+            offset += self._rest.offset
+            value += float(self._rest.slope @ point.w) + self._rest_balance * point.intercept + self._rest.offset
+        return SmoothedCut(slope, offset, value, s.error, s.kinks)
+
+    def rounding_error(self, point: ScoredPoint, h: float) -> float:
+        """What rounding over h costs at a point: no pass over the data."""
+        return self.risk.smoothed(point.scores, h).error
+
+    def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
+        """The slope for width h if the examples within `reach` stayed on their kinks."""
+        slope = self.source.combine(self.risk.extrapolated(point.scores, h, reach))
+        return slope if self._rest is None else slope + self._rest.slope
+
+    def curvature(self, point: ScoredPoint, h: float) -> Curvature:
+        """h times the second derivative of the rounded risk, over the examples on the kink."""
+        rows, weights = self.risk.kinks(point.scores, h)
+        mean = None
+        if self.intercept and len(rows):
+            part = self.source.take(rows)
+            mean = part.combine(weights) / np.sqrt(weights.sum())
+        return Curvature(self.source, rows, weights, mean)
+
+    def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint:
+        """The point + t·direction."""
+        return ScoredPoint(
+            point.w + t * direction.w,
+            point.intercept + t * direction.intercept,
+            point.scores + t * direction.scores,
+        )
+
+    def smoothed_ray(
+        self, point: ScoredPoint, direction: ScoredPoint, t: float, h: float
+    ) -> tuple[float, float, float]:
+        """Value, slope and curvature of the rounded risk at point + t·direction."""
+        value, slope, curvature = self.risk.smoothed_ray(point.scores, direction.scores, t, h)
+        if self._rest is not None:
+            along = float(self._rest.slope @ direction.w) + self._rest_balance * direction.intercept
+            start = float(self._rest.slope @ point.w) + self._rest_balance * point.intercept
+            value += start + t * along + self._rest.offset
+            slope += along
+        return value, slope, curvature
+
+    def balance(self, point: ScoredPoint, h: float) -> ScoredPoint:
+        """The point with the intercept that makes the rounded risk least, so that its plane has none."""
+        if not self.intercept:
+            return point
+        shift = _balancing_shift(self.risk, point.scores, h, self._rest_balance)
+        return ScoredPoint(point.w, point.intercept + shift, point.scores + shift)
+
+    def dual_ascent(self, C: float, seed: int) -> HingeAscent | None:
+        """Dual coordinate ascent on this objective; None where the examples cannot be visited one by one."""
+        if not isinstance(self.source, MatrixSource) or self._rest is not None:
+            return None
+        return HingeAscent(self.source, self.risk, C, intercept=self.intercept, seed=seed)
+
+    def sample(self, rows: Rows) -> SmoothObjective:
+        """An estimate of the objective from some of its examples."""
+        scale = self.examples / len(rows)
+        return SmoothObjective(
+            self.source.take(rows), self.risk.take(rows, scale=scale), intercept=self.intercept
+        )
+
+    def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, radius: float) -> SmoothObjective:
+        """The objective with every example further than `radius` from its kink replaced by its tangent.
+
+        `whole` is the plane of the objective rounded over h at the point, h at most 2·radius.
+        """
+        rows, _ = self.risk.kinks(point.scores, 2.0 * radius)
+        source, risk = self.source.take(rows), self.risk.take(rows)
+        part = risk.smoothed(point.scores[rows], h)
+        rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
+        # The whole is balanced: what the near examples lack, the far ones have.
+        return SmoothObjective(
+            source, risk, intercept=self.intercept, rest=rest, rest_balance=-float(part.coef.sum())
+        )
+
+    def score(self, w: Array, intercept: float) -> ScoredPoint:
+        """The point with these weights and this intercept: one pass."""
+        scores = self.source.scores(w) if w.any() else np.zeros(self.examples)
+        return ScoredPoint(w, intercept, scores + intercept if self.intercept else scores)
+
+
+class HingeAscent:
+    """Epochs of dual coordinate ascent for the hinge, as planes and points of an objective."""
+
+    def __init__(self, source: MatrixSource, risk: Hinge, C: float, *, intercept: bool, seed: int) -> None:
+        self._source = source
+        self._risk = risk
+        self._C = C
+        self._intercept = intercept
+        upper = None if risk.weights is None else C * risk.weights
+        self._ascent = _core.DualAscent(
+            source.core, risk.y, upper, C * risk.each, intercept, seed, source.n_threads
+        )
+
+    def epoch(self) -> None:
+        """One sweep over the examples that have not settled at a bound."""
+        self._ascent.epoch()
+
+    def revive(self) -> None:
+        """Look at every example again."""
+        self._ascent.unshrink()
+
+    @property
+    def weights(self) -> tuple[Array, float]:
+        """The weights and the intercept reached."""
+        return self._ascent.v, self._ascent.intercept
+
+    @property
+    def estimate(self) -> float:
+        """The dual value by the running sums: what `plane` would prove but for rounding and, with an intercept, balance."""
+        return self._ascent.dual_value
+
+    def plane(self) -> Cut:
+        """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
+        coef = self._ascent.coefficients(1.0 / self._C, self._intercept)
+        offset = -float(coef @ self._risk.y)
+        return Cut(self._source.combine(coef), offset, np.nan, exact=False)
+
+
+def _balancing_shift(risk: Hinge, scores: Array, h: float, rest: float) -> float:
+    """The root in t of the slope of the rounded risk along a constant, by Newton's method in a bracket."""
+    low, high, t = -np.inf, np.inf, 0.0
+    for _ in range(100):
+        _, slope, curvature = risk.smoothed_ray(scores, None, t, h)
+        slope += rest
+        if abs(slope) <= 1e-15:
+            break
+        if slope > 0:
+            high = t
+        else:
+            low = t
+        step = t - slope / curvature if curvature > 0 else np.nan
+        if not low < step < high:
+            if np.isinf(low) or np.isinf(high):
+                step = t - np.sign(slope) * max(1.0, 2.0 * abs(t))
+            else:
+                step = 0.5 * (low + high)
+        if step == t:
+            break
+        t = float(step)
+    return t

@@ -1,0 +1,89 @@
+"""How well predictions fit known labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix, roc_auc_score
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Figures of merit of a classifier on labelled examples.
+
+    Attributes
+    ----------
+    n_examples : int
+        How many examples there were.
+    accuracy : float
+        Share of right predictions.
+    balanced_accuracy : float
+        Mean over the classes in the data of the share of their examples that was found.
+    f1 : float
+        F1 of the second class where there are two, the mean of all classes' F1 where there are more.
+    roc_area : float or None
+        Area under the ROC curve (more than two classes: mean of each class against the rest); None
+        where it has no meaning because the data has one class only.
+    labels : ndarray
+        Labels of the rows and columns of `confusion`.
+    confusion : ndarray
+        Number of examples by true label (row) and predicted label (column).
+    """
+
+    n_examples: int
+    accuracy: float
+    balanced_accuracy: float
+    f1: float
+    roc_area: float | None
+    labels: NDArray[Any]
+    confusion: NDArray[np.int64]
+
+
+def evaluate(
+    truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]
+) -> Evaluation:
+    """Compare predictions with the truth.
+
+    Parameters
+    ----------
+    truth, predicted : ndarray of shape (n,)
+        True and predicted labels.
+    scores : ndarray of shape (n,) or (n, k)
+        Decision values.
+    classes : ndarray
+        The labels the classifier knows, in the order of its scores; `truth` may have others.
+
+    Returns
+    -------
+    Evaluation
+    """
+    labels = np.union1d(classes, truth)
+    confusion = confusion_matrix(truth, predicted, labels=labels)
+    right = np.diag(confusion)
+    true_counts, predicted_counts = confusion.sum(axis=1), confusion.sum(axis=0)
+    present = true_counts > 0
+    f1_by_label = 2.0 * right / np.maximum(true_counts + predicted_counts, 1)
+    two = len(labels) == 2
+    return Evaluation(
+        n_examples=len(truth),
+        accuracy=float(right.sum() / len(truth)),
+        balanced_accuracy=float(np.mean(right[present] / true_counts[present])),
+        f1=float(f1_by_label[1] if two else np.mean(f1_by_label)),
+        roc_area=_roc_area(truth, scores, classes),
+        labels=labels,
+        confusion=confusion,
+    )
+
+
+def _roc_area(truth: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]) -> float | None:
+    if scores.ndim == 1:
+        scores, classes = scores[:, None], classes[1:]
+    areas = [
+        float(roc_auc_score(truth == label, scores[:, column]))
+        for column, label in enumerate(classes)
+        if 0 < np.count_nonzero(truth == label) < len(truth)
+    ]
+    return float(np.mean(areas)) if areas else None

@@ -1,0 +1,112 @@
+"""Live progress of a training run on a terminal: bounds, proven gap, how far to the tolerance."""
+
+from __future__ import annotations
+
+import math
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from cutplane.solvers.result import Step
+
+
+class TrainingProgress:
+    """Show each step of a training run; pass the object itself as ``on_step``.
+
+    The bar is logarithmic, from the first proven gap to the tolerance, because that is how a
+    cutting-plane method advances: each halving of the gap costs about as much as the last. Nothing
+    is shown, and nothing costs time, when the console is not a terminal.
+
+    Parameters
+    ----------
+    tol : float
+        The relative gap at which the bar is full.
+    problems : int, default=1
+        How many problems are solved one after the other (one per class in one-vs-rest).
+    console : rich.console.Console, optional
+        Where to show it; the standard error stream unless given.
+    enabled : bool, default=True
+        False shows nothing even on a terminal.
+
+    Examples
+    --------
+    >>> from cutplane.report.progress import TrainingProgress
+    >>> from cutplane.solvers.result import Step
+    >>> with TrainingProgress(tol=1e-3) as progress:
+    ...     progress(Step(iteration=1, seconds=0.1, upper=1.0, lower=0.5, planes=1, step=1.0))
+    """
+
+    def __init__(
+        self, tol: float, *, problems: int = 1, console: Console | None = None, enabled: bool = True
+    ) -> None:
+        self._tol = tol
+        self._problems = problems
+        console = console or Console(stderr=True)
+        self._shown = enabled and console.is_terminal
+        self._bars = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[state]}"),
+            TimeElapsedColumn(),
+            console=console,
+            disable=not self._shown,
+        )
+        self._task: TaskID | None = None
+        self._solved = -1
+        self._last_iteration = 0
+        self._first_gap = math.inf
+
+    def __enter__(self) -> Self:
+        """Start the display."""
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave the last state on the screen."""
+        self._bars.stop()
+
+    def __call__(self, step: Step) -> None:
+        """Show `step`."""
+        if not self._shown:
+            return
+        if self._task is None or step.iteration <= self._last_iteration:
+            self._begin_problem()
+        assert self._task is not None
+        self._last_iteration = step.iteration
+        if not math.isfinite(self._first_gap):
+            self._first_gap = step.gap
+        self._bars.update(
+            self._task,
+            completed=log_fraction(self._first_gap, step.gap, self._tol),
+            state=describe(step),
+        )
+
+    def _begin_problem(self) -> None:
+        self._solved += 1
+        self._first_gap = math.inf
+        name = "training" if self._problems == 1 else f"class {self._solved + 1} of {self._problems}"
+        self._task = self._bars.add_task(name, total=1.0, state="")
+
+
+def log_fraction(first_gap: float, gap: float, tol: float) -> float:
+    """How far `gap` has come from `first_gap` to `tol` on a logarithmic scale, in [0, 1]."""
+    if gap <= tol:
+        return 1.0
+    if not (math.isfinite(gap) and first_gap > tol > 0.0):
+        return 0.0
+    return min(1.0, max(0.0, math.log(first_gap / gap) / math.log(first_gap / tol)))
+
+
+def describe(step: Step) -> str:
+    """One line about `step`: iteration, bounds, gap, planes."""
+    return (
+        f"iteration {step.iteration}  {step.lower:.6g} ≤ optimum ≤ {step.upper:.6g}  "
+        f"gap {step.gap:.1e}  planes {step.planes}"
+    )

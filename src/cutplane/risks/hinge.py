@@ -1,0 +1,134 @@
+"""The hinge: the mean of max(0, 1 - y·score), weighted or not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cutplane import _core
+from cutplane.risks.base import Array, Risk, Rows, ScoreCut, Smoothed
+
+Labels = NDArray[np.int8]
+
+# Examples this close to their kink count as on it when an intercept is balanced: scores are sums of rounded products.
+_KINK_WIDTH = 1e-9
+
+
+class HingeRay(NamedTuple):
+    """The hinge along a line of scores."""
+
+    core: _core.Hinge
+    start: Array
+    direction: Array
+    n_threads: int
+
+    def value(self, t: float) -> float:
+        """The risk at t."""
+        return self.core.ray(self.start, self.direction, t, 0.0, self.n_threads)[0]
+
+    def slope(self, t: float) -> float:
+        """The right derivative at t."""
+        return self.core.ray(self.start, self.direction, t, 0.0, self.n_threads)[1]
+
+    def minimise(self, quadratic: float, linear: float, C: float) -> float:
+        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk: OCA eq. 13, by selection in O(n)."""
+        return self.core.ray_minimum(
+            self.start, self.direction, quadratic, linear, C, 0.0, self.n_threads
+        )
+
+
+class Hinge(Risk):
+    """Sum of c_i max(0, 1 - y_i s_i), the c_i proportional to the sample weights and summing to one.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels, -1 or +1.
+    sample_weight : array of shape (n,), optional
+        Non-negative, not all zero.
+    n_threads : int
+        0 leaves it to OpenMP.
+
+    Attributes
+    ----------
+    total_weight : float
+        The sum of the sample weights: C per example times this is the C of the mean risk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.risks.hinge import Hinge
+    >>> Hinge(np.array([1, -1])).value(np.array([0.5, -2.0]))
+    0.25
+    """
+
+    def __init__(
+        self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0
+    ) -> None:
+        labels = np.ascontiguousarray(y, dtype=np.int8)
+        if sample_weight is None:
+            self.total_weight = float(len(labels))
+            weights, each = None, 1.0 / len(labels)
+        else:
+            raw = np.asarray(sample_weight, dtype=np.float64)
+            self.total_weight = float(raw.sum())
+            weights, each = np.ascontiguousarray(raw / self.total_weight), 0.0
+        self._set(labels, weights, each, n_threads)
+
+    def _set(self, y: Labels, weights: Array | None, each: float, n_threads: int) -> None:
+        self.y = y
+        self.weights = weights
+        self.each = each
+        self._n_threads = n_threads
+        self._core = _core.Hinge(y, weights, each)
+
+    def take(self, rows: Rows, *, scale: float = 1.0) -> Hinge:
+        """The part of the sum that runs over some examples, times `scale`."""
+        part = object.__new__(Hinge)
+        part.total_weight = self.total_weight
+        weights = None if self.weights is None else self.weights[rows] * scale
+        part._set(self.y[rows], weights, self.each * scale, self._n_threads)
+        return part
+
+    def value(self, scores: Array) -> float:
+        """The risk."""
+        return self._core.value(scores, self._n_threads)
+
+    def cut(self, scores: Array) -> ScoreCut:
+        """The plane at `scores`: every example at or beyond its kink counts whole (OCA section 3.1)."""
+        return ScoreCut(*self._core.cut(scores, self._n_threads))
+
+    def decide(self, scores: Array) -> NDArray[np.int8]:
+        """+1 where the score is positive, else -1."""
+        return np.where(scores > 0, 1, -1).astype(np.int8)
+
+    def ray(self, start: Array, end: Array) -> HingeRay:
+        """The exact restriction to a line."""
+        return HingeRay(self._core, start, end - start, self._n_threads)
+
+    def shift(self, scores: Array) -> float:
+        """The best intercept: a weighted median of kinks, by selection in O(n)."""
+        return self._core.ray_minimum(scores, None, 0.0, 0.0, 1.0, -np.inf, self._n_threads)
+
+    def balanced_cut(self, scores: Array) -> ScoreCut:
+        """The plane at scores with the best intercept in them, the kinks weighted to balance the labels."""
+        return ScoreCut(*self._core.balanced_cut(scores, _KINK_WIDTH, self._n_threads))
+
+    def smoothed(self, scores: Array, h: float) -> Smoothed:
+        """The hinge rounded over a width h."""
+        coef, sums = self._core.smoothed(scores, h, self._n_threads)
+        return Smoothed(coef, sums.offset, sums.value, sums.error, sums.kinks)
+
+    def extrapolated(self, scores: Array, h: float, reach: float) -> Array:
+        """Coefficients of the risk rounded over h as if examples on the kink of width `reach` stayed on it."""
+        return self._core.extrapolated(scores, h, reach, self._n_threads)
+
+    def kinks(self, scores: Array, h: float) -> tuple[Rows, Array]:
+        """The examples on the kink of width h, and their weights."""
+        return self._core.kinks(scores, h, self._n_threads)
+
+    def smoothed_ray(self, scores: Array, direction: Array | None, t: float, h: float) -> tuple[float, float, float]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
+        return self._core.ray(scores, direction, t, h, self._n_threads)

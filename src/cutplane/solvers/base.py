@@ -1,0 +1,105 @@
+"""What solvers see of an objective, and what they hand over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Weights and an intercept; whatever else it holds is the objective's own."""
+
+    w: Array
+    intercept: float
+
+
+class Cut(NamedTuple):
+    """A plane R(v) >= <slope, v> + offset, and the risk where it was taken.
+
+    `exact` is False where the plane holds but the value is not the risk itself, as with an approximate oracle: such a
+    cut raises the lower bound and never lowers the upper one.
+    """
+
+    slope: Array
+    offset: float
+    value: float
+    exact: bool = True
+
+
+class SmoothedCut(NamedTuple):
+    """A plane from a risk whose kinks are rounded; `error` is value - <slope, w> - offset."""
+
+    slope: Array
+    offset: float
+    value: float
+    error: float
+    kinks: int
+
+
+class Curvature(NamedTuple):
+    """Sum over the examples on a kink of weights[i] x_i x_i', less mean mean' where an intercept is free."""
+
+    source: Any
+    rows: NDArray[np.int64]
+    weights: Array
+    mean: Array | None
+
+    def product(self, v: Array) -> Array:
+        """The curvature times v."""
+        if not len(self.rows):
+            return np.zeros_like(v)
+        result: Array = self.source.curvature(self.rows, self.weights, v)
+        if self.mean is not None:
+            result = result - self.mean * float(self.mean @ v)
+        return result
+
+    def shift(self, p: Array) -> float:
+        """The change of the intercept that goes with a change p of the weights."""
+        if self.mean is None:
+            return 0.0
+        return -float(self.mean @ p) / float(np.sqrt(self.weights.sum()))
+
+    def matrix(self) -> Array:
+        """The curvature itself; only the lower triangle is meant to be read."""
+        gram: Array = self.source.gram(self.rows, self.weights)
+        if self.mean is not None:
+            gram -= np.outer(self.mean, self.mean)
+        return gram
+
+
+class RayLike(Protocol):
+    """The risk along a line: see `cutplane.risks.base.Ray`."""
+
+    def value(self, t: float) -> float: ...  # noqa: D102
+
+    def slope(self, t: float) -> float: ...  # noqa: D102
+
+    def minimise(self, quadratic: float, linear: float, C: float) -> float: ...  # noqa: D102
+
+
+class ObjectiveLike(Protocol):
+    """The risk as a function of the weights: all that a cutting-plane solver sees."""
+
+    @property
+    def dimension(self) -> int: ...  # noqa: D102
+
+    @property
+    def lower_bound(self) -> float: ...  # noqa: D102
+
+    def at(self, w: Array) -> Any: ...  # noqa: D102
+
+    def settle(self, point: Any) -> Any: ...  # noqa: D102
+
+    def mix(self, a: Any, b: Any, t: float) -> Any: ...  # noqa: D102
+
+    def value(self, point: Any) -> float: ...  # noqa: D102
+
+    def cut(self, point: Any) -> Cut: ...  # noqa: D102
+
+    def ray(self, a: Any, b: Any) -> RayLike | None: ...  # noqa: D102

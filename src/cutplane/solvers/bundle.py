@@ -1,0 +1,156 @@
+"""The bundle: planes below a convex risk, and the small QP that minimises over them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cutplane import _core
+
+Array = NDArray[np.float64]
+
+
+class BundleSolution(NamedTuple):
+    """The minimiser of ½|w|² + C·(highest plane at w), and what it proves.
+
+    Attributes
+    ----------
+    w : array of shape (dimension,)
+        -C times the weighted sum of the slopes.
+    lower : float
+        A lower bound on min ½|w|² + C·R(w) for any risk R above the planes. It is computed from the planes
+        at `weights`, so it holds however well the QP was solved.
+    weights : array of shape (len(bundle),)
+        The dual weights: none negative. What they lack to one lies on the trivial plane R >= lower_bound.
+    risk_model : float
+        The highest plane at `w`, the trivial one included.
+    violation : float
+        The QP's own duality gap relative to its value, as far as the Gram matrix can tell.
+    pivots : int
+        How many planes entered or left the set that carries weight.
+    """
+
+    w: Array
+    lower: float
+    weights: Array
+    risk_model: float
+    violation: float
+    pivots: int
+
+
+class Bundle:
+    """Planes R(w) >= <slope, w> + offset, and the trivial plane R(w) >= lower_bound.
+
+    Each `solve` starts from the weights of the last one, also where C has changed or planes were added or
+    pruned in between.
+
+    Parameters
+    ----------
+    dimension : int
+        The length of a slope.
+    lower_bound : float
+        What the risk never falls below.
+    n_threads : int
+        Threads for sums over long slopes; 0 leaves it to OpenMP. Results do not depend on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.solvers.bundle import Bundle
+    >>> bundle = Bundle(2)
+    >>> bundle.add(np.array([-1.0, 0.0]), 1.0)
+    >>> solution = bundle.solve(C=0.5)
+    >>> solution.w, solution.lower
+    (array([0.5, 0. ]), 0.375)
+    """
+
+    __slots__ = ("_core", "_dimension", "_lower_bound", "_n_threads")
+
+    def __init__(self, dimension: int, *, lower_bound: float = 0.0, n_threads: int = 0) -> None:
+        self._dimension = int(dimension)
+        self._lower_bound = float(lower_bound)
+        self._n_threads = int(n_threads)
+        if self._dimension < 1:
+            raise ValueError(f"dimension={dimension} must be at least 1.")
+        if not np.isfinite(self._lower_bound):
+            raise ValueError(f"lower_bound={lower_bound} must be a finite number.")
+        self._core = _core.Bundle(self._dimension, self._lower_bound, self._n_threads)
+
+    @classmethod
+    def from_planes(
+        cls, slopes: ArrayLike, offsets: ArrayLike, *, lower_bound: float = 0.0, n_threads: int = 0
+    ) -> Bundle:
+        """A bundle of the planes that `planes` gave, in their order."""
+        rows = np.asarray(slopes, dtype=np.float64)
+        heights = np.asarray(offsets, dtype=np.float64)
+        if rows.ndim != 2 or heights.shape != rows.shape[:1]:
+            raise ValueError(
+                f"slopes of shape {rows.shape} and offsets of shape {heights.shape} "
+                "must have shapes (planes, dimension) and (planes,)."
+            )
+        bundle = cls(rows.shape[1], lower_bound=lower_bound, n_threads=n_threads)
+        for slope, offset in zip(rows, heights.tolist(), strict=True):
+            bundle.add(slope, offset)
+        return bundle
+
+    def copy(self) -> Bundle:
+        """An independent bundle with the same planes and weights; the slopes themselves are shared."""
+        twin = object.__new__(Bundle)
+        twin._dimension = self._dimension
+        twin._lower_bound = self._lower_bound
+        twin._n_threads = self._n_threads
+        twin._core = _core.Bundle(self._core)
+        return twin
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    @property
+    def dimension(self) -> int:
+        """The length of a slope."""
+        return self._dimension
+
+    @property
+    def lower_bound(self) -> float:
+        """The height of the trivial plane."""
+        return self._lower_bound
+
+    @property
+    def planes(self) -> tuple[Array, Array]:
+        """Copies of the slopes, shape (len, dimension), and the offsets, shape (len,)."""
+        return self._core.slopes(), self._core.offsets()
+
+    def add(self, slope: ArrayLike, offset: float) -> None:
+        """Add the plane <slope, w> + offset; the slope is copied."""
+        values = np.ascontiguousarray(slope, dtype=np.float64)
+        if values.shape != (self._dimension,):
+            raise ValueError(f"A slope of shape {values.shape} must have shape ({self._dimension},).")
+        try:
+            self._core.add(values, float(offset))
+        except ValueError:
+            raise ValueError(_why_refused(values, float(offset))) from None
+
+    def solve(self, C: float) -> BundleSolution:
+        """Minimise ½|w|² + C·(highest plane at w)."""
+        return BundleSolution(*self._core.solve(C))
+
+    def prune(self, idle: int) -> int:
+        """Drop the planes whose weight was zero in each of the last `idle` solves; returns how many."""
+        if idle < 1:
+            raise ValueError(f"idle={idle} must be at least 1 solve.")
+        return self._core.prune(idle)
+
+    def reset(self) -> None:
+        """Forget the weights, so that the next `solve` starts cold."""
+        self._core.reset()
+
+
+def _why_refused(slope: Array, offset: float) -> str:
+    if not np.isfinite(offset):
+        return f"A plane's offset is {offset}; it must be finite."
+    bad = np.flatnonzero(~np.isfinite(slope))
+    if bad.size:
+        return f"A plane's slope has the value {slope[bad[0]]} at feature {bad[0]}; all must be finite."
+    return f"A plane's slope reaches {np.abs(slope).max():.3g}; its length must stay below 1e75."

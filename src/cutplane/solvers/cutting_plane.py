@@ -1,0 +1,66 @@
+"""CPA (Joachims 2006) and OCA (Franc and Sonnenburg 2009, Algorithm 2), pure as in the papers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cutplane.solvers.base import Array, ObjectiveLike
+from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
+from cutplane.solvers.line_search import ExactLineSearch, LineSearch, NoLineSearch
+from cutplane.solvers.result import StopReason
+
+
+@dataclass
+class CuttingPlane:
+    """Minimise ½|w|² + C·R(w) by planes below R.
+
+    Parameters
+    ----------
+    line_search : LineSearch
+        How the incumbent moves towards the model's minimiser w_t.
+    mu : float
+        The plane is taken at (1 - mu)·w_b + mu·w_t (OCA eq. 9); 1 is CPA's choice.
+    """
+
+    line_search: LineSearch = field(default_factory=ExactLineSearch)
+    mu: float = 0.1
+
+    @classmethod
+    def cpa(cls) -> CuttingPlane:
+        """Joachims' Algorithm 1: no line search, the plane at w_t itself."""
+        return cls(NoLineSearch(), 1.0)
+
+    def run(self, objective: ObjectiveLike, ledger: Ledger, start: Array | None = None) -> StopReason:
+        """Go on until the ledger says why to stop."""
+        C, bundle = ledger.C, ledger.bundle
+        with ledger.phase("scores"):
+            w_b: Any = objective.at(np.zeros(objective.dimension) if start is None else start)
+        ledger.offer(w_b, objective.value(w_b))
+        if not len(bundle):
+            _add_plane(objective, ledger, w_b)
+        while True:
+            with ledger.phase("qp"):
+                model = bundle.solve(C)
+                ledger.prove(model.lower)
+                bundle.prune(IDLE_SOLVES)
+            with ledger.phase("scores"):
+                w_t = objective.at(model.w)
+            with ledger.phase("line_search"):
+                k = self.line_search.step(objective, w_b, w_t, C)
+                w_b = objective.settle(objective.mix(w_b, w_t, k))
+                ledger.offer(w_b, objective.value(w_b))
+            reason = ledger.close_iteration(k)
+            if reason is not None:
+                return reason
+            w_c = w_t if self.mu == 1.0 else objective.mix(w_b, w_t, self.mu)
+            _add_plane(objective, ledger, w_c)
+
+
+def _add_plane(objective: ObjectiveLike, ledger: Ledger, point: Any) -> None:
+    with ledger.phase("cut"):
+        cut = objective.cut(point)
+    with ledger.phase("qp"):
+        ledger.bundle.add(cut.slope, cut.offset)

@@ -1,0 +1,93 @@
+"""Dual coordinate ascent as a source of planes: cheap where examples are sparse and C is not large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cutplane.solvers.base import Array, Cut
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.result import StopReason, relative_gap
+
+# A certificate costs about as much as an epoch: the next one is due when this many times the epochs are done.
+_GROWTH = 1.3
+
+
+class AscentLike(Protocol):
+    """See `cutplane.objective.HingeAscent`."""
+
+    def epoch(self) -> None: ...  # noqa: D102
+
+    def revive(self) -> None: ...  # noqa: D102
+
+    @property
+    def weights(self) -> tuple[Array, float]: ...  # noqa: D102
+
+    @property
+    def estimate(self) -> float: ...  # noqa: D102
+
+    def plane(self) -> Cut: ...  # noqa: D102
+
+
+@dataclass
+class DualAscent:
+    """Epochs of dual coordinate ascent, certified by the plane of its dual variables.
+
+    Parameters
+    ----------
+    seed : int
+        For the order of the examples.
+    patience : float
+        Gives up with "stalled" when that many more epochs would be needed at the pace of the last ones.
+    """
+
+    seed: int = 0
+    patience: float = float("inf")
+
+    def run(self, objective: Any, ledger: Ledger) -> StopReason:
+        """Go on until the ledger says why to stop, or "stalled" if that is too far off."""
+        ascent: AscentLike = objective.dual_ascent(ledger.C, self.seed)
+        epochs, due, gaps = 0, 1, [(0, 1.0)]
+        while True:
+            with ledger.phase("epochs"):
+                while epochs < due:
+                    ascent.epoch()
+                    epochs += 1
+            due = max(epochs + 1, int(_GROWTH * epochs))
+            reason = self._certify(objective, ledger, ascent, epochs)
+            if reason is not None:
+                return reason
+            gaps.append((epochs, relative_gap(ledger.upper, max(ledger.lower, ascent.estimate))))
+            if self._epochs_left(gaps, ledger.allowed_fraction) > self.patience:
+                return "stalled"
+            # Shrinking trusts the last sweep's violations: look again before they mislead.
+            if epochs >= 8 and epochs % 8 < due - epochs:
+                ascent.revive()
+
+    def _certify(self, objective: Any, ledger: Ledger, ascent: AscentLike, epochs: int) -> StopReason | None:
+        w, intercept = ascent.weights
+        with ledger.phase("scores"):
+            point = objective.settle(objective.score(w, intercept))
+        ledger.offer(point, objective.value(point))
+        # Running sums carry rounding: what is proven is summed up afresh, when it is worth it.
+        if ledger.stopping.proven(ledger.upper, ascent.estimate, ledger.C):
+            with ledger.phase("cut"):
+                plane = ascent.plane()
+            v = ledger.C * plane.slope
+            ledger.prove(ledger.C * plane.offset - 0.5 * float(v @ v))
+            with ledger.phase("qp"):
+                ledger.bundle.add(plane.slope, plane.offset)
+        return ledger.close_iteration(1.0)
+
+    @staticmethod
+    def _epochs_left(gaps: list[tuple[int, float]], target: float) -> float:
+        """Epochs still needed if the gap goes on shrinking by the same factor an epoch."""
+        import math
+
+        (start, before), (end, now) = gaps[max(0, len(gaps) - 4)], gaps[-1]
+        if now <= target or len(gaps) < 3:
+            return 0.0
+        if now >= before:
+            return math.inf
+        rate = math.log(before / now) / (end - start)
+        return math.log(now / target) / rate

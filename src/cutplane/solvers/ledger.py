@@ -1,0 +1,121 @@
+"""The books of a run: incumbent, bounds, time by phase, history. Every solver keeps these, none by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from cutplane.solvers.base import Point
+from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.result import Result, Step, StopReason
+from cutplane.solvers.stopping import Stopping
+
+# Planes that carried no weight for this many solves are dropped.
+IDLE_SOLVES = 50
+
+
+class Ledger:
+    """Keeps what a run has reached and says when to stop.
+
+    Parameters
+    ----------
+    C : float
+        Of ½|w|² + C·R.
+    bundle : Bundle
+        The planes found so far; a warm start hands over a filled one.
+    stopping : Stopping
+    on_step : callable, optional
+        Called with each `Step`.
+    """
+
+    def __init__(
+        self, C: float, bundle: Bundle, stopping: Stopping, on_step: Callable[[Step], Any] | None = None
+    ) -> None:
+        self.C = C
+        self.bundle = bundle
+        self.stopping = stopping
+        self.upper = float("inf")
+        self.lower = C * bundle.lower_bound
+        self.incumbent: Point | None = None
+        self.history: list[Step] = []
+        self._on_step = on_step
+        self._start = time.perf_counter()
+        self._phases: dict[str, float] = {}
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return time.perf_counter() - self._start
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Charge the time spent inside to a phase of the current iteration."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._phases[name] = self._phases.get(name, 0.0) + time.perf_counter() - begin
+
+    def offer(self, point: Point, risk: float) -> bool:
+        """Note an exactly evaluated point; True if it is the new incumbent."""
+        value = 0.5 * float(point.w @ point.w) + self.C * risk
+        if not value < self.upper:
+            return False
+        self.upper = value
+        self.incumbent = point
+        return True
+
+    def prove(self, lower: float) -> None:
+        """Note a lower bound on the optimum."""
+        self.lower = max(self.lower, lower)
+
+    @property
+    def proven(self) -> bool:
+        """Whether the bounds are as close as was asked for."""
+        return self.stopping.proven(self.upper, self.lower, self.C)
+
+    @property
+    def allowed_fraction(self) -> float:
+        """The largest difference of the bounds that ends the run, relative to the upper one."""
+        if self.upper <= 0.0 or self.upper == float("inf"):
+            return self.stopping.relative_gap
+        return self.stopping.allowed(self.upper, self.C) / self.upper
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the time is up."""
+        limit = self.stopping.time_limit
+        return limit is not None and self.seconds >= limit
+
+    def close_iteration(self, step: float) -> StopReason | None:
+        """Enter an iteration into the history; returns why to stop, if there is a reason."""
+        entry = Step(
+            len(self.history) + 1,
+            self.seconds,
+            self.upper,
+            min(self.lower, self.upper),
+            len(self.bundle),
+            step,
+            self._phases,
+        )
+        self._phases = {}
+        self.history.append(entry)
+        if self._on_step is not None:
+            self._on_step(entry)
+        return self.stopping.reason(entry, self.C)
+
+    def result(self, reason: StopReason) -> Result:
+        """Close the books."""
+        if self.incumbent is None:
+            raise RuntimeError("a run must evaluate at least one point")
+        return Result(
+            self.incumbent.w,
+            self.incumbent.intercept,
+            self.upper,
+            min(self.lower, self.upper),
+            self.history,
+            reason,
+            self.bundle,
+        )

@@ -1,0 +1,103 @@
+"""How far to go from the incumbent towards the minimiser of the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from cutplane.solvers.base import ObjectiveLike, RayLike
+
+
+class LineSearch(Protocol):
+    """Picks the step k of OCA eq. 8 along incumbent + k·(candidate - incumbent)."""
+
+    def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
+        """The step to take."""
+
+
+def _quadratic(incumbent: Any, candidate: Any) -> tuple[float, float]:
+    """Coefficients A0 and B0 of OCA eq. 14: ½|w|² along the line is A0 k²/2 + B0 k + const."""
+    along = candidate.w - incumbent.w
+    return float(along @ along), float(incumbent.w @ along)
+
+
+class NoLineSearch:
+    """CPA: the candidate itself."""
+
+    def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
+        """Always 1."""
+        return 1.0
+
+
+class ExactLineSearch:
+    """OCA-E: the minimiser over k >= 0, by the risk's own ray."""
+
+    def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
+        """The best step; by ternary search where the risk has no ray."""
+        quadratic, linear = _quadratic(incumbent, candidate)
+        if quadratic == 0.0:
+            return 0.0
+        ray = objective.ray(incumbent, candidate)
+        if ray is not None:
+            return ray.minimise(quadratic, linear, C)
+        return _golden_section(
+            lambda k: 0.5 * quadratic * k * k + linear * k + C * objective.value(objective.mix(incumbent, candidate, k))
+        )
+
+
+@dataclass
+class ThreePointLineSearch:
+    """OCA-T (Arnosti and Kalita, Algorithm 4): three points, shifted until the middle one is lowest.
+
+    It may step backwards and may end above the incumbent: the best point evaluated is kept apart.
+    """
+
+    delta: float = 0.02
+    start: float = field(default=1.0, init=False)
+
+    def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
+        """The middle of the final window."""
+        quadratic, linear = _quadratic(incumbent, candidate)
+        ray: RayLike | None = objective.ray(incumbent, candidate)
+
+        def f(k: float) -> float:
+            risk = ray.value(k) if ray is not None else objective.value(objective.mix(incumbent, candidate, k))
+            return 0.5 * quadratic * k * k + linear * k + C * risk
+
+        delta = self.delta
+        low, mid, high = self.start - delta, self.start, self.start + delta
+        f_low, f_mid, f_high = f(low), f(mid), f(high)
+        while f_high < f_mid:  # shift right
+            delta *= 2
+            low, f_low, mid, f_mid = mid, f_mid, high, f_high
+            high += delta
+            f_high = f(high)
+        while f_low < f_mid:  # shift left
+            delta *= 2
+            high, f_high, mid, f_mid = mid, f_mid, low, f_low
+            low -= delta
+            f_low = f(low)
+        self.start = mid  # where the next search begins
+        return mid
+
+
+def _golden_section(f: Any) -> float:
+    """Argmin over k >= 0 of a convex function, to about 1e-6 of its scale."""
+    ratio = 0.6180339887498949
+    high = 1.0
+    while f(2 * high) < f(high) and high < 1e12:
+        high *= 2
+    low, high = 0.0, 2 * high
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    f_left, f_right = f(left), f(right)
+    while high - low > 1e-6 * max(1.0, high):
+        if f_left <= f_right:
+            high, right, f_right = right, left, f_left
+            left = high - ratio * (high - low)
+            f_left = f(left)
+        else:
+            low, left, f_left = left, right, f_right
+            right = low + ratio * (high - low)
+            f_right = f(right)
+    middle = 0.5 * (low + high)
+    return middle if f(middle) <= f(0.0) else 0.0

@@ -1,0 +1,276 @@
+"""Smoothed Newton: round the kinks, solve, round more finely; every evaluation is also a plane.
+
+With pi the rounded risk's weights and v = -C·slope, the plane of an evaluation proves C·offset - ½|v|², and the gap it
+leaves is ½|w - v|² plus C·error: the distance from the rounded optimum, and what rounding costs. The width h is narrowed
+when the first falls below half the second.
+
+Few passes over all the data are needed, because most work is done on few examples: first on a sample, then on the
+examples near their kinks, the others replaced by their tangents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from cutplane.solvers.base import Array, Curvature, SmoothedCut
+from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
+from cutplane.solvers.newton_system import NewtonSystem
+from cutplane.solvers.result import StopReason
+
+# At w = 0 every example is at distance 1 from its kink: h = 4 has them all on it, and the first step is a least-squares fit.
+_FIRST_WIDTH = 4.0
+_NARROWING = 0.25
+# Examples within this many widths of their kinks are near; the others are replaced by their tangents if these are
+# the greater part (kinks are within half a width, so the near are about 2 * _REACH times as many).
+_REACH = 3.0
+_FEW = 0.6
+# Steps are searched until the slope has fallen to this fraction.
+_SLOPE_LEFT = 0.2
+
+
+class SmoothObjectiveLike(Protocol):
+    """An objective that can round its kinks: see `cutplane.objective.SmoothObjective`."""
+
+    @property
+    def dimension(self) -> int: ...  # noqa: D102
+
+    @property
+    def examples(self) -> int: ...  # noqa: D102
+
+    def score(self, w: Array, intercept: float) -> Any: ...  # noqa: D102
+
+    def settle(self, point: Any) -> Any: ...  # noqa: D102
+
+    def value(self, point: Any) -> float: ...  # noqa: D102
+
+    def balance(self, point: Any, h: float) -> Any: ...  # noqa: D102
+
+    def smoothed(self, point: Any, h: float) -> SmoothedCut: ...  # noqa: D102
+
+    def rounding_error(self, point: Any, h: float) -> float: ...  # noqa: D102
+
+    def extrapolated_slope(self, point: Any, h: float, reach: float) -> Array: ...  # noqa: D102
+
+    def curvature(self, point: Any, h: float) -> Curvature: ...  # noqa: D102
+
+    def move(self, point: Any, direction: Any, t: float) -> Any: ...  # noqa: D102
+
+    def smoothed_ray(self, point: Any, direction: Any, t: float, h: float) -> tuple[float, float, float]: ...  # noqa: D102
+
+    def sample(self, rows: Any) -> SmoothObjectiveLike: ...  # noqa: D102
+
+    def near(self, point: Any, whole: SmoothedCut, h: float, radius: float) -> SmoothObjectiveLike: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where to begin: weights, intercept, width of rounding, and the objective a sample promised there."""
+
+    w: Array
+    intercept: float
+    h: float
+    expected: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    """The rounded objective at a point, with the bounds it gives."""
+
+    cut: SmoothedCut
+    gradient: Array
+    upper: float
+    lower: float
+    residual: float
+    error: float
+
+
+def _evaluate(objective: SmoothObjectiveLike, point: Any, h: float, C: float) -> _Evaluation:
+    cut = objective.smoothed(point, h)
+    v = -C * cut.slope
+    gradient = point.w - v
+    return _Evaluation(
+        cut,
+        gradient,
+        0.5 * float(point.w @ point.w) + C * cut.value,
+        C * cut.offset - 0.5 * float(v @ v),
+        0.5 * float(gradient @ gradient),
+        C * cut.error,
+    )
+
+
+@dataclass
+class SmoothedNewton:
+    """Newton's method on the rounded objective, certified by the bundle.
+
+    Parameters
+    ----------
+    seed : int
+        For the samples the first steps are made on.
+    """
+
+    seed: int = 0
+
+    def run(self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start | None = None) -> StopReason:
+        """Go on until the ledger says why to stop, or "stalled" if no step helps any more."""
+        system = NewtonSystem(objective.dimension)
+        if start is None:
+            start = Start(np.zeros(objective.dimension), 0.0, _FIRST_WIDTH)
+            with ledger.phase("sample"):
+                start = self._from_samples(objective, ledger, start, system)
+        with ledger.phase("scores"):
+            point, h = _check(objective, ledger.C, start)
+        progress = _Progress(objective, ledger)
+        with ledger.phase("newton"):
+            _minimise(objective, ledger, point, h, system, progress, split=True)
+        return progress.reason or "stalled"
+
+    def _from_samples(
+        self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start, system: NewtonSystem
+    ) -> Start:
+        """A good start from growing samples, as far as samples can tell."""
+        n, d = objective.examples, objective.dimension
+        generator = np.random.default_rng(self.seed)
+        size = max(2000, 20 * d)
+        while size * 2 <= n:
+            part = objective.sample(np.sort(generator.choice(n, size, replace=False)).astype(np.int64))
+            # Beyond about half of d / size, a closer fit to the sample says nothing of the whole.
+            tolerance = max(ledger.allowed_fraction, 0.5 * d / size)
+            point, h = _check(part, ledger.C, start)
+            point, h = _minimise(part, ledger, point, h, system, _Within(tolerance, 30), split=False)
+            value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
+            start = Start(point.w, point.intercept, h, value)
+            size *= 4
+        return start
+
+
+@dataclass
+class _Within:
+    """Ends when the gap of an auxiliary problem is small enough, or after so many steps."""
+
+    tolerance: float
+    steps: int
+
+    def done(self, point: Any, now: _Evaluation, step: float) -> bool:
+        """Whether to end here."""
+        self.steps -= 1
+        return self.steps < 0 or now.upper - now.lower <= self.tolerance * abs(now.upper)
+
+
+@dataclass
+class _Progress:
+    """Ends when the ledger says so; every evaluation on the way is certified and entered there."""
+
+    objective: SmoothObjectiveLike
+    ledger: Ledger
+    reason: StopReason | None = None
+    idle: int = 0
+
+    def done(self, point: Any, now: _Evaluation, step: float) -> bool:
+        """Whether to end here."""
+        ledger = self.ledger
+        before = ledger.upper - ledger.lower
+        settled = self.objective.settle(point)
+        ledger.offer(settled, now.cut.value if settled is point else self.objective.value(settled))
+        ledger.prove(now.lower)
+        with ledger.phase("qp"):
+            ledger.bundle.add(now.cut.slope, now.cut.offset)
+            if not ledger.proven:
+                ledger.prove(ledger.bundle.solve(ledger.C).lower)
+                ledger.bundle.prune(IDLE_SOLVES)
+        self.reason = ledger.close_iteration(step)
+        self.idle = 0 if ledger.upper - ledger.lower < 0.98 * before else self.idle + 1
+        return self.reason is not None or self.idle >= 15
+
+
+def _check(objective: SmoothObjectiveLike, C: float, start: Start) -> tuple[Any, float]:
+    """The start that a sample suggests, or a more cautious one where the sample has misled."""
+    point, h = objective.score(start.w, start.intercept), start.h
+    if np.isfinite(start.expected):
+        value = 0.5 * float(start.w @ start.w) + C * objective.value(point)
+        if value > 1.5 * start.expected:
+            point, h = objective.score(np.zeros_like(start.w), 0.0), _FIRST_WIDTH
+        else:
+            # What rounding costs falls as h²: choose h so that it costs about what the sample was off.
+            error = C * objective.rounding_error(point, h)
+            off = 0.25 * (value - start.expected)
+            if off > error > 0.0:
+                h = min(_FIRST_WIDTH, h * float(np.sqrt(off / error)))
+    return objective.balance(point, h), h
+
+
+def _minimise(
+    objective: SmoothObjectiveLike,
+    ledger: Ledger,
+    point: Any,
+    h: float,
+    system: NewtonSystem,
+    until: Any,
+    *,
+    split: bool,
+) -> tuple[Any, float]:
+    """Newton steps; with `split`, each is many steps on the examples near their kinks, where these are few."""
+    C = ledger.C
+    reach, step = _REACH, 1.0
+    while True:
+        now = _evaluate(objective, point, h, C)
+        if until.done(point, now, step) or ledger.overdue:
+            return point, h
+        partial = split and 2.0 * reach * now.cut.kinks < _FEW * objective.examples
+        if partial:
+            near = objective.near(point, now.cut, h, reach * h)
+            tolerance = 0.5 * ledger.allowed_fraction
+            start = near.score(point.w, point.intercept)
+            end, h_next = _minimise(near, ledger, start, h, system, _Within(tolerance, 30), split=False)
+            p, shift = end.w - point.w, end.intercept - point.intercept
+        else:
+            p, shift, h_next = _newton_step(objective, C, point, now, h, system)
+        direction = objective.score(p, shift)
+        step = _search(objective, point, direction, h_next, C)
+        if partial and step < 0.5:
+            # The tangents of far examples did not hold: look further, and do not narrow yet.
+            reach, h_next = 2.0 * reach, h
+        point, h = objective.balance(objective.move(point, direction, step), h_next), h_next
+
+
+def _newton_step(
+    objective: SmoothObjectiveLike, C: float, point: Any, now: _Evaluation, h: float, system: NewtonSystem
+) -> tuple[Array, float, float]:
+    """The changes of weights and intercept that Newton's method suggests, and the width they are meant for."""
+    gradient, h_next = now.gradient, h
+    if now.residual < 0.5 * now.error:
+        h_next = _NARROWING * h
+        gradient = point.w + C * objective.extrapolated_slope(point, h_next, h)
+    curvature = objective.curvature(point, h)
+    p = system.solve(curvature, C / h_next, gradient)
+    return p, curvature.shift(p), h_next
+
+
+def _search(objective: SmoothObjectiveLike, point: Any, direction: Any, h: float, C: float) -> float:
+    """A step along `direction` that leaves a fraction of the slope: Newton's method in a bracket."""
+    quadratic = float(direction.w @ direction.w)
+    linear = float(point.w @ direction.w)
+
+    def slope(t: float) -> tuple[float, float]:
+        _, risk_slope, risk_curvature = objective.smoothed_ray(point, direction, t, h)
+        return quadratic * t + linear + C * risk_slope, quadratic + C * risk_curvature
+
+    low, high, t = 0.0, np.inf, 1.0
+    first, _ = slope(0.0)
+    if first >= 0.0:
+        return 0.0
+    for _ in range(40):
+        now, curvature = slope(t)
+        if abs(now) <= _SLOPE_LEFT * abs(first):
+            break
+        if now > 0.0:
+            high = t
+        else:
+            low = t
+        step = t - now / curvature if curvature > 0.0 else np.inf
+        if not low < step < high:
+            step = 0.5 * (low + high) if np.isfinite(high) else 2.0 * t
+        t = float(step)
+    return t

@@ -1,0 +1,60 @@
+"""What a run did and what it proved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane.solvers.bundle import Bundle
+
+StopReason = Literal["gap", "max_iter", "time_limit", "interrupted", "stalled"]
+
+
+def relative_gap(upper: float, lower: float) -> float:
+    """(upper - lower) / upper: how far above the optimum `upper` can be at most, relative to itself."""
+    if upper <= lower:
+        return 0.0
+    return (upper - lower) / upper if upper > 0.0 else float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One iteration, as `history_` and `on_step` see it. Bounds are of ½|w|² + C·R."""
+
+    iteration: int
+    seconds: float
+    upper: float
+    lower: float
+    planes: int
+    step: float
+    phases: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float:
+        """The proven relative gap after this iteration."""
+        return relative_gap(self.upper, self.lower)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The incumbent of a run with its certificate, and what another run needs to go on from there.
+
+    Ensures: `upper` is the objective at (`w`, `intercept`), evaluated exactly; `lower` is at most the optimum.
+    """
+
+    w: NDArray[np.float64]
+    intercept: float
+    upper: float
+    lower: float
+    history: list[Step]
+    stop_reason: StopReason
+    bundle: Bundle
+
+    @property
+    def gap(self) -> float:
+        """The proven relative gap."""
+        return relative_gap(self.upper, self.lower)

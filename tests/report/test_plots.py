@@ -1,0 +1,75 @@
+"""Plots show what the history says, and are files of the format their name asks for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from matplotlib.figure import Figure
+
+from cutplane.plotting import plot_convergence
+from cutplane.report.plots import save_convergence
+from cutplane.solvers.result import Step
+
+mpl.use("Agg")
+
+
+def run(n: int, scale: float = 1.0) -> list[Step]:
+    return [
+        Step(i, 0.1 * i, scale * (1 + 0.5**i), scale * (1 - 0.5**i), planes=i, step=1.0)
+        for i in range(1, n + 1)
+    ]
+
+
+def test_both_bounds_and_the_gap_are_drawn() -> None:
+    history = run(5)
+    figure = plot_convergence(history, tol=1e-3)
+    bounds, gap = figure.axes
+    assert [list(line.get_ydata()) for line in bounds.lines] == [
+        [step.upper for step in history],
+        [step.lower for step in history],
+    ]
+    assert list(gap.lines[0].get_ydata()) == [step.gap for step in history]
+    assert gap.get_yscale() == "log"
+
+
+def test_into_axes_of_ones_own() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    assert plot_convergence(run(3), axes) is figure
+    assert len(axes.lines) == 1
+
+
+def test_one_line_per_class() -> None:
+    figure = plot_convergence([run(3), run(4, 2.0), run(5, 3.0)], labels=["a", "b", "c"])
+    legend = figure.axes[1].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["class a", "class b", "class c"]
+
+
+@pytest.mark.parametrize("history", [[], [[], []]])
+def test_an_empty_history_is_refused(history: list[Step]) -> None:
+    with pytest.raises(ValueError, match="nothing to plot"):
+        plot_convergence(history)
+
+
+@pytest.mark.parametrize(
+    "history", [run(1), [Step(1, 0.0, 0.0, 0.0, 1, 1.0)], [Step(1, 0.0, -1.0, -2.0, 1, 1.0)], [run(2)] * 20]
+)
+def test_odd_histories_can_be_drawn(tmp_path: Path, history: list[Step]) -> None:
+    save_convergence(history, tmp_path / "plot.png")
+
+
+@pytest.mark.parametrize(("name", "start"), [("p.png", b"\x89PNG"), ("p.svg", b"<?xml"), ("p.PDF", b"%PDF")])
+def test_the_name_says_the_format(tmp_path: Path, name: str, start: bytes) -> None:
+    save_convergence(run(4), tmp_path / name, tol=1e-3)
+    assert (tmp_path / name).read_bytes().startswith(start)
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", ["plot", "plot.jpeg"])
+def test_an_unknown_format_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=r"does not end in \.png, \.svg or \.pdf"):
+        save_convergence(run(4), tmp_path / name)

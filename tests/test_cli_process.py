@@ -1,0 +1,133 @@
+"""The command in a process of its own: the quickstart, Ctrl-C, pipes, tracebacks, terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutplane.datasets import adult_svmlight
+from cutplane.estimators.persistence import load
+
+CUTPLANE = [sys.executable, "-m", "cutplane"]
+
+
+def cutplane(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CUTPLANE, *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def quickstart(tmp_path_factory: Any) -> tuple[Path, str]:
+    """The folder the quickstart was run in, and what it printed."""
+    folder = tmp_path_factory.mktemp("quickstart")
+    done = cutplane(folder, "quickstart")
+    assert done.stderr == ""
+    assert done.returncode == 0
+    return folder, done.stdout
+
+
+def test_quickstart_says_what_matters_and_where_it_is(quickstart: tuple[Path, str]) -> None:
+    folder, out = quickstart
+    assert re.search(r"proven within 0\.\d+ % of the optimum", out)
+    accuracy = re.search(r"test accuracy +(\d+\.\d+) %", out)
+    assert accuracy
+    assert 84.0 < float(accuracy[1]) < 86.0
+    for name in ("model.safetensors", "convergence.png", "adult-train.svm", "adult-test.svm"):
+        assert f"cutplane-quickstart/{name}" in out
+        assert (folder / "cutplane-quickstart" / name).stat().st_size > 0
+    assert load(folder / "cutplane-quickstart" / "model.safetensors").gap_ <= 1e-3
+
+
+def test_the_next_commands_work_as_printed(quickstart: tuple[Path, str], tmp_path: Path) -> None:
+    folder, out = quickstart
+    shell, python = out.split("Try next:\n")[1].split("Or in Python:\n")
+    shim = tmp_path / "cutplane"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cutplane "$@"\n')
+    shim.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    commands = [line.strip() for line in shell.strip().splitlines()]
+    assert len(commands) == 4
+    for command in commands:
+        # pipefail: a command whose reader goes away early has not failed.
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (command, done.returncode, done.stderr) == (command, 0, "")
+        assert done.stdout
+    code = "\n".join(line.strip() for line in python.strip().splitlines())
+    subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, check=True)
+
+
+def test_ctrl_c_saves_the_model_with_its_gap(tmp_path: Path) -> None:
+    (tmp_path / "adult.svm").write_bytes(adult_svmlight("train"))
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        # Far more than can be proven: it would run until stopped.
+        [*CUTPLANE, "train", "adult.svm", "m.safetensors", "--method", "cpa", "--C", "10", "--tol", "1e-12"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    )
+    os.close(theirs)
+    # The progress on the terminal tells that training has begun.
+    shown = b""
+    while b"iteration" not in shown:
+        shown += os.read(ours, 4096)
+    process.send_signal(signal.SIGINT)
+    out = _drain(process, ours)
+    assert process.returncode == 130
+    assert "interrupted" in out
+    model = load(tmp_path / "m.safetensors")
+    assert model.stop_reason_ == "interrupted"
+    assert 1e-12 < model.gap_ <= 1.0
+
+
+def _drain(process: subprocess.Popen[str], terminal: int) -> str:
+    """Read what is left on the terminal, so that the process is not held up by it."""
+    try:
+        while os.read(terminal, 4096):
+            pass
+    except OSError:
+        pass  # how a pseudo-terminal says that nobody writes to it any more
+    os.close(terminal)
+    return process.communicate()[0]
+
+
+def test_json_is_alone_on_stdout_and_bad_input_has_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "d.svm").write_text("1 1:1\n-1 1:-1\n1 1:2\n-1 1:-2\n")
+    done = cutplane(tmp_path, "train", "d.svm", "m.safetensors", "--json")
+    assert json.loads(done.stdout)["proven"] is True
+    assert done.stderr == ""
+    done = cutplane(tmp_path, "info", "d.svm")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(r"cutplane: error: d\.svm is not a Cutplane model file.*\n", done.stderr)
+    done = cutplane(tmp_path, "info", "d.svm", CUTPLANE_DEBUG="1")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+def test_version(tmp_path: Path) -> None:
+    done = cutplane(tmp_path, "--version")
+    assert re.fullmatch(r"cutplane \d+\.\d+\.\d+\n", done.stdout)
+    assert done.returncode == 0
