@@ -1,1 +1,9 @@
-"""Cutplane."""
+"""Support vector machines on large data by cutting planes, each with a proven optimality gap."""
+
+from importlib.metadata import version
+
+from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.estimators.persistence import load
+
+__version__ = version("cutplane")
+__all__ = ["LinearSVC", "__version__", "load"]

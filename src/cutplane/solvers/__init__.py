@@ -1,0 +1,1 @@
+"""Solvers: cutting planes, smoothed Newton, dual ascent, and the choice among them."""

@@ -8,7 +8,7 @@ from typing import Any
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.dual_ascent import DualAscent
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.newton import SmoothedNewton, Start
+from cutplane.solvers.newton import SmoothedNewton, narrowed_start
 from cutplane.solvers.result import StopReason
 
 # With this many examples a feature, samples tell nearly all: Newton's method starts from them and needs no help.
@@ -26,27 +26,17 @@ class Auto:
 
     seed: int = 0
 
-    def run(self, objective: Any, ledger: Ledger) -> StopReason:
-        """Go on until the ledger says why to stop."""
+    def run(self, objective: Any, ledger: Ledger, *, resumed: bool = False) -> StopReason:
+        """Go on until the ledger says why to stop; `resumed` if it holds an incumbent to start from."""
         n, d = objective.examples, objective.dimension
-        start: Start | None = None
-        if n < _AMPLE * d:
-            reason = DualAscent(self.seed, patience=40.0 if d <= _FEW_FEATURES else 400.0).run(objective, ledger)
+        start = narrowed_start(objective, ledger) if resumed and d <= _FEW_FEATURES else None
+        if start is None and n < _AMPLE * d:
+            patience = 40.0 if d <= _FEW_FEATURES else 400.0
+            reason = DualAscent(self.seed, patience).run(objective, ledger)
             if reason != "stalled":
                 return reason
-            start = self._narrowed(objective, ledger)
+            start = narrowed_start(objective, ledger)
         reason = SmoothedNewton(self.seed).run(objective, ledger, start)
         if reason != "stalled":
             return reason
-        assert ledger.incumbent is not None
-        return CuttingPlane().run(objective, ledger, ledger.incumbent.w)
-
-    @staticmethod
-    def _narrowed(objective: Any, ledger: Ledger) -> Start:
-        """The incumbent, with a rounding that costs about as much as the gap still open."""
-        point = ledger.incumbent
-        h, gap = 4.0, ledger.upper - ledger.lower
-        while h > 1e-6 and ledger.C * objective.rounding_error(point, h) > 0.5 * gap:
-            h *= 0.5
-        assert point is not None
-        return Start(point.w, point.intercept, h)
+        return CuttingPlane().run(objective, ledger, None if ledger.incumbent is None else ledger.incumbent.w)

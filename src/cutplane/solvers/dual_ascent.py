@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,7 +47,9 @@ class DualAscent:
 
     def run(self, objective: Any, ledger: Ledger) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if that is too far off."""
-        ascent: AscentLike = objective.dual_ascent(ledger.C, self.seed)
+        ascent: AscentLike | None = objective.dual_ascent(ledger.C, self.seed)
+        if ascent is None:
+            return "stalled"
         epochs, due, gaps = 0, 1, [(0, 1.0)]
         while True:
             with ledger.phase("epochs"):
@@ -82,8 +85,6 @@ class DualAscent:
     @staticmethod
     def _epochs_left(gaps: list[tuple[int, float]], target: float) -> float:
         """Epochs still needed if the gap goes on shrinking by the same factor an epoch."""
-        import math
-
         (start, before), (end, now) = gaps[max(0, len(gaps) - 4)], gaps[-1]
         if now <= target or len(gaps) < 3:
             return 0.0

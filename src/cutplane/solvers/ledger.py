@@ -27,7 +27,7 @@ class Ledger:
         The planes found so far; a warm start hands over a filled one.
     stopping : Stopping
     on_step : callable, optional
-        Called with each `Step`.
+        Called with each `Step`; returning True ends the run.
     """
 
     def __init__(
@@ -102,8 +102,8 @@ class Ledger:
         )
         self._phases = {}
         self.history.append(entry)
-        if self._on_step is not None:
-            self._on_step(entry)
+        if self._on_step is not None and self._on_step(entry) is True:
+            return "interrupted"
         return self.stopping.reason(entry, self.C)
 
     def result(self, reason: StopReason) -> Result:

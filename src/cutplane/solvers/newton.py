@@ -75,6 +75,17 @@ class Start:
     expected: float = float("inf")
 
 
+def narrowed_start(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | None:
+    """The incumbent, with a rounding that costs about as much as the gap still open."""
+    point = ledger.incumbent
+    if point is None:
+        return None
+    h, gap = _FIRST_WIDTH, ledger.upper - ledger.lower
+    while h > 1e-6 and ledger.C * objective.rounding_error(point, h) > 0.5 * gap:
+        h *= 0.5
+    return Start(point.w, point.intercept, h)
+
+
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
     """The rounded objective at a point, with the bounds it gives."""

@@ -1,0 +1,83 @@
+"""Progress for callers: `on_step`, and scikit-learn's own callbacks where the installed version has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from cutplane.solvers.result import Step
+
+if TYPE_CHECKING:
+
+    class CallbackSupportMixin:
+        """Stands in for scikit-learn's mixin."""
+
+    def with_callbacks(method: Any) -> Any: ...  # noqa: D103
+
+else:
+    try:
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+    except ImportError:  # scikit-learn before 1.9
+
+        class CallbackSupportMixin:
+            """Stands in for scikit-learn's mixin."""
+
+        def with_callbacks(method: Any) -> Any:
+            """Leave the method as it is."""
+            return method
+
+
+class StepHooks:
+    """Calls `on_step` and scikit-learn's hooks after every iteration.
+
+    Parameters
+    ----------
+    estimator : estimator
+        May or may not support scikit-learn's callbacks.
+    on_step : callable or None
+        Called with each `Step`; returning True ends the fit.
+    fitted : callable
+        Gives the attributes that make a fitted estimator of the run so far.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        on_step: Callable[[Step], Any] | None,
+        X: Any,
+        y: Any,
+        fitted: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        self._estimator = estimator
+        self._on_step = on_step
+        self._data = {"X": X, "y": y}
+        self._fitted = fitted
+        self._context: Any = None
+        if getattr(estimator, "_skl_callbacks", None):
+            self._context = estimator._init_callback_context(max_subtasks=None)
+            self._context.call_on_fit_task_begin(estimator=estimator, **self._data)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anyone listens."""
+        return self._on_step is not None or self._context is not None
+
+    def __call__(self, step: Step) -> bool:
+        """Report a step; True if somebody wants the fit to end."""
+        stop = self._on_step is not None and self._on_step(step) is True
+        if self._context is not None:
+            task = self._context.subcontext(task_name="iteration")
+            task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+            stop |= bool(
+                task.call_on_fit_task_end(
+                    estimator=self._estimator, reconstruction_attributes=self._fitted, **self._data
+                )
+            )
+        return stop
+
+    def close(self) -> None:
+        """The fit is over."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(
+                estimator=self._estimator, reconstruction_attributes=self._fitted, **self._data
+            )

@@ -1,0 +1,93 @@
+"""From an objective and a few settings to a certified result: what every linear estimator does."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from cutplane.solvers.auto import Auto
+from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.cutting_plane import CuttingPlane
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
+from cutplane.solvers.newton import SmoothedNewton, narrowed_start
+from cutplane.solvers.result import Result, Step, StopReason
+from cutplane.solvers.stopping import Stopping
+
+METHODS = ("auto", "newton", "oca", "cpa")
+LINE_SEARCHES = ("exact", "three-point")
+
+
+@dataclass(frozen=True)
+class Training:
+    """The settings of a run."""
+
+    C: float
+    stopping: Stopping
+    method: str = "auto"
+    line_search: str = "exact"
+    seed: int = 0
+    n_threads: int = 0
+    on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
+
+    def for_risk(self, total_weight: float, on_step: Callable[[Step], Any] | None) -> Training:
+        """The same settings for a mean risk: C per example times the weight of all."""
+        return replace(self, C=self.C * total_weight, on_step=on_step)
+
+    def run(self, objective: Any, warm: Result | None = None) -> Result:
+        """Train; after Ctrl-C, what was reached until then."""
+        if warm is None:
+            bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=self.n_threads)
+        else:
+            bundle = warm.bundle.copy()
+        ledger = Ledger(self.C, bundle, self.stopping, self.on_step)
+        try:
+            if warm is not None and self._resume(objective, ledger, warm):
+                return ledger.result("gap")
+            reason = self._solve(objective, ledger, resumed=warm is not None)
+        except KeyboardInterrupt:
+            if ledger.incumbent is None:
+                raise
+            reason = "interrupted"
+        return ledger.result(reason)
+
+    def _resume(self, objective: Any, ledger: Ledger, warm: Result) -> bool:
+        """Planes and incumbent of an earlier run may prove the gap at once: planes do not depend on C."""
+        point = objective.at(warm.w)
+        ledger.offer(point, objective.value(point))
+        ledger.prove(ledger.bundle.solve(self.C).lower)
+        return ledger.close_iteration(0.0) == "gap"
+
+    def _solve(self, objective: Any, ledger: Ledger, *, resumed: bool) -> StopReason:
+        start = ledger.incumbent.w if resumed and ledger.incumbent is not None else None
+        if self.method == "cpa":
+            return CuttingPlane.cpa().run(objective, ledger, start)
+        if self.method == "oca":
+            search: LineSearch = ExactLineSearch() if self.line_search == "exact" else ThreePointLineSearch()
+            return CuttingPlane(search).run(objective, ledger, start)
+        if self.method == "newton":
+            begin = narrowed_start(objective, ledger) if resumed else None
+            return SmoothedNewton(self.seed).run(objective, ledger, begin)
+        return Auto(self.seed).run(objective, ledger, resumed=resumed)
+
+
+def warn_unless_proven(result: Result, what: str) -> None:
+    """One sentence on a run that ended before its gap was proven."""
+    if result.stop_reason == "gap":
+        return
+    why = {
+        "max_iter": "reached max_iter",
+        "time_limit": "ran out of time",
+        "interrupted": "was interrupted",
+        "stalled": "made no more progress in double precision",
+    }[result.stop_reason]
+    warnings.warn(
+        f"{what} {why} after {len(result.history)} iterations; the best model so far is kept, proven to be within "
+        f"{result.gap:.2g} of the optimum (relative).",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,50 @@
+"""A source with one constant feature more."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cutplane.sources.base import Array, Rows, Source
+
+
+class AugmentedSource(Source):
+    """Another source and a last feature that is the same for every example: a penalised intercept.
+
+    Parameters
+    ----------
+    base : Source
+    constant : float
+        The value of the feature.
+    """
+
+    def __init__(self, base: Source, constant: float) -> None:
+        self._base = base
+        self._constant = constant
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of examples and features, the constant one included."""
+        n, d = self._base.shape
+        return n, d + 1
+
+    def scores(self, w: Array) -> Array:
+        """X @ w."""
+        return self._base.scores(np.ascontiguousarray(w[:-1])) + self._constant * w[-1]
+
+    def combine(self, coef: Array) -> Array:
+        """X.T @ coef."""
+        last = self._constant * coef.sum(axis=0, keepdims=True)
+        return np.concatenate([self._base.combine(coef), last])
+
+    def take(self, rows: Rows) -> AugmentedSource:
+        """The source over some rows."""
+        return AugmentedSource(self._base.take(rows), self._constant)
+
+    def gram(self, rows: Rows, weights: Array) -> Array:
+        """Sum over `rows` of weights[i] x_i x_i'; the lower triangle."""
+        d = self.shape[1]
+        total = np.empty((d, d))
+        total[:-1, :-1] = self._base.gram(rows, weights)
+        total[-1, :-1] = self._constant * self._base.take(rows).combine(weights)
+        total[-1, -1] = self._constant**2 * weights.sum()
+        return total
