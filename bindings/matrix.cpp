@@ -108,19 +108,19 @@ Array2<double> gram(const PyMatrix& self, Vector<const std::int64_t> subset,
   return Array2<double>(out, {d, d}, owner);
 }
 
-Array2<double> gather(const PyMatrix& self, Vector<const std::int64_t> subset,
+Array2<float> gather(const PyMatrix& self, Vector<const std::int64_t> subset,
                       Vector<const double> scale, int n_threads) {
   const Matrix& X = *self.matrix;
   check_rows(subset, X.rows());
   require(scale.shape(0) == subset.shape(0), "one factor per row is needed");
   const auto d = static_cast<std::size_t>(X.cols());
-  double* out = new double[subset.shape(0) * d];
-  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  float* out = new float[subset.shape(0) * d];
+  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<float*>(p); });
   {
     nb::gil_scoped_release release;
     X.gather({subset.data(), subset.shape(0)}, scale.data(), out, n_threads);
   }
-  return Array2<double>(out, {subset.shape(0), d}, owner);
+  return Array2<float>(out, {subset.shape(0), d}, owner);
 }
 
 }  // namespace

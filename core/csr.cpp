@@ -20,6 +20,14 @@ struct CsrRows {
     return sum;
   }
 
+  CUTPLANE_INLINE void prefetch(index_t i) const {
+    const index_t k = indptr[i];
+    for (index_t line = 0; line < 3; ++line) {
+      __builtin_prefetch(reinterpret_cast<const char*>(values + k) + 64 * line);
+      __builtin_prefetch(reinterpret_cast<const char*>(indices + k) + 64 * line);
+    }
+  }
+
   // Four sums hide the latency of the addition; rows are too short for gathers to pay.
   CUTPLANE_INLINE double dot(index_t i, const double* w) const {
     index_t k = indptr[i];
@@ -35,9 +43,10 @@ struct CsrRows {
     return (a + b) + (c + e);
   }
 
-  CUTPLANE_INLINE void axpy(index_t i, double coef, double* sum) const {
+  template <class S>
+  CUTPLANE_INLINE void axpy(index_t i, double coef, S* sum) const {
     for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
-      sum[indices[k]] += coef * static_cast<double>(values[k]);
+      sum[indices[k]] += static_cast<S>(coef * static_cast<double>(values[k]));
   }
 
   CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {

@@ -13,6 +13,12 @@ struct DenseRows {
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
   index_t entries() const { return n * d; }
 
+  CUTPLANE_INLINE void prefetch(index_t i) const {
+    const char* row = reinterpret_cast<const char*>(values + i * stride);
+    __builtin_prefetch(row);
+    __builtin_prefetch(row + 64);
+  }
+
   CUTPLANE_INLINE double dot(index_t i, const double* w) const {
     const T* row = values + i * stride;
     double sum = 0;
@@ -21,10 +27,11 @@ struct DenseRows {
     return sum;
   }
 
-  CUTPLANE_INLINE void axpy(index_t i, double coef, double* sum) const {
+  template <class S>
+  CUTPLANE_INLINE void axpy(index_t i, double coef, S* sum) const {
     const T* row = values + i * stride;
 #pragma omp simd
-    for (index_t j = 0; j < d; ++j) sum[j] += coef * static_cast<double>(row[j]);
+    for (index_t j = 0; j < d; ++j) sum[j] += static_cast<S>(coef * static_cast<double>(row[j]));
   }
 
   CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {

@@ -14,13 +14,15 @@ struct StridedRows {
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
   index_t entries() const { return n * d; }
 
+  CUTPLANE_INLINE void prefetch(index_t) const {}  // a row is spread over as many lines as columns
   CUTPLANE_INLINE double dot(index_t i, const double* w) const {
     double sum = 0;
     for (index_t j = 0; j < d; ++j) sum += static_cast<double>(values[i + j * stride]) * w[j];
     return sum;
   }
-  CUTPLANE_INLINE void axpy(index_t i, double coef, double* sum) const {
-    for (index_t j = 0; j < d; ++j) sum[j] += coef * static_cast<double>(values[i + j * stride]);
+  template <class S>
+  CUTPLANE_INLINE void axpy(index_t i, double coef, S* sum) const {
+    for (index_t j = 0; j < d; ++j) sum[j] += static_cast<S>(coef * static_cast<double>(values[i + j * stride]));
   }
   CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
     for (index_t j = 0; j < m; ++j) out[j] = 0.0;

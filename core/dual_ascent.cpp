@@ -12,15 +12,19 @@ DualAscent::DualAscent(const Matrix& matrix, const std::int8_t* y, const double*
   state_.y = y;
   state_.upper = upper;
   state_.upper_all = upper_all;
-  state_.squared_norms.resize(n);
-  matrix.squared_norms(state_.squared_norms.data(), n_threads);
+  state_.per_curvature.resize(n);
+  matrix.squared_norms(state_.per_curvature.data(), n_threads);
   state_.alpha.assign(n, 0.0);
   state_.v.assign(matrix.cols(), 0.0);
   if (intercept) {
     // A constant feature as long as a typical example: the intercept then moves at the pace of the weights.
     const double sum =
-        std::accumulate(state_.squared_norms.begin(), state_.squared_norms.end(), 0.0);
+        std::accumulate(state_.per_curvature.begin(), state_.per_curvature.end(), 0.0);
     state_.bias = std::sqrt(std::max(sum / static_cast<double>(n), 1e-12));
+  }
+  for (double& value : state_.per_curvature) {
+    const double curvature = value + state_.bias * state_.bias;
+    value = curvature > 0.0 ? 1.0 / curvature : 0.0;
   }
   state_.order.resize(n);
   std::iota(state_.order.begin(), state_.order.end(), 0);

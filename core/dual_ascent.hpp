@@ -22,7 +22,7 @@ struct Ascent {
   const std::int8_t* y;
   const double* upper;  // null: upper_all for every example
   double upper_all;
-  std::vector<double> squared_norms;
+  std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
   std::vector<double> alpha;
   std::vector<double> v;
   double bias = 0;         // 0: no intercept

@@ -33,8 +33,8 @@ class Matrix {
   // out (d x d, lower triangle, row-major) = sum over subset of weights[i] x_i x_i'
   virtual void gram(std::span<const std::int64_t> subset, const double* weights, double* out,
                     int n_threads) const = 0;
-  // out (|subset| x d, row-major) = scale[i] x_i: for products that a BLAS does better
-  virtual void gather(std::span<const std::int64_t> subset, const double* scale, double* out,
+  // out (|subset| x d, row-major) = scale[i] x_i in single precision: for products that a BLAS does better
+  virtual void gather(std::span<const std::int64_t> subset, const double* scale, float* out,
                       int n_threads) const = 0;
   // out[i] = |x_i|^2
   virtual void squared_norms(double* out, int n_threads) const = 0;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,22 +17,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutplane import LinearSVC
 from cutplane.cli.app import run
-from cutplane.estimators.persistence import load
+from cutplane.estimators.persistence import load, save
 from cutplane.io.model_file import write_model
 
 Command = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def cutplane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Command:
+def cutplane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Command:
     """Run the command in a folder with data.svm (two classes), three.svm (three) and model.safetensors."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CUTPLANE_DEBUG", raising=False)
 
     def call(*arguments: str) -> tuple[int, str, str]:
         status = run(list(arguments))
-        captured = capsys.readouterr()
+        captured = capfd.readouterr()
         return status, captured.out, captured.err
 
     write_data(Path("data.svm"), [-1, 1])
@@ -64,6 +66,10 @@ def test_train_says_what_is_proven_and_saves_the_model(cutplane: Command) -> Non
     assert model.C == 0.5
     assert model.classes_.tolist() == [-1, 1]
     assert model.classes_.dtype == np.int64
+
+
+def test_defaults_are_the_estimators(cutplane: Command) -> None:
+    assert load("model.safetensors").get_params() == LinearSVC().get_params()
 
 
 def test_every_option_reaches_the_estimator(cutplane: Command) -> None:
@@ -317,9 +323,6 @@ def test_wrong_usage(cutplane: Command, arguments: str, words: str) -> None:
 
 
 def test_labels_that_are_text_cannot_be_compared_with_a_file(cutplane: Command) -> None:
-    from cutplane import LinearSVC
-    from cutplane.estimators.persistence import save
-
     save(LinearSVC().fit([[-1.0], [1.0]], ["no", "yes"]), "text.safetensors")
     Path("small.svm").write_text("1 1:-1\n")
     status, _, err = cutplane("evaluate", "text.safetensors", "small.svm")
@@ -345,3 +348,9 @@ def test_without_a_command_it_shows_help(cutplane: Command) -> None:
     assert status == 0
     assert "quickstart" in out
     assert "Exit status: 0 all well" in out
+
+
+def test_version(cutplane: Command) -> None:
+    status, out, _ = cutplane("--version")
+    assert status == 0
+    assert re.fullmatch(r"cutplane \d+\.\d+\.\d+\n", out)

@@ -1,8 +1,7 @@
-"""The command in a process of its own: the quickstart, Ctrl-C, pipes, tracebacks, terminals."""
+"""The command in a process of its own: the quickstart, Ctrl-C, pipes, tracebacks, a terminal."""
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -20,15 +19,8 @@ from cutplane.estimators.persistence import load
 CUTPLANE = [sys.executable, "-m", "cutplane"]
 
 
-def cutplane(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*CUTPLANE, *arguments],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def cutplane(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*CUTPLANE, *arguments], cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +45,9 @@ def test_quickstart_says_what_matters_and_where_it_is(quickstart: tuple[Path, st
     assert load(folder / "cutplane-quickstart" / "model.safetensors").gap_ <= 1e-3
 
 
-def test_the_next_commands_work_as_printed(quickstart: tuple[Path, str], tmp_path: Path) -> None:
+def test_the_next_commands_work_as_printed(
+    quickstart: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, out = quickstart
     shell, python = out.split("Try next:\n")[1].split("Or in Python:\n")
     shim = tmp_path / "cutplane"
@@ -74,8 +68,8 @@ def test_the_next_commands_work_as_printed(quickstart: tuple[Path, str], tmp_pat
         )
         assert (command, done.returncode, done.stderr) == (command, 0, "")
         assert done.stdout
-    code = "\n".join(line.strip() for line in python.strip().splitlines())
-    subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, check=True)
+    monkeypatch.chdir(folder)
+    exec("\n".join(line.strip() for line in python.strip().splitlines()), {})
 
 
 def test_ctrl_c_saves_the_model_with_its_gap(tmp_path: Path) -> None:
@@ -114,20 +108,8 @@ def _drain(process: subprocess.Popen[str], terminal: int) -> str:
     return process.communicate()[0]
 
 
-def test_json_is_alone_on_stdout_and_bad_input_has_no_traceback(tmp_path: Path) -> None:
-    (tmp_path / "d.svm").write_text("1 1:1\n-1 1:-1\n1 1:2\n-1 1:-2\n")
-    done = cutplane(tmp_path, "train", "d.svm", "m.safetensors", "--json")
-    assert json.loads(done.stdout)["proven"] is True
-    assert done.stderr == ""
+def test_bad_input_has_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "d.svm").write_text("1 1:1\n-1 1:-1\n")
     done = cutplane(tmp_path, "info", "d.svm")
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch(r"cutplane: error: d\.svm is not a Cutplane model file.*\n", done.stderr)
-    done = cutplane(tmp_path, "info", "d.svm", CUTPLANE_DEBUG="1")
-    assert done.returncode == 1
-    assert "Traceback" in done.stderr
-
-
-def test_version(tmp_path: Path) -> None:
-    done = cutplane(tmp_path, "--version")
-    assert re.fullmatch(r"cutplane \d+\.\d+\.\d+\n", done.stdout)
-    assert done.returncode == 0

@@ -45,7 +45,7 @@ def assert_same(loaded: LinearSVC, model: LinearSVC, X: Any) -> None:
         "history_",
         "n_features_in_",
     ):
-        assert getattr(loaded, name) == getattr(model, name), name
+        np.testing.assert_equal(getattr(loaded, name), getattr(model, name))
     assert loaded.get_params() == model.get_params()
 
 
@@ -140,6 +140,24 @@ def test_arrays_that_do_not_fit_are_one_sentence(tmp_path: Path, array: str, val
         {"classes": {"stored": "text", "values": [1, 2]}},
         {"classes": {"stored": "pickle"}},
         {"certificate": {}},
+        {
+            "certificate": {
+                "objective": [1.0, 2.0],
+                "lower_bound": 1.0,
+                "gap": 0.0,
+                "n_iter": 1,
+                "stop_reason": "gap",
+            }
+        },
+        {
+            "certificate": {
+                "objective": 1.0,
+                "lower_bound": 1.0,
+                "gap": 0.0,
+                "n_iter": 1,
+                "stop_reason": "fun",
+            }
+        },
         {"history": None},
         {"n_features_in": 5},
         {"n_features_in": "4"},

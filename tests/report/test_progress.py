@@ -37,7 +37,7 @@ def test_nothing_is_shown_when_it_is_not_wanted() -> None:
 
 def test_the_last_state_stays_on_the_screen() -> None:
     text = shown([step(1, 2.0, 0.0), step(2, 1.0, 0.9995)], terminal=True)
-    assert "iteration 2  0.9995 ≤ optimum ≤ 1  gap 5.0e-04  planes 2" in text
+    assert "gap 5.0e-04  0.9995 ≤ optimum ≤ 1  iteration 2  planes 2" in text
 
 
 def test_each_class_has_its_own_line() -> None:

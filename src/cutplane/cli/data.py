@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from cutplane.cli.output import plain_label
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.persistence import restore
 from cutplane.io.model_file import ModelFile, read_model
@@ -104,12 +103,6 @@ def whole_labels(y: NDArray[Any]) -> NDArray[Any]:
     whole = np.rint(y)
     # Past 2^53 neighbouring whole numbers are one and the same float64.
     return whole.astype(np.int64) if np.all((whole == y) & (np.abs(y) < 2**53)) else y
-
-
-def label_list(labels: NDArray[Any], most: int = 10) -> str:
-    """Labels for a sentence, the rest counted when there are many."""
-    shown = ", ".join(str(plain_label(label)) for label in labels[:most])
-    return shown if len(labels) <= most else f"{shown} and {len(labels) - most} more"
 
 
 @contextmanager

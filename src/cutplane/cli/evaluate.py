@@ -8,7 +8,7 @@ import numpy as np
 from rich.table import Table
 
 from cutplane.cli import exit_codes
-from cutplane.cli.data import label_list, read_data_for, read_fitted
+from cutplane.cli.data import read_data_for, read_fitted
 from cutplane.cli.options import (
     DataArgument,
     DebugOption,
@@ -18,6 +18,7 @@ from cutplane.cli.options import (
     ZeroBasedOption,
 )
 from cutplane.cli.output import plain_label, print_facts, print_json, stdout, warn
+from cutplane.cli.summary import label_list
 from cutplane.report.evaluation import Evaluation
 from cutplane.report.evaluation import evaluate as compare
 

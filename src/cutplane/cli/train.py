@@ -56,13 +56,14 @@ def train(
         ClassWeight | None,
         typer.Option(help="Weight classes by the inverse of their frequency.", show_default=False),
     ] = None,
-    max_iter: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Stop after N iterations.", show_default=False)
-    ] = None,
+    max_iter: Annotated[int, typer.Option(min=1, metavar="N", help="Stop after N iterations.")] = 10_000,
     time_limit: Annotated[
         float | None,
         typer.Option(
-            callback=positive, metavar="SECONDS", help="Stop training after this.", show_default=False
+            callback=positive,
+            metavar="SECONDS",
+            help="Stop training after this (per class, if more than two).",
+            show_default=False,
         ),
     ] = None,
     threads: ThreadsOption = None,
@@ -94,7 +95,6 @@ def train(
 
     examples = read_data(data, zero_based=zero_based, threads=threads, n_features=n_features, quiet=quiet)
     _refuse_targets(data, examples.y)
-    limits = {} if max_iter is None else {"max_iter": max_iter}
     model = LinearSVC(
         C,
         tol=tol,
@@ -103,9 +103,9 @@ def train(
         fit_intercept=not no_intercept,
         intercept_scaling=intercept_scaling,
         class_weight=None if class_weight is None else class_weight.value,
+        max_iter=max_iter,
         time_limit=time_limit,
         n_jobs=threads,
-        **limits,
     )
     run = fit(model, examples.X, examples.y, quiet=quiet)
     save(model, model_path, notes={"data": data.name, "zero_based": examples.zero_based})

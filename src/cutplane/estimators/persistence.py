@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.history_arrays import history_from_arrays, history_to_arrays
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.io.model_file import ModelFile, ModelFileError, read_model, write_model
 from cutplane.io.plain_json import encode
+from cutplane.solvers.result import StopReason
 
 _KINDS: dict[str, type[LinearSVC]] = {"LinearSVC": LinearSVC}
-_CERTIFICATE = ("objective", "lower_bound", "gap", "n_iter", "stop_reason")
+_BOUNDS = ("objective", "lower_bound", "gap")
 
 
 def save(model: LinearSVC, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None) -> None:
@@ -43,7 +45,7 @@ def save(model: LinearSVC, path: str | os.PathLike[str], *, notes: Mapping[str, 
     metadata: dict[str, Any] = {
         "params": _plain_params(model),
         "classes": classes,
-        "certificate": {name: getattr(model, f"{name}_") for name in _CERTIFICATE},
+        "certificate": {name: getattr(model, f"{name}_") for name in (*_BOUNDS, "n_iter", "stop_reason")},
         "history": history,
         "n_features_in": int(model.n_features_in_),
         "notes": dict(notes or {}),
@@ -51,7 +53,7 @@ def save(model: LinearSVC, path: str | os.PathLike[str], *, notes: Mapping[str, 
     if hasattr(model, "feature_names_in_"):
         metadata["feature_names_in"] = [str(name) for name in model.feature_names_in_]
     arrays = {
-        "coef": np.asarray(model.coef_),
+        "coef": model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_),
         "intercept": np.asarray(model.intercept_),
         **class_arrays,
         **history_arrays,
@@ -123,8 +125,8 @@ def _restore(kind: type[LinearSVC], file: ModelFile) -> LinearSVC:
         model.feature_names_in_ = np.array(metadata["feature_names_in"], dtype=object)
         if model.feature_names_in_.shape != (model.n_features_in_,):
             raise ValueError("there is not one name per feature")
-    for name in _CERTIFICATE:
-        setattr(model, f"{name}_", _unlisted(metadata["certificate"][name]))
+    for name, value in _certificate(metadata["certificate"], rows).items():
+        setattr(model, name, value)
     model.history_ = history_from_arrays(metadata["history"], file.arrays)
     return model
 
@@ -181,6 +183,17 @@ def _floats(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
     return array
 
 
-def _unlisted(value: Any) -> Any:
-    """One value per class is an array in the estimator and a list in JSON."""
-    return np.array(value) if isinstance(value, list) else value
+def _certificate(stored: dict[str, Any], rows: int) -> dict[str, Any]:
+    """The attributes of the certificate: numbers, or one entry per class where there are more than two."""
+    attributes: dict[str, Any] = {}
+    for name in _BOUNDS:
+        values = np.array(stored[name], dtype=np.float64)
+        attributes[f"{name}_"] = float(values) if rows == 1 else values
+        if values.shape != (() if rows == 1 else (rows,)):
+            raise ValueError(f"{name} is not one number per problem")
+    reasons = [stored["stop_reason"]] if rows == 1 else list(stored["stop_reason"])
+    if len(reasons) != rows or not set(reasons) <= set(get_args(StopReason)):
+        raise ValueError(f"{stored['stop_reason']!r} is no reason to stop")
+    attributes["stop_reason_"] = reasons[0] if rows == 1 else reasons
+    attributes["n_iter_"] = int(stored["n_iter"])
+    return attributes

@@ -23,6 +23,8 @@ PLOT_FORMATS = ("png", "svg", "pdf")
 _UPPER, _LOWER, _GAP = "#D55E00", "#0072B2", "#000000"
 _CLASSES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MOST_LABELLED = len(_CLASSES)
+# Between two iterations the older bound is all that is proven; a slanted line would claim more.
+_STEPS: dict[str, Any] = {"drawstyle": "steps-post"}
 
 
 def plot_convergence(
@@ -115,7 +117,7 @@ def _draw_panels(
     figure: Figure, runs: list[Sequence[Step]], tol: float | None, labels: Sequence[object] | None
 ) -> None:
     bounds, gap = figure.subplots(2, 1, sharex=True)
-    _draw_bounds(bounds, runs, labels)
+    _draw_bounds(bounds, runs)
     _draw_gap(gap, runs, tol, labels)
     gap.set_xlabel("seconds")
     bounds.set_title(_title(runs), loc="left")
@@ -128,7 +130,7 @@ def _title(runs: list[Sequence[Step]]) -> str:
     return f"{proven_within(worst)}{who}, in {seconds:.2g} s"
 
 
-def _draw_bounds(ax: Axes, runs: list[Sequence[Step]], labels: Sequence[object] | None) -> None:
+def _draw_bounds(ax: Axes, runs: list[Sequence[Step]]) -> None:
     if len(runs) == 1:
         _draw_pair(
             ax, runs[0], (_UPPER, _LOWER), ("upper bound: the model's objective", "lower bound: proven")
@@ -138,10 +140,10 @@ def _draw_bounds(ax: Axes, runs: list[Sequence[Step]], labels: Sequence[object] 
         # The colour says the class, so the line style must say which bound it is.
         for index, run in enumerate(runs):
             colour = _CLASSES[index % len(_CLASSES)]
-            _draw_pair(ax, run, (colour, colour), (_label(labels, index), None))
+            _draw_pair(ax, run, (colour, colour), (None, None))
         ax.set_ylabel("objective (dashed: lower bound)")
     ax.set_ylim(*_focus(runs))
-    _finish(ax, legend=len(runs) <= _MOST_LABELLED)
+    _finish(ax, legend=len(runs) == 1)  # the panel below names the classes
 
 
 def _draw_pair(
@@ -151,9 +153,9 @@ def _draw_pair(
     uppers, lowers = [step.upper for step in run], [step.lower for step in run]
     if colours[0] != colours[1]:
         # What is still open shrinks to a line; areas of several classes would only cover each other.
-        ax.fill_between(seconds, lowers, uppers, color="0.9", linewidth=0)
-    ax.plot(seconds, uppers, color=colours[0], marker=_marker(run), label=labels[0])
-    ax.plot(seconds, lowers, color=colours[1], marker=_marker(run), label=labels[1], linestyle="--")
+        ax.fill_between(seconds, lowers, uppers, color="0.9", linewidth=0, step="post")
+    ax.plot(seconds, uppers, color=colours[0], marker=_marker(run), label=labels[0], **_STEPS)
+    ax.plot(seconds, lowers, color=colours[1], marker=_marker(run), label=labels[1], linestyle="--", **_STEPS)
 
 
 def _draw_gap(
@@ -169,6 +171,7 @@ def _draw_gap(
             color=colour,
             marker=_marker(run),
             label=label or _label(labels, index),
+            **_STEPS,
         )
     if tol is not None:
         ax.axhline(tol, color="0.4", linestyle=":", label=f"tolerance {tol:g}")

@@ -8,6 +8,7 @@ from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 from cutplane.solvers.result import Step
 
@@ -46,10 +47,10 @@ class TrainingProgress:
         console = console or Console(stderr=True)
         self._shown = enabled and console.is_terminal
         self._bars = Progress(
-            TextColumn("[bold]{task.description}"),
+            TextColumn("[bold]{task.description}", table_column=Column(no_wrap=True)),
             BarColumn(bar_width=24),
-            TextColumn("{task.fields[state]}"),
             TimeElapsedColumn(),
+            TextColumn("{task.fields[state]}", table_column=Column(no_wrap=True, overflow="ellipsis")),
             console=console,
             disable=not self._shown,
         )
@@ -105,8 +106,8 @@ def log_fraction(first_gap: float, gap: float, tol: float) -> float:
 
 
 def describe(step: Step) -> str:
-    """One line about `step`: iteration, bounds, gap, planes."""
+    """One line about `step`; a narrow terminal cuts off the end, so what matters most comes first."""
     return (
-        f"iteration {step.iteration}  {step.lower:.6g} ≤ optimum ≤ {step.upper:.6g}  "
-        f"gap {step.gap:.1e}  planes {step.planes}"
+        f"gap {step.gap:.1e}  {step.lower:.6g} ≤ optimum ≤ {step.upper:.6g}  "
+        f"iteration {step.iteration}  planes {step.planes}"
     )

@@ -31,7 +31,7 @@ class Auto:
         n, d = objective.examples, objective.dimension
         start = narrowed_start(objective, ledger) if resumed and d <= _FEW_FEATURES else None
         if start is None and n < _AMPLE * d:
-            patience = 40.0 if d <= _FEW_FEATURES else 400.0
+            patience = 50.0 if d <= _FEW_FEATURES else 400.0
             reason = DualAscent(self.seed, patience).run(objective, ledger)
             if reason != "stalled":
                 return reason

@@ -65,9 +65,18 @@ class Curvature(NamedTuple):
             return 0.0
         return -float(self.mean @ p) / float(np.sqrt(self.weights.sum()))
 
-    def matrix(self) -> Array:
-        """The curvature itself; only the lower triangle is meant to be read."""
-        gram: Array = self.source.gram(self.rows, self.weights)
+    @property
+    def cost(self) -> float:
+        """What `matrix` costs, in products."""
+        return float(self.source.gram_cost)
+
+    def matrix(self, most: int | None = None) -> Array:
+        """The curvature itself, or an estimate from `most` of its examples; the lower triangle is meant to be read."""
+        rows, weights = self.rows, self.weights
+        if most is not None and len(rows) > most:
+            every = -(-len(rows) // most)
+            rows, weights = np.ascontiguousarray(rows[::every]), weights[::every] * float(every)
+        gram: Array = self.source.gram(rows, weights)
         if self.mean is not None:
             gram -= np.outer(self.mean, self.mean)
         return gram

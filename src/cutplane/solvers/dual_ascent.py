@@ -12,6 +12,8 @@ from cutplane.solvers.result import StopReason, relative_gap
 
 # A certificate costs about as much as an epoch: the next one is due when this many times the epochs are done.
 _GROWTH = 1.3
+# Before this many epochs the pace says little.
+_FIRST_EPOCHS = 8
 
 
 class AscentLike(Protocol):
@@ -39,7 +41,7 @@ class DualAscent:
     seed : int
         For the order of the examples.
     patience : float
-        Gives up with "stalled" when that many more epochs would be needed at the pace of the last ones.
+        Gives up with "stalled" when it would take more epochs than this in all, at the pace of the last ones.
     """
 
     seed: int = 0
@@ -61,10 +63,11 @@ class DualAscent:
             if reason is not None:
                 return reason
             gaps.append((epochs, relative_gap(ledger.upper, max(ledger.lower, ascent.estimate))))
-            if self._epochs_left(gaps, ledger.allowed_fraction) > self.patience:
+            if epochs + self._epochs_left(gaps, ledger.allowed_fraction) > self.patience:
+                self._prove(ledger, ascent)
                 return "stalled"
-            # Shrinking trusts the last sweep's violations: look again before they mislead.
-            if epochs >= 8 and epochs % 8 < due - epochs:
+            # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
+            if gaps[-1][1] > 0.9 * gaps[-2][1]:
                 ascent.revive()
 
     def _certify(self, objective: Any, ledger: Ledger, ascent: AscentLike, epochs: int) -> StopReason | None:
@@ -74,19 +77,25 @@ class DualAscent:
         ledger.offer(point, objective.value(point))
         # Running sums carry rounding: what is proven is summed up afresh, when it is worth it.
         if ledger.stopping.proven(ledger.upper, ascent.estimate, ledger.C):
-            with ledger.phase("cut"):
-                plane = ascent.plane()
-            v = ledger.C * plane.slope
-            ledger.prove(ledger.C * plane.offset - 0.5 * float(v @ v))
-            with ledger.phase("qp"):
-                ledger.bundle.add(plane.slope, plane.offset)
+            self._prove(ledger, ascent)
         return ledger.close_iteration(1.0)
+
+    @staticmethod
+    def _prove(ledger: Ledger, ascent: AscentLike) -> None:
+        with ledger.phase("cut"):
+            plane = ascent.plane()
+        v = ledger.C * plane.slope
+        ledger.prove(ledger.C * plane.offset - 0.5 * float(v @ v))
+        with ledger.phase("qp"):
+            ledger.bundle.add(plane.slope, plane.offset)
 
     @staticmethod
     def _epochs_left(gaps: list[tuple[int, float]], target: float) -> float:
         """Epochs still needed if the gap goes on shrinking by the same factor an epoch."""
-        (start, before), (end, now) = gaps[max(0, len(gaps) - 4)], gaps[-1]
-        if now <= target or len(gaps) < 3:
+        end, now = gaps[-1]
+        # The pace of the second half: it slackens as the easy examples settle.
+        start, before = next(entry for entry in gaps if 2 * entry[0] >= end - 1)
+        if now <= target or end < _FIRST_EPOCHS:
             return 0.0
         if now >= before:
             return math.inf

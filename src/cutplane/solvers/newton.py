@@ -23,10 +23,14 @@ from cutplane.solvers.result import StopReason
 # At w = 0 every example is at distance 1 from its kink: h = 4 has them all on it, and the first step is a least-squares fit.
 _FIRST_WIDTH = 4.0
 _NARROWING = 0.25
+# A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves.
+_START_ERROR = 0.15
 # Examples within this many widths of their kinks are near; the others are replaced by their tangents if these are
 # the greater part (kinks are within half a width, so the near are about 2 * _REACH times as many).
 _REACH = 3.0
 _FEW = 0.6
+_FEW_OF_NEAR = 0.3
+_FEW_OF_SAMPLE = 0.15
 # Steps are searched until the slope has fallen to this fraction.
 _SLOPE_LEFT = 0.2
 
@@ -81,7 +85,7 @@ def narrowed_start(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | No
     if point is None:
         return None
     h, gap = _FIRST_WIDTH, ledger.upper - ledger.lower
-    while h > 1e-6 and ledger.C * objective.rounding_error(point, h) > 0.5 * gap:
+    while h > 1e-6 and ledger.C * objective.rounding_error(point, h) > _START_ERROR * gap:
         h *= 0.5
     return Start(point.w, point.intercept, h)
 
@@ -135,7 +139,7 @@ class SmoothedNewton:
             point, h = _check(objective, ledger.C, start)
         progress = _Progress(objective, ledger)
         with ledger.phase("newton"):
-            _minimise(objective, ledger, point, h, system, progress, split=True)
+            _minimise(objective, ledger, point, h, system, progress, few=_FEW)
         return progress.reason or "stalled"
 
     def _from_samples(
@@ -150,7 +154,7 @@ class SmoothedNewton:
             # Beyond about half of d / size, a closer fit to the sample says nothing of the whole.
             tolerance = max(ledger.allowed_fraction, 0.5 * d / size)
             point, h = _check(part, ledger.C, start)
-            point, h = _minimise(part, ledger, point, h, system, _Within(tolerance, 30), split=False)
+            point, h = _minimise(part, ledger, point, h, system, _Within(tolerance, 30), few=_FEW_OF_SAMPLE)
             value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
             start = Start(point.w, point.intercept, h, value)
             size *= 4
@@ -178,6 +182,11 @@ class _Progress:
     ledger: Ledger
     reason: StopReason | None = None
     idle: int = 0
+
+    @property
+    def tolerance(self) -> float:
+        """The relative gap aimed at."""
+        return self.ledger.allowed_fraction
 
     def done(self, point: Any, now: _Evaluation, step: float) -> bool:
         """Whether to end here."""
@@ -220,43 +229,54 @@ def _minimise(
     system: NewtonSystem,
     until: Any,
     *,
-    split: bool,
+    few: float,
 ) -> tuple[Any, float]:
-    """Newton steps; with `split`, each is many steps on the examples near their kinks, where these are few."""
+    """Newton steps; each is many steps on the examples near their kinks, where these are a fraction below `few`."""
     C = ledger.C
-    reach, step = _REACH, 1.0
+    reach, step, narrowing = _REACH, 1.0, _NARROWING
     while True:
         now = _evaluate(objective, point, h, C)
         if until.done(point, now, step) or ledger.overdue:
             return point, h
-        partial = split and 2.0 * reach * now.cut.kinks < _FEW * objective.examples
+        partial = 2.0 * reach * now.cut.kinks < few * objective.examples
         if partial:
             near = objective.near(point, now.cut, h, reach * h)
             tolerance = 0.5 * ledger.allowed_fraction
             start = near.score(point.w, point.intercept)
-            end, h_next = _minimise(near, ledger, start, h, system, _Within(tolerance, 30), split=False)
+            end, h_next = _minimise(near, ledger, start, h, system, _Within(tolerance, 30), few=_FEW_OF_NEAR)
             p, shift = end.w - point.w, end.intercept - point.intercept
         else:
-            p, shift, h_next = _newton_step(objective, C, point, now, h, system)
+            h_next = _next_width(now, h, narrowing, until.tolerance)
+            p, shift = _newton_step(objective, C, point, now, h, h_next, system)
         direction = objective.score(p, shift)
         step = _search(objective, point, direction, h_next, C)
+        if h_next < h and step < 0.15:
+            narrowing = 0.5  # too many examples met their kinks on the way: narrow with more care
         if partial and step < 0.5:
             # The tangents of far examples did not hold: look further, and do not narrow yet.
             reach, h_next = 2.0 * reach, h
         point, h = objective.balance(objective.move(point, direction, step), h_next), h_next
 
 
+def _next_width(now: _Evaluation, h: float, narrowing: float, tolerance: float) -> float:
+    """The width for the next step: narrower once the rounded problem is solved, but no finer than the goal needs."""
+    if now.residual >= 0.5 * now.error:
+        return h
+    # What rounding costs falls as h²: this much is left for it in a gap of `tolerance`.
+    enough = float(np.sqrt(0.4 * tolerance * abs(now.upper) / now.error)) if now.error > 0.0 else 0.5
+    return h * min(0.7, max(narrowing, enough))
+
+
 def _newton_step(
-    objective: SmoothObjectiveLike, C: float, point: Any, now: _Evaluation, h: float, system: NewtonSystem
-) -> tuple[Array, float, float]:
-    """The changes of weights and intercept that Newton's method suggests, and the width they are meant for."""
-    gradient, h_next = now.gradient, h
-    if now.residual < 0.5 * now.error:
-        h_next = _NARROWING * h
+    objective: SmoothObjectiveLike, C: float, point: Any, now: _Evaluation, h: float, h_next: float, system: NewtonSystem
+) -> tuple[Array, float]:
+    """The changes of weights and intercept that Newton's method suggests for the width `h_next`."""
+    gradient = now.gradient
+    if h_next < h:
         gradient = point.w + C * objective.extrapolated_slope(point, h_next, h)
     curvature = objective.curvature(point, h)
     p = system.solve(curvature, C / h_next, gradient)
-    return p, curvature.shift(p), h_next
+    return p, curvature.shift(p)
 
 
 def _search(objective: SmoothObjectiveLike, point: Any, direction: Any, h: float, C: float) -> float:

@@ -13,16 +13,21 @@ from cutplane.solvers.base import Array, Curvature
 _LARGEST_FACTOR = 2500
 # How closely the systems are solved: a rough direction costs a little of its length, a fine one many products.
 _RESIDUAL = 0.05
-# With a factor at hand, more products than this mean that the examples on the kink have changed too much.
-_MOST_PRODUCTS = 12
+# Products a system may take; what is reached by then is a descent direction all the same.
+_MOST_PRODUCTS = 60
+# Products that even a fresh factor takes.
+_LEAST_PRODUCTS = 2
+# Examples a feature from which the factor of a large system is made: as a preconditioner it need not see them all.
+_ROWS_PER_FEATURE = 6
+_LARGE = 400
 
 
 class NewtonSystem:
     """Conjugate gradients, preconditioned by the factor of an earlier, similar system.
 
-    Forming and factorising the curvature costs far more than a product with it, and examples on the kink change
-    slowly: so the factor is kept until too many products are needed, and only made when plain conjugate gradients
-    have shown that it pays.
+    Forming the curvature costs far more than a product with it, and examples on the kink change slowly. So a factor is
+    made when the products that a fresh one would have saved add up to its own cost (never more than twice the least
+    possible, as with renting or buying skis), and kept until that happens again.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -30,27 +35,26 @@ class NewtonSystem:
         self._matrix: Array | None = None
         self._factor: Any = None
         self._kappa = 0.0
-        self._stale = dimension <= 400  # small systems: a factor pays at once
+        self._saved = 0.0 if dimension > _LARGE else float("inf")  # small systems: a factor pays at once
 
     def solve(self, curvature: Curvature, kappa: float, gradient: Array) -> Array:
         """An approximate solution p, always a descent direction."""
-        if self._stale and self._dimension <= _LARGEST_FACTOR and len(curvature.rows):
-            self._matrix = curvature.matrix()
-            self._refactor(kappa)
-            self._stale = False
-        elif self._matrix is not None and kappa != self._kappa:
-            self._refactor(kappa)
-        limit = _MOST_PRODUCTS if self._factor is not None else 3 * _MOST_PRODUCTS
-        p, products = self._conjugate_gradients(curvature, kappa, gradient, limit if self._can_factor else 100)
-        if products >= limit or (self._factor is not None and products > _MOST_PRODUCTS // 2):
-            self._stale = True
+        if self._dimension <= _LARGEST_FACTOR and len(curvature.rows):
+            if self._saved >= curvature.cost:
+                self._matrix = curvature.matrix(self._most_rows)
+                self._factorise(kappa)
+                self._saved = 0.0
+            elif self._matrix is not None and kappa != self._kappa:
+                self._factorise(kappa)
+        p, products = self._conjugate_gradients(curvature, kappa, gradient)
+        self._saved += max(0, products - _LEAST_PRODUCTS)
         return p
 
     @property
-    def _can_factor(self) -> bool:
-        return self._dimension <= _LARGEST_FACTOR
+    def _most_rows(self) -> int | None:
+        return _ROWS_PER_FEATURE * self._dimension if self._dimension > _LARGE else None
 
-    def _refactor(self, kappa: float) -> None:
+    def _factorise(self, kappa: float) -> None:
         assert self._matrix is not None
         system = kappa * self._matrix
         system[np.diag_indices_from(system)] += 1.0
@@ -58,24 +62,21 @@ class NewtonSystem:
             self._factor = scipy.linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
             self._kappa = kappa
         except scipy.linalg.LinAlgError:  # rounding at huge kappa: go on without
-            self._factor = None
-            self._matrix = None
+            self._factor = self._matrix = None
 
     def _precondition(self, r: Array) -> Array:
         if self._factor is None:
             return r
         return np.asarray(scipy.linalg.cho_solve(self._factor, r, check_finite=False))
 
-    def _conjugate_gradients(
-        self, curvature: Curvature, kappa: float, gradient: Array, limit: int
-    ) -> tuple[Array, int]:
+    def _conjugate_gradients(self, curvature: Curvature, kappa: float, gradient: Array) -> tuple[Array, int]:
         r = -gradient
         z = self._precondition(r)
         p = np.zeros_like(r)
         q = z
         rz = first = float(r @ z)
         products = 0
-        while products < limit:
+        while products < _MOST_PRODUCTS and rz > 0.0:
             product = q + kappa * curvature.product(q)
             products += 1
             step = rz / float(q @ product)

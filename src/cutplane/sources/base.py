@@ -43,6 +43,11 @@ class Source(ABC):
         part = self.take(rows)
         return part.combine(weights * part.scores(v))
 
+    @property
+    def gram_cost(self) -> float:
+        """What `gram` costs, in calls of `curvature` on the same rows."""
+        return float(self.shape[1])
+
     def gram(self, rows: Rows, weights: Array) -> Array:
         """Sum over `rows` of weights[i] x_i x_i', of which only the lower triangle need be filled."""
         part = self.take(rows)

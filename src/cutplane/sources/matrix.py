@@ -18,9 +18,18 @@ _GATHER_ENTRIES = 1 << 21
 class MatrixSource(Source):
     """What dense and CSR sources share: the passes of the compiled core."""
 
-    def __init__(self, matrix: _core.Matrix, n_threads: int) -> None:
+    def __init__(self, matrix: _core.Matrix, rows: Rows | None, n_threads: int) -> None:
         self._matrix = matrix
+        self._rows = rows
         self._n_threads = n_threads
+
+    def _positions(self, rows: Rows) -> Rows:
+        """Where some rows of this source are in its array, checked: the core does not look twice."""
+        n = self.shape[0]
+        wrong = rows[(rows < 0) | (rows >= n)]
+        if len(wrong):
+            raise IndexError(f"There is no row {wrong[0]}; rows of this source lie between 0 and {n - 1}.")
+        return np.ascontiguousarray(rows if self._rows is None else self._rows[rows], np.int64)
 
     @property
     def n_threads(self) -> int:
@@ -49,14 +58,28 @@ class MatrixSource(Source):
         """Sum over `rows` of weights[i] x_i <x_i, v>, in one pass."""
         return self._matrix.curvature(rows, weights, v, self._n_threads)
 
+    @property
+    def _per_row(self) -> float:
+        return max(1.0, self._matrix.entries / max(self.shape[0], 1))
+
+    @property
+    def _sparse_products(self) -> bool:
+        """Whether outer products of the entries beat a BLAS: per_row² / 2 scattered additions against d² / 16."""
+        return self._per_row**2 * 8 < self.shape[1] ** 2 or self.shape[1] < 32
+
+    @property
+    def gram_cost(self) -> float:
+        """What `gram` costs, in calls of `curvature` on the same rows: measured, roughly."""
+        if self._sparse_products:
+            return max(2.0, self._per_row / 4)
+        return max(2.0, self.shape[1] ** 2 / (150 * self._per_row))
+
     def gram(self, rows: Rows, weights: Array) -> Array:
         """Sum over `rows` of weights[i] x_i x_i'; only the lower triangle is meant to be read."""
-        n, d = self.shape
-        per_row = self._matrix.entries / max(n, 1)
-        # A sparse outer product costs per_row² / 2 scattered additions, a BLAS d² flops some 16 times faster each.
-        if per_row * per_row * 8 < d * d or d < 32:
+        if self._sparse_products:
             return self._matrix.gram(rows, weights, self._n_threads)
-        total = np.zeros((d, d))
+        d = self.shape[1]
+        total = np.zeros((d, d), np.float32)
         block = max(64, _GATHER_ENTRIES // d)
         scale = np.sqrt(weights)
         for start in range(0, len(rows), block):
@@ -64,7 +87,7 @@ class MatrixSource(Source):
                 rows[start : start + block], scale[start : start + block], self._n_threads
             )
             total += part.T @ part
-        return total
+        return total.astype(np.float64)
 
 
 class DenseSource(MatrixSource):
@@ -85,13 +108,11 @@ class DenseSource(MatrixSource):
         if item not in X.strides and X.size:
             X = np.ascontiguousarray(X)
         self._X = X
-        super().__init__(_core.Matrix.dense(X, rows), n_threads)
-        self._rows = rows
+        super().__init__(_core.Matrix.dense(X, rows), rows, n_threads)
 
     def take(self, rows: Rows) -> DenseSource:
         """The source over some rows, without copying them."""
-        chosen = rows if self._rows is None else self._rows[rows]
-        return DenseSource(self._X, rows=np.ascontiguousarray(chosen, np.int64), n_threads=self._n_threads)
+        return DenseSource(self._X, rows=self._positions(rows), n_threads=self._n_threads)
 
 
 class CsrSource(MatrixSource):
@@ -110,13 +131,11 @@ class CsrSource(MatrixSource):
             raise TypeError(f"A CSR source holds float32 or float64, not {X.dtype}.")
         self._X = X
         indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
-        super().__init__(_core.Matrix.csr(X.data, X.indices, indptr, X.shape[1], rows), n_threads)
-        self._rows = rows
+        super().__init__(_core.Matrix.csr(X.data, X.indices, indptr, X.shape[1], rows), rows, n_threads)
 
     def take(self, rows: Rows) -> CsrSource:
         """The source over some rows, without copying them."""
-        chosen = rows if self._rows is None else self._rows[rows]
-        return CsrSource(self._X, rows=np.ascontiguousarray(chosen, np.int64), n_threads=self._n_threads)
+        return CsrSource(self._X, rows=self._positions(rows), n_threads=self._n_threads)
 
 
 def as_source(X: Any, *, n_threads: int = 0) -> Source:

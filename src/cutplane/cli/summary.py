@@ -1,0 +1,60 @@
+"""What there is to say about a fitted model: for people as lines, for machines as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cutplane.cli.output import plain_label
+from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.report.certificate import proven_within
+
+_REASONS = {
+    "interrupted": "interrupted",
+    "time_limit": "the time limit came first",
+    "max_iter": "the iteration limit came first",
+    "stalled": "no further progress was possible in double precision",
+    "gap": "the tolerance is proven",
+}
+
+
+def stop_reason(model: LinearSVC) -> str:
+    """Why training ended; of several classes' reasons the first in the order above."""
+    reasons = np.atleast_1d(model.stop_reason_)
+    return next(reason for reason in _REASONS if reason in reasons)
+
+
+def certificate_facts(model: LinearSVC) -> list[tuple[str, str]]:
+    """The certificate in words; of more than two classes the worst gap, and bounds on the sum."""
+    several = len(model.classes_) > 2
+    each = " for each class against the rest" if several else ""
+    total = ", summed over classes" if several else ""
+    lower, upper = np.sum(model.lower_bound_), np.sum(model.objective_)
+    iterations = f"{model.n_iter_:,} iteration{'' if model.n_iter_ == 1 else 's'}"
+    return [
+        ("certificate", f"{proven_within(float(np.max(model.gap_)))}{each}"),
+        ("objective", f"{lower:.8g} ≤ optimum ≤ {upper:.8g} (this model){total}"),
+        ("stopped", f"{_REASONS[stop_reason(model)]}, after {iterations}"),
+    ]
+
+
+def certificate_json(model: LinearSVC) -> dict[str, Any]:
+    """The certificate as numbers; lists, one entry per class, where there are more than two classes."""
+    return {
+        "n_features": model.n_features_in_,
+        "classes": [plain_label(label) for label in model.classes_],
+        "objective": model.objective_,
+        "lower_bound": model.lower_bound_,
+        "gap": model.gap_,
+        "tol": model.tol,
+        "proven": stop_reason(model) == "gap",
+        "stop_reason": model.stop_reason_,
+        "n_iter": model.n_iter_,
+    }
+
+
+def label_list(labels: Any, most: int = 10) -> str:
+    """Labels for a sentence, the rest counted when there are many."""
+    shown = ", ".join(str(plain_label(label)) for label in labels[:most])
+    return shown if len(labels) <= most else f"{shown} and {len(labels) - most} more"

@@ -1,0 +1,21 @@
+"""Scikit-learn's own checks, on every estimator."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cutplane import LinearSVC
+
+# Scikit-learn's own LinearSVC needs these too: equal problems are solved to a tolerance, not to the bit.
+SAME_PROBLEM_NOT_SAME_BITS = {
+    "check_sample_weight_equivalence_on_dense_data": "weights and copies give equal problems, solved to tol",
+    "check_sample_weight_equivalence_on_sparse_data": "weights and copies give equal problems, solved to tol",
+}
+
+
+@parametrize_with_checks(
+    [LinearSVC(), LinearSVC(method="newton"), LinearSVC(method="oca", intercept_scaling=1.0)],
+    expected_failed_checks=lambda estimator: SAME_PROBLEM_NOT_SAME_BITS,
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+

@@ -1,0 +1,198 @@
+"""Dense and CSR sources: the linear map X, whatever X is stored as, where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cutplane.sources import CsrSource, DenseSource, as_source
+from cutplane.testing import check_source, reference
+
+Layout = Callable[[np.ndarray], Any]
+
+
+def row_strided(X: np.ndarray) -> np.ndarray:
+    """Every second row and the first columns of a larger array."""
+    larger = np.zeros((2 * X.shape[0], X.shape[1] + 3), X.dtype)
+    larger[::2, : X.shape[1]] = X
+    return larger[::2, : X.shape[1]]
+
+
+def column_strided(X: np.ndarray) -> np.ndarray:
+    """The transpose of some rows of a larger array: columns are contiguous, with gaps between them."""
+    larger = np.zeros((X.shape[1] + 2, X.shape[0] + 5), X.dtype)
+    larger[: X.shape[1], : X.shape[0]] = X.T
+    return larger[: X.shape[1], : X.shape[0]].T
+
+
+def backwards(X: np.ndarray) -> np.ndarray:
+    """Rows that lie in memory in the opposite order."""
+    return np.ascontiguousarray(X[::-1])[::-1]
+
+
+def csr(X: np.ndarray, index: type = np.int32) -> sp.csr_array:
+    matrix = sp.csr_array(X)
+    matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+    return matrix
+
+
+LAYOUTS: dict[str, Layout] = {
+    "C": np.ascontiguousarray,
+    "Fortran": np.asfortranarray,
+    "row strided": row_strided,
+    "column strided": column_strided,
+    "backwards": backwards,
+    "csr int32": csr,
+    "csr int64": lambda X: csr(X, np.int64),
+    "csr matrix": sp.csr_matrix,
+}
+layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+
+
+def data(n: int, d: int, dtype: type = np.float64, seed: int = 0) -> np.ndarray:
+    """Two thirds zeros, and some rows with nothing else."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 1 / 3)
+    X[rng.random(n) < 0.1] = 0.0
+    return X.astype(dtype)
+
+
+@layouts
+@dtypes
+@pytest.mark.parametrize(("n", "d"), [(300, 7), (90, 40), (1, 1), (1, 5), (5, 1), (2, 300)])
+def test_a_source_is_the_matrix(layout: Layout, dtype: type, n: int, d: int) -> None:
+    X = data(n, d, dtype)
+    check_source(as_source(layout(X)), X)
+
+
+@layouts
+@dtypes
+def test_threads_change_no_bit(layout: Layout, dtype: type) -> None:
+    X = data(60_000, 6, dtype)
+    one, *others = (as_source(layout(X), n_threads=threads) for threads in (1, 2, 5, 0))
+    check_source(one, X, twins=others, taken=False)
+    rows = np.random.default_rng(1).permutation(len(X))[:50_000]
+    check_source(one.take(rows), X[rows], twins=[other.take(rows) for other in others], taken=False)
+    weights = np.random.default_rng(2).random(len(rows))
+    for other in others:
+        np.testing.assert_array_equal(
+            np.tril(other.gram(rows, weights)), np.tril(one.gram(rows, weights))
+        )
+
+
+@given(
+    X=st.tuples(st.integers(1, 40), st.integers(1, 12)).flatmap(
+        lambda shape: st.lists(
+            st.floats(-1e6, 1e6, width=32), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]
+        ).map(lambda values: np.array(values).reshape(shape))
+    ),
+    name=st.sampled_from(sorted(LAYOUTS)),
+    seed=st.integers(0, 1000),
+)
+@settings(deadline=None, max_examples=60)
+def test_any_values_in_any_layout(X: np.ndarray, name: str, seed: int) -> None:
+    check_source(as_source(LAYOUTS[name](X)), X, seed=seed)
+
+
+def test_sums_are_in_double_precision() -> None:
+    # 2^24 + 1 is no float32: a sum in single precision would stay at 2^24.
+    X = np.ones((1 << 12, 1), np.float32)
+    X[0] = 2.0**24
+    total = DenseSource(X).combine(np.ones(len(X)))
+    assert total[0] == 2.0**24 + len(X) - 1
+    np.testing.assert_array_equal(DenseSource(np.ascontiguousarray(X.T)).scores(np.ones(len(X))), total)
+
+
+@pytest.mark.parametrize("d", [20, 64, 200])
+def test_gram_of_many_features(d: int) -> None:
+    X = data(500, d)
+    rows, weights = np.arange(0, 500, 3), np.random.default_rng(0).random(167)
+    expected = np.tril(reference.gram(X, rows, weights))
+    for source in (DenseSource(X), CsrSource(csr(X))):
+        np.testing.assert_allclose(
+            np.tril(source.gram(rows, weights)), expected, atol=1e-5 * np.abs(expected).max()
+        )
+
+
+@layouts
+@dtypes
+def test_nothing_is_copied(layout: Layout, dtype: type) -> None:
+    # What a source says changes with the array it was made from: it looks at that memory.
+    X = layout(data(50, 4, dtype))
+    source = as_source(X)
+    values = X.data if sp.issparse(X) else X
+    before = source.scores(np.ones(4))
+    values *= 2.0
+    np.testing.assert_array_equal(source.scores(np.ones(4)), 2.0 * before)
+    np.testing.assert_array_equal(source.take(np.arange(50)).scores(np.ones(4)), 2.0 * before)
+
+
+@dtypes
+def test_a_memory_map_is_read_where_it_lies(tmp_path: Path, dtype: type) -> None:
+    X = data(200, 5, dtype)
+    writable = np.memmap(tmp_path / "X", dtype=dtype, mode="w+", shape=X.shape)
+    writable[:] = X
+    writable.flush()
+    mapped = np.memmap(tmp_path / "X", dtype=dtype, mode="r", shape=X.shape)
+    source = DenseSource(mapped)
+    check_source(source, X)
+    writable[3] = 1.0
+    assert source.scores(np.ones(5))[3] == 5.0
+
+
+def test_arrays_live_as_long_as_their_source() -> None:
+    def make(X: np.ndarray) -> list[Any]:
+        rows = np.arange(100)[::-1].copy()
+        return [as_source(layout(X.copy())).take(rows) for layout in LAYOUTS.values()]
+
+    X = data(100, 8)
+    for source in make(X):
+        np.testing.assert_allclose(source.scores(np.ones(8)), X[::-1].sum(axis=1), atol=1e-12)
+
+
+def test_an_array_of_another_stride_is_copied_once() -> None:
+    X = data(60, 10)
+    view = X[:, ::2]
+    check_source(DenseSource(view), view)
+
+
+def test_rows_that_do_not_exist_are_refused() -> None:
+    for source in (DenseSource(data(10, 3)), CsrSource(csr(data(10, 3)))):
+        for wrong in (10, -1, 2**40):
+            with pytest.raises(IndexError, match=str(wrong)):
+                source.take(np.array([0, wrong]))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float16, np.complex128, bool])
+def test_other_types_are_refused(dtype: type) -> None:
+    X = np.ones((3, 2)).astype(dtype)
+    with pytest.raises(TypeError, match=str(X.dtype)):
+        as_source(X)
+    if dtype is not np.float16:
+        with pytest.raises(TypeError, match=str(X.dtype)):
+            as_source(sp.csr_array(X))
+
+
+def test_a_source_is_a_source_already() -> None:
+    source = DenseSource(data(10, 2))
+    assert as_source(source) is source
+
+
+@pytest.mark.parametrize("make", [DenseSource, lambda X: CsrSource(csr(X))], ids=["dense", "csr"])
+def test_vectors_of_the_wrong_length_are_refused(make: Callable[[np.ndarray], Any]) -> None:
+    source = make(data(10, 3))
+    for call in (source.scores, source.combine):
+        with pytest.raises(ValueError, match=r"one row per (feature|example)"):
+            call(np.ones(4))
+    with pytest.raises(ValueError, match="out of range"):
+        source.curvature(np.array([0, 10]), np.ones(2), np.ones(3))
+    with pytest.raises(ValueError, match="one weight per row"):
+        source.gram(np.array([0, 1]), np.ones(3))

@@ -1,0 +1,87 @@
+"""What the documentation shows works as it stands: Python, commands, figures, docstrings."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cutplane
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = sorted(module.name for module in pkgutil.walk_packages(cutplane.__path__, "cutplane."))
+
+
+def blocks(page: Path, language: str) -> list[tuple[int, str]]:
+    """The blocks of code of a page in one language, with the line each begins at."""
+    text = page.read_text()
+    found = re.finditer(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, match.start(1)) + 1, match[1]) for match in found]
+
+
+def name(value: object) -> str | None:
+    return value.name if isinstance(value, Path) else None
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name)
+def test_python_examples_run(page, tmp_path, monkeypatch):
+    """In the order of the page, each seeing what those before it made."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    names: dict[str, object] = {"__name__": "__main__"}
+    for line, code in blocks(page, "python"):
+        # Blank lines before it, so that a traceback names the line of the page.
+        exec(compile("\n" * (line - 1) + code, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=name)
+def test_commands_run(page, tmp_path):
+    """Those of the library itself, one after the other in one folder; it is installed already."""
+    for line, block in blocks(page, "sh"):
+        for command in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(command.rpartition("&&")[2], comments=True)
+            if words[:1] != ["cutplane"]:
+                continue
+            done = subprocess.run(
+                [sys.executable, "-m", *words],
+                cwd=tmp_path,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                env={**os.environ, "MPLBACKEND": "agg"},
+            )
+            assert done.returncode == 0, f"{page.name}, line {line}: {command}\n{done.stderr}"
+
+
+def test_links_inside_the_repository_lead_somewhere():
+    dead = [
+        f"{page.name}: {target}"
+        for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
+        if not (page.parent / target).exists()
+    ]
+    assert not dead
+
+
+def test_results_in_the_readme_are_those_measured():
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "readme_table.py", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith(("__main__", "_core"))])
+def test_examples_of_docstrings(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert not failed
