@@ -5,6 +5,8 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,61 @@ Array1<T> to_numpy(std::vector<T>&& values) {
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
   return Array1<T>(owned->data(), {owned->size()}, owner);
 }
+
+// Arrays of the same size come and go in every iteration. Their memory is kept for the next one: fresh pages cost
+// more than the sums that fill them.
+class Buffers : public std::enable_shared_from_this<Buffers> {
+ public:
+  ~Buffers() {
+    for (double* spare : spare_) delete[] spare;
+  }
+
+  // An array of n doubles that are not set; when NumPy is done with it, its memory comes back.
+  Array1<double> take(std::size_t n) {
+    auto* held = new Held{shared_from_this(), obtain(n), n};
+    nb::capsule owner(held, [](void* p) noexcept {
+      auto* returned = static_cast<Held*>(p);
+      returned->home->give_back(returned->data, returned->size);
+      delete returned;
+    });
+    return Array1<double>(held->data, {n}, owner);
+  }
+
+ private:
+  struct Held {
+    std::shared_ptr<Buffers> home;
+    double* data;
+    std::size_t size;
+  };
+  static constexpr std::size_t kMostSpare = 3;
+
+  double* obtain(std::size_t n) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (n != size_ || spare_.empty()) return new double[n];
+    double* data = spare_.back();
+    spare_.pop_back();
+    return data;
+  }
+
+  void give_back(double* data, std::size_t n) noexcept {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (size_ == 0) size_ = n;
+    if (n == size_ && spare_.size() < kMostSpare) {
+      spare_.push_back(data);
+    } else {
+      delete[] data;
+    }
+  }
+
+  std::mutex mutex_;
+  std::size_t size_ = 0;
+  std::vector<double*> spare_ = reserved();
+  static std::vector<double*> reserved() {
+    std::vector<double*> spare;
+    spare.reserve(kMostSpare);
+    return spare;
+  }
+};
 
 void bind_matrix(nb::module_& m);
 void bind_hinge(nb::module_& m);

@@ -32,46 +32,46 @@ class Hinge {
 
   std::tuple<Array1<double>, double, double> cut(Scores s, int n_threads) const {
     check(s);
-    std::vector<double> coef(s.shape(0));
+    auto coef = buffers_->take(s.shape(0));
     HingeCut result;
     {
       nb::gil_scoped_release release;
       result = hinge_cut(sample(), s.data(), coef.data(), n_threads);
     }
-    return {to_numpy(std::move(coef)), result.offset, result.value};
+    return {coef, result.offset, result.value};
   }
 
   std::tuple<Array1<double>, double, double> balanced_cut(Scores s, double width,
                                                           int n_threads) const {
     check(s);
-    std::vector<double> coef(s.shape(0));
+    auto coef = buffers_->take(s.shape(0));
     HingeCut result;
     {
       nb::gil_scoped_release release;
       result = hinge_balanced_cut(sample(), s.data(), width, coef.data(), n_threads);
     }
-    return {to_numpy(std::move(coef)), result.offset, result.value};
+    return {coef, result.offset, result.value};
   }
 
   std::tuple<Array1<double>, SmoothedHinge> smoothed(Scores s, double h, int n_threads) const {
     check(s);
-    std::vector<double> coef(s.shape(0));
+    auto coef = buffers_->take(s.shape(0));
     SmoothedHinge result;
     {
       nb::gil_scoped_release release;
       result = hinge_smoothed(sample(), s.data(), h, coef.data(), n_threads);
     }
-    return {to_numpy(std::move(coef)), result};
+    return {coef, result};
   }
 
   Array1<double> extrapolated(Scores s, double h, double reach, int n_threads) const {
     check(s);
-    std::vector<double> coef(s.shape(0));
+    auto coef = buffers_->take(s.shape(0));
     {
       nb::gil_scoped_release release;
       hinge_extrapolated(sample(), s.data(), h, reach, coef.data(), n_threads);
     }
-    return to_numpy(std::move(coef));
+    return coef;
   }
 
   std::tuple<Array1<std::int64_t>, Array1<double>> kinks(Scores s, double h, int n_threads) const {
@@ -85,27 +85,43 @@ class Hinge {
     return {to_numpy(std::move(rows)), to_numpy(std::move(weights))};
   }
 
-  std::tuple<double, double, double> ray(Scores s, std::optional<Scores> direction, double t,
-                                         double h, int n_threads) const {
-    check(s, direction);
+  std::tuple<double, double, double> ray(Scores s, std::optional<Scores> other, bool towards,
+                                         double t, double h, int n_threads) const {
+    check(s, other);
     nb::gil_scoped_release release;
-    const RayDerivatives at = hinge_ray(sample(), line(s, direction), h, t, n_threads);
+    const RayDerivatives at = hinge_ray(sample(), line(s, other, towards), h, t, n_threads);
     return {at.value, at.slope, at.curvature};
   }
 
-  double ray_minimum(Scores s, std::optional<Scores> direction, double quadratic, double linear,
-                     double C, double start, int n_threads) const {
-    check(s, direction);
+  double ray_minimum(Scores s, std::optional<Scores> other, bool towards, double quadratic,
+                     double linear, double C, double start, int n_threads) const {
+    check(s, other);
     nb::gil_scoped_release release;
-    return hinge_ray_minimum(sample(), line(s, direction), quadratic, linear, C, start, n_threads);
+    return hinge_ray_minimum(sample(), line(s, other, towards), quadratic, linear, C, start,
+                             n_threads);
+  }
+
+  std::tuple<Array1<double>, double, Array1<double>, double, double> advance(
+      Scores s, Scores end, double step, double mu, int n_threads) const {
+    check(s, end);
+    auto moved = buffers_->take(s.shape(0));
+    auto coef = buffers_->take(s.shape(0));
+    HingeAdvance result;
+    {
+      nb::gil_scoped_release release;
+      result = hinge_advance(sample(), s.data(), end.data(), step, mu, moved.data(), coef.data(),
+                             n_threads);
+    }
+    return {moved, result.value, coef, result.cut.offset, result.cut.value};
   }
 
  private:
   HingeSample sample() const {
     return {y_.data(), c_ ? c_->data() : nullptr, each_, static_cast<index_t>(y_.shape(0))};
   }
-  static ScoreLine line(const Scores& s, const std::optional<Scores>& direction) {
-    return {s.data(), direction ? direction->data() : nullptr};
+  static ScoreLine line(const Scores& s, const std::optional<Scores>& other, bool towards) {
+    if (!other) return {s.data()};
+    return {s.data(), other->data(), towards ? ScoreLine::Kind::kTowards : ScoreLine::Kind::kAlong};
   }
   void check(const Scores& s, const std::optional<Scores>& direction = {}) const {
     if (s.shape(0) != y_.shape(0) || (direction && direction->shape(0) != y_.shape(0)))
@@ -115,6 +131,7 @@ class Hinge {
   Vector<const std::int8_t> y_;
   std::optional<Vector<const double>> c_;
   double each_;
+  std::shared_ptr<Buffers> buffers_ = std::make_shared<Buffers>();
 };
 
 }  // namespace
@@ -124,7 +141,6 @@ void bind_hinge(nb::module_& m) {
       .def_ro("value", &SmoothedHinge::value)
       .def_ro("offset", &SmoothedHinge::offset)
       .def_ro("error", &SmoothedHinge::error)
-      .def_ro("kink_weight", &SmoothedHinge::kink_weight)
       .def_ro("kinks", &SmoothedHinge::kinks);
   nb::class_<Hinge>(m, "Hinge", "Sums over a sample of the hinge and its rounded version.")
       .def(nb::init<Vector<const std::int8_t>, std::optional<Vector<const double>>, double>(), "y"_a,
@@ -137,10 +153,14 @@ void bind_hinge(nb::module_& m) {
       .def("extrapolated", &Hinge::extrapolated, "scores"_a, "h"_a, "reach"_a, "n_threads"_a = 0)
       .def("kinks", &Hinge::kinks, "scores"_a, "h"_a, "n_threads"_a = 0,
            "(rows, weights) of the examples on the rounded kink")
-      .def("ray", &Hinge::ray, "scores"_a, "direction"_a.none(), "t"_a, "h"_a = 0.0,
-           "n_threads"_a = 0, "(value, slope, curvature) at scores + t * direction")
-      .def("ray_minimum", &Hinge::ray_minimum, "scores"_a, "direction"_a.none(), "quadratic"_a,
-           "linear"_a, "C"_a, "start"_a = 0.0, "n_threads"_a = 0);
+      .def("ray", &Hinge::ray, "scores"_a, "other"_a.none(), "towards"_a, "t"_a, "h"_a = 0.0,
+           "n_threads"_a = 0,
+           "(value, slope, curvature) at scores + t * direction: other, other - scores if towards, "
+           "or 1 if None")
+      .def("ray_minimum", &Hinge::ray_minimum, "scores"_a, "other"_a.none(), "towards"_a,
+           "quadratic"_a, "linear"_a, "C"_a, "start"_a = 0.0, "n_threads"_a = 0)
+      .def("advance", &Hinge::advance, "scores"_a, "end"_a, "step"_a, "mu"_a, "n_threads"_a = 0,
+           "(moved scores, their value, coef, offset and value of the cut)");
 }
 
 }  // namespace cutplane::bind

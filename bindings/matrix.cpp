@@ -52,14 +52,13 @@ nb::object scores(const PyMatrix& self, nb::ndarray<const double, nb::c_contig, 
           "weights must have one row per feature");
   const std::size_t k = w.ndim() == 2 ? w.shape(1) : 1;
   const auto n = static_cast<std::size_t>(X.rows());
-  double* out = new double[n * k];
-  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  Array1<double> out = self.scores->take(n * k);
   {
     nb::gil_scoped_release release;
-    X.scores(w.data(), static_cast<index_t>(k), out, n_threads);
+    X.scores(w.data(), static_cast<index_t>(k), out.data(), n_threads);
   }
-  if (w.ndim() == 1) return nb::cast(Array1<double>(out, {n}, owner));
-  return nb::cast(Array2<double>(out, {n, k}, owner));
+  nb::object flat = nb::cast(out);
+  return w.ndim() == 1 ? flat : flat.attr("reshape")(n, k);
 }
 
 nb::object combine(const PyMatrix& self,

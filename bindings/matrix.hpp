@@ -17,6 +17,7 @@ using OptionalRows = std::optional<Vector<const std::int64_t>>;
 struct PyMatrix {
   std::shared_ptr<Matrix> matrix;
   nb::object owners;  // keeps the arrays alive
+  std::shared_ptr<Buffers> scores = std::make_shared<Buffers>();
 };
 
 }  // namespace cutplane::bind

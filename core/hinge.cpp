@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "core/multiversion.hpp"
@@ -32,143 +31,266 @@ Sums<N> sum_examples(index_t n, int n_threads, Body&& body) {
   return total;
 }
 
+using Kind = ScoreLine::Kind;
+
 // The arrays of a sample and a line, with what is constant known to the compiler: loops over these vectorise.
-template <bool kWeighted, bool kDirected>
+template <bool kWeighted, Kind kKind>
 struct Examples {
   const std::int8_t* __restrict y;
   const double* __restrict c;
   double each;
   const double* __restrict s;
-  const double* __restrict towards;
+  const double* __restrict other;
 
-  Examples(const HingeSample& sample, const double* scores, const double* direction = nullptr)
-      : y(sample.y), c(sample.c), each(sample.each), s(scores), towards(direction) {}
+  Examples(const HingeSample& sample, const ScoreLine& line)
+      : y(sample.y), c(sample.c), each(sample.each), s(line.s), other(line.other) {}
 
+  CUTPLANE_INLINE Examples from(index_t start) const {
+    Examples later = *this;
+    later.y += start;
+    if constexpr (kWeighted) later.c += start;
+    later.s += start;
+    if constexpr (kKind != Kind::kConstant) later.other += start;
+    return later;
+  }
   CUTPLANE_INLINE double weight(index_t i) const { return kWeighted ? c[i] : each; }
-  CUTPLANE_INLINE double label(index_t i) const { return static_cast<double>(y[i]); }
-  CUTPLANE_INLINE double direction(index_t i) const { return kDirected ? towards[i] : 1.0; }
+  CUTPLANE_INLINE double direction(index_t i) const {
+    if constexpr (kKind == Kind::kConstant) return 1.0;
+    if constexpr (kKind == Kind::kAlong) return other[i];
+    return other[i] - s[i];
+  }
 };
 
 // Calls body with the Examples type that fits.
+template <Kind kKind, class Body>
+auto with_kind(const HingeSample& sample, const ScoreLine& line, Body&& body) {
+  return sample.c ? body(Examples<true, kKind>(sample, line))
+                  : body(Examples<false, kKind>(sample, line));
+}
+
 template <class Body>
 auto with_examples(const HingeSample& sample, const ScoreLine& line, Body&& body) {
-  if (sample.c) {
-    return line.direction ? body(Examples<true, true>(sample, line.s, line.direction))
-                          : body(Examples<true, false>(sample, line.s));
-  }
-  return line.direction ? body(Examples<false, true>(sample, line.s, line.direction))
-                        : body(Examples<false, false>(sample, line.s));
+  if (line.kind == Kind::kAlong) return with_kind<Kind::kAlong>(sample, line, body);
+  if (line.kind == Kind::kTowards) return with_kind<Kind::kTowards>(sample, line, body);
+  return with_kind<Kind::kConstant>(sample, line, body);
 }
 
 template <class Body>
 auto with_examples(const HingeSample& sample, const double* s, Body&& body) {
-  return sample.c ? body(Examples<true, false>(sample, s)) : body(Examples<false, false>(sample, s));
+  return with_kind<Kind::kConstant>(sample, ScoreLine{s}, body);
 }
+
+// Labels are bytes: turned into doubles a chunk at a time, so that loops over scores use whole vectors of these.
+constexpr index_t kChunk = 512;
+
+template <class E, class Body>
+CUTPLANE_INLINE void by_chunks(const E& e, index_t begin, index_t end, Body body) {
+  double labels[kChunk];
+  for (index_t start = begin; start < end; start += kChunk) {
+    const index_t count = std::min(kChunk, end - start);
+    for (index_t k = 0; k < count; ++k) labels[k] = static_cast<double>(e.y[start + k]);
+    body(e.from(start), count, labels);
+  }
+}
+
+#define CUTPLANE_CHUNK [&](const E& at, index_t count, const double* __restrict labels) \
+    __attribute__((always_inline))
 
 template <class E>
 CUTPLANE_MULTIVERSION Sums<1> value_block(E e, index_t begin, index_t end) {
-  double value = 0;
+  Sums<1> total{};
+  by_chunks(e, begin, end, CUTPLANE_CHUNK {
+    double value = 0;
 #pragma omp simd reduction(+ : value)
-  for (index_t i = begin; i < end; ++i) {
-    const double z = 1.0 - e.label(i) * e.s[i];
-    value += e.weight(i) * std::max(z, 0.0);
-  }
-  return {value};
+    for (index_t k = 0; k < count; ++k) {
+      const double z = 1.0 - labels[k] * at.s[k];
+      value += at.weight(k) * (z > 0.0 ? z : 0.0);
+    }
+    total[0] += value;
+  });
+  return total;
 }
 
 template <class E>
-CUTPLANE_MULTIVERSION Sums<2> cut_block(E e, double* __restrict coef, index_t begin, index_t end) {
-  double value = 0, offset = 0;
+CUTPLANE_MULTIVERSION Sums<2> cut_block(E e, double* coefs, index_t begin, index_t end) {
+  Sums<2> total{};
+  by_chunks(e, begin, end, CUTPLANE_CHUNK {
+    double* __restrict coef = coefs + (at.s - e.s);
+    double value = 0, offset = 0;
 #pragma omp simd reduction(+ : value, offset)
-  for (index_t i = begin; i < end; ++i) {
-    const double y = e.label(i);
-    const double z = 1.0 - y * e.s[i];
-    const double active = z >= 0.0 ? e.weight(i) : 0.0;
-    value += active * z;
-    offset += active;
-    coef[i] = -y * active;
-  }
-  return {value, offset};
+    for (index_t k = 0; k < count; ++k) {
+      const double z = 1.0 - labels[k] * at.s[k];
+      const double active = z >= 0.0 ? at.weight(k) : 0.0;
+      value += active * z;
+      offset += active;
+      coef[k] = -labels[k] * active;
+    }
+    total[0] += value;
+    total[1] += offset;
+  });
+  return total;
 }
 
 template <class E>
-CUTPLANE_MULTIVERSION Sums<5> smoothed_block(E e, double h, double* __restrict coef, index_t begin,
+CUTPLANE_MULTIVERSION Sums<4> smoothed_block(E e, double h, double* coefs, index_t begin,
                                              index_t end) {
   const double per_h = 1.0 / h;
-  double value = 0, offset = 0, error = 0, kink_weight = 0, kinks = 0;
-#pragma omp simd reduction(+ : value, offset, error, kink_weight, kinks)
-  for (index_t i = begin; i < end; ++i) {
-    const double c = e.weight(i);
-    const double y = e.label(i);
-    const double z = 1.0 - y * e.s[i];
-    const double raw = z * per_h + 0.5;
-    const double pi = std::min(std::max(raw, 0.0), 1.0);
-    const double kink = raw == pi ? 1.0 : 0.0;
-    const double hinge = std::max(z, 0.0);
-    value += c * hinge;
-    offset += c * pi;
-    error += c * (hinge - pi * z);
-    kink_weight += c * kink;
-    kinks += kink;
-    coef[i] = -y * c * pi;
-  }
-  return {value, offset, error, kink_weight, kinks};
+  Sums<4> total{};
+  by_chunks(e, begin, end, CUTPLANE_CHUNK {
+    double* __restrict coef = coefs + (at.s - e.s);
+    double value = 0, offset = 0, error = 0, kinks = 0;
+#pragma omp simd reduction(+ : value, offset, error, kinks)
+    for (index_t k = 0; k < count; ++k) {
+      const double c = at.weight(k);
+      const double z = 1.0 - labels[k] * at.s[k];
+      const double raw = z * per_h + 0.5;
+      const double above = raw > 0.0 ? raw : 0.0;
+      const double pi = above < 1.0 ? above : 1.0;
+      const double hinge = z > 0.0 ? z : 0.0;
+      value += c * hinge;
+      offset += c * pi;
+      error += c * (hinge - pi * z);
+      kinks += raw == pi ? 1.0 : 0.0;
+      coef[k] = -labels[k] * c * pi;
+    }
+    total[0] += value;
+    total[1] += offset;
+    total[2] += error;
+    total[3] += kinks;
+  });
+  return total;
 }
 
 template <class E>
-CUTPLANE_MULTIVERSION void extrapolated_block(E e, double h, double reach, double* __restrict coef,
+CUTPLANE_MULTIVERSION void extrapolated_block(E e, double h, double reach, double* coefs,
                                               index_t begin, index_t end) {
   const double per_h = 1.0 / h;
   const double half = 0.5 * reach;
+  by_chunks(e, begin, end, CUTPLANE_CHUNK {
+    double* __restrict coef = coefs + (at.s - e.s);
 #pragma omp simd
-  for (index_t i = begin; i < end; ++i) {
-    const double y = e.label(i);
-    const double z = 1.0 - y * e.s[i];
-    const double beyond = z > 0.0 ? 1.0 : 0.0;
-    const double inside = z * per_h + 0.5;
-    const double pi = std::abs(z) <= half ? inside : beyond;
-    coef[i] = -y * e.weight(i) * pi;
-  }
+    for (index_t k = 0; k < count; ++k) {
+      const double z = 1.0 - labels[k] * at.s[k];
+      const double beyond = z > 0.0 ? 1.0 : 0.0;
+      const double inside = z * per_h + 0.5;
+      const double pi = std::abs(z) <= half ? inside : beyond;
+      coef[k] = -labels[k] * at.weight(k) * pi;
+    }
+  });
 }
 
 template <class E>
 CUTPLANE_MULTIVERSION Sums<3> smoothed_ray_block(E e, double h, double t, index_t begin,
                                                  index_t end) {
   const double per_h = 1.0 / h;
-  double value = 0, slope = 0, curvature = 0;
+  Sums<3> total{};
+  by_chunks(e, begin, end, CUTPLANE_CHUNK {
+    double value = 0, slope = 0, curvature = 0;
 #pragma omp simd reduction(+ : value, slope, curvature)
-  for (index_t i = begin; i < end; ++i) {
-    const double c = e.weight(i);
-    const double y = e.label(i);
-    const double direction = e.direction(i);
-    const double z = 1.0 - y * (e.s[i] + t * direction);
-    const double raw = z * per_h + 0.5;
-    const double pi = std::min(std::max(raw, 0.0), 1.0);
-    const double kink = raw == pi ? c * per_h : 0.0;
-    // pi z + ½ h pi (1 - pi) is ½ h pi² on the kink (there z = h (pi - ½)), z beyond it and 0 before it.
-    value += c * pi * (z + 0.5 * h * (1.0 - pi));
-    slope -= c * pi * y * direction;
-    curvature += kink * direction * direction;
-  }
-  return {value, slope, curvature};
+    for (index_t k = 0; k < count; ++k) {
+      const double c = at.weight(k);
+      const double direction = at.direction(k);
+      const double z = 1.0 - labels[k] * (at.s[k] + t * direction);
+      const double raw = z * per_h + 0.5;
+      const double above = raw > 0.0 ? raw : 0.0;
+      const double pi = above < 1.0 ? above : 1.0;
+      const double kink = raw == pi ? c * per_h : 0.0;
+      // pi z + ½ h pi (1 - pi) is ½ h pi² on the kink (there z = h (pi - ½)), z beyond it and 0 before it.
+      value += c * pi * (z + 0.5 * h * (1.0 - pi));
+      slope -= c * pi * labels[k] * direction;
+      curvature += kink * direction * direction;
+    }
+    total[0] += value;
+    total[1] += slope;
+    total[2] += curvature;
+  });
+  return total;
 }
 
 template <class E>
 CUTPLANE_MULTIVERSION Sums<3> exact_ray_block(E e, double t, index_t begin, index_t end) {
-  double value = 0, slope = 0;
+  Sums<3> total{};
+  by_chunks(e, begin, end, CUTPLANE_CHUNK {
+    double value = 0, slope = 0;
 #pragma omp simd reduction(+ : value, slope)
-  for (index_t i = begin; i < end; ++i) {
-    const double y = e.label(i);
-    const double fall = y * e.direction(i);
-    const double z = 1.0 - y * e.s[i] - t * fall;
-    // Exactly on its kink, an example counts for the slope to the right only if it moves beyond it.
-    const double weight = e.weight(i);
-    const double c = z > 0.0 ? weight : 0.0;
-    const double touching = z == 0.0 && fall < 0.0 ? weight : 0.0;
-    value += c * z;
-    slope -= (c + touching) * fall;
-  }
-  return {value, slope, 0.0};
+    for (index_t k = 0; k < count; ++k) {
+      const double fall = labels[k] * at.direction(k);
+      const double z = 1.0 - labels[k] * at.s[k] - t * fall;
+      // Exactly on its kink, an example counts for the slope to the right only if it moves beyond it.
+      const double weight = at.weight(k);
+      const double c = z > 0.0 ? weight : 0.0;
+      const double entering = fall < 0.0 ? weight : 0.0;
+      const double touching = z == 0.0 ? entering : 0.0;
+      value += c * z;
+      slope -= (c + touching) * fall;
+    }
+    total[0] += value;
+    total[1] += slope;
+  });
+  return total;
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<3> advance_block(E e, double step, double mu, double* scores,
+                                            double* coefs, index_t begin, index_t end) {
+  Sums<3> total{};
+  by_chunks(e, begin, end, CUTPLANE_CHUNK {
+    double* __restrict moved = scores + (at.s - e.s);
+    double* __restrict coef = coefs + (at.s - e.s);
+    double value = 0, cut_value = 0, offset = 0;
+#pragma omp simd reduction(+ : value, cut_value, offset)
+    for (index_t k = 0; k < count; ++k) {
+      const double c = at.weight(k);
+      const double next = at.s[k] + step * at.direction(k);
+      const double there = 1.0 - labels[k] * next;
+      const double z = 1.0 - labels[k] * (next + mu * (at.other[k] - next));
+      const double active = z >= 0.0 ? c : 0.0;
+      moved[k] = next;
+      value += c * (there > 0.0 ? there : 0.0);
+      cut_value += active * z;
+      offset += active;
+      coef[k] = -labels[k] * active;
+    }
+    total[0] += value;
+    total[1] += cut_value;
+    total[2] += offset;
+  });
+  return total;
+}
+
+// Whether an example counts for the slope at t: strictly beyond its kink. On the kink itself any weight would do.
+CUTPLANE_INLINE bool counts(double z, double fall, double t) { return z - t * fall > 0.0; }
+
+constexpr int kProbes = 8;
+
+// Slopes of the risk at each probe.
+template <class E>
+CUTPLANE_MULTIVERSION Sums<kProbes> probe_block(E e, const double* probes, index_t begin,
+                                                index_t end) {
+  // Written out: eight sums that stay in registers.
+  const double t0 = probes[0], t1 = probes[1], t2 = probes[2], t3 = probes[3];
+  const double t4 = probes[4], t5 = probes[5], t6 = probes[6], t7 = probes[7];
+  Sums<kProbes> total{};
+  by_chunks(e, begin, end, CUTPLANE_CHUNK {
+    double g0 = 0, g1 = 0, g2 = 0, g3 = 0, g4 = 0, g5 = 0, g6 = 0, g7 = 0;
+#pragma omp simd reduction(- : g0, g1, g2, g3, g4, g5, g6, g7)
+    for (index_t k = 0; k < count; ++k) {
+      const double fall = labels[k] * at.direction(k);
+      const double z = 1.0 - labels[k] * at.s[k];
+      const double slope = at.weight(k) * fall;
+      g0 -= counts(z, fall, t0) ? slope : 0.0;
+      g1 -= counts(z, fall, t1) ? slope : 0.0;
+      g2 -= counts(z, fall, t2) ? slope : 0.0;
+      g3 -= counts(z, fall, t3) ? slope : 0.0;
+      g4 -= counts(z, fall, t4) ? slope : 0.0;
+      g5 -= counts(z, fall, t5) ? slope : 0.0;
+      g6 -= counts(z, fall, t6) ? slope : 0.0;
+      g7 -= counts(z, fall, t7) ? slope : 0.0;
+    }
+    const Sums<kProbes> part{g0, g1, g2, g3, g4, g5, g6, g7};
+    for (int p = 0; p < kProbes; ++p) total[p] += part[p];
+  });
+  return total;
 }
 
 // A breakpoint of the ray: where an example meets its kink, and by how much the slope rises there.
@@ -176,80 +298,31 @@ struct Breakpoint {
   double t, jump;
 };
 
-// Buckets of breakpoints by the sign, exponent and first four fraction bits of t: no range has to be guessed, and a bucket
-// is at most a sixteenth of its own distance from zero wide. Exponents beyond ±128 share the outermost buckets.
-constexpr std::int32_t kHalf = 256 << 4;
-constexpr std::int32_t kBuckets = 2 * kHalf;
-constexpr std::int32_t kSmallestExponent = (1023 - 128) << 4;
-
-CUTPLANE_INLINE std::int32_t bucket_of(double t) {
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(t);
-  const auto leading = static_cast<std::int32_t>((bits & 0x7fffffffffffffffULL) >> 48);
-  const std::int32_t size = std::clamp(leading - kSmallestExponent, 0, kHalf - 1);
-  return bits >> 63 ? kHalf - 1 - size : kHalf + size;
-}
-
-double size_edge(std::int32_t size) {
-  if (size <= 0) return 0.0;
-  if (size >= kHalf) return INFINITY;
-  return std::bit_cast<double>(static_cast<std::uint64_t>(size + kSmallestExponent) << 48);
-}
-
-// The largest t a bucket can hold.
-double bucket_end(std::int32_t bucket) {
-  return bucket >= kHalf ? size_edge(bucket - kHalf + 1) : -size_edge(kHalf - 1 - bucket);
-}
-
-// t where the example crosses its kink, in small chunks so that the division vectorises; jump = 0 where there is none.
-constexpr index_t kChunk = 256;
-
+// The breakpoints between low and high: of the examples that count at one end and not at the other. Few do, so that
+// a chunk is marked first, as a whole, and then looked through.
 template <class E>
-CUTPLANE_INLINE void chunk_breakpoints(const E& e, index_t begin, index_t count,
-                                       double* __restrict t, double* __restrict jump) {
-#pragma omp simd
-  for (index_t k = 0; k < count; ++k) {
-    const double y = e.label(begin + k);
-    const double fall = y * e.direction(begin + k);
-    const double safe = fall != 0.0 ? fall : 1.0;
-    t[k] = (1.0 - y * e.s[begin + k]) / safe;
-    jump[k] = e.weight(begin + k) * std::abs(fall);
-  }
-}
-
-// Adds the jumps beyond `from` to their buckets; returns the slope at -inf if every jump were still to come, i.e. the sum
-// of -c_i fall_i over fall_i > 0, corrected for jumps at or before `from`.
-template <class E>
-CUTPLANE_MULTIVERSION double fill_buckets(E e, double from, index_t begin, index_t end,
-                                          double* buckets) {
-  double t[kChunk], jump[kChunk];
-  double slope = 0;
-  for (index_t start = begin; start < end; start += kChunk) {
-    const index_t count = std::min(kChunk, end - start);
-    chunk_breakpoints(e, start, count, t, jump);
-    double falling = 0;
-#pragma omp simd reduction(+ : falling)
+CUTPLANE_MULTIVERSION void collect_block(E e, double low, double high, index_t begin, index_t end,
+                                         std::vector<Breakpoint>& out) {
+  by_chunks(e, begin, end, CUTPLANE_CHUNK {
+    double marks[kChunk];
+    double any = 0;
+#pragma omp simd reduction(+ : any)
     for (index_t k = 0; k < count; ++k) {
-      const double fall = e.label(start + k) * e.direction(start + k);
-      falling -= fall > 0.0 ? jump[k] : 0.0;
-      falling += t[k] <= from ? jump[k] : 0.0;
+      const double fall = labels[k] * at.direction(k);
+      const double z = 1.0 - labels[k] * at.s[k];
+      const double at_low = counts(z, fall, low) ? 1.0 : 0.0;
+      const double at_high = counts(z, fall, high) ? 1.0 : 0.0;
+      marks[k] = at_low - at_high;
+      any += std::abs(marks[k]);
     }
-    slope += falling;
-    for (index_t k = 0; k < count; ++k)
-      if (t[k] > from) buckets[bucket_of(t[k])] += jump[k];
-  }
-  return slope;
-}
-
-template <class E>
-CUTPLANE_MULTIVERSION void collect_bucket(E e, double from, std::int32_t bucket, index_t begin,
-                                          index_t end, std::vector<Breakpoint>& out) {
-  double t[kChunk], jump[kChunk];
-  for (index_t start = begin; start < end; start += kChunk) {
-    const index_t count = std::min(kChunk, end - start);
-    chunk_breakpoints(e, start, count, t, jump);
-    for (index_t k = 0; k < count; ++k)
-      if (t[k] > from && jump[k] > 0.0 && bucket_of(t[k]) == bucket) out.push_back({t[k], jump[k]});
-  }
+    if (any == 0.0) return;
+    for (index_t k = 0; k < count; ++k) {
+      if (marks[k] == 0.0) continue;
+      const double fall = labels[k] * at.direction(k);
+      const double t = (1.0 - labels[k] * at.s[k]) / fall;
+      out.push_back({std::clamp(t, low, high), at.weight(k) * std::abs(fall)});
+    }
+  });
 }
 
 // The root of  q t + g + C (jumps at or before t)  among the breakpoints [first, last): quickselect, O(m) expected.
@@ -349,10 +422,10 @@ HingeCut hinge_balanced_cut(const HingeSample& sample, const double* s, double w
 SmoothedHinge hinge_smoothed(const HingeSample& sample, const double* s, double h, double* coef,
                              int n_threads) {
   return with_examples(sample, s, [&](auto e) -> SmoothedHinge {
-    const auto sums = sum_examples<5>(sample.n, n_threads, [&](index_t begin, index_t end) {
+    const auto sums = sum_examples<4>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return smoothed_block(e, h, coef, begin, end);
     });
-    return {sums[0], sums[1], sums[2], sums[3], static_cast<index_t>(sums[4])};
+    return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
   });
 }
 
@@ -398,48 +471,150 @@ RayDerivatives hinge_ray(const HingeSample& sample, const ScoreLine& line, doubl
   });
 }
 
-double hinge_ray_minimum(const HingeSample& sample, const ScoreLine& line, double quadratic,
-                         double linear, double C, double from, int n_threads) {
-  // Fewer blocks than elsewhere: each owns a table of buckets.
-  const Blocks blocks = make_blocks(sample.n, 4 * kExamplesPerBlock, 16);
-  std::vector<double> tables(blocks.count * kBuckets, 0.0);
-  std::vector<double> slopes(blocks.count);
-  with_examples(sample, line, [&](auto e) {
-    for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
-      slopes[b] = fill_buckets(e, from, begin, end, tables.data() + b * kBuckets);
-    });
-  });
-  double slope = 0;
-  for (double part : slopes) slope += part;
-  for (index_t b = 1; b < blocks.count; ++b)
-    for (index_t k = 0; k < kBuckets; ++k) tables[k] += tables[b * kBuckets + k];
+namespace {
 
-  double g = linear + C * slope;
-  if (std::isfinite(from) && quadratic * from + g >= 0.0) return from;
+// Where the slope q t + linear + C g(t) turns from negative to not: an interval and the risk's slope g at its left end.
+struct Bracket {
+  double low = -INFINITY, high = INFINITY, slope_low = 0, slope_high = 0;
+};
 
-  // The root lies in the first bucket at whose end the slope is no longer negative.
-  double lo = from;
-  for (std::int32_t k = 0; k < kBuckets; ++k) {
-    if (tables[k] == 0.0) continue;
-    const double end = bucket_end(k);
-    const bool here = g + C * tables[k] + (quadratic > 0.0 ? quadratic * end : 0.0) >= 0.0;
-    if (!here) {
-      g += C * tables[k];
-      lo = end;
-      continue;
+// Above this many examples, a part of them tells first where to look.
+constexpr index_t kLargeSample = 1 << 16;
+constexpr index_t kPart = 32;
+
+// The first probes: steps are mostly below 2; intercepts mostly within a few units.
+constexpr std::array<double, kProbes> kFirstSteps{0, 1e-3, 1e-2, 0.05, 0.2, 0.5, 1, 2};
+constexpr std::array<double, kProbes> kFirstShifts{-100, -10, -1, -0.1, 0.1, 1, 10, 100};
+
+class RayMinimum {
+ public:
+  RayMinimum(const HingeSample& sample, const ScoreLine& line, double quadratic, double linear,
+             double C, int n_threads)
+      : sample_(sample), line_(line), q_(quadratic), linear_(linear), C_(C), n_threads_(n_threads) {}
+
+  double find(double from) const {
+    const bool bounded = std::isfinite(from);
+    std::array<double, kProbes> probes = bounded ? kFirstSteps : kFirstShifts;
+    if (bounded)
+      for (double& t : probes) t += from;
+    if (sample_.n > kLargeSample) probes = near_estimate(probes, from);
+
+    Bracket bracket;
+    narrow(bracket, probes, 1);
+    if (bounded && bracket.high <= from) return from;
+    widen(bracket, 1);
+    if (!std::isfinite(bracket.high)) return bracket.low;  // falls for ever
+    if (!std::isfinite(bracket.low)) return bracket.high;
+    for (int round = 0; round < 2 && bracket.high - bracket.low > 0.1 * std::abs(bracket.high); ++round)
+      narrow(bracket, around_secant(bracket), 1);
+    return select(bracket);
+  }
+
+ private:
+  double total(double t, double slope) const { return q_ * t + linear_ + C_ * slope; }
+
+  // Probes close to where a part of the sample has its minimum: the whole has it nearby.
+  std::array<double, kProbes> near_estimate(const std::array<double, kProbes>& first,
+                                            double from) const {
+    Bracket bracket;
+    narrow(bracket, first, kPart);
+    widen(bracket, kPart);
+    if (!std::isfinite(bracket.high) || !std::isfinite(bracket.low)) return first;
+    for (int round = 0; round < 3; ++round) narrow(bracket, around_secant(bracket), kPart);
+    const double guess = secant(bracket);
+    std::array<double, kProbes> probes;
+    constexpr std::array<double, kProbes> spread{-0.5, -0.1, -0.03, -0.01, 0.01, 0.03, 0.1, 0.5};
+    for (int k = 0; k < kProbes; ++k) probes[k] = guess + spread[k] * std::abs(guess);
+    if (std::isfinite(from)) {
+      for (double& t : probes) t = std::max(t, from);
+      probes[0] = from;
     }
+    return probes;
+  }
+
+  // The slopes at the probes, from the first 1 / part of every block.
+  void narrow(Bracket& bracket, const std::array<double, kProbes>& probes, index_t part) const {
+    const auto slopes = with_examples(sample_, line_, [&](auto e) {
+      return sum_examples<kProbes>(sample_.n, n_threads_, [&](index_t begin, index_t end) {
+        return probe_block(e, probes.data(), begin, begin + (end - begin) / part);
+      });
+    });
+    for (int k = 0; k < kProbes; ++k) {
+      const double slope = slopes[k] * static_cast<double>(part);
+      if (total(probes[k], slope) < 0.0) {
+        if (probes[k] >= bracket.low) bracket.low = probes[k], bracket.slope_low = slope;
+      } else if (probes[k] < bracket.high) {
+        bracket.high = probes[k], bracket.slope_high = slope;
+      }
+    }
+  }
+
+  // Ever larger probes, to the end of the numbers, until there is one on each side.
+  void widen(Bracket& bracket, index_t part) const {
+    std::array<double, kProbes> probes;
+    for (double scale = 1e3; !std::isfinite(bracket.high) && scale < 1e300; scale *= 1e24) {
+      for (int k = 0; k < kProbes; ++k) probes[k] = scale * std::pow(1e3, k);
+      narrow(bracket, probes, part);
+    }
+    for (double scale = 1e3; !std::isfinite(bracket.low) && scale < 1e300; scale *= 1e24) {
+      for (int k = 0; k < kProbes; ++k) probes[k] = -scale * std::pow(1e3, kProbes - 1 - k);
+      narrow(bracket, probes, part);
+    }
+  }
+
+  // Where a straight line between the ends would cross zero.
+  double secant(const Bracket& bracket) const {
+    const double low = total(bracket.low, bracket.slope_low);
+    const double high = total(bracket.high, bracket.slope_high);
+    const double fraction = high > low ? std::clamp(-low / (high - low), 0.0, 1.0) : 0.5;
+    return bracket.low + (bracket.high - bracket.low) * fraction;
+  }
+
+  // Probes ever closer to the secant's root.
+  std::array<double, kProbes> around_secant(const Bracket& bracket) const {
+    const double width = bracket.high - bracket.low, guess = secant(bracket);
+    constexpr std::array<double, kProbes> spread{-0.3, -0.1, -0.03, -0.005, 0.005, 0.03, 0.1, 0.3};
+    std::array<double, kProbes> probes;
+    for (int k = 0; k < kProbes; ++k)
+      probes[k] = std::clamp(guess + spread[k] * width, bracket.low, bracket.high);
+    return probes;
+  }
+
+  double select(const Bracket& bracket) const {
+    const Blocks blocks = example_blocks(sample_.n);
     std::vector<std::vector<Breakpoint>> found(blocks.count);
-    with_examples(sample, line, [&](auto e) {
-      for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t stop) {
-        collect_bucket(e, from, k, begin, stop, found[b]);
+    with_examples(sample_, line_, [&](auto e) {
+      for_blocks(blocks, n_threads_, [&](index_t b, index_t begin, index_t end) {
+        collect_block(e, bracket.low, bracket.high, begin, end, found[b]);
       });
     });
     std::vector<Breakpoint> points;
     for (const auto& part : found) points.insert(points.end(), part.begin(), part.end());
-    return select_root(points, quadratic, g, C, lo, INFINITY);
+    const double g = linear_ + C_ * bracket.slope_low;
+    return select_root(points, q_, g, C_, bracket.low, bracket.high);
   }
-  // All breakpoints lie before the root.
-  return quadratic > 0.0 ? -g / quadratic : lo;
+
+  const HingeSample& sample_;
+  const ScoreLine& line_;
+  double q_, linear_, C_;
+  int n_threads_;
+};
+
+}  // namespace
+
+double hinge_ray_minimum(const HingeSample& sample, const ScoreLine& line, double quadratic,
+                         double linear, double C, double from, int n_threads) {
+  return RayMinimum(sample, line, quadratic, linear, C, n_threads).find(from);
+}
+
+HingeAdvance hinge_advance(const HingeSample& sample, const double* s, const double* end,
+                           double step, double mu, double* moved, double* coef, int n_threads) {
+  return with_examples(sample, ScoreLine{s, end, Kind::kTowards}, [&](auto e) -> HingeAdvance {
+    const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t stop) {
+      return advance_block(e, step, mu, moved, coef, begin, stop);
+    });
+    return {sums[0], {sums[1], sums[2]}};
+  });
 }
 
 }  // namespace cutplane

@@ -19,10 +19,13 @@ struct HingeSample {
   index_t n;
 };
 
-// Scores on a line: s(t) = s + t * direction; direction null means the constant 1 (the intercept's direction).
+// Scores on a line s + t * direction, the direction given as an array, by its end (direction = end - s), or constant:
+// 1 for every example, as the intercept moves.
 struct ScoreLine {
+  enum class Kind { kConstant, kAlong, kTowards };
   const double* s;
-  const double* direction;
+  const double* other = nullptr;
+  Kind kind = Kind::kConstant;
 };
 
 struct HingeCut {
@@ -34,7 +37,6 @@ struct SmoothedHinge {
   double value;     // the hinge itself, exactly
   double offset;    // sum c_i pi_i
   double error;     // sum c_i (max(0, z_i) - pi_i z_i): what rounding adds to the gap
-  double kink_weight;  // sum of c_i over examples on the kink
   index_t kinks;    // examples with 0 <= z/h + ½ <= 1
 };
 
@@ -68,8 +70,18 @@ void hinge_kinks(const HingeSample& sample, const double* s, double h, std::vect
 RayDerivatives hinge_ray(const HingeSample& sample, const ScoreLine& line, double h, double t,
                          int n_threads);
 
-// argmin over t >= from of ½ quadratic t² + linear t + C R(s(t)): exact, by bucketed selection of breakpoints, O(n) expected.
+// argmin over t >= from of ½ quadratic t² + linear t + C R(s(t)), exactly and in O(n) expected: the slope is bracketed by
+// sweeps that take it at several t at once, then the breakpoints inside the bracket are selected among.
 double hinge_ray_minimum(const HingeSample& sample, const ScoreLine& line, double quadratic,
                          double linear, double C, double from, int n_threads);
+
+struct HingeAdvance {
+  double value;  // R at the new incumbent
+  HingeCut cut;  // at the cut point
+};
+
+// OCA's step in one sweep: moved = s + step (end - s) is the new incumbent, and the cut is taken at moved + mu (end - moved).
+HingeAdvance hinge_advance(const HingeSample& sample, const double* s, const double* end,
+                           double step, double mu, double* moved, double* coef, int n_threads);
 
 }  // namespace cutplane

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +90,17 @@ class Objective:
         else:
             coef, offset, value = self.risk.cut(point.scores)
         return Cut(self.source.combine(coef), offset, value)
+
+    def advance(
+        self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float
+    ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
+        """The point moved from a towards b, its risk, and (on call: a pass) the plane mu of the rest further on."""
+        if self.intercept:
+            moved = self.settle(self.mix(a, b, step))
+            return moved, self.value(moved), lambda: self.cut(self.mix(moved, b, mu))
+        scores, value, (coef, offset, cut_value) = self.risk.advance(a.scores, b.scores, step, mu)
+        moved = ScoredPoint(a.w + step * (b.w - a.w), 0.0, scores)
+        return moved, value, lambda: Cut(self.source.combine(coef), offset, cut_value)
 
     def ray(self, a: ScoredPoint, b: ScoredPoint) -> Ray | None:
         """The risk along the line from a to b, intercepts moving along."""

@@ -18,9 +18,3 @@ def test_it_is_the_matrix_with_a_column_more(store, constant) -> None:
     X = rng.normal(size=(80, 5)) * (rng.random((80, 5)) < 0.5)
     full = np.column_stack([X, np.full(80, constant)])
     check_source(AugmentedSource(as_source(store(X)), constant), full)
-
-
-def test_threads_change_no_bit() -> None:
-    X = np.random.default_rng(0).normal(size=(50_000, 4))
-    one, *others = (AugmentedSource(as_source(X, n_threads=threads), 2.0) for threads in (1, 2, 5))
-    check_source(one, np.column_stack([X, np.full(len(X), 2.0)]), twins=others, taken=False)

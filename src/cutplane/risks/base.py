@@ -76,6 +76,11 @@ class Risk(ABC):
         """The exact restriction to the line through `start` and `end`; None where there is none."""
         return None
 
+    def advance(self, scores: Array, end: Array, step: float, mu: float) -> tuple[Array, float, ScoreCut]:
+        """The scores moved towards `end`, their risk, and the plane at mu of what is left (OCA eqs. 8 and 9)."""
+        moved = scores + step * (end - scores)
+        return moved, self.value(moved), self.cut(moved + mu * (end - moved))
+
     def shift(self, scores: Array) -> float:
         """The constant that, added to every score, makes the risk least."""
         raise NotImplementedError(f"{type(self).__name__} has no intercept.")

@@ -21,21 +21,21 @@ class HingeRay(NamedTuple):
 
     core: _core.Hinge
     start: Array
-    direction: Array
+    end: Array
     n_threads: int
 
     def value(self, t: float) -> float:
         """The risk at t."""
-        return self.core.ray(self.start, self.direction, t, 0.0, self.n_threads)[0]
+        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[0]
 
     def slope(self, t: float) -> float:
         """The right derivative at t."""
-        return self.core.ray(self.start, self.direction, t, 0.0, self.n_threads)[1]
+        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[1]
 
     def minimise(self, quadratic: float, linear: float, C: float) -> float:
         """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk: OCA eq. 13, by selection in O(n)."""
         return self.core.ray_minimum(
-            self.start, self.direction, quadratic, linear, C, 0.0, self.n_threads
+            self.start, self.end, True, quadratic, linear, C, 0.0, self.n_threads
         )
 
 
@@ -106,11 +106,20 @@ class Hinge(Risk):
 
     def ray(self, start: Array, end: Array) -> HingeRay:
         """The exact restriction to a line."""
-        return HingeRay(self._core, start, end - start, self._n_threads)
+        return HingeRay(self._core, start, end, self._n_threads)
+
+    def advance(self, scores: Array, end: Array, step: float, mu: float) -> tuple[Array, float, ScoreCut]:
+        """OCA's step in one sweep: the scores moved towards `end`, their risk, and the plane mu further on."""
+        moved, value, coef, offset, cut_value = self._core.advance(scores, end, step, mu, self._n_threads)
+        return moved, value, ScoreCut(coef, offset, cut_value)
 
     def shift(self, scores: Array) -> float:
         """The best intercept: a weighted median of kinks, by selection in O(n)."""
-        return self._core.ray_minimum(scores, None, 0.0, 0.0, 1.0, -np.inf, self._n_threads)
+        shift = self._core.ray_minimum(scores, None, False, 0.0, 0.0, 1.0, -np.inf, self._n_threads)
+        if np.isinf(shift):  # one side has no weight: no loss is left beyond the outermost kink
+            kinks = self.y - scores
+            return float(kinks.min() if shift < 0.0 else kinks.max())
+        return shift
 
     def balanced_cut(self, scores: Array) -> ScoreCut:
         """The plane at scores with the best intercept in them, the kinks weighted to balance the labels."""
@@ -131,4 +140,4 @@ class Hinge(Risk):
 
     def smoothed_ray(self, scores: Array, direction: Array | None, t: float, h: float) -> tuple[float, float, float]:
         """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
-        return self._core.ray(scores, direction, t, h, self._n_threads)
+        return self._core.ray(scores, direction, False, t, h, self._n_threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -110,5 +111,7 @@ class ObjectiveLike(Protocol):
     def value(self, point: Any) -> float: ...  # noqa: D102
 
     def cut(self, point: Any) -> Cut: ...  # noqa: D102
+
+    def advance(self, a: Any, b: Any, step: float, mu: float) -> tuple[Any, float, Callable[[], Cut]]: ...  # noqa: D102
 
     def ray(self, a: Any, b: Any) -> RayLike | None: ...  # noqa: D102

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from cutplane.solvers.base import Array, ObjectiveLike
+from cutplane.solvers.base import Array, Cut, ObjectiveLike
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, NoLineSearch
 from cutplane.solvers.result import StopReason
@@ -40,7 +41,7 @@ class CuttingPlane:
             w_b: Any = objective.at(np.zeros(objective.dimension) if start is None else start)
         ledger.offer(w_b, objective.value(w_b))
         if not len(bundle):
-            _add_plane(objective, ledger, w_b)
+            _add_plane(ledger, lambda: objective.cut(w_b))
         while True:
             with ledger.phase("qp"):
                 model = bundle.solve(C)
@@ -50,17 +51,16 @@ class CuttingPlane:
                 w_t = objective.at(model.w)
             with ledger.phase("line_search"):
                 k = self.line_search.step(objective, w_b, w_t, C)
-                w_b = objective.settle(objective.mix(w_b, w_t, k))
-                ledger.offer(w_b, objective.value(w_b))
+                w_b, risk, cut = objective.advance(w_b, w_t, k, self.mu)
+                ledger.offer(w_b, risk)
             reason = ledger.close_iteration(k)
             if reason is not None:
                 return reason
-            w_c = w_t if self.mu == 1.0 else objective.mix(w_b, w_t, self.mu)
-            _add_plane(objective, ledger, w_c)
+            _add_plane(ledger, cut)
 
 
-def _add_plane(objective: ObjectiveLike, ledger: Ledger, point: Any) -> None:
+def _add_plane(ledger: Ledger, take: Callable[[], Cut]) -> None:
     with ledger.phase("cut"):
-        cut = objective.cut(point)
+        cut = take()
     with ledger.phase("qp"):
         ledger.bundle.add(cut.slope, cut.offset)

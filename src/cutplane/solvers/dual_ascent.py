@@ -13,7 +13,7 @@ from cutplane.solvers.result import StopReason, relative_gap
 # A certificate costs about as much as an epoch: the next one is due when this many times the epochs are done.
 _GROWTH = 1.3
 # Before this many epochs the pace says little.
-_FIRST_EPOCHS = 8
+_FIRST_EPOCHS = 5
 
 
 class AscentLike(Protocol):

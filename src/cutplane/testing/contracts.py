@@ -378,8 +378,9 @@ def check_certificate(
             after.upper <= before.upper,
             f"upper rises from {before.upper!r} to {after.upper!r} in iteration {after.iteration}.",
         )
+        # Where the bounds meet, the lower one is cut off at the upper one: that much it may fall.
         _require(
-            after.lower >= before.lower,
+            after.lower >= before.lower - _ROUNDING * abs(before.lower),
             f"lower falls from {before.lower!r} to {after.lower!r} in iteration {after.iteration}.",
         )
     last = steps[-1]

@@ -1,4 +1,4 @@
-"""A source needs `shape`, `scores`, `combine` and `take`; the rest follows. And the check finds what is wrong."""
+"""A source needs `shape`, `scores`, `combine` and `take`; the check finds what is wrong with one."""
 
 from __future__ import annotations
 

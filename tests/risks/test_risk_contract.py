@@ -1,0 +1,127 @@
+"""A risk needs `value`, `cut` and `decide`; the check finds what is wrong with one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cutplane.risks.base import Array, Risk, ScoreCut
+from cutplane.risks.hinge import Hinge
+from cutplane.testing import check_risk
+
+N = 12
+LABELS = np.where(np.arange(N) % 3 == 0, 1, -1)
+
+
+class Squared(Risk):
+    """The least that a risk can be: the mean of ½ s²."""
+
+    def value(self, scores: Array) -> float:
+        return 0.5 * float(scores @ scores) / len(scores)
+
+    def cut(self, scores: Array) -> ScoreCut:
+        return ScoreCut(scores / len(scores), -self.value(scores), self.value(scores))
+
+    def decide(self, scores: Array) -> Any:
+        return np.sign(scores)
+
+
+class Concave(Squared):
+    lower_bound = -np.inf
+
+    def value(self, scores: Array) -> float:
+        return -float(np.abs(scores).sum())
+
+    def cut(self, scores: Array) -> ScoreCut:
+        return ScoreCut(-np.sign(scores), 0.0, self.value(scores))
+
+
+class Negative(Squared):
+    def value(self, scores: Array) -> float:
+        return super().value(scores) - 1.0
+
+
+class Loose(Squared):
+    def cut(self, scores: Array) -> ScoreCut:
+        return ScoreCut(scores / len(scores), -self.value(scores) - 0.1, self.value(scores))
+
+
+class WrongValue(Squared):
+    def cut(self, scores: Array) -> ScoreCut:
+        return super().cut(scores)._replace(value=self.value(scores) + 1.0)
+
+
+class OneDecision(Squared):
+    def decide(self, scores: Array) -> Any:
+        return [1]
+
+
+class ShiftedRay(Hinge):
+    def ray(self, start: Array, end: Array) -> Any:
+        return super().ray(end, start)
+
+
+class LazyRay(Hinge):
+    def ray(self, start: Array, end: Array) -> Any:
+        exact = super().ray(start, end)
+
+        class Lazy:
+            value, slope = exact.value, exact.slope
+
+            def minimise(self, quadratic: float, linear: float, C: float) -> float:
+                return exact.minimise(quadratic, linear, C) + 0.05
+
+        return Lazy()
+
+
+class MeanShift(Hinge):
+    def shift(self, scores: Array) -> float:
+        return -float(scores.mean())
+
+
+class Unbalanced(Hinge):
+    def balanced_cut(self, scores: Array) -> ScoreCut:
+        return self.cut(scores)
+
+
+class Overshooting(Hinge):
+    def smoothed(self, scores: Array, h: float) -> Any:
+        return super().smoothed(scores, h)._replace(offset=1.0)
+
+
+class FreeRounding(Hinge):
+    def smoothed(self, scores: Array, h: float) -> Any:
+        return super().smoothed(scores, h)._replace(error=0.0)
+
+
+def test_three_members_are_enough() -> None:
+    check_risk(Squared(), N)
+
+
+def test_what_a_risk_does_not_offer_is_said() -> None:
+    with pytest.raises(NotImplementedError, match="Squared has no intercept"):
+        Squared().shift(np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (Concave, "above the risk"),
+        (Negative, r"at least lower_bound=0\.0"),
+        (Loose, "does not touch"),
+        (WrongValue, "its value is not the risk"),
+        (OneDecision, "decide gave 1 predictions for 12"),
+        (ShiftedRay, r"ray\.value\(0\.0\) is not the risk there"),
+        (LazyRay, r"ray\.minimise"),
+        (MeanShift, "shift gave"),
+        (Unbalanced, "coefficients sum to"),
+        (Overshooting, "above the risk"),
+        (FreeRounding, "error is not value"),
+    ],
+)
+def test_what_is_wrong_is_said(wrong: Any, words: str) -> None:
+    risk = wrong(LABELS) if issubclass(wrong, Hinge) else wrong()
+    with pytest.raises(AssertionError, match=words):
+        check_risk(risk, N)

@@ -1,0 +1,160 @@
+"""When a run ends, and what it hands over: always its best model with the gap that is proven."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from cutplane import LinearSVC
+from cutplane.solvers.result import Step
+from cutplane.solvers.stopping import Stopping
+
+METHODS = ({"method": "auto"}, {"method": "newton"}, {"method": "oca"}, {"method": "cpa"})
+methods = pytest.mark.parametrize("method", METHODS, ids=lambda method: method["method"])
+
+
+def data(n: int = 600, d: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0.3, 1, -1)
+
+
+def assert_incumbent(model: LinearSVC, X: np.ndarray, y: np.ndarray) -> None:
+    """The model is the best point that was evaluated, and its gap is proven."""
+    w, b = model.coef_[0], model.intercept_[0]
+    value = 0.5 * w @ w + model.C * np.maximum(0.0, 1.0 - y * (X @ w + b)).sum()
+    assert model.objective_ == pytest.approx(value, rel=1e-9)
+    assert model.objective_ <= min(step.upper for step in model.history_)
+    good = LinearSVC(C=model.C, tol=1e-6).fit(X, y)
+    assert model.lower_bound_ <= good.objective_
+    assert model.objective_ >= good.lower_bound_
+
+
+@methods
+@pytest.mark.parametrize("most", [1, 3])
+def test_max_iter(method: dict[str, Any], most: int) -> None:
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match=rf"reached max_iter after {most} iterations; .* within "):
+        model = LinearSVC(tol=1e-9, max_iter=most, **method).fit(X, y)
+    assert model.n_iter_ == most
+    assert model.stop_reason_ == "max_iter"
+    assert_incumbent(model, X, y)
+
+
+@methods
+def test_time_limit(method: dict[str, Any]) -> None:
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="ran out of time"):
+        model = LinearSVC(tol=1e-9, time_limit=1e-9, **method).fit(X, y)
+    assert model.stop_reason_ == "time_limit"
+    assert_incumbent(model, X, y)
+
+
+@methods
+def test_absolute_tol(method: dict[str, Any]) -> None:
+    X, y = data()
+    model = LinearSVC(tol=1e-12, absolute_tol=5.0, **method).fit(X, y)
+    assert model.stop_reason_ == "gap"
+    assert 1e-12 * model.objective_ < model.objective_ - model.lower_bound_ <= 5.0
+    assert_incumbent(model, X, y)
+
+
+@methods
+def test_risk_tol(method: dict[str, Any]) -> None:
+    """The mean loss is proven within risk_tol: SVM-perf's epsilon."""
+    X, y = data()
+    C = 0.5
+    model = LinearSVC(C=C, tol=1e-12, risk_tol=0.01, **method).fit(X, y)
+    assert model.stop_reason_ == "gap"
+    assert (model.objective_ - model.lower_bound_) / (C * len(y)) <= 0.01
+    assert model.gap_ > 1e-9, "it need not have gone on"
+
+
+@given(st.floats(1e-6, 1e6), st.floats(0, 1), st.floats(0, 1), st.floats(0, 10), st.floats(0, 1))
+def test_a_gap_is_proven_by_the_first_rule_that_holds(
+    upper: float, fraction: float, relative: float, absolute: float, epsilon: float
+) -> None:
+    lower, C = fraction * upper, 3.0
+    stopping = Stopping(relative, absolute, epsilon)
+    gap = upper - lower
+    assert stopping.proven(upper, lower, C) == (
+        gap <= relative * upper or gap <= absolute or gap <= epsilon * C
+    )
+
+
+@methods
+def test_on_step_sees_every_iteration(method: dict[str, Any]) -> None:
+    X, y = data()
+    seen: list[Step] = []
+    model = LinearSVC(tol=1e-5, on_step=seen.append, **method).fit(X, y)
+    assert seen == model.history_
+    assert [step.iteration for step in seen] == list(range(1, len(seen) + 1))
+    assert all(a.seconds <= b.seconds for a, b in zip(seen, seen[1:], strict=False))
+    assert seen[-1].gap == model.gap_
+
+
+@methods
+def test_on_step_may_end_the_fit(method: dict[str, Any]) -> None:
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="was interrupted after 2 iterations"):
+        model = LinearSVC(tol=1e-9, on_step=lambda step: step.iteration == 2, **method).fit(X, y)
+    assert model.stop_reason_ == "interrupted"
+    assert model.n_iter_ == 2
+    assert_incumbent(model, X, y)
+
+
+def test_only_true_ends_the_fit() -> None:
+    X, y = data()
+    model = LinearSVC(on_step=lambda step: 1).fit(X, y)
+    assert model.stop_reason_ == "gap"
+
+
+@methods
+@pytest.mark.parametrize("after", [1, 4])
+def test_ctrl_c_returns_the_incumbent(method: dict[str, Any], after: int) -> None:
+    def interrupt(step: Step) -> None:
+        if step.iteration == after:
+            raise KeyboardInterrupt
+
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="was interrupted"):
+        model = LinearSVC(tol=1e-9, on_step=interrupt, **method).fit(X, y)
+    assert model.stop_reason_ == "interrupted"
+    assert model.n_iter_ == after
+    assert_incumbent(model, X, y)
+
+
+def test_ctrl_c_with_classes_left_to_train_is_an_interrupt() -> None:
+    def interrupt(step: Step) -> None:
+        raise KeyboardInterrupt
+
+    X, y = data()
+    model = LinearSVC(on_step=interrupt)
+    with warnings.catch_warnings(), pytest.raises(KeyboardInterrupt):
+        warnings.simplefilter("ignore")
+        model.fit(X, np.arange(len(y)) % 3)
+    assert not hasattr(model, "coef_")
+
+
+def test_other_errors_come_through() -> None:
+    def fail(step: Step) -> None:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        LinearSVC(on_step=fail).fit(*data())
+
+
+def test_phases_are_parts_of_the_time() -> None:
+    X, y = data()
+    for method in METHODS:
+        model = LinearSVC(**method).fit(X, y)
+        spent = sum(sum(step.phases.values()) for step in model.history_)
+        assert all(seconds >= 0.0 for step in model.history_ for seconds in step.phases.values())
+        assert any(step.phases for step in model.history_)
+        assert spent >= 0.0

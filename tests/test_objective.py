@@ -1,0 +1,237 @@
+"""Source x risk: what solvers see is the risk of the scores, the intercept profiled out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from cutplane.objective import Objective, ScoredPoint, SmoothObjective
+from cutplane.risks.hinge import Hinge
+from cutplane.sources import as_source
+from cutplane.sources.augmented import AugmentedSource
+from cutplane.testing.reference import HingeSample
+
+C = 20.0
+
+
+def make(seed: int = 0, n: int = 60, d: int = 4, *, intercept: bool, weighted: bool = False) -> SmoothObjective:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0.3, 1, -1)
+    y[:2] = 1, -1
+    risk = Hinge(y, rng.random(n) + 0.1 if weighted else None)
+    return SmoothObjective(as_source(sp.csr_array(X) if seed % 2 else X), risk, intercept=intercept)
+
+
+def best_value(objective: Objective, w: np.ndarray) -> float:
+    """The risk at w with its best intercept, by trying every kink."""
+    risk = objective.risk
+    weights = np.full(len(risk.y), risk.each) if risk.weights is None else risk.weights
+    twin, scores = HingeSample(risk.y, weights), objective.source.scores(w)
+    return twin.value(scores + twin.best_intercept(scores)) if objective.intercept else twin.value(scores)
+
+
+objectives = st.builds(
+    make, st.integers(0, 1000), st.integers(2, 60), intercept=st.booleans(), weighted=st.booleans()
+)
+intercepts = pytest.mark.parametrize("intercept", [False, True])
+
+
+@given(objectives, st.integers(0, 1000))
+@settings(deadline=None, max_examples=60)
+def test_a_point_has_the_best_intercept(objective: SmoothObjective, seed: int) -> None:
+    w = np.random.default_rng(seed).normal(size=4)
+    point = objective.at(w)
+    assert objective.value(point) == pytest.approx(best_value(objective, w), abs=1e-12)
+    assert_allclose(point.scores, objective.source.scores(w) + point.intercept, atol=1e-12)
+    if not objective.intercept:
+        assert point.intercept == 0.0
+
+
+@given(objectives, st.floats(-1, 2))
+@settings(deadline=None, max_examples=40)
+def test_a_mixture_is_scored_without_a_pass(objective: SmoothObjective, t: float) -> None:
+    rng = np.random.default_rng(0)
+    a, b = objective.at(rng.normal(size=4)), objective.at(rng.normal(size=4))
+    mixed = objective.mix(a, b, t)
+    assert_allclose(mixed.w, (1 - t) * a.w + t * b.w, atol=1e-12)
+    assert_allclose(mixed.scores, objective.source.scores(mixed.w) + mixed.intercept, atol=1e-12)
+    ray = objective.ray(a, b)
+    assert ray.value(t) == pytest.approx(objective.value(mixed), abs=1e-12)
+    moved = objective.move(a, b, t)
+    assert_allclose(moved.scores, objective.source.scores(moved.w) + moved.intercept, atol=1e-12)
+
+
+@given(objectives, st.integers(0, 1000))
+@settings(deadline=None, max_examples=60)
+def test_cuts_are_below_the_profiled_risk(objective: SmoothObjective, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    point = objective.mix(objective.at(rng.normal(size=4)), objective.at(rng.normal(size=4)), 0.3)
+    cut = objective.cut(point)
+    here = best_value(objective, point.w)
+    assert cut.exact
+    assert cut.value == pytest.approx(here, abs=1e-12)
+    assert cut.slope @ point.w + cut.offset == pytest.approx(here, abs=1e-8)
+    for scale in (0.0, 0.1, 1.0, 100.0):
+        w = point.w + scale * rng.normal(size=4)
+        assert cut.slope @ w + cut.offset <= best_value(objective, w) + 1e-12 * (1 + scale)
+
+
+@given(objectives, st.sampled_from([4.0, 0.5, 1e-3]))
+@settings(deadline=None, max_examples=60)
+def test_rounded_planes_are_below_the_profiled_risk(objective: SmoothObjective, h: float) -> None:
+    rng = np.random.default_rng(0)
+    w = rng.normal(size=4)
+    point = objective.balance(objective.score(w, 0.3), h)
+    if not objective.intercept:
+        assert point.intercept in (0.0, 0.3), "whatever it is called, it is not in the scores"
+        assert_allclose(point.scores, objective.source.scores(w))
+    cut = objective.smoothed(point, h)
+    assert cut.error == pytest.approx(cut.value - cut.slope @ w - cut.offset, abs=1e-9)
+    assert cut.error == pytest.approx(objective.rounding_error(point, h), abs=1e-9)
+    for scale in (0.0, 0.1, 1.0, 100.0):
+        other = w + scale * rng.normal(size=4)
+        assert cut.slope @ other + cut.offset <= best_value(objective, other) + 1e-11 * (1 + scale)
+
+
+@pytest.mark.parametrize("h", [1.0, 1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_rounded_planes_do_not_lean_on_the_intercept(h: float, scale: float) -> None:
+    """Below the risk for any intercept means: the coefficients sum to zero, however fine the rounding is.
+
+    A constant feature would see them: its slope is their sum, times its size.
+    """
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(200, 3)), np.full(200, 1e9)])
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=200) > 0.3, 1, -1)
+    objective = SmoothObjective(as_source(X), Hinge(y), intercept=True)
+    w = np.array([scale, 0.3 * scale, -0.1 * scale, 0.0])
+    point = objective.balance(objective.score(w, 0.0), h)
+    assert abs(objective.smoothed(point, h).slope[-1]) <= 1e9 * 1e-15
+
+
+@intercepts
+@pytest.mark.parametrize("h", [2.0, 0.3])
+def test_curvature_is_the_second_derivative(intercept: bool, h: float) -> None:
+    """h times the Hessian of the rounded risk, the intercept following the weights."""
+    objective = make(0, 200, intercept=intercept, weighted=True)
+    rng = np.random.default_rng(1)
+    w, v = 0.3 * rng.normal(size=(2, 4))
+
+    def slope(t: float) -> np.ndarray:
+        return objective.smoothed(objective.balance(objective.score(w + t * v, 0.0), h), h).slope
+
+    point = objective.balance(objective.score(w, 0.0), h)
+    curvature = objective.curvature(point, h)
+    step = 1e-6
+    numeric = (slope(step) - slope(-step)) / (2 * step)
+    assert_allclose(curvature.product(v) / h, numeric, atol=1e-6)
+    if intercept:
+        moved = objective.balance(objective.score(w + step * v, 0.0), h)
+        assert curvature.shift(v) == pytest.approx((moved.intercept - point.intercept) / step, abs=1e-4)
+
+
+@intercepts
+def test_a_rounded_ray_is_the_rounded_risk_on_a_line(intercept: bool) -> None:
+    objective = make(0, 100, intercept=intercept)
+    rng = np.random.default_rng(2)
+    point, towards = objective.score(rng.normal(size=4), 0.2), objective.score(rng.normal(size=4), -0.5)
+    h, step = 0.7, 1e-5
+    for t in (0.0, 0.4, 1.3):
+        _, slope, curvature = objective.smoothed_ray(point, towards, t, h)
+        below, above = (objective.smoothed_ray(point, towards, t + k, h) for k in (-step, step))
+        assert slope == pytest.approx((above[0] - below[0]) / (2 * step), abs=1e-8)
+        assert curvature == pytest.approx((above[1] - below[1]) / (2 * step), abs=1e-1 * max(1.0, curvature))
+        moved = objective.smoothed(objective.move(point, towards, t), h)
+        along = moved.slope @ towards.w
+        if not intercept:
+            assert slope == pytest.approx(along, abs=1e-12)
+
+
+@intercepts
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tangents_stand_in_for_far_examples(intercept: bool, weighted: bool) -> None:
+    """`near` is the whole at the point, and stays it while no example moves further than the radius."""
+    objective = make(0, 300, intercept=intercept, weighted=weighted)
+    rng = np.random.default_rng(3)
+    h, radius = 0.2, 0.6
+    point = objective.balance(objective.score(rng.normal(size=4), 0.0), h)
+    near = objective.near(point, objective.smoothed(point, h), h, radius)
+    assert 0 < near.examples < objective.examples
+    largest = np.abs(objective.source.scores(np.eye(4))).sum(axis=1).max()
+    moves = [np.zeros(4), *((radius - h) / largest * rng.uniform(-1, 1, size=(5, 4)))]
+    for move in moves:
+        whole_point, near_point = (
+            f.balance(f.score(point.w + move, point.intercept), h) for f in (objective, near)
+        )
+        assert near_point.intercept == pytest.approx(whole_point.intercept, abs=1e-9)
+        whole, part = objective.smoothed(whole_point, h), near.smoothed(near_point, h)
+        assert part.value == pytest.approx(whole.value, abs=1e-9)
+        assert part.error == pytest.approx(whole.error, abs=1e-9)
+        assert part.offset == pytest.approx(whole.offset, abs=1e-9)
+        assert_allclose(part.slope, whole.slope, atol=1e-9)
+        towards = ScoredPoint(np.ones(4), 0.0, objective.source.scores(np.ones(4)))
+        near_towards = near.score(np.ones(4), 0.0)
+        assert_allclose(
+            near.smoothed_ray(near_point, near_towards, 0.0, h),
+            objective.smoothed_ray(whole_point, towards, 0.0, h),
+            atol=1e-9,
+        )
+        assert_allclose(
+            near.extrapolated_slope(near_point, 0.25 * h, h),
+            objective.extrapolated_slope(whole_point, 0.25 * h, h),
+            atol=1e-9,
+        )
+
+
+@intercepts
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_sample_estimates_the_whole(intercept: bool, weighted: bool) -> None:
+    objective = make(0, 400, intercept=intercept, weighted=weighted)
+    w = np.array([1.0, -0.2, 0.3, 0.0])
+    rows = np.random.default_rng(0).permutation(400)
+    parts = [objective.sample(rows[k::4]) for k in range(4)]
+    values = [part.value(part.score(w, 0.1)) for part in parts]
+    assert np.mean(values) == pytest.approx(objective.value(objective.score(w, 0.1)), rel=1e-12)
+    everything = objective.sample(np.arange(400))
+    assert everything.value(everything.at(w)) == pytest.approx(objective.value(objective.at(w)), rel=1e-12)
+
+
+@intercepts
+def test_dual_variables_are_a_plane(intercept: bool) -> None:
+    objective = make(0, 100, intercept=intercept, weighted=True)
+    ascent = objective.dual_ascent(C, seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        ascent.epoch()
+        plane = ascent.plane()
+        assert not plane.exact
+        for scale in (0.0, 1.0, 10.0):
+            w = scale * rng.normal(size=4)
+            assert plane.slope @ w + plane.offset <= best_value(objective, w) + 1e-11 * (1.0 + scale)
+    if not intercept:
+        v = C * plane.slope
+        assert_allclose(ascent.weights[0], -v, atol=1e-12)
+        assert ascent.estimate == pytest.approx(C * plane.offset - 0.5 * v @ v, rel=1e-12)
+
+
+def test_examples_that_cannot_be_visited_one_by_one() -> None:
+    objective = make(0, intercept=False)
+    augmented = SmoothObjective(AugmentedSource(objective.source, 1.0), objective.risk)
+    assert augmented.dual_ascent(C, seed=0) is None
+
+
+def test_zero_weights_need_no_pass() -> None:
+    class Unread:
+        shape = (60, 4)
+
+        def scores(self, w: np.ndarray) -> np.ndarray:
+            raise AssertionError("the scores of zero are zero")
+
+    objective = make(0, intercept=True)
+    unread = SmoothObjective(Unread(), objective.risk, intercept=True)
+    assert unread.value(unread.at(np.zeros(4))) == objective.value(objective.at(np.zeros(4)))
