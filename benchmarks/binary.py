@@ -28,9 +28,7 @@ TIGHT = 1e-6
 OURS_LIMIT = 60.0  # seconds for one fit of ours; CPA at large C would take hours
 
 
-def bracket(
-    problem: peers.Problem, C: float, optima: Optima, liblinear: peers.Liblinear
-) -> tuple[float, float]:
+def bracket(problem: peers.Problem, C: float, optima: Optima, liblinear: peers.Liblinear) -> tuple[float, float]:
     """The best known [lower, upper]: the file's, narrowed by our tight run, else LIBLINEAR's tightest."""
     known = optima.get(problem.name, C)
     if ours.MISSING is None:
@@ -40,9 +38,7 @@ def bracket(
         run = liblinear.train(C, liblinear.settings[-1])
         return optima.learn(problem.name, C, run.lower * (1 - 1e-6), run.objective)
     if known is None:
-        raise SystemExit(
-            f"No optimum known for {problem.name} at C = {C:g} and no solver installed to find it."
-        )
+        raise SystemExit(f"No optimum known for {problem.name} at C = {C:g} and no solver installed to find it.")
     return known
 
 
@@ -110,8 +106,7 @@ def measure_cell(problem, C, optima, rivals, options) -> dict:
                 "verdict": each.verdict(upper),
                 "arrived": each.arrived is not None,
                 "chosen": asdict(each.arrived or each.best()) if each.runs else None,
-                "seconds": seconds.get(name)
-                or [run.seconds for run in (each.arrived or each.best(),) if run],
+                "seconds": seconds.get(name) or [run.seconds for run in (each.arrived or each.best(),) if run],
                 "runs": [asdict(run) for run in each.runs],
             }
             for name, each in sweeps.items()
@@ -127,53 +122,29 @@ def measure_searches(problem: peers.Problem, C: float, threads: int) -> list[dic
             "data": problem.name,
             "C": C,
             "way": way,
-            **asdict(
-                ours.fit(
-                    problem, C, method=method, line_search=search, threads=threads, time_limit=OURS_LIMIT
-                )
-            ),
+            **asdict(ours.fit(problem, C, method=method, line_search=search, threads=threads, time_limit=OURS_LIMIT)),
         }
         for way, (method, search) in ways.items()
     ]
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder of the published data files (default: $CUTPLANE_DATA)")
-    parser.add_argument(
-        "--cache", default=datasets.DEFAULT_CACHE, help="folder of the parsed data (%(default)s)"
-    )
+    parser.add_argument("--cache", default=datasets.DEFAULT_CACHE, help="folder of the parsed data (%(default)s)")
     parser.add_argument("--sets", type=lambda text: tuple(text.split(",")), help=",".join(SETS))
     parser.add_argument("--Cs", type=lambda text: tuple(map(float, text.split(","))), help="C per example")
-    parser.add_argument(
-        "--quick", action="store_true", help="three small data sets, three Cs, LIBLINEAR only"
-    )
+    parser.add_argument("--quick", action="store_true", help="three small data sets, three Cs, LIBLINEAR only")
     parser.add_argument("--repeats", type=int, default=5, help="alternating timings per cell (%(default)s)")
-    parser.add_argument(
-        "--budget", type=float, default=120.0, help="seconds of alternating per cell (%(default)s)"
-    )
-    parser.add_argument(
-        "--limit", type=float, default=peers.TIME_LIMIT, help="a peer's slowest run (%(default)s s)"
-    )
+    parser.add_argument("--budget", type=float, default=120.0, help="seconds of alternating per cell (%(default)s)")
+    parser.add_argument("--limit", type=float, default=peers.TIME_LIMIT, help="a peer's slowest run (%(default)s s)")
     parser.add_argument("--threads", type=int, default=2, help="ours and multi-core LIBLINEAR (%(default)s)")
-    parser.add_argument(
-        "--multicore", metavar="DIR", help="where liblinear-multicore was installed with --target"
-    )
+    parser.add_argument("--multicore", metavar="DIR", help="where liblinear-multicore was installed with --target")
     parser.add_argument("--only-liblinear", action="store_true", help="no other peer")
-    parser.add_argument(
-        "--no-searches", action="store_true", help="without the table of CPA, OCA-E and OCA-T"
-    )
-    parser.add_argument(
-        "--update-optima", action="store_true", help="keep narrower brackets in results/optima.json"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=measure.RESULTS / "binary.json", help="JSON file (%(default)s)"
-    )
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="print the tables of this JSON file and stop"
-    )
+    parser.add_argument("--no-searches", action="store_true", help="without the table of CPA, OCA-E and OCA-T")
+    parser.add_argument("--update-optima", action="store_true", help="keep narrower brackets in results/optima.json")
+    parser.add_argument("--out", type=Path, default=measure.RESULTS / "binary.json", help="JSON file (%(default)s)")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="print the tables of this JSON file and stop")
     options = parser.parse_args(arguments)
     options.sets = options.sets or (QUICK_SETS if options.quick else SETS)
     options.Cs = options.Cs or (QUICK_CS if options.quick else CS)

@@ -125,9 +125,7 @@ def search_table(result: dict) -> str:
     rows = []
     for run in result["searches"]:
         total = sum(run["phases"].values())
-        searching = sum(
-            value for name, value in run["phases"].items() if any(word in name for word in SEARCH_PHASES)
-        )
+        searching = sum(value for name, value in run["phases"].items() if any(word in name for word in SEARCH_PHASES))
         share = f"{searching / total:.0%}" if total else None
         ended = "" if run["stop_reason"] == "gap" else f"{run['stop_reason']}, gap {run['gap']:.1e}"
         rows.append([run["data"], f"{run['C']:g}", run["way"], run["iterations"], run["train"], share, ended])
@@ -183,9 +181,7 @@ def requirements(result: dict) -> list[str]:
             lambda _: not slow,
             f"no cell below 0.8: least {min(measured, default=math.nan):.2f} {slow or ''}",
         ),
-        _judge(
-            list(hard.values()), lambda _: not low, f"covtype, MNIST, a9a with C >= 1 at least 8 {low or ''}"
-        ),
+        _judge(list(hard.values()), lambda _: not low, f"covtype, MNIST, a9a with C >= 1 at least 8 {low or ''}"),
         _judge(
             tight,
             lambda values: max(values) <= 2 and not loose_only,
@@ -208,16 +204,13 @@ def requirements(result: dict) -> list[str]:
 
 def text(result: dict) -> str:
     machine = result["machine"]
-    packages = ", ".join(
-        f"{name} {version}" for name, version in (machine["packages"] | result["peers"]).items()
-    )
+    packages = ", ".join(f"{name} {version}" for name, version in (machine["packages"] | result["peers"]).items())
     parts = [
         f"{machine['cpu']}, {machine['cores']} cores, {machine['architecture']}; "
         f"copy bandwidth {result['copy_bandwidth_gb_s']:.1f} GB/s read+write on {result['threads']} threads; "
         f"load average {machine['load_average']:.1f}; commit {machine['commit']}, {machine['date']}",
         packages,
-        "## Seconds to within 1e-3 of the optimum (ours: proven; LIBLINEAR: C code alone)\n\n"
-        + main_table(result),
+        "## Seconds to within 1e-3 of the optimum (ours: proven; LIBLINEAR: C code alone)\n\n" + main_table(result),
     ]
     if any(cell["ours"] for cell in result["cells"]):
         parts.append("## A proven gap of 1e-6\n\n" + tight_table(result))

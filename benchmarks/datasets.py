@@ -125,9 +125,7 @@ def rcv1(data: Path) -> Examples:
             labels.append(float(label))
     present, columns = np.unique(columns, return_inverse=True)
     rows = np.concatenate([[0], np.cumsum(sizes)])
-    return _csr(sp.csr_matrix((values, columns, rows), (len(sizes), len(present)))), _signs(
-        np.array(labels) > 0
-    )
+    return _csr(sp.csr_matrix((values, columns, rows), (len(sizes), len(present)))), _signs(np.array(labels) > 0)
 
 
 def _poker(data: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -177,9 +175,7 @@ def _store(folder: Path, arrays: list[np.ndarray], files: list[Path]) -> None:
         aside.replace(file)
 
 
-def load(
-    name: str, data: str | os.PathLike | None = None, cache: str | os.PathLike = DEFAULT_CACHE
-) -> Examples:
+def load(name: str, data: str | os.PathLike | None = None, cache: str | os.PathLike = DEFAULT_CACHE) -> Examples:
     """The named data set; `data` is only asked for when the cache does not hold it."""
     if name not in NAMES:
         raise SystemExit(f"Unknown data set {name!r}; known: {', '.join(NAMES)}.")

@@ -27,9 +27,7 @@ def machine(packages: Iterable[str] = ("cutplane", "numpy", "scipy", "scikit-lea
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in packages},
         "commit": _commit(),
-        "load_average": os.getloadavg()[
-            0
-        ],  # over the number of cores, the seconds below are not to be trusted
+        "load_average": os.getloadavg()[0],  # over the number of cores, the seconds below are not to be trusted
     }
 
 
@@ -108,8 +106,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     cells = [list(header), *([_cell(value) for value in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
     lines = [
-        "| " + " | ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)) + " |"
-        for row in cells
+        "| " + " | ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)) + " |" for row in cells
     ]
     rule = "| " + " | ".join("-" * width for width in widths) + " |"
     return "\n".join([lines[0], rule, *lines[1:]])

@@ -71,9 +71,7 @@ class Sweep:
         nearest = self.best()
         if nearest is None:
             return self.ended
-        return (
-            f"never ({nearest.objective / optimum - 1:.2%} above after {nearest.seconds:.2g} s; {self.ended})"
-        )
+        return f"never ({nearest.objective / optimum - 1:.2%} above after {nearest.seconds:.2g} s; {self.ended})"
 
 
 class Peer(Protocol):
@@ -124,9 +122,7 @@ class Liblinear:
         self._printed = []
         sink = lib.PRINT_STRING_FUN(lambda text: self._printed.append(text.decode()))
         lib.liblinear.set_print_string_function(sink)
-        ctypes.CDLL(None).srand(
-            1
-        )  # it shuffles by rand(): every run as in a fresh process of its command line
+        ctypes.CDLL(None).srand(1)  # it shuffles by rand(): every run as in a fresh process of its command line
         start = perf_counter()
         trained = lib.liblinear.train(ctypes.byref(self._converted), ctypes.byref(param))
         seconds = perf_counter() - start
@@ -138,9 +134,7 @@ class Liblinear:
         log = "".join(self._printed)
         passes = int(re.search(r"#iter = (\d+)", log).group(1))
         dual = -float(re.search(r"Objective value = (\S+)", log).group(1))
-        return Run(
-            setting, seconds, self._problem.objective(C, w), passes, dual, capped=passes >= self.passes_cap
-        )
+        return Run(setting, seconds, self._problem.objective(C, w), passes, dual, capped=passes >= self.passes_cap)
 
 
 class MulticoreLiblinear(Liblinear):

@@ -61,8 +61,7 @@ def binary(result: dict) -> str:
             f"best attempt counts"
         )
     words += (
-        f". No intercept, {result['threads']} threads, {machine['cpu']} ({machine['architecture']}), "
-        f"{machine['date']}."
+        f". No intercept, {result['threads']} threads, {machine['cpu']} ({machine['architecture']}), {machine['date']}."
     )
     table = markdown_table(["data", *(f"C = {C:g}" for C in Cs)], rows)
     return section("Training", "python benchmarks/binary.py --data DIR", words, table)
@@ -120,9 +119,7 @@ def results() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if README.md is stale")
     check = parser.parse_args().check
     text = README.read_text()
@@ -132,9 +129,7 @@ def main() -> None:
     after = rest.split(END)[1]
     wanted = f"{before}{BEGIN}\n\n{results()}\n\n{END}{after}"
     if check and text != wanted:
-        raise SystemExit(
-            "The results in README.md are not those measured; run python benchmarks/readme_table.py."
-        )
+        raise SystemExit("The results in README.md are not those measured; run python benchmarks/readme_table.py.")
     if not check:
         README.write_text(wanted)
 

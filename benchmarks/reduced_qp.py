@@ -169,9 +169,7 @@ def quadprog_primal(slopes: np.ndarray, C: float) -> Solver:
     def solve(step: Step) -> Answer:
         form = primal_form(step, slopes, C, ridge=1e-4)
         constraints = np.ascontiguousarray(-form.planes.T)
-        answer, seconds = timed(
-            lambda: quadprog.solve_qp(form.hessian, -form.linear, constraints, form.heights)
-        )
+        answer, seconds = timed(lambda: quadprog.solve_qp(form.hessian, -form.linear, constraints, form.heights))
         return form.w(answer[0]), answer[4], seconds
 
     return solve
@@ -195,9 +193,7 @@ def clarabel_primal(slopes: np.ndarray, C: float) -> Solver:
     return solve
 
 
-def relative_gap(
-    w: np.ndarray, weights: np.ndarray, slopes: np.ndarray, offsets: np.ndarray, C: float
-) -> float:
+def relative_gap(w: np.ndarray, weights: np.ndarray, slopes: np.ndarray, offsets: np.ndarray, C: float) -> float:
     weights = np.maximum(0.0, weights)
     beta = weights[1:] / weights.sum()
     proven = -C * beta @ slopes
@@ -206,9 +202,7 @@ def relative_gap(
     return float((upper - lower) / upper)
 
 
-def measure(
-    make: Callable[[], Solver], steps: list[Step], slopes: np.ndarray, C: float, repeats: int
-) -> dict:
+def measure(make: Callable[[], Solver], steps: list[Step], slopes: np.ndarray, C: float, repeats: int) -> dict:
     """Times per step (median over repeats) and the accuracy reached."""
     seconds = np.full((repeats, len(steps)), np.nan)
     gaps = np.full(len(steps), np.nan)

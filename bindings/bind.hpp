@@ -29,8 +29,8 @@ Array1<T> to_numpy(std::vector<T>&& values) {
   return Array1<T>(owned->data(), {owned->size()}, owner);
 }
 
-// Arrays of the same size come and go in every iteration. Their memory is kept for the next one: fresh pages cost
-// more than the sums that fill them.
+// Arrays of the same size come and go in every iteration. Their memory is kept for the next one:
+// fresh pages cost more than the sums that fill them.
 class Buffers : public std::enable_shared_from_this<Buffers> {
  public:
   ~Buffers() {

@@ -44,6 +44,14 @@ void bind_dual_ascent(nb::module_& m) {
              nb::gil_scoped_release release;
              self.ascent->epoch();
            })
+      .def(
+          "start",
+          [](PyDualAscent& self, double fraction, Vector<const double> all) {
+            if (all.shape(0) != self.ascent->v().size())
+              throw std::invalid_argument("one entry per feature is needed");
+            self.ascent->start(fraction, all.data());
+          },
+          "fraction"_a, "all"_a)
       .def("unshrink", [](PyDualAscent& self) { self.ascent->unshrink(); })
       .def(
           "coefficients",
@@ -54,6 +62,7 @@ void bind_dual_ascent(nb::module_& m) {
       .def_prop_ro(
           "v", [](PyDualAscent& self) { return to_numpy(std::vector<double>(self.ascent->v())); },
           nb::rv_policy::move)
+      .def_prop_ro("mean_square", [](PyDualAscent& self) { return self.ascent->mean_square(); })
       .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
       .def_prop_ro("intercept", [](PyDualAscent& self) { return self.ascent->intercept(); })
       .def_prop_ro("active", [](PyDualAscent& self) { return self.ascent->active(); });

@@ -101,8 +101,9 @@ class Hinge {
                              n_threads);
   }
 
-  std::tuple<Array1<double>, double, Array1<double>, double, double> advance(
-      Scores s, Scores end, double step, double mu, int n_threads) const {
+  std::tuple<Array1<double>, double, Array1<double>, double, double> advance(Scores s, Scores end,
+                                                                             double step, double mu,
+                                                                             int n_threads) const {
     check(s, end);
     auto moved = buffers_->take(s.shape(0));
     auto coef = buffers_->take(s.shape(0));
@@ -143,8 +144,8 @@ void bind_hinge(nb::module_& m) {
       .def_ro("error", &SmoothedHinge::error)
       .def_ro("kinks", &SmoothedHinge::kinks);
   nb::class_<Hinge>(m, "Hinge", "Sums over a sample of the hinge and its rounded version.")
-      .def(nb::init<Vector<const std::int8_t>, std::optional<Vector<const double>>, double>(), "y"_a,
-           "weights"_a.none(), "each"_a)
+      .def(nb::init<Vector<const std::int8_t>, std::optional<Vector<const double>>, double>(),
+           "y"_a, "weights"_a.none(), "each"_a)
       .def("value", &Hinge::value, "scores"_a, "n_threads"_a = 0)
       .def("cut", &Hinge::cut, "scores"_a, "n_threads"_a = 0, "(coef, offset, value)")
       .def("balanced_cut", &Hinge::balanced_cut, "scores"_a, "width"_a, "n_threads"_a = 0,

@@ -1,4 +1,5 @@
 #include <stdexcept>
+#include <string>
 
 #include "bindings/bind.hpp"
 #include "bindings/matrix.hpp"
@@ -29,8 +30,8 @@ PyMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X, OptionalRow
 }
 
 template <class T, class I>
-PyMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I> indptr, index_t n_cols,
-             OptionalRows rows) {
+PyMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I> indptr,
+             index_t n_cols, OptionalRows rows) {
   const auto n = static_cast<index_t>(rows ? rows->shape(0) : indptr.shape(0) - 1);
   PyMatrix result;
   result.matrix = make_csr<T, I>(values.data(), indices.data(), indptr.data(), n, n_cols,
@@ -108,7 +109,7 @@ Array2<double> gram(const PyMatrix& self, Vector<const std::int64_t> subset,
 }
 
 Array2<float> gather(const PyMatrix& self, Vector<const std::int64_t> subset,
-                      Vector<const double> scale, int n_threads) {
+                     Vector<const double> scale, int n_threads) {
   const Matrix& X = *self.matrix;
   check_rows(subset, X.rows());
   require(scale.shape(0) == subset.shape(0), "one factor per row is needed");
@@ -142,8 +143,16 @@ void bind_matrix(nb::module_& m) {
     return std::make_pair(self.matrix->rows(), self.matrix->cols());
   });
   cls.def_prop_ro("entries", [](const PyMatrix& self) { return self.matrix->entries(); });
-  cls.def("scores", &scores, "w"_a, "n_threads"_a = 0, "X @ w, w of shape (d,) or (d, k).");
-  cls.def("combine", &combine, "coef"_a, "n_threads"_a = 0,
+  const char* array = "NDArray[numpy.float64]";
+  const auto signature = [&](const char* name, const char* argument) {
+    return std::string("def ") + name + "(self, " + argument + ": " + array +
+           ", n_threads: int = 0) -> " + array;
+  };
+  const std::string scores_signature = signature("scores", "w");
+  const std::string combine_signature = signature("combine", "coef");
+  cls.def("scores", &scores, "w"_a, "n_threads"_a = 0, nb::sig(scores_signature.c_str()),
+          "X @ w, w of shape (d,) or (d, k).");
+  cls.def("combine", &combine, "coef"_a, "n_threads"_a = 0, nb::sig(combine_signature.c_str()),
           "X.T @ coef, coef of shape (n,) or (n, k).");
   cls.def("curvature", &curvature, "subset"_a, "weights"_a, "v"_a, "n_threads"_a = 0,
           "Sum over the subset of weights[i] x_i <x_i, v>.");

@@ -89,14 +89,15 @@ void bind_reader(nb::module_& m, const char* name) {
                                   to_numpy(examples.indptr), to_numpy(examples.labels), qid,
                                   examples.n_features);
           },
+          nb::sig("def take(self) -> tuple[typing.Any, ...]"),
           "Once, after finish: (values, indices, indptr, labels, qid or None, n_features).");
 }
 
 template <class Value, class Index>
-nb::list format_rows(Vector<const Value> values, Vector<const Index> indices,
-                     Vector<const Index> indptr, Vector<const double> labels,
-                     std::optional<Vector<const std::int64_t>> qid, index_t first_index,
-                     int n_threads) {
+nb::typed<nb::list, nb::bytes> format_rows(Vector<const Value> values, Vector<const Index> indices,
+                                           Vector<const Index> indptr, Vector<const double> labels,
+                                           std::optional<Vector<const std::int64_t>> qid,
+                                           index_t first_index, int n_threads) {
   const auto span = [](const auto& array) { return std::span(array.data(), array.size()); };
   if (indptr.size() != labels.size() + 1 || values.size() != indices.size() ||
       (qid && qid->size() != labels.size())) {
@@ -111,7 +112,7 @@ nb::list format_rows(Vector<const Value> values, Vector<const Index> indices,
   }
   nb::list texts;
   for (auto& piece : pieces) texts.append(nb::bytes(piece.data(), piece.size()));
-  return texts;
+  return nb::typed<nb::list, nb::bytes>(texts);
 }
 
 template <class Value, class Index>

@@ -1,4 +1,5 @@
-// A dense matrix whose columns are contiguous (Fortran order, a transposed array, a DataFrame's block).
+// A dense matrix whose columns are contiguous (Fortran order, a transposed array, a DataFrame's
+// block).
 #include "core/row_passes.hpp"
 
 namespace cutplane {
@@ -22,7 +23,8 @@ struct StridedRows {
   }
   template <class S>
   CUTPLANE_INLINE void axpy(index_t i, double coef, S* sum) const {
-    for (index_t j = 0; j < d; ++j) sum[j] += static_cast<S>(coef * static_cast<double>(values[i + j * stride]));
+    for (index_t j = 0; j < d; ++j)
+      sum[j] += static_cast<S>(coef * static_cast<double>(values[i + j * stride]));
   }
   CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
     for (index_t j = 0; j < m; ++j) out[j] = 0.0;

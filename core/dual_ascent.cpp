@@ -16,12 +16,11 @@ DualAscent::DualAscent(const Matrix& matrix, const std::int8_t* y, const double*
   matrix.squared_norms(state_.per_curvature.data(), n_threads);
   state_.alpha.assign(n, 0.0);
   state_.v.assign(matrix.cols(), 0.0);
-  if (intercept) {
-    // A constant feature as long as a typical example: the intercept then moves at the pace of the weights.
-    const double sum =
-        std::accumulate(state_.per_curvature.begin(), state_.per_curvature.end(), 0.0);
-    state_.bias = std::sqrt(std::max(sum / static_cast<double>(n), 1e-12));
-  }
+  const double sum = std::accumulate(state_.per_curvature.begin(), state_.per_curvature.end(), 0.0);
+  mean_square_ = sum / static_cast<double>(n);
+  // A constant feature as long as a typical example: the intercept then moves at the pace of the
+  // weights.
+  if (intercept) state_.bias = std::sqrt(std::max(mean_square_, 1e-12));
   for (double& value : state_.per_curvature) {
     const double curvature = value + state_.bias * state_.bias;
     value = curvature > 0.0 ? 1.0 / curvature : 0.0;
@@ -36,6 +35,17 @@ void DualAscent::unshrink() {
   state_.active = std::ssize(state_.order);
   state_.shrink_above = INFINITY;
   state_.shrink_below = -INFINITY;
+}
+
+void DualAscent::start(double fraction, const double* all) {
+  double balance = 0;
+  for (std::size_t i = 0; i < state_.alpha.size(); ++i) {
+    state_.alpha[i] = fraction * (state_.upper ? state_.upper[i] : state_.upper_all);
+    balance += state_.alpha[i] * state_.y[i];
+  }
+  for (std::size_t j = 0; j < state_.v.size(); ++j) state_.v[j] = fraction * all[j];
+  state_.bias_weight = state_.bias * balance;
+  unshrink();
 }
 
 void DualAscent::epoch() {

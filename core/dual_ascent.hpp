@@ -1,13 +1,15 @@
 // Dual coordinate ascent for the hinge (Hsieh et al. 2008), with shrinking.
 //
-// Maximises  sum_i alpha_i - ½|v|²,  v = sum_i alpha_i y_i x_i,  0 <= alpha_i <= upper_i. alpha_i / upper_i are weights pi_i
-// of a plane: what is proven with them is computed elsewhere, from the data.
+// Maximises  sum_i alpha_i - ½|v|²,  v = sum_i alpha_i y_i x_i,  0 <= alpha_i <= upper_i. alpha_i /
+// upper_i are weights pi_i of a plane: what is proven with them is computed elsewhere, from the
+// data.
 //
-// It runs on one thread. Blocks of examples ascending side by side, merged by the best steps per block, were measured:
-// two blocks need 1.3 to 10 times the epochs of one on sparse text and small dense data, so they lose what they gain.
+// It runs on one thread. Blocks of examples ascending side by side, merged by the best steps per
+// block, were measured: two blocks need 1.3 to 10 times the epochs of one on sparse text and small
+// dense data, so they lose what they gain.
 //
-// An unpenalised intercept is a multiplier for sum_i alpha_i y_i = 0. It is handled by the proximal method of
-// multipliers: a constant feature of size `bias`, centred anew at every epoch.
+// An unpenalised intercept is a multiplier for sum_i alpha_i y_i = 0. It is handled by the proximal
+// method of multipliers: a constant feature of size `bias`, centred anew at every epoch.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +27,13 @@ struct Ascent {
   std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
   std::vector<double> alpha;
   std::vector<double> v;
-  double bias = 0;         // 0: no intercept
-  double bias_weight = 0;  // bias * sum alpha_i y_i
-  double bias_center = 0;  // the intercept the proximal term is centred at
+  double bias = 0;                  // 0: no intercept
+  double bias_weight = 0;           // bias * sum alpha_i y_i
+  double bias_center = 0;           // the intercept the proximal term is centred at
   std::vector<std::int32_t> order;  // the active examples first
   index_t active = 0;
-  double shrink_above;  // last sweep's extreme violations: beyond them an example at its bound has settled
+  double shrink_above;  // last sweep's extreme violations: beyond them an example at its bound has
+                        // settled
   double shrink_below;
   std::uint64_t random;
 };
@@ -41,11 +44,15 @@ class DualAscent {
   DualAscent(const Matrix& matrix, const std::int8_t* y, const double* upper, double upper_all,
              bool intercept, std::uint64_t seed, int n_threads);
 
+  // Start from alpha = fraction * upper, of which v is fraction times `all`, the v of alpha =
+  // upper.
+  void start(double fraction, const double* all);
   // One sweep over the active examples.
   void epoch();
   // Shrunken examples come back.
   void unshrink();
 
+  double mean_square() const { return mean_square_; }
   double dual_value() const;
   // coef_i = -alpha_i y_i * scale; balanced: the heavier side scaled down so that they sum to zero.
   std::vector<double> coefficients(double scale, bool balanced) const;
@@ -57,6 +64,7 @@ class DualAscent {
  private:
   const Matrix& matrix_;
   Ascent state_;
+  double mean_square_ = 0;
 };
 
 }  // namespace cutplane

@@ -22,9 +22,8 @@ template <std::size_t N, class Body>
 Sums<N> sum_examples(index_t n, int n_threads, Body&& body) {
   const Blocks blocks = example_blocks(n);
   std::vector<Sums<N>> partial(blocks.count);
-  for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
-    partial[b] = body(begin, end);
-  });
+  for_blocks(blocks, n_threads,
+             [&](index_t b, index_t begin, index_t end) { partial[b] = body(begin, end); });
   Sums<N> total{};
   for (const Sums<N>& part : partial)
     for (std::size_t k = 0; k < N; ++k) total[k] += part[k];
@@ -33,7 +32,8 @@ Sums<N> sum_examples(index_t n, int n_threads, Body&& body) {
 
 using Kind = ScoreLine::Kind;
 
-// The arrays of a sample and a line, with what is constant known to the compiler: loops over these vectorise.
+// The arrays of a sample and a line, with what is constant known to the compiler: loops over these
+// vectorise.
 template <bool kWeighted, Kind kKind>
 struct Examples {
   const std::int8_t* __restrict y;
@@ -80,7 +80,8 @@ auto with_examples(const HingeSample& sample, const double* s, Body&& body) {
   return with_kind<Kind::kConstant>(sample, ScoreLine{s}, body);
 }
 
-// Labels are bytes: turned into doubles a chunk at a time, so that loops over scores use whole vectors of these.
+// Labels are bytes: turned into doubles a chunk at a time, so that loops over scores use whole
+// vectors of these.
 constexpr index_t kChunk = 512;
 
 template <class E, class Body>
@@ -93,41 +94,43 @@ CUTPLANE_INLINE void by_chunks(const E& e, index_t begin, index_t end, Body body
   }
 }
 
-#define CUTPLANE_CHUNK [&](const E& at, index_t count, const double* __restrict labels) \
-    __attribute__((always_inline))
+#define CUTPLANE_CHUNK \
+  [&](const E& at, index_t count, const double* __restrict labels) __attribute__((always_inline))
 
 template <class E>
 CUTPLANE_MULTIVERSION Sums<1> value_block(E e, index_t begin, index_t end) {
   Sums<1> total{};
-  by_chunks(e, begin, end, CUTPLANE_CHUNK {
-    double value = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double value = 0;
 #pragma omp simd reduction(+ : value)
-    for (index_t k = 0; k < count; ++k) {
-      const double z = 1.0 - labels[k] * at.s[k];
-      value += at.weight(k) * (z > 0.0 ? z : 0.0);
-    }
-    total[0] += value;
-  });
+        for (index_t k = 0; k < count; ++k) {
+          const double z = 1.0 - labels[k] * at.s[k];
+          value += at.weight(k) * (z > 0.0 ? z : 0.0);
+        }
+        total[0] += value;
+      });
   return total;
 }
 
 template <class E>
 CUTPLANE_MULTIVERSION Sums<2> cut_block(E e, double* coefs, index_t begin, index_t end) {
   Sums<2> total{};
-  by_chunks(e, begin, end, CUTPLANE_CHUNK {
-    double* __restrict coef = coefs + (at.s - e.s);
-    double value = 0, offset = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double* __restrict coef = coefs + (at.s - e.s);
+        double value = 0, offset = 0;
 #pragma omp simd reduction(+ : value, offset)
-    for (index_t k = 0; k < count; ++k) {
-      const double z = 1.0 - labels[k] * at.s[k];
-      const double active = z >= 0.0 ? at.weight(k) : 0.0;
-      value += active * z;
-      offset += active;
-      coef[k] = -labels[k] * active;
-    }
-    total[0] += value;
-    total[1] += offset;
-  });
+        for (index_t k = 0; k < count; ++k) {
+          const double z = 1.0 - labels[k] * at.s[k];
+          const double active = z >= 0.0 ? at.weight(k) : 0.0;
+          value += active * z;
+          offset += active;
+          coef[k] = -labels[k] * active;
+        }
+        total[0] += value;
+        total[1] += offset;
+      });
   return total;
 }
 
@@ -136,28 +139,29 @@ CUTPLANE_MULTIVERSION Sums<4> smoothed_block(E e, double h, double* coefs, index
                                              index_t end) {
   const double per_h = 1.0 / h;
   Sums<4> total{};
-  by_chunks(e, begin, end, CUTPLANE_CHUNK {
-    double* __restrict coef = coefs + (at.s - e.s);
-    double value = 0, offset = 0, error = 0, kinks = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double* __restrict coef = coefs + (at.s - e.s);
+        double value = 0, offset = 0, error = 0, kinks = 0;
 #pragma omp simd reduction(+ : value, offset, error, kinks)
-    for (index_t k = 0; k < count; ++k) {
-      const double c = at.weight(k);
-      const double z = 1.0 - labels[k] * at.s[k];
-      const double raw = z * per_h + 0.5;
-      const double above = raw > 0.0 ? raw : 0.0;
-      const double pi = above < 1.0 ? above : 1.0;
-      const double hinge = z > 0.0 ? z : 0.0;
-      value += c * hinge;
-      offset += c * pi;
-      error += c * (hinge - pi * z);
-      kinks += raw == pi ? 1.0 : 0.0;
-      coef[k] = -labels[k] * c * pi;
-    }
-    total[0] += value;
-    total[1] += offset;
-    total[2] += error;
-    total[3] += kinks;
-  });
+        for (index_t k = 0; k < count; ++k) {
+          const double c = at.weight(k);
+          const double z = 1.0 - labels[k] * at.s[k];
+          const double raw = z * per_h + 0.5;
+          const double above = raw > 0.0 ? raw : 0.0;
+          const double pi = above < 1.0 ? above : 1.0;
+          const double hinge = z > 0.0 ? z : 0.0;
+          value += c * hinge;
+          offset += c * pi;
+          error += c * (hinge - pi * z);
+          kinks += raw == pi ? 1.0 : 0.0;
+          coef[k] = -labels[k] * c * pi;
+        }
+        total[0] += value;
+        total[1] += offset;
+        total[2] += error;
+        total[3] += kinks;
+      });
   return total;
 }
 
@@ -166,17 +170,18 @@ CUTPLANE_MULTIVERSION void extrapolated_block(E e, double h, double reach, doubl
                                               index_t begin, index_t end) {
   const double per_h = 1.0 / h;
   const double half = 0.5 * reach;
-  by_chunks(e, begin, end, CUTPLANE_CHUNK {
-    double* __restrict coef = coefs + (at.s - e.s);
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double* __restrict coef = coefs + (at.s - e.s);
 #pragma omp simd
-    for (index_t k = 0; k < count; ++k) {
-      const double z = 1.0 - labels[k] * at.s[k];
-      const double beyond = z > 0.0 ? 1.0 : 0.0;
-      const double inside = z * per_h + 0.5;
-      const double pi = std::abs(z) <= half ? inside : beyond;
-      coef[k] = -labels[k] * at.weight(k) * pi;
-    }
-  });
+        for (index_t k = 0; k < count; ++k) {
+          const double z = 1.0 - labels[k] * at.s[k];
+          const double beyond = z > 0.0 ? 1.0 : 0.0;
+          const double inside = z * per_h + 0.5;
+          const double pi = std::abs(z) <= half ? inside : beyond;
+          coef[k] = -labels[k] * at.weight(k) * pi;
+        }
+      });
 }
 
 template <class E>
@@ -184,49 +189,53 @@ CUTPLANE_MULTIVERSION Sums<3> smoothed_ray_block(E e, double h, double t, index_
                                                  index_t end) {
   const double per_h = 1.0 / h;
   Sums<3> total{};
-  by_chunks(e, begin, end, CUTPLANE_CHUNK {
-    double value = 0, slope = 0, curvature = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double value = 0, slope = 0, curvature = 0;
 #pragma omp simd reduction(+ : value, slope, curvature)
-    for (index_t k = 0; k < count; ++k) {
-      const double c = at.weight(k);
-      const double direction = at.direction(k);
-      const double z = 1.0 - labels[k] * (at.s[k] + t * direction);
-      const double raw = z * per_h + 0.5;
-      const double above = raw > 0.0 ? raw : 0.0;
-      const double pi = above < 1.0 ? above : 1.0;
-      const double kink = raw == pi ? c * per_h : 0.0;
-      // pi z + ½ h pi (1 - pi) is ½ h pi² on the kink (there z = h (pi - ½)), z beyond it and 0 before it.
-      value += c * pi * (z + 0.5 * h * (1.0 - pi));
-      slope -= c * pi * labels[k] * direction;
-      curvature += kink * direction * direction;
-    }
-    total[0] += value;
-    total[1] += slope;
-    total[2] += curvature;
-  });
+        for (index_t k = 0; k < count; ++k) {
+          const double c = at.weight(k);
+          const double direction = at.direction(k);
+          const double z = 1.0 - labels[k] * (at.s[k] + t * direction);
+          const double raw = z * per_h + 0.5;
+          const double above = raw > 0.0 ? raw : 0.0;
+          const double pi = above < 1.0 ? above : 1.0;
+          const double kink = raw == pi ? c * per_h : 0.0;
+          // pi z + ½ h pi (1 - pi) is ½ h pi² on the kink (there z = h (pi - ½)), z beyond it and 0
+          // before it.
+          value += c * pi * (z + 0.5 * h * (1.0 - pi));
+          slope -= c * pi * labels[k] * direction;
+          curvature += kink * direction * direction;
+        }
+        total[0] += value;
+        total[1] += slope;
+        total[2] += curvature;
+      });
   return total;
 }
 
 template <class E>
 CUTPLANE_MULTIVERSION Sums<3> exact_ray_block(E e, double t, index_t begin, index_t end) {
   Sums<3> total{};
-  by_chunks(e, begin, end, CUTPLANE_CHUNK {
-    double value = 0, slope = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double value = 0, slope = 0;
 #pragma omp simd reduction(+ : value, slope)
-    for (index_t k = 0; k < count; ++k) {
-      const double fall = labels[k] * at.direction(k);
-      const double z = 1.0 - labels[k] * at.s[k] - t * fall;
-      // Exactly on its kink, an example counts for the slope to the right only if it moves beyond it.
-      const double weight = at.weight(k);
-      const double c = z > 0.0 ? weight : 0.0;
-      const double entering = fall < 0.0 ? weight : 0.0;
-      const double touching = z == 0.0 ? entering : 0.0;
-      value += c * z;
-      slope -= (c + touching) * fall;
-    }
-    total[0] += value;
-    total[1] += slope;
-  });
+        for (index_t k = 0; k < count; ++k) {
+          const double fall = labels[k] * at.direction(k);
+          const double z = 1.0 - labels[k] * at.s[k] - t * fall;
+          // Exactly on its kink, an example counts for the slope to the right only if it moves
+          // beyond it.
+          const double weight = at.weight(k);
+          const double c = z > 0.0 ? weight : 0.0;
+          const double entering = fall < 0.0 ? weight : 0.0;
+          const double touching = z == 0.0 ? entering : 0.0;
+          value += c * z;
+          slope -= (c + touching) * fall;
+        }
+        total[0] += value;
+        total[1] += slope;
+      });
   return total;
 }
 
@@ -234,31 +243,33 @@ template <class E>
 CUTPLANE_MULTIVERSION Sums<3> advance_block(E e, double step, double mu, double* scores,
                                             double* coefs, index_t begin, index_t end) {
   Sums<3> total{};
-  by_chunks(e, begin, end, CUTPLANE_CHUNK {
-    double* __restrict moved = scores + (at.s - e.s);
-    double* __restrict coef = coefs + (at.s - e.s);
-    double value = 0, cut_value = 0, offset = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double* __restrict moved = scores + (at.s - e.s);
+        double* __restrict coef = coefs + (at.s - e.s);
+        double value = 0, cut_value = 0, offset = 0;
 #pragma omp simd reduction(+ : value, cut_value, offset)
-    for (index_t k = 0; k < count; ++k) {
-      const double c = at.weight(k);
-      const double next = at.s[k] + step * at.direction(k);
-      const double there = 1.0 - labels[k] * next;
-      const double z = 1.0 - labels[k] * (next + mu * (at.other[k] - next));
-      const double active = z >= 0.0 ? c : 0.0;
-      moved[k] = next;
-      value += c * (there > 0.0 ? there : 0.0);
-      cut_value += active * z;
-      offset += active;
-      coef[k] = -labels[k] * active;
-    }
-    total[0] += value;
-    total[1] += cut_value;
-    total[2] += offset;
-  });
+        for (index_t k = 0; k < count; ++k) {
+          const double c = at.weight(k);
+          const double next = at.s[k] + step * at.direction(k);
+          const double there = 1.0 - labels[k] * next;
+          const double z = 1.0 - labels[k] * (next + mu * (at.other[k] - next));
+          const double active = z >= 0.0 ? c : 0.0;
+          moved[k] = next;
+          value += c * (there > 0.0 ? there : 0.0);
+          cut_value += active * z;
+          offset += active;
+          coef[k] = -labels[k] * active;
+        }
+        total[0] += value;
+        total[1] += cut_value;
+        total[2] += offset;
+      });
   return total;
 }
 
-// Whether an example counts for the slope at t: strictly beyond its kink. On the kink itself any weight would do.
+// Whether an example counts for the slope at t: strictly beyond its kink. On the kink itself any
+// weight would do.
 CUTPLANE_INLINE bool counts(double z, double fall, double t) { return z - t * fall > 0.0; }
 
 constexpr int kProbes = 8;
@@ -271,25 +282,26 @@ CUTPLANE_MULTIVERSION Sums<kProbes> probe_block(E e, const double* probes, index
   const double t0 = probes[0], t1 = probes[1], t2 = probes[2], t3 = probes[3];
   const double t4 = probes[4], t5 = probes[5], t6 = probes[6], t7 = probes[7];
   Sums<kProbes> total{};
-  by_chunks(e, begin, end, CUTPLANE_CHUNK {
-    double g0 = 0, g1 = 0, g2 = 0, g3 = 0, g4 = 0, g5 = 0, g6 = 0, g7 = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double g0 = 0, g1 = 0, g2 = 0, g3 = 0, g4 = 0, g5 = 0, g6 = 0, g7 = 0;
 #pragma omp simd reduction(- : g0, g1, g2, g3, g4, g5, g6, g7)
-    for (index_t k = 0; k < count; ++k) {
-      const double fall = labels[k] * at.direction(k);
-      const double z = 1.0 - labels[k] * at.s[k];
-      const double slope = at.weight(k) * fall;
-      g0 -= counts(z, fall, t0) ? slope : 0.0;
-      g1 -= counts(z, fall, t1) ? slope : 0.0;
-      g2 -= counts(z, fall, t2) ? slope : 0.0;
-      g3 -= counts(z, fall, t3) ? slope : 0.0;
-      g4 -= counts(z, fall, t4) ? slope : 0.0;
-      g5 -= counts(z, fall, t5) ? slope : 0.0;
-      g6 -= counts(z, fall, t6) ? slope : 0.0;
-      g7 -= counts(z, fall, t7) ? slope : 0.0;
-    }
-    const Sums<kProbes> part{g0, g1, g2, g3, g4, g5, g6, g7};
-    for (int p = 0; p < kProbes; ++p) total[p] += part[p];
-  });
+        for (index_t k = 0; k < count; ++k) {
+          const double fall = labels[k] * at.direction(k);
+          const double z = 1.0 - labels[k] * at.s[k];
+          const double slope = at.weight(k) * fall;
+          g0 -= counts(z, fall, t0) ? slope : 0.0;
+          g1 -= counts(z, fall, t1) ? slope : 0.0;
+          g2 -= counts(z, fall, t2) ? slope : 0.0;
+          g3 -= counts(z, fall, t3) ? slope : 0.0;
+          g4 -= counts(z, fall, t4) ? slope : 0.0;
+          g5 -= counts(z, fall, t5) ? slope : 0.0;
+          g6 -= counts(z, fall, t6) ? slope : 0.0;
+          g7 -= counts(z, fall, t7) ? slope : 0.0;
+        }
+        const Sums<kProbes> part{g0, g1, g2, g3, g4, g5, g6, g7};
+        for (int p = 0; p < kProbes; ++p) total[p] += part[p];
+      });
   return total;
 }
 
@@ -298,34 +310,36 @@ struct Breakpoint {
   double t, jump;
 };
 
-// The breakpoints between low and high: of the examples that count at one end and not at the other. Few do, so that
-// a chunk is marked first, as a whole, and then looked through.
+// The breakpoints between low and high: of the examples that count at one end and not at the other.
+// Few do, so that a chunk is marked first, as a whole, and then looked through.
 template <class E>
 CUTPLANE_MULTIVERSION void collect_block(E e, double low, double high, index_t begin, index_t end,
                                          std::vector<Breakpoint>& out) {
-  by_chunks(e, begin, end, CUTPLANE_CHUNK {
-    double marks[kChunk];
-    double any = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double marks[kChunk];
+        double any = 0;
 #pragma omp simd reduction(+ : any)
-    for (index_t k = 0; k < count; ++k) {
-      const double fall = labels[k] * at.direction(k);
-      const double z = 1.0 - labels[k] * at.s[k];
-      const double at_low = counts(z, fall, low) ? 1.0 : 0.0;
-      const double at_high = counts(z, fall, high) ? 1.0 : 0.0;
-      marks[k] = at_low - at_high;
-      any += std::abs(marks[k]);
-    }
-    if (any == 0.0) return;
-    for (index_t k = 0; k < count; ++k) {
-      if (marks[k] == 0.0) continue;
-      const double fall = labels[k] * at.direction(k);
-      const double t = (1.0 - labels[k] * at.s[k]) / fall;
-      out.push_back({std::clamp(t, low, high), at.weight(k) * std::abs(fall)});
-    }
-  });
+        for (index_t k = 0; k < count; ++k) {
+          const double fall = labels[k] * at.direction(k);
+          const double z = 1.0 - labels[k] * at.s[k];
+          const double at_low = counts(z, fall, low) ? 1.0 : 0.0;
+          const double at_high = counts(z, fall, high) ? 1.0 : 0.0;
+          marks[k] = at_low - at_high;
+          any += std::abs(marks[k]);
+        }
+        if (any == 0.0) return;
+        for (index_t k = 0; k < count; ++k) {
+          if (marks[k] == 0.0) continue;
+          const double fall = labels[k] * at.direction(k);
+          const double t = (1.0 - labels[k] * at.s[k]) / fall;
+          out.push_back({std::clamp(t, low, high), at.weight(k) * std::abs(fall)});
+        }
+      });
 }
 
-// The root of  q t + g + C (jumps at or before t)  among the breakpoints [first, last): quickselect, O(m) expected.
+// The root of  q t + g + C (jumps at or before t)  among the breakpoints [first, last):
+// quickselect, O(m) expected.
 double select_root(std::vector<Breakpoint>& points, double q, double g, double C, double lo,
                    double hi) {
   auto first = points.begin();
@@ -374,7 +388,8 @@ HingeCut hinge_cut(const HingeSample& sample, const double* s, double* coef, int
 HingeCut hinge_balanced_cut(const HingeSample& sample, const double* s, double width, double* coef,
                             int n_threads) {
   auto weight = [&](index_t i) { return sample.c ? sample.c[i] : sample.each; };
-  // Weights of the examples beyond the kink and on it, by side: {value, beyond+, beyond-, on+, on-}.
+  // Weights of the examples beyond the kink and on it, by side: {value, beyond+, beyond-, on+,
+  // on-}.
   const auto sums = sum_examples<5>(sample.n, n_threads, [&](index_t begin, index_t end) {
     Sums<5> sum{};
     for (index_t i = begin; i < end; ++i) {
@@ -473,7 +488,8 @@ RayDerivatives hinge_ray(const HingeSample& sample, const ScoreLine& line, doubl
 
 namespace {
 
-// Where the slope q t + linear + C g(t) turns from negative to not: an interval and the risk's slope g at its left end.
+// Where the slope q t + linear + C g(t) turns from negative to not: an interval and the risk's
+// slope g at its left end.
 struct Bracket {
   double low = -INFINITY, high = INFINITY, slope_low = 0, slope_high = 0;
 };
@@ -490,7 +506,12 @@ class RayMinimum {
  public:
   RayMinimum(const HingeSample& sample, const ScoreLine& line, double quadratic, double linear,
              double C, int n_threads)
-      : sample_(sample), line_(line), q_(quadratic), linear_(linear), C_(C), n_threads_(n_threads) {}
+      : sample_(sample),
+        line_(line),
+        q_(quadratic),
+        linear_(linear),
+        C_(C),
+        n_threads_(n_threads) {}
 
   double find(double from) const {
     const bool bounded = std::isfinite(from);
@@ -505,7 +526,8 @@ class RayMinimum {
     widen(bracket, 1);
     if (!std::isfinite(bracket.high)) return bracket.low;  // falls for ever
     if (!std::isfinite(bracket.low)) return bracket.high;
-    for (int round = 0; round < 2 && bracket.high - bracket.low > 0.1 * std::abs(bracket.high); ++round)
+    for (int round = 0; round < 2 && bracket.high - bracket.low > 0.1 * std::abs(bracket.high);
+         ++round)
       narrow(bracket, around_secant(bracket), 1);
     return select(bracket);
   }

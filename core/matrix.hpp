@@ -1,7 +1,8 @@
 // A data matrix as a linear map: every pass over the examples that training needs.
 //
-// Requires: the arrays behind a matrix outlive it and do not change. Ensures: nothing is copied or upcast;
-// sums are in double; results are the same to the bit for any number of threads (core/parallel.hpp).
+// Requires: the arrays behind a matrix outlive it and do not change. Ensures: nothing is copied or
+// upcast; sums are in double; results are the same to the bit for any number of threads
+// (core/parallel.hpp).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class Matrix {
 
   // out (n x k) = X W (d x k), both row-major
   virtual void scores(const double* w, index_t k, double* out, int n_threads) const = 0;
-  // out (d x k) = X' coef (n x k), both row-major; rows whose coefficients are all zero are not read
+  // out (d x k) = X' coef (n x k), both row-major; rows whose coefficients are all zero are not
+  // read
   virtual void combine(const double* coef, index_t k, double* out, int n_threads) const = 0;
   // out = sum over subset of weights[i] x_i <x_i, v>: the product of a curvature with v
   virtual void curvature(std::span<const std::int64_t> subset, const double* weights,
@@ -33,7 +35,8 @@ class Matrix {
   // out (d x d, lower triangle, row-major) = sum over subset of weights[i] x_i x_i'
   virtual void gram(std::span<const std::int64_t> subset, const double* weights, double* out,
                     int n_threads) const = 0;
-  // out (|subset| x d, row-major) = scale[i] x_i in single precision: for products that a BLAS does better
+  // out (|subset| x d, row-major) = scale[i] x_i in single precision: for products that a BLAS does
+  // better
   virtual void gather(std::span<const std::int64_t> subset, const double* scale, float* out,
                       int n_threads) const = 0;
   // out[i] = |x_i|^2

@@ -2,11 +2,11 @@
 // for newer instruction sets, and the loader picks the version the machine can run.
 #pragma once
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define CUTPLANE_MULTIVERSION \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
-// aarch64: NEON is the baseline already.
+// aarch64: NEON is the baseline already. Other compilers: the baseline of the platform.
 #define CUTPLANE_MULTIVERSION
 #endif
 

@@ -1,5 +1,6 @@
-// Fixed blocks, any number of threads. Work is split into blocks that depend on the problem alone, and
-// partial sums are added in block order, so every result is the same to the bit for 1 thread or 64.
+// Fixed blocks, any number of threads. Work is split into blocks that depend on the problem alone,
+// and partial sums are added in block order, so every result is the same to the bit for 1 thread
+// or 64.
 #pragma once
 
 #include <omp.h>

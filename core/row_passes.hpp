@@ -30,8 +30,8 @@ CUTPLANE_MULTIVERSION void score_rows(const Rows& rows, index_t begin, index_t e
 }
 
 template <class Rows>
-CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end, const double* coef,
-                                    index_t k, double* sum) {
+CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end,
+                                    const double* coef, index_t k, double* sum) {
   if (k == 1) {
     for (index_t i = begin; i < end; ++i)
       if (coef[i] != 0.0) rows.axpy(rows.at(i), coef[i], sum);
@@ -64,8 +64,8 @@ CUTPLANE_INLINE std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
   return z ^ (z >> 31);
 }
 
-// Runs of neighbouring examples stay together when the order is shuffled: memory is read in runs, and the
-// order is still random enough for the ascent.
+// Runs of neighbouring examples stay together when the order is shuffled: memory is read in runs,
+// and the order is still random enough for the ascent.
 inline constexpr index_t kRun = 4;
 // The order is known: the first lines of a row some steps ahead are fetched early.
 inline constexpr index_t kAhead = 8;
@@ -75,7 +75,8 @@ CUTPLANE_INLINE void shuffle_runs(std::vector<std::int32_t>& order, index_t acti
   const index_t runs = active / kRun;
   for (index_t r = runs - 1; r > 0; --r) {
     // The high half of a product instead of a division: all but uniform, as r is far below 2^32.
-    const index_t other = static_cast<index_t>((next_random(random) >> 32) * static_cast<std::uint64_t>(r + 1) >> 32);
+    const index_t other =
+        static_cast<index_t>((next_random(random) >> 32) * static_cast<std::uint64_t>(r + 1) >> 32);
     for (index_t j = 0; j < kRun; ++j) std::swap(order[r * kRun + j], order[other * kRun + j]);
   }
 }
@@ -93,7 +94,8 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
     const double upper = state.upper ? state.upper[e] : state.upper_all;
     const double per_curvature = state.per_curvature[e];
     double& alpha = state.alpha[e];
-    const double score = rows.dot(i, state.v.data()) + state.bias * state.bias_weight + state.bias_center;
+    const double score =
+        rows.dot(i, state.v.data()) + state.bias * state.bias_weight + state.bias_center;
     const double gradient = y * score - 1.0;
     double projected = gradient;
     bool idle = false;
@@ -174,8 +176,8 @@ class RowMatrix : public Matrix {
   void gram(std::span<const std::int64_t> subset, const double* weights, double* out,
             int n_threads) const override {
     const index_t per_row = entries_of(subset) / std::max<index_t>(std::ssize(subset), 1) + 1;
-    sum_blocks(std::ssize(subset), std::ssize(subset) * per_row * per_row / 2, rows_.d * rows_.d, out,
-               n_threads, [&](index_t begin, index_t end, double* sum) {
+    sum_blocks(std::ssize(subset), std::ssize(subset) * per_row * per_row / 2, rows_.d * rows_.d,
+               out, n_threads, [&](index_t begin, index_t end, double* sum) {
                  add_outer_products(rows_, subset, begin, end, weights, sum);
                });
   }
@@ -222,7 +224,8 @@ class RowMatrix : public Matrix {
     return rows_.n == 0 ? 0 : std::max<index_t>(1, entries() / rows_.n) * std::ssize(subset);
   }
 
-  // out = sum of body over blocks. As many blocks as the work pays for: each costs `size` doubles to clear and add.
+  // out = sum of body over blocks. As many blocks as the work pays for: each costs `size` doubles
+  // to clear and add.
   template <class Body>
   void sum_blocks(index_t n, index_t work, index_t size, double* out, int n_threads,
                   Body&& body) const {

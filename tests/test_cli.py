@@ -211,9 +211,7 @@ def test_some_unknown_labels_are_a_warning(cutplane: Command) -> None:
     Path("odd.svm").write_text("1 1:0.5\n7 2:0.5\n")
     status, _, err = cutplane("evaluate", "model.safetensors", "odd.svm")
     assert status == 0
-    assert err == (
-        "cutplane: warning: odd.svm has labels the model was not trained on, so they count as errors: 7.\n"
-    )
+    assert err == ("cutplane: warning: odd.svm has labels the model was not trained on, so they count as errors: 7.\n")
 
 
 # Bad input: one sentence, the right status, nothing lost

@@ -84,9 +84,7 @@ def test_stub_names_what_the_extension_has():
     from cutplane import _core
 
     stub = (INSTALLED / "_core.pyi").read_text()
-    missing = [
-        name for name in dir(_core) if not name.startswith("_") and not re.search(rf"\b{name}\b", stub)
-    ]
+    missing = [name for name in dir(_core) if not name.startswith("_") and not re.search(rf"\b{name}\b", stub)]
     assert not missing
 
 

@@ -35,9 +35,7 @@ def best_value(objective: Objective, w: np.ndarray) -> float:
     return twin.value(scores + twin.best_intercept(scores)) if objective.intercept else twin.value(scores)
 
 
-objectives = st.builds(
-    make, st.integers(0, 1000), st.integers(2, 60), intercept=st.booleans(), weighted=st.booleans()
-)
+objectives = st.builds(make, st.integers(0, 1000), st.integers(2, 60), intercept=st.booleans(), weighted=st.booleans())
 intercepts = pytest.mark.parametrize("intercept", [False, True])
 
 
@@ -165,9 +163,7 @@ def test_tangents_stand_in_for_far_examples(intercept: bool, weighted: bool) -> 
     largest = np.abs(objective.source.scores(np.eye(4))).sum(axis=1).max()
     moves = [np.zeros(4), *((radius - h) / largest * rng.uniform(-1, 1, size=(5, 4)))]
     for move in moves:
-        whole_point, near_point = (
-            f.balance(f.score(point.w + move, point.intercept), h) for f in (objective, near)
-        )
+        whole_point, near_point = (f.balance(f.score(point.w + move, point.intercept), h) for f in (objective, near))
         assert near_point.intercept == pytest.approx(whole_point.intercept, abs=1e-9)
         whole, part = objective.smoothed(whole_point, h), near.smoothed(near_point, h)
         assert part.value == pytest.approx(whole.value, abs=1e-9)

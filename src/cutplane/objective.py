@@ -10,7 +10,7 @@ import numpy as np
 from cutplane import _core
 from cutplane.risks.base import Array, Ray, Risk, Rows
 from cutplane.risks.hinge import Hinge
-from cutplane.solvers.base import Cut, Curvature, Point, SmoothedCut
+from cutplane.solvers.base import Curvature, Cut, Point, SmoothedCut
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
 
@@ -193,9 +193,7 @@ class SmoothObjective(Objective):
     def sample(self, rows: Rows) -> SmoothObjective:
         """An estimate of the objective from some of its examples."""
         scale = self.examples / len(rows)
-        return SmoothObjective(
-            self.source.take(rows), self.risk.take(rows, scale=scale), intercept=self.intercept
-        )
+        return SmoothObjective(self.source.take(rows), self.risk.take(rows, scale=scale), intercept=self.intercept)
 
     def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, radius: float) -> SmoothObjective:
         """The objective with every example further than `radius` from its kink replaced by its tangent.
@@ -207,9 +205,7 @@ class SmoothObjective(Objective):
         part = risk.smoothed(point.scores[rows], h)
         rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
         # The whole is balanced: what the near examples lack, the far ones have.
-        return SmoothObjective(
-            source, risk, intercept=self.intercept, rest=rest, rest_balance=-float(part.coef.sum())
-        )
+        return SmoothObjective(source, risk, intercept=self.intercept, rest=rest, rest_balance=-float(part.coef.sum()))
 
     def score(self, w: Array, intercept: float) -> ScoredPoint:
         """The point with these weights and this intercept: one pass."""
@@ -226,9 +222,16 @@ class HingeAscent:
         self._C = C
         self._intercept = intercept
         upper = None if risk.weights is None else C * risk.weights
-        self._ascent = _core.DualAscent(
-            source.core, risk.y, upper, C * risk.each, intercept, seed, source.n_threads
-        )
+        self._ascent = _core.DualAscent(source.core, risk.y, upper, C * risk.each, intercept, seed, source.n_threads)
+
+    @property
+    def mean_square(self) -> float:
+        """The mean squared length of an example."""
+        return self._ascent.mean_square
+
+    def start(self, plane: Cut, fraction: float) -> None:
+        """Begin with every dual variable at a fraction of its bound; `plane` is that of all at their bounds."""
+        self._ascent.start(fraction, -self._C * plane.slope)
 
     def epoch(self) -> None:
         """One sweep over the examples that have not settled at a bound."""

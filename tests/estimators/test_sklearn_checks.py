@@ -17,5 +17,3 @@ SAME_PROBLEM_NOT_SAME_BITS = {
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
-
-

@@ -64,9 +64,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
         "except OSError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-    assert (
-        done.stdout == f"{path} could not be written: File too large; what was there before is untouched.\n"
-    )
+    assert done.stdout == f"{path} could not be written: File too large; what was there before is untouched.\n"
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file"]
 

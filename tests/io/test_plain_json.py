@@ -44,9 +44,7 @@ def test_what_is_no_data_is_refused(value: Any) -> None:
         encode(value)
 
 
-@pytest.mark.parametrize(
-    "value", [{"$pairs": 3}, {"$pairs": [[1]]}, {"$pairs": [[[], 1]]}, {"$pairs": [[{}, 1]]}]
-)
+@pytest.mark.parametrize("value", [{"$pairs": 3}, {"$pairs": [[1]]}, {"$pairs": [[[], 1]]}, {"$pairs": [[{}, 1]]}])
 def test_damaged_pairs_are_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="pairs"):
         decode(value)

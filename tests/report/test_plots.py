@@ -17,10 +17,7 @@ mpl.use("Agg")
 
 
 def run(n: int, scale: float = 1.0) -> list[Step]:
-    return [
-        Step(i, 0.1 * i, scale * (1 + 0.5**i), scale * (1 - 0.5**i), planes=i, step=1.0)
-        for i in range(1, n + 1)
-    ]
+    return [Step(i, 0.1 * i, scale * (1 + 0.5**i), scale * (1 - 0.5**i), planes=i, step=1.0) for i in range(1, n + 1)]
 
 
 def test_both_bounds_and_the_gap_are_drawn() -> None:

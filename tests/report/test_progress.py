@@ -13,9 +13,7 @@ from cutplane.solvers.result import Step
 
 
 def step(iteration: int, upper: float = 1.0, lower: float = 0.9) -> Step:
-    return Step(
-        iteration=iteration, seconds=0.1 * iteration, upper=upper, lower=lower, planes=iteration, step=1.0
-    )
+    return Step(iteration=iteration, seconds=0.1 * iteration, upper=upper, lower=lower, planes=iteration, step=1.0)
 
 
 def shown(steps: list[Step], *, terminal: bool, problems: int = 1, enabled: bool = True) -> str:

@@ -99,9 +99,7 @@ def test_twins_agree(case: Case) -> None:
         ):
             assert_allclose(mine.coef, theirs.coef, atol=ROUNDING)
             assert_allclose(mine[1:], theirs[1:], atol=ROUNDING * size)
-        assert_allclose(
-            risk.extrapolated(s, h, 2 * h), twin.extrapolated(s, h, 2 * h), atol=ROUNDING, rtol=ROUNDING
-        )
+        assert_allclose(risk.extrapolated(s, h, 2 * h), twin.extrapolated(s, h, 2 * h), atol=ROUNDING, rtol=ROUNDING)
         for mine, theirs in zip(risk.kinks(s, h), twin.kinks(s, h), strict=True):
             assert_allclose(mine, theirs, rtol=ROUNDING)
 

@@ -43,9 +43,7 @@ def test_lower_is_what_planes_and_weights_prove() -> None:
     solution = bundle.solve(C)
     slopes, offsets = bundle.planes
     np.testing.assert_allclose(solution.w, -C * solution.weights @ slopes, rtol=1e-14, atol=1e-15)
-    assert solution.lower == pytest.approx(
-        C * solution.weights @ offsets - 0.5 * solution.w @ solution.w, rel=1e-14
-    )
+    assert solution.lower == pytest.approx(C * solution.weights @ offsets - 0.5 * solution.w @ solution.w, rel=1e-14)
 
 
 @pytest.mark.parametrize(

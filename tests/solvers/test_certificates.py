@@ -111,15 +111,11 @@ def optimum(kind: str, C: float, intercept: str, weighted: bool = False) -> Opti
     return best
 
 
-def _clarabel(
-    X: np.ndarray, y: np.ndarray, bounds: np.ndarray, free: bool, unit: float, length: float
-) -> Optimum:
+def _clarabel(X: np.ndarray, y: np.ndarray, bounds: np.ndarray, free: bool, unit: float, length: float) -> Optimum:
     u, b, loss = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable(len(y), nonneg=True)
     margins = cp.multiply(y, length * (X @ u) + (b if free else 0.0))
     meets = [margins + loss >= 1.0]
-    least = cp.Problem(
-        cp.Minimize(0.5 * length**2 / unit * cp.sum_squares(u) + bounds / unit @ loss), meets
-    )
+    least = cp.Problem(cp.Minimize(0.5 * length**2 / unit * cp.sum_squares(u) + bounds / unit @ loss), meets)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # bounds are proven below, however accurate it says it was
         least.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=300)
@@ -260,9 +256,7 @@ def test_a_free_intercept_does_not_care_where_zero_is(method: str, offset: float
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_threads_change_no_bit(method: str, dtype: type) -> None:
     X, y = blobs(30_000, 4, dtype=dtype)
-    models = [
-        LinearSVC(C=1e-3, tol=1e-4, n_jobs=threads, **METHODS[method]).fit(X, y) for threads in (1, 2, 5)
-    ]
+    models = [LinearSVC(C=1e-3, tol=1e-4, n_jobs=threads, **METHODS[method]).fit(X, y) for threads in (1, 2, 5)]
     for other in models[1:]:
         np.testing.assert_array_equal(other.coef_, models[0].coef_)
         np.testing.assert_array_equal(other.intercept_, models[0].intercept_)

@@ -221,9 +221,7 @@ def test_three_hundred_planes_of_54_features(C: float) -> None:
         margins = signed @ solution.w
         steps = np.linspace(0.0, 1.0, 21)
         points = best + steps[:, None] * (solution.w - best)
-        losses = np.maximum(0.0, 1.0 - (best_margins + steps[:, None] * (margins - best_margins))).mean(
-            axis=1
-        )
+        losses = np.maximum(0.0, 1.0 - (best_margins + steps[:, None] * (margins - best_margins))).mean(axis=1)
         k = int(np.argmin(0.5 * (points**2).sum(axis=1) + C * losses))
         best, best_margins = points[k], best_margins + steps[k] * (margins - best_margins)
         assert lower <= (0.5 * best @ best + C * losses[k]) * (1.0 + 1e-9)

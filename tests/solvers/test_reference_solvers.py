@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -52,6 +54,6 @@ def test_both_ascents_reach_the_same_dual_value(store, weighted: bool) -> None:
     upper = C * (np.full(60, 1 / 60) if risk.weights is None else risk.weights)
     alpha, v = reference.dual_ascent(X, y, upper, 400)
     best = alpha.sum() - 0.5 * v @ v
-    assert all(after >= before - 1e-12 for before, after in zip(values, values[1:], strict=False))
+    assert all(after >= before - 1e-12 for before, after in pairwise(values))
     assert values[-1] == pytest.approx(best, rel=1e-6)
     np.testing.assert_allclose(ascent.weights[0], v, atol=1e-2)

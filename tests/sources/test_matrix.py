@@ -126,9 +126,7 @@ def test_gram_of_many_features(d: int) -> None:
     rows, weights = np.arange(0, 500, 3), np.random.default_rng(0).random(167)
     expected = np.tril(reference.gram(X, rows, weights))
     for source in (DenseSource(X), CsrSource(csr(X))):
-        np.testing.assert_allclose(
-            np.tril(source.gram(rows, weights)), expected, atol=1e-5 * np.abs(expected).max()
-        )
+        np.testing.assert_allclose(np.tril(source.gram(rows, weights)), expected, atol=1e-5 * np.abs(expected).max())
 
 
 @layouts

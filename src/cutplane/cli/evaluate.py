@@ -52,9 +52,7 @@ def evaluate(
             f"it was trained on {label_list(model.classes_)}."
         )
     if len(unknown):
-        warn(
-            f"{data} has labels the model was not trained on, so they count as errors: {label_list(unknown)}."
-        )
+        warn(f"{data} has labels the model was not trained on, so they count as errors: {label_list(unknown)}.")
     result = compare(y, model.predict(X), model.decision_function(X), model.classes_)
     if as_json:
         print_json(_as_json(model_path, data, result))

@@ -41,9 +41,7 @@ def positive(value: float | None) -> float | None:
 
 DataArgument = Annotated[
     Path,
-    typer.Argument(
-        metavar="DATA", help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst.", show_default=False
-    ),
+    typer.Argument(metavar="DATA", help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst.", show_default=False),
 ]
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file from 'cutplane train'.", show_default=False)

@@ -18,9 +18,7 @@ def check_model_output(path: Path, *, inputs: list[Path]) -> None:
     """
     _refuse_same(path, inputs)
     if path.is_file() and path.stat().st_size > 0 and not is_model_file(path):
-        raise OutputError(
-            f"{path} exists and is not a Cutplane model, so it is left alone; give another name."
-        )
+        raise OutputError(f"{path} exists and is not a Cutplane model, so it is left alone; give another name.")
     check_writable(path)
 
 
@@ -42,6 +40,4 @@ def check_text_output(path: Path, *, inputs: list[Path]) -> None:
 def _refuse_same(path: Path, inputs: list[Path]) -> None:
     for other in inputs:
         if path.resolve() == other.resolve():
-            raise OutputError(
-                f"{path} is named for reading and for writing; give another name for the output."
-            )
+            raise OutputError(f"{path} is named for reading and for writing; give another name for the output.")

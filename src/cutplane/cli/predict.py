@@ -30,15 +30,11 @@ def predict(
     data: DataArgument,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write there, not to stdout.", show_default=False
-        ),
+        typer.Option("--output", "-o", metavar="FILE", help="Write there, not to stdout.", show_default=False),
     ] = None,
     scores: Annotated[
         bool,
-        typer.Option(
-            "--scores", help="After each label, the decision value (more than two classes: one per class)."
-        ),
+        typer.Option("--scores", help="After each label, the decision value (more than two classes: one per class)."),
     ] = False,
     threads: ThreadsOption = None,
     zero_based: ZeroBasedOption = None,
@@ -76,6 +72,4 @@ def _lines(labels: list[Any], values: NDArray[np.float64] | None) -> str:
     if values is None:
         return "".join(f"{label}\n" for label in labels)
     columns = values.reshape(len(labels), -1).tolist()
-    return "".join(
-        "\t".join([str(label), *map(repr, row)]) + "\n" for label, row in zip(labels, columns, strict=True)
-    )
+    return "".join("\t".join([str(label), *map(repr, row)]) + "\n" for label, row in zip(labels, columns, strict=True))

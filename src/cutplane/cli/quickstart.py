@@ -52,9 +52,7 @@ def quickstart(
         print_json({**files, **run.as_json(), "test_accuracy": accuracy})
     elif not quiet:
         tested = f"{100 * accuracy:.2f} % of {len(y_test):,} examples it was not trained on"
-        print_facts(
-            [*run.facts(), ("test accuracy", tested)] + [(name, str(path)) for name, path in files.items()]
-        )
+        print_facts([*run.facts(), ("test accuracy", tested)] + [(name, str(path)) for name, path in files.items()])
         _print_next(files)
     return run.status
 
@@ -64,9 +62,7 @@ def _prepare(folder: Path) -> dict[str, Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(
-            f"The folder {folder} cannot be made: {error.strerror}; --output names another."
-        ) from error
+        raise OutputError(f"The folder {folder} cannot be made: {error.strerror}; --output names another.") from error
     files = {
         "model": folder / "model.safetensors",
         "plot": folder / "convergence.png",

@@ -74,9 +74,7 @@ def train(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Save a convergence plot (.png, .svg or .pdf).", show_default=False
-        ),
+        typer.Option(metavar="FILE", help="Save a convergence plot (.png, .svg or .pdf).", show_default=False),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -125,6 +123,4 @@ def _refuse_targets(path: Path, y: NDArray[Any]) -> None:
     if y.dtype.kind == "f":
         odd = y[np.rint(y) != y]
         example = odd[0] if len(odd) else y[np.argmax(np.abs(y))]
-        raise ValueError(
-            f"{path} has the label {example:g}, but classes are whole numbers below 2^53 in size."
-        )
+        raise ValueError(f"{path} has the label {example:g}, but classes are whole numbers below 2^53 in size.")

@@ -23,9 +23,7 @@ def history_to_arrays(history: History) -> tuple[dict[str, NDArray[Any]], dict[s
     runs: Sequence[Any] = history if nested else [history]
     steps: list[Step] = [step for run in runs for step in run]
     phases = sorted({name for step in steps for name in step.phases})
-    arrays: dict[str, NDArray[Any]] = {
-        "history.lengths": np.array([len(run) for run in runs], dtype=np.int64)
-    }
+    arrays: dict[str, NDArray[Any]] = {"history.lengths": np.array([len(run) for run in runs], dtype=np.int64)}
     for name in _INTEGERS:
         arrays[f"history.{name}"] = np.array([getattr(step, name) for step in steps], dtype=np.int64)
     for name in _FLOATS:

@@ -97,9 +97,7 @@ def load(path: str | os.PathLike[str]) -> LinearSVC:
 def restore(file: ModelFile, path: str | os.PathLike[str] = "The model") -> LinearSVC:
     """Return the fitted estimator in `file`; `path` names it in errors."""
     if file.kind not in _KINDS:
-        raise ModelFileError(
-            f"{path} holds a model of the kind {file.kind!r}; this version knows {', '.join(_KINDS)}."
-        )
+        raise ModelFileError(f"{path} holds a model of the kind {file.kind!r}; this version knows {', '.join(_KINDS)}.")
     try:
         return _restore(_KINDS[file.kind], file)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

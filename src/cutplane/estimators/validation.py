@@ -83,9 +83,7 @@ def _check_finite(X: Any, n_threads: int) -> None:
         values, columns = X[row], np.arange(X.shape[1])
     first = int(np.flatnonzero(~np.isfinite(values))[0])
     value = "NaN" if np.isnan(values[first]) else str(values[first])
-    raise ValueError(
-        f"Row {row} of X has the value {value} in column {columns[first]}; every value must be finite."
-    )
+    raise ValueError(f"Row {row} of X has the value {value} in column {columns[first]}; every value must be finite.")
 
 
 def _canonical(X: Any) -> Any:
@@ -144,8 +142,7 @@ def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y
         negative = np.flatnonzero(checked < 0)
         if len(negative):
             raise ValueError(
-                f"sample_weight[{negative[0]}]={checked[negative[0]]} is negative; "
-                "weights must be 0 or greater."
+                f"sample_weight[{negative[0]}]={checked[negative[0]]} is negative; weights must be 0 or greater."
             )
         if not checked.any():
             raise ValueError("sample_weight is zero for every example; at least one must be greater than 0.")
@@ -155,9 +152,7 @@ def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y
 
         by_class = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight)
         if not np.all(by_class >= 0) or not np.all(np.isfinite(by_class)):
-            raise ValueError(
-                f"class_weight={class_weight!r} must give each class a finite weight, 0 or greater."
-            )
+            raise ValueError(f"class_weight={class_weight!r} must give each class a finite weight, 0 or greater.")
         each = by_class[np.searchsorted(classes, y)]
         weights = each if weights is None else weights * each
     if weights is not None and np.all(weights == 1.0):

@@ -79,8 +79,7 @@ def read_blocks(stream: io.BufferedReader, name: str, block_bytes: int, plain_by
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk's trouble, not the data's
         raise CompressionError(
-            f"{name} is damaged: its {kind} stream cannot be decompressed ({error}); "
-            "fetch or write the file again."
+            f"{name} is damaged: its {kind} stream cannot be decompressed ({error}); fetch or write the file again."
         ) from None
 
 

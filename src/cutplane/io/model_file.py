@@ -198,9 +198,7 @@ def _document(path: Path, header: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _damaged(path: Path, reason: object) -> ModelFileError:
-    return ModelFileError(
-        f"{path} is a damaged Cutplane model file: its description is not valid ({reason})."
-    )
+    return ModelFileError(f"{path} is a damaged Cutplane model file: its description is not valid ({reason}).")
 
 
 def _refuse_constant(name: str) -> None:
@@ -208,6 +206,4 @@ def _refuse_constant(name: str) -> None:
 
 
 def _first_line(error: Exception) -> str:
-    return (
-        str(error).splitlines()[0].removeprefix("Error while deserializing header: ") if str(error) else "?"
-    )
+    return str(error).splitlines()[0].removeprefix("Error while deserializing header: ") if str(error) else "?"

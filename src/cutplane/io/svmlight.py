@@ -127,9 +127,7 @@ def load_svmlight(
     _raise_fault(reader.finish(), name)
     values, indices, indptr, y, qid, width = reader.take()
     if len(y) == 0:
-        raise SvmlightError(
-            f"{name} holds no example: at least one line 'label index:value ...' is needed.", name
-        )
+        raise SvmlightError(f"{name} holds no example: at least one line 'label index:value ...' is needed.", name)
     X = sparse.csr_array((values, indices, indptr), shape=(len(y), width))
     X.has_sorted_indices = True
     X.has_canonical_format = True
@@ -219,9 +217,7 @@ class _Reader(Protocol):
     def take(self) -> Any: ...
 
 
-def _make_reader(
-    n_features: int | None, dtype: npt.DTypeLike, zero_based: bool | str, n_threads: int
-) -> _Reader:
+def _make_reader(n_features: int | None, dtype: npt.DTypeLike, zero_based: bool | str, n_threads: int) -> _Reader:
     if n_features is not None:
         if isinstance(n_features, bool) or not isinstance(n_features, (int, np.integer)) or n_features < 0:
             raise ValueError(f"n_features must be a whole number, 0 or more, or None; got {n_features!r}.")
@@ -274,9 +270,7 @@ class _Unbuffered(io.RawIOBase):
     def readinto(self, buffer: Any, /) -> int:
         content = self._source.read(len(buffer))
         if not isinstance(content, bytes):
-            raise TypeError(
-                f"source must give bytes, not {type(content).__name__}: open the file in binary mode."
-            )
+            raise TypeError(f"source must give bytes, not {type(content).__name__}: open the file in binary mode.")
         buffer[: len(content)] = content
         return len(content)
 
@@ -287,9 +281,7 @@ def _open(source: Any) -> io.BufferedReader:
     if isinstance(source, (bytes, bytearray, memoryview)):
         source = io.BytesIO(source)
     elif not hasattr(source, "read"):
-        raise TypeError(
-            f"source must be a path, bytes or a file opened in binary mode; got {type(source).__name__}."
-        )
+        raise TypeError(f"source must be a path, bytes or a file opened in binary mode; got {type(source).__name__}.")
     # Closing the wrapper leaves the caller's file open.
     return io.BufferedReader(_Unbuffered(source), _BLOCK_BYTES)
 

@@ -42,9 +42,7 @@ class Evaluation:
     confusion: NDArray[np.int64]
 
 
-def evaluate(
-    truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]
-) -> Evaluation:
+def evaluate(truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]) -> Evaluation:
     """Compare predictions with the truth.
 
     Parameters

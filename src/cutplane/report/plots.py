@@ -132,9 +132,7 @@ def _title(runs: list[Sequence[Step]]) -> str:
 
 def _draw_bounds(ax: Axes, runs: list[Sequence[Step]]) -> None:
     if len(runs) == 1:
-        _draw_pair(
-            ax, runs[0], (_UPPER, _LOWER), ("upper bound: the model's objective", "lower bound: proven")
-        )
+        _draw_pair(ax, runs[0], (_UPPER, _LOWER), ("upper bound: the model's objective", "lower bound: proven"))
         ax.set_ylabel("objective")
     else:
         # The colour says the class, so the line style must say which bound it is.
@@ -146,9 +144,7 @@ def _draw_bounds(ax: Axes, runs: list[Sequence[Step]]) -> None:
     _finish(ax, legend=len(runs) == 1)  # the panel below names the classes
 
 
-def _draw_pair(
-    ax: Axes, run: Sequence[Step], colours: tuple[str, str], labels: tuple[str | None, str | None]
-) -> None:
+def _draw_pair(ax: Axes, run: Sequence[Step], colours: tuple[str, str], labels: tuple[str | None, str | None]) -> None:
     seconds = [step.seconds for step in run]
     uppers, lowers = [step.upper for step in run], [step.lower for step in run]
     if colours[0] != colours[1]:
@@ -158,9 +154,7 @@ def _draw_pair(
     ax.plot(seconds, lowers, color=colours[1], marker=_marker(run), label=labels[1], linestyle="--", **_STEPS)
 
 
-def _draw_gap(
-    ax: Axes, runs: list[Sequence[Step]], tol: float | None, labels: Sequence[object] | None
-) -> None:
+def _draw_gap(ax: Axes, runs: list[Sequence[Step]], tol: float | None, labels: Sequence[object] | None) -> None:
     for index, run in enumerate(runs):
         # A gap of exactly 0 has no place on a logarithmic axis.
         steps = [step for step in run if 0.0 < step.gap < float("inf")]

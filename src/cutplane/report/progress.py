@@ -39,9 +39,7 @@ class TrainingProgress:
     ...     progress(Step(iteration=1, seconds=0.1, upper=1.0, lower=0.5, planes=1, step=1.0))
     """
 
-    def __init__(
-        self, tol: float, *, problems: int = 1, console: Console | None = None, enabled: bool = True
-    ) -> None:
+    def __init__(self, tol: float, *, problems: int = 1, console: Console | None = None, enabled: bool = True) -> None:
         self._tol = tol
         self._problems = problems
         console = console or Console(stderr=True)

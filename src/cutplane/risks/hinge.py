@@ -34,9 +34,7 @@ class HingeRay(NamedTuple):
 
     def minimise(self, quadratic: float, linear: float, C: float) -> float:
         """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk: OCA eq. 13, by selection in O(n)."""
-        return self.core.ray_minimum(
-            self.start, self.end, True, quadratic, linear, C, 0.0, self.n_threads
-        )
+        return self.core.ray_minimum(self.start, self.end, True, quadratic, linear, C, 0.0, self.n_threads)
 
 
 class Hinge(Risk):
@@ -64,9 +62,7 @@ class Hinge(Risk):
     0.25
     """
 
-    def __init__(
-        self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0
-    ) -> None:
+    def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         labels = np.ascontiguousarray(y, dtype=np.int8)
         if sample_weight is None:
             self.total_weight = float(len(labels))

@@ -6,18 +6,26 @@ import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from cutplane.solvers.base import Array, Cut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import StopReason, relative_gap
 
 # A certificate costs about as much as an epoch: the next one is due when this many times the epochs are done.
 _GROWTH = 1.3
+# Where the first plane takes this much of its bound, most dual variables end there: ascent begins from it.
+_MOSTLY = 0.3
+# C times the squared lengths of all examples, above which that is out of the question.
+_SMALL_C = 200.0
 # Before this many epochs the pace says little.
 _FIRST_EPOCHS = 5
 
 
 class AscentLike(Protocol):
     """See `cutplane.objective.HingeAscent`."""
+
+    def start(self, plane: Cut, fraction: float) -> None: ...  # noqa: D102
 
     def epoch(self) -> None: ...  # noqa: D102
 
@@ -28,6 +36,9 @@ class AscentLike(Protocol):
 
     @property
     def estimate(self) -> float: ...  # noqa: D102
+
+    @property
+    def mean_square(self) -> float: ...  # noqa: D102
 
     def plane(self) -> Cut: ...  # noqa: D102
 
@@ -52,6 +63,9 @@ class DualAscent:
         ascent: AscentLike | None = objective.dual_ascent(ledger.C, self.seed)
         if ascent is None:
             return "stalled"
+        reason = self._begin(objective, ledger, ascent)
+        if reason is not None:
+            return reason
         epochs, due, gaps = 0, 1, [(0, 1.0)]
         while True:
             with ledger.phase("epochs"):
@@ -69,6 +83,29 @@ class DualAscent:
             # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
             if gaps[-1][1] > 0.9 * gaps[-2][1]:
                 ascent.revive()
+
+    @staticmethod
+    def _begin(objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
+        """Start from the plane at w = 0: at small C it is nearly all there is to know."""
+        C = ledger.C
+        if C * ascent.mean_square > _SMALL_C:
+            return None
+        with ledger.phase("cut"):
+            plane = objective.cut(objective.at(np.zeros(objective.dimension)))
+        with ledger.phase("qp"):
+            ledger.bundle.add(plane.slope, plane.offset)
+        v = -C * plane.slope
+        square = float(v @ v)
+        fraction = min(1.0, C * plane.offset / square) if square > 0.0 else 1.0
+        ledger.prove(fraction * C * plane.offset - 0.5 * fraction**2 * square)
+        if fraction > _MOSTLY:
+            ascent.start(plane, fraction)
+        if fraction < 1.0:
+            return None
+        with ledger.phase("scores"):
+            point = objective.at(v)
+        ledger.offer(point, objective.value(point))
+        return ledger.close_iteration(1.0)
 
     def _certify(self, objective: Any, ledger: Ledger, ascent: AscentLike, epochs: int) -> StopReason | None:
         w, intercept = ascent.weights

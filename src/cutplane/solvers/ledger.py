@@ -102,9 +102,10 @@ class Ledger:
         )
         self._phases = {}
         self.history.append(entry)
-        if self._on_step is not None and self._on_step(entry) is True:
+        reason = self.stopping.reason(entry, self.C)
+        if self._on_step is not None and self._on_step(entry) is True and reason is None:
             return "interrupted"
-        return self.stopping.reason(entry, self.C)
+        return reason
 
     def result(self, reason: StopReason) -> Result:
         """Close the books."""

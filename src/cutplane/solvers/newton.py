@@ -1,8 +1,8 @@
 """Smoothed Newton: round the kinks, solve, round more finely; every evaluation is also a plane.
 
-With pi the rounded risk's weights and v = -C·slope, the plane of an evaluation proves C·offset - ½|v|², and the gap it
-leaves is ½|w - v|² plus C·error: the distance from the rounded optimum, and what rounding costs. The width h is narrowed
-when the first falls below half the second.
+With v = -C·slope, the plane of an evaluation proves C·offset - ½|v|², and the gap it leaves is ½|w - v|² plus C·error:
+the distance from the rounded optimum, and what rounding costs. The width h is narrowed when the first falls below half
+the second.
 
 Few passes over all the data are needed, because most work is done on few examples: first on a sample, then on the
 examples near their kinks, the others replaced by their tangents.
@@ -20,7 +20,8 @@ from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
 
-# At w = 0 every example is at distance 1 from its kink: h = 4 has them all on it, and the first step is a least-squares fit.
+# At w = 0 every example is at distance 1 from its kink: h = 4 has them all on it, and the first step is a fit by least
+# squares.
 _FIRST_WIDTH = 4.0
 _NARROWING = 0.25
 # A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves.
@@ -238,9 +239,12 @@ def _minimise(
         now = _evaluate(objective, point, h, C)
         if until.done(point, now, step) or ledger.overdue:
             return point, h
-        partial = 2.0 * reach * now.cut.kinks < few * objective.examples
-        if partial:
+        near = None
+        if 2.0 * reach * now.cut.kinks < few * objective.examples:
             near = objective.near(point, now.cut, h, reach * h)
+            if near.examples > few * objective.examples:
+                near = None
+        if near is not None:
             tolerance = 0.5 * ledger.allowed_fraction
             start = near.score(point.w, point.intercept)
             end, h_next = _minimise(near, ledger, start, h, system, _Within(tolerance, 30), few=_FEW_OF_NEAR)
@@ -252,7 +256,7 @@ def _minimise(
         step = _search(objective, point, direction, h_next, C)
         if h_next < h and step < 0.15:
             narrowing = 0.5  # too many examples met their kinks on the way: narrow with more care
-        if partial and step < 0.5:
+        if near is not None and step < 0.5:
             # The tangents of far examples did not hold: look further, and do not narrow yet.
             reach, h_next = 2.0 * reach, h
         point, h = objective.balance(objective.move(point, direction, step), h_next), h_next
@@ -268,7 +272,13 @@ def _next_width(now: _Evaluation, h: float, narrowing: float, tolerance: float) 
 
 
 def _newton_step(
-    objective: SmoothObjectiveLike, C: float, point: Any, now: _Evaluation, h: float, h_next: float, system: NewtonSystem
+    objective: SmoothObjectiveLike,
+    C: float,
+    point: Any,
+    now: _Evaluation,
+    h: float,
+    h_next: float,
+    system: NewtonSystem,
 ) -> tuple[Array, float]:
     """The changes of weights and intercept that Newton's method suggests for the width `h_next`."""
     gradient = now.gradient

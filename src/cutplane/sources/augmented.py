@@ -29,7 +29,7 @@ class AugmentedSource(Source):
 
     def scores(self, w: Array) -> Array:
         """X @ w."""
-        return self._base.scores(np.ascontiguousarray(w[:-1])) + self._constant * w[-1]
+        return np.asarray(self._base.scores(np.ascontiguousarray(w[:-1])) + self._constant * w[-1])
 
     def combine(self, coef: Array) -> Array:
         """X.T @ coef."""

@@ -83,9 +83,7 @@ class MatrixSource(Source):
         block = max(64, _GATHER_ENTRIES // d)
         scale = np.sqrt(weights)
         for start in range(0, len(rows), block):
-            part = self._matrix.gather(
-                rows[start : start + block], scale[start : start + block], self._n_threads
-            )
+            part = self._matrix.gather(rows[start : start + block], scale[start : start + block], self._n_threads)
             total += part.T @ part
         return total.astype(np.float64)
 

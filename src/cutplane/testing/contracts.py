@@ -41,9 +41,7 @@ def _require(condition: Any, message: str) -> None:
 def _require_close(found: ArrayLike, expected: ArrayLike, scale: ArrayLike, message: str) -> None:
     """Equal up to the rounding of sums whose terms have the size `scale`."""
     found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
-    _require(
-        found.shape == expected.shape, f"{message}: the shape is {found.shape} instead of {expected.shape}."
-    )
+    _require(found.shape == expected.shape, f"{message}: the shape is {found.shape} instead of {expected.shape}.")
     off = np.abs(found - expected)
     wrong = ~(off <= _ROUNDING * np.asarray(scale))  # NaN is wrong, too
     if wrong.any():
@@ -105,8 +103,7 @@ def check_source(
         )
         for twin in twins:
             _require(
-                np.array_equal(twin.scores(w), found_scores)
-                and np.array_equal(twin.combine(coef), found_sums),
+                np.array_equal(twin.scores(w), found_scores) and np.array_equal(twin.combine(coef), found_sums),
                 f"{twin!r} gives other bits than {source!r}: the number of threads must not matter.",
             )
     _check_curvature(source, full, rng, twins)
@@ -228,9 +225,7 @@ def _check_plane(
         f"{name}: coef has the shape {coef.shape}; it must be that of the scores, {scores.shape}.",
     )
     size = abs(offset) + _size(coef, scores) + risk.value(scores)
-    _require_close(
-        plane.value, risk.value(scores), size, f"{name}: its value is not the risk where it was taken"
-    )
+    _require_close(plane.value, risk.value(scores), size, f"{name}: its value is not the risk where it was taken")
     if tight:
         _require_close(
             np.vdot(coef, scores) + offset,
@@ -275,9 +270,7 @@ def _check_ray(risk: Risk, start: Array, end: Array) -> None:
         _check_ray_minimum(ray.minimise(quadratic, linear, C), at, quadratic, linear, C)
 
 
-def _check_ray_minimum(
-    found: float, at: Callable[[float], float], quadratic: float, linear: float, C: float
-) -> None:
+def _check_ray_minimum(found: float, at: Callable[[float], float], quadratic: float, linear: float, C: float) -> None:
     def f(t: float) -> float:
         return 0.5 * quadratic * t * t + linear * t + C * at(t)
 
@@ -288,8 +281,7 @@ def _check_ray_minimum(
     size = C * (abs(at(found)) + abs(at(0.0))) + abs(linear * found) + quadratic * found**2
     _require(
         value <= best + 1e-11 * size,
-        f"ray.minimise({quadratic}, {linear}, {C}) gave {found!r} with the value {value!r}; "
-        f"{t!r} has {best!r}.",
+        f"ray.minimise({quadratic}, {linear}, {C}) gave {found!r} with the value {value!r}; {t!r} has {best!r}.",
     )
 
 
@@ -386,8 +378,7 @@ def check_certificate(
     last = steps[-1]
     _require(
         upper <= last.upper and lower >= last.lower,
-        f"the result, [{lower!r}, {upper!r}], is worse than the last iteration, "
-        f"[{last.lower!r}, {last.upper!r}].",
+        f"the result, [{lower!r}, {upper!r}], is worse than the last iteration, [{last.lower!r}, {last.upper!r}].",
     )
     _require(
         lower <= optimum + slack and upper >= optimum - slack,
