@@ -99,7 +99,8 @@ class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
 
   void scores(const double* w, index_t k, double* out, int n_threads) const override {
     if (k != 1 || rows_.chosen) return Base::scores(w, k, out, n_threads);
-    for_blocks(Blocks{rows_.n, std::max<index_t>(1, rows_.n / kTile)}, n_threads,
+    const int threads = useful_threads(n_threads, rows_.entries());
+    for_blocks(Blocks{rows_.n, std::max<index_t>(1, rows_.n / kTile)}, threads,
                [&](index_t, index_t begin, index_t end) { score_tile(rows_, begin, end, w, out); });
   }
 
@@ -107,7 +108,8 @@ class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
     if (k != 1 || rows_.chosen) return Base::combine(coef, k, out, n_threads);
     const Blocks blocks = make_blocks(rows_.n, kTile, kMostBlocks);
     std::vector<double> partial(blocks.count * rows_.d, 0.0);
-    for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+    const int threads = useful_threads(n_threads, rows_.entries());
+    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
       for (index_t tile = begin; tile < end; tile += kTile)
         combine_tile(rows_, tile, std::min(tile + kTile, end), coef, partial.data() + b * rows_.d);
     });

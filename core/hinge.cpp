@@ -22,7 +22,7 @@ template <std::size_t N, class Body>
 Sums<N> sum_examples(index_t n, int n_threads, Body&& body) {
   const Blocks blocks = example_blocks(n);
   std::vector<Sums<N>> partial(blocks.count);
-  for_blocks(blocks, n_threads,
+  for_blocks(blocks, useful_threads(n_threads, n),
              [&](index_t b, index_t begin, index_t end) { partial[b] = body(begin, end); });
   Sums<N> total{};
   for (const Sums<N>& part : partial)
@@ -447,9 +447,10 @@ SmoothedHinge hinge_smoothed(const HingeSample& sample, const double* s, double 
 void hinge_extrapolated(const HingeSample& sample, const double* s, double h, double reach,
                         double* coef, int n_threads) {
   with_examples(sample, s, [&](auto e) {
-    for_blocks(example_blocks(sample.n), n_threads, [&](index_t, index_t begin, index_t end) {
-      extrapolated_block(e, h, reach, coef, begin, end);
-    });
+    for_blocks(example_blocks(sample.n), useful_threads(n_threads, sample.n),
+               [&](index_t, index_t begin, index_t end) {
+                 extrapolated_block(e, h, reach, coef, begin, end);
+               });
   });
 }
 
@@ -458,17 +459,18 @@ void hinge_kinks(const HingeSample& sample, const double* s, double h,
   const Blocks blocks = example_blocks(sample.n);
   std::vector<std::vector<std::int64_t>> found(blocks.count);
   const double half = 0.5 * h;
-  for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
-    // Written everywhere, kept where it counts: no branch to mispredict.
-    std::vector<std::int64_t> near(end - begin);
-    index_t count = 0;
-    for (index_t i = begin; i < end; ++i) {
-      near[count] = i;
-      count += std::abs(1.0 - sample.y[i] * s[i]) <= half;
-    }
-    near.resize(count);
-    found[b] = std::move(near);
-  });
+  for_blocks(blocks, useful_threads(n_threads, sample.n),
+             [&](index_t b, index_t begin, index_t end) {
+               // Written everywhere, kept where it counts: no branch to mispredict.
+               std::vector<std::int64_t> near(end - begin);
+               index_t count = 0;
+               for (index_t i = begin; i < end; ++i) {
+                 near[count] = i;
+                 count += std::abs(1.0 - sample.y[i] * s[i]) <= half;
+               }
+               near.resize(count);
+               found[b] = std::move(near);
+             });
   rows.clear();
   for (const auto& part : found) rows.insert(rows.end(), part.begin(), part.end());
   weights.resize(rows.size());
@@ -606,9 +608,10 @@ class RayMinimum {
     const Blocks blocks = example_blocks(sample_.n);
     std::vector<std::vector<Breakpoint>> found(blocks.count);
     with_examples(sample_, line_, [&](auto e) {
-      for_blocks(blocks, n_threads_, [&](index_t b, index_t begin, index_t end) {
-        collect_block(e, bracket.low, bracket.high, begin, end, found[b]);
-      });
+      for_blocks(blocks, useful_threads(n_threads_, sample_.n),
+                 [&](index_t b, index_t begin, index_t end) {
+                   collect_block(e, bracket.low, bracket.high, begin, end, found[b]);
+                 });
     });
     std::vector<Breakpoint> points;
     for (const auto& part : found) points.insert(points.end(), part.begin(), part.end());

@@ -17,6 +17,14 @@ inline int resolve_threads(int n_threads) {
   return n_threads > 0 ? n_threads : std::max(1, omp_get_max_threads());
 }
 
+// A thread is worth waking for this much work: entries or examples, about a nanosecond each.
+inline constexpr index_t kWorkPerThread = 400'000;
+
+inline int useful_threads(int n_threads, index_t work) {
+  return static_cast<int>(
+      std::clamp<index_t>(work / kWorkPerThread, 1, resolve_threads(n_threads)));
+}
+
 struct Blocks {
   index_t size;   // items in all
   index_t count;  // number of blocks, at least 1

@@ -135,7 +135,8 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
 // Adds per-block sums in block order; columns in parallel.
 inline void add_partial_sums(const std::vector<double>& partial, index_t count, index_t size,
                              double* out, int n_threads) {
-  for_blocks(make_blocks(size, 4096, kMostBlocks), n_threads, [&](index_t, index_t lo, index_t hi) {
+  const int threads = useful_threads(n_threads, count * size);
+  for_blocks(make_blocks(size, 4096, kMostBlocks), threads, [&](index_t, index_t lo, index_t hi) {
     for (index_t b = 0; b < count; ++b) {
       const double* part = partial.data() + b * size;
       for (index_t j = lo; j < hi; ++j) out[j] += part[j];
@@ -153,7 +154,8 @@ class RowMatrix : public Matrix {
   index_t entries() const override { return rows_.entries(); }
 
   void scores(const double* w, index_t k, double* out, int n_threads) const override {
-    for_blocks(row_blocks(), n_threads, [&](index_t, index_t begin, index_t end) {
+    const int threads = useful_threads(n_threads, entries() * k);
+    for_blocks(row_blocks(), threads, [&](index_t, index_t begin, index_t end) {
       score_rows(rows_, begin, end, w, k, out);
     });
   }
@@ -184,7 +186,8 @@ class RowMatrix : public Matrix {
 
   void gather(std::span<const std::int64_t> subset, const double* scale, float* out,
               int n_threads) const override {
-    for_blocks(make_blocks(std::ssize(subset), 64, kMostBlocks), n_threads,
+    const int threads = useful_threads(n_threads, std::ssize(subset) * rows_.d);
+    for_blocks(make_blocks(std::ssize(subset), 64, kMostBlocks), threads,
                [&](index_t, index_t begin, index_t end) {
                  for (index_t s = begin; s < end; ++s) {
                    float* row = out + s * rows_.d;
@@ -195,7 +198,8 @@ class RowMatrix : public Matrix {
   }
 
   void squared_norms(double* out, int n_threads) const override {
-    for_blocks(row_blocks(), n_threads, [&](index_t, index_t begin, index_t end) {
+    const int threads = useful_threads(n_threads, entries());
+    for_blocks(row_blocks(), threads, [&](index_t, index_t begin, index_t end) {
       for (index_t i = begin; i < end; ++i) out[i] = rows_.squared_norm(rows_.at(i));
     });
   }
@@ -205,7 +209,8 @@ class RowMatrix : public Matrix {
   index_t first_nonfinite_row(int n_threads) const override {
     const Blocks blocks = row_blocks();
     std::vector<index_t> found(blocks.count, -1);
-    for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+    const int threads = useful_threads(n_threads, entries());
+    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
       for (index_t i = begin; i < end && found[b] < 0; ++i)
         if (!rows_.finite(rows_.at(i))) found[b] = i;
     });
@@ -238,7 +243,8 @@ class RowMatrix : public Matrix {
       return;
     }
     std::vector<double> partial(blocks.count * size, 0.0);
-    for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+    const int threads = useful_threads(n_threads, work);
+    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
       body(begin, end, partial.data() + b * size);
     });
     add_partial_sums(partial, blocks.count, size, out, n_threads);

@@ -106,7 +106,8 @@ def test_rounded_planes_do_not_lean_on_the_intercept(h: float, scale: float) -> 
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(200, 3)), np.full(200, 1e9)])
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=200) > 0.3, 1, -1)
-    objective = SmoothObjective(as_source(X), Hinge(y), intercept=True)
+    # Uneven weights: no set of whole examples balances, so that one on its kink must.
+    objective = SmoothObjective(as_source(X), Hinge(y, rng.random(200) + 0.1), intercept=True)
     w = np.array([scale, 0.3 * scale, -0.1 * scale, 0.0])
     point = objective.balance(objective.score(w, 0.0), h)
     assert abs(objective.smoothed(point, h).slope[-1]) <= 1e9 * 1e-15

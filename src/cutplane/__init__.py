@@ -2,6 +2,10 @@
 
 from importlib.metadata import version
 
+from cutplane._runtime import load_core
+
+load_core()
+
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.persistence import load
 

@@ -248,7 +248,7 @@ class HingeAscent:
 
     @property
     def estimate(self) -> float:
-        """The dual value by the running sums: what `plane` would prove but for rounding and, with an intercept, balance."""
+        """The dual value by the running sums: what `plane` would prove but for rounding and the intercept's balance."""
         return self._ascent.dual_value
 
     def plane(self) -> Cut:

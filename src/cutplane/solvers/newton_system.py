@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.linalg
+from threadpoolctl import ThreadpoolController
 
 from cutplane.solvers.base import Array, Curvature
 
@@ -20,6 +23,16 @@ _LEAST_PRODUCTS = 2
 # Examples a feature from which the factor of a large system is made: as a preconditioner it need not see them all.
 _ROWS_PER_FEATURE = 6
 _LARGE = 400
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def blas_threads(dimension: int) -> AbstractContextManager[Any]:
+    """Keep a BLAS to one thread where systems are small: its threads would wait longer than they work."""
+    return _blas().limit(limits=1) if dimension <= _LARGE else nullcontext()
 
 
 class NewtonSystem:
