@@ -1,6 +1,8 @@
 #include "bindings/bind.hpp"
 
 NB_MODULE(_core, m) {
+  // A model still alive when the interpreter ends is no leak worth a page of warnings.
+  nb::set_leak_warnings(false);
   m.doc() = "Cutplane's numerical core: threaded, without the GIL, on arrays where they lie.";
   cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);

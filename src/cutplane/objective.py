@@ -6,13 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutplane import _core
-from cutplane.risks.base import Array, Ray, Risk, Rows
+from cutplane.risks.base import Array, Ray, Risk, Rows, Smoothed
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.base import Curvature, Cut, Point, SmoothedCut
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
+
+# Beyond this, squares of sums over examples are no longer numbers.
+_LARGEST_SQUARE = 1e150
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +96,23 @@ class Objective:
         return Cut(self.source.combine(coef), offset, value)
 
     def advance(
-        self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float
+        self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
     ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
-        """The point moved from a towards b, its risk, and (on call: a pass) the plane mu of the rest further on."""
-        if self.intercept:
-            moved = self.settle(self.mix(a, b, step))
-            return moved, self.value(moved), lambda: self.cut(self.mix(moved, b, mu))
-        scores, value, (coef, offset, cut_value) = self.risk.advance(a.scores, b.scores, step, mu)
-        moved = ScoredPoint(a.w + step * (b.w - a.w), 0.0, scores)
-        return moved, value, lambda: Cut(self.source.combine(coef), offset, cut_value)
+        """The point moved from a towards b, its risk, and (on call: a pass) the plane mu of the rest further on.
+
+        With an intercept, the point of the plane is settled too, and taken for the moved one where it is better: the
+        line from a to b moves the intercept along, so that its own best may lie beside it.
+        """
+        if not self.intercept:
+            scores, value, (coef, offset, cut_value) = self.risk.advance(a.scores, b.scores, step, mu)
+            moved = ScoredPoint(a.w + step * (b.w - a.w), 0.0, scores)
+            return moved, value, lambda: Cut(self.source.combine(coef), offset, cut_value)
+        moved = self.settle(self.mix(a, b, step))
+        there = self.settle(self.mix(moved, b, mu))
+        value, value_there = self.value(moved), self.value(there)
+        if 0.5 * float(there.w @ there.w) + C * value_there < 0.5 * float(moved.w @ moved.w) + C * value:
+            moved, value = there, value_there
+        return moved, value, lambda: self.cut(there)
 
     def ray(self, a: ScoredPoint, b: ScoredPoint) -> Ray | None:
         """The risk along the line from a to b, intercepts moving along."""
@@ -132,6 +144,8 @@ class SmoothObjective(Objective):
     def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
         """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
         s = self.risk.smoothed(point.scores, h)
+        if self.intercept and self._rest is None:
+            s = _balanced(s, point.scores, self.risk.y)
         slope, offset, value = self.source.combine(s.coef), s.offset, s.value
         if self._rest is not None:
             slope = slope + self._rest.slope
@@ -223,6 +237,11 @@ class HingeAscent:
         self._intercept = intercept
         upper = None if risk.weights is None else C * risk.weights
         self._ascent = _core.DualAscent(source.core, risk.y, upper, C * risk.each, intercept, seed, source.n_threads)
+        if not self.mean_square < _LARGEST_SQUARE:
+            raise ValueError(
+                f"The examples have a mean squared length of {self.mean_square:.1e}; scale the features so that it is "
+                f"below {_LARGEST_SQUARE:.0e}."
+            )
 
     @property
     def mean_square(self) -> float:
@@ -256,6 +275,23 @@ class HingeAscent:
         coef = self._ascent.coefficients(1.0 / self._C, self._intercept)
         offset = -float(coef @ self._risk.y)
         return Cut(self._source.combine(coef), offset, np.nan, exact=False)
+
+
+def _balanced(s: Smoothed, scores: Array, y: NDArray[np.int8]) -> Smoothed:
+    """The plane with the heavier side scaled down until its coefficients sum to zero.
+
+    An intercept can be balanced only as finely as scores resolve h; without this, what is left would lean on it.
+    """
+    coef = s.coef.copy()
+    for _ in range(2):  # the second time for what rounding left
+        excess = coef.sum()
+        heavier = coef > 0.0 if excess > 0.0 else coef < 0.0
+        total = coef[heavier].sum()
+        if excess == 0.0 or total == 0.0:
+            break
+        coef[heavier] *= max(0.0, 1.0 - excess / total)
+    offset = -float(coef @ y)
+    return s._replace(coef=coef, offset=offset, error=s.value - float(coef @ scores) - offset)
 
 
 def _balancing_shift(risk: Hinge, scores: Array, h: float, rest: float) -> float:

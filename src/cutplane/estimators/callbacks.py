@@ -37,7 +37,7 @@ class StepHooks:
     on_step : callable or None
         Called with each `Step`; returning True ends the fit.
     fitted : callable
-        Gives the attributes that make a fitted estimator of the run so far.
+        Gives the attributes that make a fitted estimator of the run so far, or None while there is none.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class StepHooks:
         on_step: Callable[[Step], Any] | None,
         X: Any,
         y: Any,
-        fitted: Callable[[], Mapping[str, Any]],
+        fitted: Callable[[], Mapping[str, Any] | None],
     ) -> None:
         self._estimator = estimator
         self._on_step = on_step

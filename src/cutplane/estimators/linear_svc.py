@@ -18,6 +18,7 @@ from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks, with_
 from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
 from cutplane.objective import SmoothObjective
 from cutplane.risks.hinge import Hinge
+from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result, Step
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import Source, as_source
@@ -152,14 +153,20 @@ class LinearSVC(CallbackSupportMixin, LinearClassifierMixin, SparseCoefMixin, Ba
         warm = self._warm_results(source, codes, weights)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         results: list[Result] = []
-        hooks = StepHooks(self, self.on_step, X, y, lambda: self._fitted(results))
+        books: list[Ledger] = []
+
+        def so_far() -> dict[str, Any] | None:
+            open_run = [books[-1].result("interrupted")] if len(books) > len(results) else []
+            return self._fitted(results + open_run) if len(results + open_run) == len(positives) else None
+
+        hooks = StepHooks(self, self.on_step, X, y, so_far)
         for index, positive in enumerate(positives):
             labels = np.where(codes == positive, 1, -1).astype(np.int8)
             _check_both_sides(labels, weights, self.classes_[positive])
             risk = Hinge(labels, weights, n_threads=training.n_threads)
             objective = SmoothObjective(source, risk, intercept=self.fit_intercept and not self._penalised)
             run = training.for_risk(risk.total_weight, hooks if hooks.wanted else None)
-            results.append(run.run(objective, warm[index] if warm else None))
+            results.append(run.run(objective, warm[index] if warm else None, books.append))
             warn_unless_proven(results[-1], type(self).__name__)
             if results[-1].stop_reason == "interrupted" and len(results) < len(positives):
                 raise KeyboardInterrupt
@@ -177,7 +184,7 @@ class LinearSVC(CallbackSupportMixin, LinearClassifierMixin, SparseCoefMixin, Ba
         if self.intercept_scaling is not None:
             validation.check_positive("intercept_scaling", self.intercept_scaling)
         if self.max_iter is not None:
-            validation.check_positive("max_iter", self.max_iter)
+            validation.check_count("max_iter", self.max_iter)
         if self.time_limit is not None:
             validation.check_positive("time_limit", self.time_limit)
         seed = 0
@@ -210,10 +217,10 @@ class LinearSVC(CallbackSupportMixin, LinearClassifierMixin, SparseCoefMixin, Ba
         self.n_iter_ = max(len(r.history) for r in results)
         self.history_ = [r.history for r in results] if several else results[0].history
         self.stop_reason_ = [r.stop_reason for r in results] if several else results[0].stop_reason
-        if self.warm_start:
-            self._results = results
+        if self._warm_key is not None:
+            self._warm = (self._warm_key, results)
         else:
-            self.__dict__.pop("_results", None)
+            self.__dict__.pop("_warm", None)
 
     def _fitted(self, results: list[Result]) -> dict[str, Any]:
         """The attributes that predictions need."""
@@ -226,17 +233,16 @@ class LinearSVC(CallbackSupportMixin, LinearClassifierMixin, SparseCoefMixin, Ba
 
     def _warm_results(self, source: Source, codes: NDArray[np.intp], weights: Any) -> list[Result] | None:
         """The results of the last fit if it was on the same data, recognised by the scores of a fixed vector."""
+        self._warm_key: tuple[Any, ...] | None = None
         if not self.warm_start:
-            self.__dict__.pop("_data_key", None)
             return None
         probe = np.random.default_rng(0).standard_normal(source.shape[1])
         digest = hashlib.sha256(source.scores(probe).tobytes())
         digest.update(codes.tobytes())
         digest.update(b"" if weights is None else weights.tobytes())
-        key = (digest.hexdigest(), self.fit_intercept, self.intercept_scaling)
-        same = getattr(self, "_data_key", None) == key
-        self._data_key = key
-        return getattr(self, "_results", None) if same else None
+        self._warm_key = (digest.hexdigest(), self.fit_intercept, self.intercept_scaling)
+        key, results = getattr(self, "_warm", (None, None))
+        return results if key == self._warm_key else None
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a file that `cutplane.load` reads without running code."""
@@ -260,6 +266,7 @@ def _check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> 
     """An intercept without penalty needs weight on both sides, and so does a classifier."""
     if weights is None:
         return
-    for sign, name in ((1, f"class {positive!r}"), (-1, f"the classes other than {positive!r}")):
+    shown = positive.item() if isinstance(positive, np.generic) else positive
+    for sign, name in ((1, f"class {shown!r}"), (-1, f"the classes other than {shown!r}")):
         if not weights[labels == sign].any():
             raise ValueError(f"All examples of {name} have weight zero; each side needs at least one with weight.")

@@ -38,29 +38,31 @@ class Training:
         """The same settings for a mean risk: C per example times the weight of all."""
         return replace(self, C=self.C * total_weight, on_step=on_step)
 
-    def run(self, objective: Any, warm: Result | None = None) -> Result:
-        """Train; after Ctrl-C, what was reached until then."""
+    def run(self, objective: Any, warm: Result | None = None, watch: Callable[[Ledger], None] | None = None) -> Result:
+        """Train; after Ctrl-C, what was reached until then. `watch` is handed the books before the first step."""
         if warm is None:
             bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=self.n_threads)
         else:
             bundle = warm.bundle.copy()
         ledger = Ledger(self.C, bundle, self.stopping, self.on_step)
+        if watch is not None:
+            watch(ledger)
         try:
-            if warm is not None and self._resume(objective, ledger, warm):
-                return ledger.result("gap")
-            reason = self._solve(objective, ledger, resumed=warm is not None)
+            reason = None if warm is None else self._resume(objective, ledger, warm)
+            if reason is None:
+                reason = self._solve(objective, ledger, resumed=warm is not None)
         except KeyboardInterrupt:
             if ledger.incumbent is None:
                 raise
             reason = "interrupted"
         return ledger.result(reason)
 
-    def _resume(self, objective: Any, ledger: Ledger, warm: Result) -> bool:
+    def _resume(self, objective: Any, ledger: Ledger, warm: Result) -> StopReason | None:
         """Planes and incumbent of an earlier run may prove the gap at once: planes do not depend on C."""
         point = objective.at(warm.w)
         ledger.offer(point, objective.value(point))
         ledger.prove(ledger.bundle.solve(self.C).lower)
-        return ledger.close_iteration(0.0) == "gap"
+        return ledger.close_iteration(0.0)
 
     def _solve(self, objective: Any, ledger: Ledger, *, resumed: bool) -> StopReason:
         start = ledger.incumbent.w if resumed and ledger.incumbent is not None else None
@@ -89,5 +91,5 @@ def warn_unless_proven(result: Result, what: str) -> None:
         f"{what} {why} after {len(result.history)} iterations; the best model so far is kept, proven to be within "
         f"{result.gap:.2g} of the optimum (relative).",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=4,
     )

@@ -24,6 +24,13 @@ def check_positive(name: str, value: Any, *, finite: bool = True) -> float:
     return float(value)
 
 
+def check_count(name: str, value: Any) -> int:
+    """An integer above zero."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}={value!r} must be an integer greater than 0, or None.")
+    return int(value)
+
+
 def check_not_negative(name: str, value: Any) -> float:
     """A number of zero or more, as a float."""
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)

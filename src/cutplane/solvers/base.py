@@ -112,6 +112,8 @@ class ObjectiveLike(Protocol):
 
     def cut(self, point: Any) -> Cut: ...  # noqa: D102
 
-    def advance(self, a: Any, b: Any, step: float, mu: float) -> tuple[Any, float, Callable[[], Cut]]: ...  # noqa: D102
+    def advance(  # noqa: D102
+        self, a: Any, b: Any, step: float, mu: float, C: float
+    ) -> tuple[Any, float, Callable[[], Cut]]: ...
 
     def ray(self, a: Any, b: Any) -> RayLike | None: ...  # noqa: D102

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,6 +104,11 @@ class Bundle:
         twin._core = _core.Bundle(self._core)
         return twin
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as its planes; the weights are found again by the next `solve`."""
+        slopes, offsets = self.planes
+        return _from_planes, (self._dimension, slopes, offsets, self._lower_bound, self._n_threads)
+
     def __len__(self) -> int:
         return len(self._core)
 
@@ -145,6 +150,12 @@ class Bundle:
     def reset(self) -> None:
         """Forget the weights, so that the next `solve` starts cold."""
         self._core.reset()
+
+
+def _from_planes(dimension: int, slopes: Array, offsets: Array, lower_bound: float, n_threads: int) -> Bundle:
+    if not len(offsets):
+        return Bundle(dimension, lower_bound=lower_bound, n_threads=n_threads)
+    return Bundle.from_planes(slopes, offsets, lower_bound=lower_bound, n_threads=n_threads)
 
 
 def _why_refused(slope: Array, offset: float) -> str:

@@ -51,7 +51,7 @@ class CuttingPlane:
                 w_t = objective.at(model.w)
             with ledger.phase("line_search"):
                 k = self.line_search.step(objective, w_b, w_t, C)
-                w_b, risk, cut = objective.advance(w_b, w_t, k, self.mu)
+                w_b, risk, cut = objective.advance(w_b, w_t, k, self.mu, C)
                 ledger.offer(w_b, risk)
             reason = ledger.close_iteration(k)
             if reason is not None:

@@ -10,6 +10,7 @@ examples near their kinks, the others replaced by their tangents.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,6 +25,8 @@ from cutplane.solvers.result import StopReason
 # squares.
 _FIRST_WIDTH = 4.0
 _NARROWING = 0.25
+# Scores are not known more finely.
+_LEAST_WIDTH = 1e-12
 # A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves.
 _START_ERROR = 0.15
 # Examples within this many widths of their kinks are near; the others are replaced by their tangents if these are
@@ -143,9 +146,8 @@ class SmoothedNewton:
         with ledger.phase("scores"):
             point, h = _check(objective, ledger.C, start)
         progress = _Progress(objective, ledger)
-        with ledger.phase("newton"):
-            _minimise(objective, ledger, point, h, system, progress, few=_FEW)
-        return progress.reason or "stalled"
+        _minimise(objective, ledger, point, h, system, progress, few=_FEW)
+        return progress.reason or ("time_limit" if ledger.overdue else "stalled")
 
     def _from_samples(
         self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start, system: NewtonSystem
@@ -173,6 +175,10 @@ class _Within:
     tolerance: float
     steps: int
 
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Not timed: its caller is."""
+        return nullcontext()
+
     def done(self, point: Any, now: _Evaluation, step: float) -> bool:
         """Whether to end here."""
         self.steps -= 1
@@ -187,6 +193,10 @@ class _Progress:
     ledger: Ledger
     reason: StopReason | None = None
     idle: int = 0
+
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Time for the books."""
+        return self.ledger.phase(name)
 
     @property
     def tolerance(self) -> float:
@@ -240,24 +250,27 @@ def _minimise(
     C = ledger.C
     reach, step, narrowing = _REACH, 1.0, _NARROWING
     while True:
-        now = _evaluate(objective, point, h, C)
+        with until.phase("cut"):
+            now = _evaluate(objective, point, h, C)
         if until.done(point, now, step) or ledger.overdue:
             return point, h
-        near = None
-        if 2.0 * reach * now.cut.kinks < few * objective.examples:
-            near = objective.near(point, now.cut, h, reach * h)
-            if near.examples > few * objective.examples:
-                near = None
-        if near is not None:
-            tolerance = 0.5 * ledger.allowed_fraction
-            start = near.score(point.w, point.intercept)
-            end, h_next = _minimise(near, ledger, start, h, system, _Within(tolerance, 30), few=_FEW_OF_NEAR)
-            p, shift = end.w - point.w, end.intercept - point.intercept
-        else:
-            h_next = _next_width(now, h, narrowing, until.tolerance)
-            p, shift = _newton_step(objective, C, point, now, h, h_next, system)
-        direction = objective.score(p, shift)
-        step = _search(objective, point, direction, h_next, C)
+        with until.phase("newton"):
+            near = None
+            if 2.0 * reach * now.cut.kinks < few * objective.examples:
+                near = objective.near(point, now.cut, h, reach * h)
+                if near.examples > few * objective.examples:
+                    near = None
+            if near is not None:
+                start, within = near.score(point.w, point.intercept), _Within(0.5 * ledger.allowed_fraction, 30)
+                end, h_next = _minimise(near, ledger, start, h, system, within, few=_FEW_OF_NEAR)
+                p, shift = end.w - point.w, end.intercept - point.intercept
+            else:
+                h_next = _next_width(now, h, narrowing, until.tolerance)
+                p, shift = _newton_step(objective, C, point, now, h, h_next, system)
+        with until.phase("scores"):
+            direction = objective.score(p, shift)
+        with until.phase("line_search"):
+            step = _search(objective, point, direction, h_next, C)
         if h_next < h and step < 0.15:
             narrowing = 0.5  # too many examples met their kinks on the way: narrow with more care
         if near is not None and step < 0.5:
@@ -272,7 +285,7 @@ def _next_width(now: _Evaluation, h: float, narrowing: float, tolerance: float) 
         return h
     # What rounding costs falls as h²: this much is left for it in a gap of `tolerance`.
     enough = float(np.sqrt(0.4 * tolerance * abs(now.upper) / now.error)) if now.error > 0.0 else 0.5
-    return h * min(0.7, max(narrowing, enough))
+    return max(_LEAST_WIDTH, h * min(0.7, max(narrowing, enough)))
 
 
 def _newton_step(
