@@ -1,9 +1,12 @@
 #include "bindings/bind.hpp"
+#include "core/parallel.hpp"
 
 NB_MODULE(_core, m) {
   // A model still alive when the interpreter ends is no leak worth a page of warnings.
   nb::set_leak_warnings(false);
   m.doc() = "Cutplane's numerical core: threaded, without the GIL, on arrays where they lie.";
+  m.def("thread_count", &cutplane::resolve_threads, nb::arg("n_threads"),
+        "The threads a pass would use; 0 asks OpenMP.");
   cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_dual_ascent(m);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from cutplane.solvers.base import Array, Curvature
 # A factor of a system this large would cost more memory and time than it saves.
 _LARGEST_FACTOR = 2500
 # How closely the systems are solved: a rough direction costs a little of its length, a fine one many products.
-_RESIDUAL = 0.05
+_RESIDUAL = 0.1
 # Products a system may take; what is reached by then is a descent direction all the same.
 _MOST_PRODUCTS = 60
 # Products that even a fresh factor takes.
@@ -30,9 +30,9 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def blas_threads(dimension: int) -> AbstractContextManager[Any]:
-    """Keep a BLAS to one thread where systems are small: its threads would wait longer than they work."""
-    return _blas().limit(limits=1) if dimension <= _LARGE else nullcontext()
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Keep a BLAS to one thread: its systems are small, and its idle threads would be in the way of the passes."""
+    return _blas().limit(limits=1)
 
 
 class NewtonSystem:

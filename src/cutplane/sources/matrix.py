@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from cutplane import _core
 from cutplane.sources.base import Array, Rows, Source
 
 # Rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes.
-_GATHER_ENTRIES = 1 << 21
+_GATHER_ENTRIES = 1 << 20
 
 
 class MatrixSource(Source):
@@ -79,12 +80,17 @@ class MatrixSource(Source):
         if self._sparse_products:
             return self._matrix.gram(rows, weights, self._n_threads)
         d = self.shape[1]
-        total = np.zeros((d, d), np.float32)
-        block = max(64, _GATHER_ENTRIES // d)
         scale = np.sqrt(weights)
-        for start in range(0, len(rows), block):
-            part = self._matrix.gather(rows[start : start + block], scale[start : start + block], self._n_threads)
-            total += part.T @ part
+        block = max(64, _GATHER_ENTRIES // d)
+
+        def product(start: int) -> NDArray[np.float32]:
+            part = self._matrix.gather(rows[start : start + block], scale[start : start + block], 1)
+            return np.asarray(part.T @ part)
+
+        total = np.zeros((d, d), np.float32)
+        with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
+            for part in pool.map(product, range(0, len(rows), block)):
+                total += part
         return total.astype(np.float64)
 
 
