@@ -16,7 +16,7 @@ _AMPLE = 2000
 # More features than this make Newton's systems expensive: coordinate ascent is given more time.
 _FEW_FEATURES = 2500
 # The epochs that Newton's method is worth: more on small data, where its many small steps cost more than their sums.
-_EPOCHS, _EPOCHS_IF_SMALL, _EPOCHS_IF_WIDE = 40.0, 68.0, 400.0
+_EPOCHS, _EPOCHS_IF_SMALL, _EPOCHS_IF_WIDE = 40.0, 58.0, 400.0
 _SMALL = 4e7
 
 

@@ -12,8 +12,8 @@ from cutplane.solvers.base import Array, Cut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import StopReason, relative_gap
 
-# A certificate costs about as much as an epoch: the next one is due when this many times the epochs are done.
-_GROWTH = 1.3
+# Before this epoch there is little to certify.
+_FIRST_CERTIFICATE = 2
 # Where the first plane takes this much of its bound, most dual variables end there: ascent begins from it.
 _MOSTLY = 0.3
 # C times the squared lengths of all examples, above which that is out of the question.
@@ -66,23 +66,27 @@ class DualAscent:
         reason = self._begin(objective, ledger, ascent)
         if reason is not None:
             return reason
-        epochs, due, gaps = 0, 1, [(0, 1.0)]
+        epochs, due, gaps = 0, _FIRST_CERTIFICATE, [(0, 1.0)]
         while True:
             with ledger.phase("epochs"):
                 while epochs < due:
                     ascent.epoch()
                     epochs += 1
-            due = max(epochs + 1, int(_GROWTH * epochs))
             reason = self._certify(objective, ledger, ascent, epochs)
             if reason is not None:
                 return reason
             gaps.append((epochs, relative_gap(ledger.upper, max(ledger.lower, ascent.estimate))))
-            if epochs + self._epochs_left(gaps, ledger.allowed_fraction) > self.patience:
+            left = self._epochs_left(gaps, ledger.allowed_fraction)
+            # The pace is uncertain at first: a promise that is broken later is given more time.
+            patience = self.patience if epochs < 2 * _FIRST_EPOCHS else 1.5 * self.patience
+            if epochs >= _FIRST_EPOCHS and epochs + left > patience:
                 self._prove(ledger, ascent)
                 return "stalled"
             # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
             if gaps[-1][1] > 0.9 * gaps[-2][1]:
                 ascent.revive()
+            # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
+            due = epochs + max(1, int(min(left, 0.5 * epochs + 1)))
 
     @staticmethod
     def _begin(objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
@@ -132,9 +136,8 @@ class DualAscent:
         end, now = gaps[-1]
         # The pace of the second half: it slackens as the easy examples settle.
         start, before = next(entry for entry in gaps if 2 * entry[0] >= end - 1)
-        if now <= target or end < _FIRST_EPOCHS:
+        if now <= target:
             return 0.0
         if now >= before:
             return math.inf
-        rate = math.log(before / now) / (end - start)
-        return math.log(now / target) / rate
+        return math.log(now / target) * (end - start) / math.log(before / now)
