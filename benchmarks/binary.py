@@ -142,11 +142,14 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--multicore", metavar="DIR", help="where liblinear-multicore was installed with --target")
     parser.add_argument("--only-liblinear", action="store_true", help="no other peer")
     parser.add_argument("--no-searches", action="store_true", help="without the table of CPA, OCA-E and OCA-T")
+    parser.add_argument("--only-searches", action="store_true", help="that table alone")
     parser.add_argument("--update-optima", action="store_true", help="keep narrower brackets in results/optima.json")
     parser.add_argument("--out", type=Path, default=measure.RESULTS / "binary.json", help="JSON file (%(default)s)")
     parser.add_argument("--report", type=Path, metavar="FILE", help="print the tables of this JSON file and stop")
     options = parser.parse_args(arguments)
     options.sets = options.sets or (QUICK_SETS if options.quick else SETS)
+    if options.only_searches:
+        options.sets = ()
     options.Cs = options.Cs or (QUICK_CS if options.quick else CS)
     return options
 

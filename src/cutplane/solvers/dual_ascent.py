@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from cutplane.solvers.base import Array, Cut
 from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.line_search import ExactLineSearch
 from cutplane.solvers.result import StopReason, relative_gap
 
 # Before this epoch there is little to certify.
@@ -17,7 +18,7 @@ _FIRST_CERTIFICATE = 2
 # Where the first plane takes this much of its bound, most dual variables end there: ascent begins from it.
 _MOSTLY = 0.3
 # C times the squared lengths of all examples, above which that is out of the question.
-_SMALL_C = 200.0
+_SMALL_C = 30.0
 # Before this many epochs the pace says little.
 _FIRST_EPOCHS = 5
 
@@ -57,6 +58,7 @@ class DualAscent:
 
     seed: int = 0
     patience: float = float("inf")
+    line_search: ExactLineSearch = field(default_factory=ExactLineSearch, repr=False)
 
     def run(self, objective: Any, ledger: Ledger) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if that is too far off."""
@@ -115,7 +117,11 @@ class DualAscent:
         w, intercept = ascent.weights
         with ledger.phase("scores"):
             point = objective.settle(objective.score(w, intercept))
-        ledger.offer(point, objective.value(point))
+        with ledger.phase("line_search"):
+            # The weights of the ascent swing around the optimum: the best point towards them is often much better.
+            base = ledger.incumbent or objective.score(np.zeros_like(w), 0.0)
+            best = objective.settle(objective.mix(base, point, self.line_search.step(objective, base, point, ledger.C)))
+            ledger.offer(best, objective.value(best))
         # Running sums carry rounding: what is proven is summed up afresh, when it is worth it.
         if ledger.stopping.proven(ledger.upper, ascent.estimate, ledger.C):
             self._prove(ledger, ascent)

@@ -43,7 +43,7 @@ class AugmentedSource(Source):
     def gram(self, rows: Rows, weights: Array) -> Array:
         """Sum over `rows` of weights[i] x_i x_i'; the lower triangle."""
         d = self.shape[1]
-        total = np.empty((d, d))
+        total = np.zeros((d, d))
         total[:-1, :-1] = self._base.gram(rows, weights)
         total[-1, :-1] = self._constant * self._base.take(rows).combine(weights)
         total[-1, -1] = self._constant**2 * weights.sum()
