@@ -15,9 +15,8 @@ from cutplane.solvers.result import StopReason
 _AMPLE = 2000
 # More features than this make Newton's systems expensive: coordinate ascent is given more time.
 _FEW_FEATURES = 2500
-# The epochs that Newton's method is worth: more on small data, where its many small steps cost more than their sums.
-_EPOCHS, _EPOCHS_IF_SMALL, _EPOCHS_IF_WIDE = 40.0, 58.0, 400.0
-_SMALL = 4e7
+# Epochs that Newton's method is worth, as they are promised early on and as they turn out; many features make it slow.
+_EPOCHS, _EPOCHS_IF_WIDE = (27.0, 150.0), (float("inf"), 400.0)
 
 
 @dataclass
@@ -34,8 +33,8 @@ class Auto:
         n, d = objective.examples, objective.dimension
         start = narrowed_start(objective, ledger) if resumed and d <= _FEW_FEATURES else None
         if start is None and n < _AMPLE * d:
-            patience = (_EPOCHS_IF_SMALL if n * d < _SMALL else _EPOCHS) if d <= _FEW_FEATURES else _EPOCHS_IF_WIDE
-            reason = DualAscent(self.seed, patience).run(objective, ledger)
+            ascent = DualAscent(self.seed, *(_EPOCHS if d <= _FEW_FEATURES else _EPOCHS_IF_WIDE))
+            reason = ascent.run(objective, ledger)
             if reason != "stalled":
                 return reason
             start = narrowed_start(objective, ledger)

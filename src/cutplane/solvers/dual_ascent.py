@@ -52,11 +52,13 @@ class DualAscent:
     ----------
     seed : int
         For the order of the examples.
-    patience : float
-        Gives up with "stalled" when it would take more epochs than this in all, at the pace of the last ones.
+    promise, patience : float
+        Gives up with "stalled" when, at the pace of the last ones, it would take more epochs in all: than `promise`
+        during the first ten, than `patience` later.
     """
 
     seed: int = 0
+    promise: float = float("inf")
     patience: float = float("inf")
     line_search: ExactLineSearch = field(default_factory=ExactLineSearch, repr=False)
 
@@ -79,9 +81,9 @@ class DualAscent:
                 return reason
             gaps.append((epochs, relative_gap(ledger.upper, max(ledger.lower, ascent.estimate))))
             left = self._epochs_left(gaps, ledger.allowed_fraction)
-            # The pace is uncertain at first: a promise that is broken later is given more time.
-            patience = self.patience if epochs < 2 * _FIRST_EPOCHS else 1.5 * self.patience
-            if epochs >= _FIRST_EPOCHS and epochs + left > patience:
+            # The pace slackens: what is promised early on takes several times as long.
+            limit = self.promise if epochs < 2 * _FIRST_EPOCHS else self.patience
+            if epochs >= _FIRST_EPOCHS and epochs + left > limit:
                 self._prove(ledger, ascent)
                 return "stalled"
             # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
@@ -141,7 +143,7 @@ class DualAscent:
         """Epochs still needed if the gap goes on shrinking by the same factor an epoch."""
         end, now = gaps[-1]
         # The pace of the second half: it slackens as the easy examples settle.
-        start, before = next(entry for entry in gaps if 2 * entry[0] >= end - 1)
+        start, before = next((entry for entry in gaps[1:-1] if 2 * entry[0] >= end - 1), gaps[-2])
         if now <= target:
             return 0.0
         if now >= before:
