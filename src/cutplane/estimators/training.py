@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.solvers.auto import Auto
+from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
@@ -40,6 +41,10 @@ class Training:
 
     def run(self, objective: Any, warm: Result | None = None, watch: Callable[[Ledger], None] | None = None) -> Result:
         """Train; after Ctrl-C, what was reached until then. `watch` is handed the books before the first step."""
+        with one_blas_thread():
+            return self._run(objective, warm, watch)
+
+    def _run(self, objective: Any, warm: Result | None, watch: Callable[[Ledger], None] | None) -> Result:
         if warm is None:
             bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=self.n_threads)
         else:

@@ -18,7 +18,7 @@ import numpy as np
 
 from cutplane.solvers.base import Array, Curvature, SmoothedCut
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
-from cutplane.solvers.newton_system import NewtonSystem, one_blas_thread
+from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
 
 # At w = 0 every example is at distance 1 from its kink: h = 4 has them all on it, and the first step is a fit by least
@@ -134,10 +134,6 @@ class SmoothedNewton:
 
     def run(self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start | None = None) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if no step helps any more."""
-        with one_blas_thread():
-            return self._run(objective, ledger, start)
-
-    def _run(self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start | None) -> StopReason:
         system = NewtonSystem(objective.dimension)
         if start is None:
             start = Start(np.zeros(objective.dimension), 0.0, _FIRST_WIDTH)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-from threadpoolctl import ThreadpoolController
 
 from cutplane.solvers.base import Array, Curvature
 
@@ -23,16 +20,6 @@ _LEAST_PRODUCTS = 2
 # Examples a feature from which the factor of a large system is made: as a preconditioner it need not see them all.
 _ROWS_PER_FEATURE = 6
 _LARGE = 400
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Keep a BLAS to one thread: its systems are small, and its idle threads would be in the way of the passes."""
-    return _blas().limit(limits=1)
 
 
 class NewtonSystem:
