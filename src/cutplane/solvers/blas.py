@@ -17,7 +17,7 @@ def _blas() -> ThreadpoolController:
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Keep every BLAS to one thread.
 
-    Its products are small here, and after each one its idle threads spin for some 30 ms on the cores that the passes over
-    the data are about to use.
+    Its products are small here, and after each one its idle threads spin for some 30 ms on the cores that the passes
+    over the data are about to use.
     """
     return _blas().limit(limits=1)
