@@ -9,7 +9,6 @@ it held once the data were read, over the bytes of the data; planes apart.
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import warnings
@@ -83,20 +82,27 @@ def measure_memory(name: str, method: str, options: argparse.Namespace) -> dict:
     return json.loads(done.stdout)
 
 
-def peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def resident(field: str) -> int:
+    """Bytes of this process in memory: VmRSS now, VmHWM at most since `forget_peak`."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    return int(line.split()[1]) * 1024
+
+
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
 
 
 def train_alone(name: str, method: str, options: argparse.Namespace) -> None:
     X, y = datasets.load(name, options.data, options.cache)
     X = sp.csr_matrix(X) if sp.issparse(X) else np.ascontiguousarray(X)
     LinearSVC().fit(X[:1000], y[:1000])  # libraries loaded, pools made
-    before = peak()
+    before = resident("VmRSS")
+    forget_peak()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = LinearSVC(C=0.1, method=method, fit_intercept=False, n_jobs=options.threads).fit(X, y)
     planes = max(step.planes for step in model.history_) * X.shape[1] * 8
-    grown = peak() - before
+    grown = resident("VmHWM") - before
     print(
         json.dumps(
             {

@@ -12,6 +12,9 @@ namespace {
 // Sweeps are short; blocks of this many examples keep threads busy and partial sums few.
 constexpr index_t kExamplesPerBlock = 1 << 13;
 
+// A sweep over an example costs a few nanoseconds.
+constexpr index_t kWorkPerExample = 4;
+
 Blocks example_blocks(index_t n) { return make_blocks(n, kExamplesPerBlock, 64); }
 
 template <std::size_t N>
@@ -19,10 +22,10 @@ using Sums = std::array<double, N>;
 
 // Per-block sums, added in block order.
 template <std::size_t N, class Body>
-Sums<N> sum_examples(index_t n, int n_threads, Body&& body) {
+Sums<N> sum_examples(index_t n, int n_threads, Body&& body, index_t part = 1) {
   const Blocks blocks = example_blocks(n);
   std::vector<Sums<N>> partial(blocks.count);
-  for_blocks(blocks, useful_threads(n_threads, n),
+  for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * n / part),
              [&](index_t b, index_t begin, index_t end) { partial[b] = body(begin, end); });
   Sums<N> total{};
   for (const Sums<N>& part : partial)
@@ -447,7 +450,7 @@ SmoothedHinge hinge_smoothed(const HingeSample& sample, const double* s, double 
 void hinge_extrapolated(const HingeSample& sample, const double* s, double h, double reach,
                         double* coef, int n_threads) {
   with_examples(sample, s, [&](auto e) {
-    for_blocks(example_blocks(sample.n), useful_threads(n_threads, sample.n),
+    for_blocks(example_blocks(sample.n), useful_threads(n_threads, kWorkPerExample * sample.n),
                [&](index_t, index_t begin, index_t end) {
                  extrapolated_block(e, h, reach, coef, begin, end);
                });
@@ -459,7 +462,7 @@ void hinge_kinks(const HingeSample& sample, const double* s, double h,
   const Blocks blocks = example_blocks(sample.n);
   std::vector<std::vector<std::int64_t>> found(blocks.count);
   const double half = 0.5 * h;
-  for_blocks(blocks, useful_threads(n_threads, sample.n),
+  for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * sample.n),
              [&](index_t b, index_t begin, index_t end) {
                // Written everywhere, kept where it counts: no branch to mispredict.
                std::vector<std::int64_t> near(end - begin);
@@ -559,9 +562,12 @@ class RayMinimum {
   // The slopes at the probes, from the first 1 / part of every block.
   void narrow(Bracket& bracket, const std::array<double, kProbes>& probes, index_t part) const {
     const auto slopes = with_examples(sample_, line_, [&](auto e) {
-      return sum_examples<kProbes>(sample_.n, n_threads_, [&](index_t begin, index_t end) {
-        return probe_block(e, probes.data(), begin, begin + (end - begin) / part);
-      });
+      return sum_examples<kProbes>(
+          sample_.n, n_threads_,
+          [&](index_t begin, index_t end) {
+            return probe_block(e, probes.data(), begin, begin + (end - begin) / part);
+          },
+          part);
     });
     for (int k = 0; k < kProbes; ++k) {
       const double slope = slopes[k] * static_cast<double>(part);
@@ -608,7 +614,7 @@ class RayMinimum {
     const Blocks blocks = example_blocks(sample_.n);
     std::vector<std::vector<Breakpoint>> found(blocks.count);
     with_examples(sample_, line_, [&](auto e) {
-      for_blocks(blocks, useful_threads(n_threads_, sample_.n),
+      for_blocks(blocks, useful_threads(n_threads_, kWorkPerExample * sample_.n),
                  [&](index_t b, index_t begin, index_t end) {
                    collect_block(e, bracket.low, bracket.high, begin, end, found[b]);
                  });

@@ -19,25 +19,54 @@ namespace cutplane {
 inline constexpr index_t kEntriesPerBlock = 1 << 14;
 inline constexpr index_t kMostBlocks = 64;
 
+// Rows that can be taken four at a time: dense ones.
+template <class Rows>
+concept Quartets = requires(const Rows& rows, const index_t* at, const double* in, double* out) {
+  rows.dot_four(at, in, out);
+  rows.axpy_four(at, in, out);
+};
+
 template <class Rows>
 CUTPLANE_MULTIVERSION void score_rows(const Rows& rows, index_t begin, index_t end, const double* w,
                                       index_t k, double* out) {
-  if (k == 1) {
-    for (index_t i = begin; i < end; ++i) out[i] = rows.dot(rows.at(i), w);
-  } else {
+  if (k != 1) {
     for (index_t i = begin; i < end; ++i) rows.dot_many(rows.at(i), w, k, out + i * k);
+    return;
   }
+  index_t i = begin;
+  if constexpr (Quartets<Rows>) {
+    for (; i + 4 <= end; i += 4) {
+      const index_t four[4] = {rows.at(i), rows.at(i + 1), rows.at(i + 2), rows.at(i + 3)};
+      rows.dot_four(four, w, out + i);
+    }
+  }
+  for (; i < end; ++i) out[i] = rows.dot(rows.at(i), w);
 }
 
 template <class Rows>
 CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end,
                                     const double* coef, index_t k, double* sum) {
-  if (k == 1) {
-    for (index_t i = begin; i < end; ++i)
-      if (coef[i] != 0.0) rows.axpy(rows.at(i), coef[i], sum);
-  } else {
+  if (k != 1) {
     for (index_t i = begin; i < end; ++i) rows.axpy_many(rows.at(i), coef + i * k, k, sum);
+    return;
   }
+  index_t four[4];
+  double weights[4];
+  int waiting = 0;
+  for (index_t i = begin; i < end; ++i) {
+    if (coef[i] == 0.0) continue;
+    if constexpr (Quartets<Rows>) {
+      four[waiting] = rows.at(i);
+      weights[waiting] = coef[i];
+      if (++waiting == 4) {
+        rows.axpy_four(four, weights, sum);
+        waiting = 0;
+      }
+    } else {
+      rows.axpy(rows.at(i), coef[i], sum);
+    }
+  }
+  for (int r = 0; r < waiting; ++r) rows.axpy(four[r], weights[r], sum);
 }
 
 template <class Rows>
