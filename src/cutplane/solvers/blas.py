@@ -20,4 +20,5 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     Its products are small here, and after each one its idle threads spin for some 30 ms on the cores that the passes
     over the data are about to use.
     """
-    return _blas().limit(limits=1)
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
+    return limited
