@@ -26,7 +26,7 @@ def check_positive(name: str, value: Any, *, finite: bool = True) -> float:
 
 def check_count(name: str, value: Any) -> int:
     """An integer above zero."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
         raise ValueError(f"{name}={value!r} must be an integer greater than 0, or None.")
     return int(value)
 
