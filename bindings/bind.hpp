@@ -54,7 +54,7 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
     double* data;
     std::size_t size;
   };
-  static constexpr std::size_t kMostSpare = 3;
+  static constexpr std::size_t kMostSpare = 2;
 
   double* obtain(std::size_t n) {
     std::lock_guard<std::mutex> lock(mutex_);
