@@ -83,7 +83,8 @@ def test_functions_and_generators_are_left_out(tmp_path: Path) -> None:
 
 
 def test_feature_names_come_back(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     X, y = data([-1, 1])
     frame = pandas.DataFrame(X, columns=["age", "größe", "[b]", ""])
     model = LinearSVC().fit(frame, y)

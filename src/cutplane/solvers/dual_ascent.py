@@ -76,7 +76,7 @@ class DualAscent:
                 while epochs < due:
                     ascent.epoch()
                     epochs += 1
-            reason = self._certify(objective, ledger, ascent, epochs)
+            reason = self._certify(objective, ledger, ascent)
             if reason is not None:
                 return reason
             gaps.append((epochs, relative_gap(ledger.upper, max(ledger.lower, ascent.estimate))))
@@ -115,7 +115,7 @@ class DualAscent:
         ledger.offer(point, objective.value(point))
         return ledger.close_iteration(1.0)
 
-    def _certify(self, objective: Any, ledger: Ledger, ascent: AscentLike, epochs: int) -> StopReason | None:
+    def _certify(self, objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
         w, intercept = ascent.weights
         with ledger.phase("scores"):
             point = objective.settle(objective.score(w, intercept))
