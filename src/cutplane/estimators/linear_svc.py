@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from cutplane.estimators import validation
 from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks, with_callbacks
+from cutplane.estimators.savable import Arrays, Savable, finite, labels_from_file, labels_to_file
 from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
 from cutplane.objective import SmoothObjective
 from cutplane.risks.hinge import Hinge
@@ -25,7 +26,7 @@ from cutplane.sources import Source, as_source
 from cutplane.sources.augmented import AugmentedSource
 
 
-class LinearSVC(CallbackSupportMixin, LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
+class LinearSVC(Savable, CallbackSupportMixin, LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
     """Linear support vector classification, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ max(0, 1 - yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised.
@@ -244,11 +245,19 @@ class LinearSVC(CallbackSupportMixin, LinearClassifierMixin, SparseCoefMixin, Ba
         key, results = getattr(self, "_warm", (None, None))
         return results if key == self._warm_key else None
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a file that `cutplane.load` reads without running code."""
-        from cutplane.estimators.persistence import save
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        arrays, classes = labels_to_file(self.classes_)
+        weights: Any = self.coef_  # sparse after `sparsify`
+        coef = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+        return {"coef": coef, "intercept": np.asarray(self.intercept_), **arrays}, {"classes": classes}
 
-        save(self, path)
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        self.classes_ = labels_from_file(arrays, stored["classes"])
+        problems = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self.coef_ = finite(arrays, "coef", (problems, self.n_features_in_))
+        self.intercept_ = finite(arrays, "intercept", (problems,))
+        if np.size(self.gap_) != problems:
+            raise ValueError("the certificate is not one number per problem")
 
     def __sklearn_tags__(self) -> Any:
         """Scikit-learn's description of what this estimator takes."""
