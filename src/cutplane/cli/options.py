@@ -10,6 +10,12 @@ from typing import Annotated
 import typer
 
 
+class Task(StrEnum):
+    """What there is to learn."""
+
+    classes = "classes"
+
+
 class Method(StrEnum):
     """Ways to find planes."""
 

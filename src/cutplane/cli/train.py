@@ -1,15 +1,13 @@
-"""`cutplane train`: a model from an svmlight file."""
+"""`cutplane train`: the options of every task, handed to the one that was asked for."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from cutplane.cli.data import read_data
 from cutplane.cli.options import (
     ClassWeight,
     DataArgument,
@@ -18,16 +16,18 @@ from cutplane.cli.options import (
     LineSearch,
     Method,
     QuietOption,
+    Task,
     ThreadsOption,
     ZeroBasedOption,
     positive,
 )
-from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.outputs import check_model_output, check_plot_output
-from cutplane.cli.training import fit
-from cutplane.estimators.linear_svc import LinearSVC
-from cutplane.estimators.persistence import save
-from cutplane.report.plots import save_convergence
+from cutplane.cli.request import TrainRequest
+
+# Each in a module of its own, with a function `train` that takes the request.
+_TASKS = {
+    Task.classes: "cutplane.cli.classification",
+}
 
 
 def train(
@@ -35,6 +35,7 @@ def train(
     model_path: Annotated[
         Path, typer.Argument(metavar="MODEL", help="Where to write the model file.", show_default=False)
     ],
+    task: Annotated[Task, typer.Option(help="What to learn.")] = Task.classes,
     C: Annotated[float, typer.Option("--C", callback=positive, help="Weight of each example's loss.")] = 1.0,
     tol: Annotated[
         float, typer.Option(callback=positive, help="Relative gap to prove: (objective - bound) / objective.")
@@ -90,11 +91,10 @@ def train(
     check_model_output(model_path, inputs=[data])
     if plot is not None:
         check_plot_output(plot, inputs=[data, model_path])
-
-    examples = read_data(data, zero_based=zero_based, threads=threads, n_features=n_features, quiet=quiet)
-    _refuse_targets(data, examples.y)
-    model = LinearSVC(
-        C,
+    request = TrainRequest(
+        data=data,
+        model_path=model_path,
+        C=C,
         tol=tol,
         method=method.value,
         line_search=line_search.value,
@@ -103,24 +103,12 @@ def train(
         class_weight=None if class_weight is None else class_weight.value,
         max_iter=max_iter,
         time_limit=time_limit,
-        n_jobs=threads,
+        threads=threads,
+        zero_based=zero_based,
+        n_features=n_features,
+        plot=plot,
+        as_json=as_json,
+        quiet=quiet,
     )
-    run = fit(model, examples.X, examples.y, quiet=quiet)
-    save(model, model_path, notes={"data": data.name, "zero_based": examples.zero_based})
-    if plot is not None:
-        save_convergence(model.history_, plot, tol=tol, labels=list(model.classes_))
-
-    if as_json:
-        print_json({"model": model_path, "plot": plot, **run.as_json()})
-    elif not quiet:
-        saved = [("model", str(model_path))] + ([] if plot is None else [("plot", str(plot))])
-        print_facts(run.facts() + saved)
-    return run.status
-
-
-def _refuse_targets(path: Path, y: NDArray[Any]) -> None:
-    """Say it plainly when a file for regression is given; scikit-learn's words take three lines."""
-    if y.dtype.kind == "f":
-        odd = y[np.rint(y) != y]
-        example = odd[0] if len(odd) else y[np.argmax(np.abs(y))]
-        raise ValueError(f"{path} has the label {example:g}, but classes are whole numbers below 2^53 in size.")
+    status: int = import_module(_TASKS[task]).train(request)
+    return status
