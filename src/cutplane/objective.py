@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cutplane import _core
-from cutplane.risks.base import Array, Ray, Risk, Rows, Smoothed
+from cutplane.risks.base import Array, Ray, Risk, RoundedRisk, Rows, Smoothed
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.base import Curvature, Cut, Point, SmoothedCut
 from cutplane.sources.base import Source
@@ -119,6 +118,14 @@ class Objective:
         return self.risk.ray(a.scores, b.scores)
 
 
+def make_objective(source: Source, risk: Risk, *, intercept: bool = False) -> Objective:
+    """The objective that lets the risk be minimised in every way it can be; no intercept where it changes nothing."""
+    intercept = intercept and not risk.shift_invariant
+    if isinstance(risk, RoundedRisk):
+        return SmoothObjective(source, risk, intercept=intercept)
+    return Objective(source, risk, intercept=intercept)
+
+
 class SmoothObjective(Objective):
     """An objective whose risk can round its kinks, as Newton's method needs it.
 
@@ -126,12 +133,12 @@ class SmoothObjective(Objective):
     these add a linear function.
     """
 
-    risk: Hinge
+    risk: RoundedRisk
 
     def __init__(
         self,
         source: Source,
-        risk: Hinge,
+        risk: RoundedRisk,
         *,
         intercept: bool = False,
         rest: Cut | None = None,
@@ -141,11 +148,16 @@ class SmoothObjective(Objective):
         self._rest = rest
         self._rest_balance = rest_balance
 
+    @property
+    def first_width(self) -> float:
+        """The width that has most examples on a kink at w = 0."""
+        return self.risk.first_width
+
     def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
         """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
         s = self.risk.smoothed(point.scores, h)
         if self.intercept and self._rest is None:
-            s = _balanced(s, point.scores, self.risk.y)
+            s = _balanced(s, point.scores, self.risk)
         slope, offset, value = self.source.combine(s.coef), s.offset, s.value
         if self._rest is not None:
             slope = slope + self._rest.slope
@@ -200,7 +212,7 @@ class SmoothObjective(Objective):
 
     def dual_ascent(self, C: float, seed: int) -> HingeAscent | None:
         """Dual coordinate ascent on this objective; None where the examples cannot be visited one by one."""
-        if not isinstance(self.source, MatrixSource) or self._rest is not None:
+        if not isinstance(self.source, MatrixSource) or not isinstance(self.risk, Hinge) or self._rest is not None:
             return None
         return HingeAscent(self.source, self.risk, C, intercept=self.intercept, seed=seed)
 
@@ -273,11 +285,11 @@ class HingeAscent:
     def plane(self) -> Cut:
         """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
         coef = self._ascent.coefficients(1.0 / self._C, self._intercept)
-        offset = -float(coef @ self._risk.y)
+        offset = self._risk.plane_offset(coef)
         return Cut(self._source.combine(coef), offset, np.nan, exact=False)
 
 
-def _balanced(s: Smoothed, scores: Array, y: NDArray[np.int8]) -> Smoothed:
+def _balanced(s: Smoothed, scores: Array, risk: RoundedRisk) -> Smoothed:
     """The plane with the heavier side scaled down until its coefficients sum to zero.
 
     An intercept can be balanced only as finely as scores resolve h; without this, what is left would lean on it.
@@ -290,11 +302,11 @@ def _balanced(s: Smoothed, scores: Array, y: NDArray[np.int8]) -> Smoothed:
         if excess == 0.0 or total == 0.0:
             break
         coef[heavier] *= max(0.0, 1.0 - excess / total)
-    offset = -float(coef @ y)
+    offset = risk.plane_offset(coef)
     return s._replace(coef=coef, offset=offset, error=s.value - float(coef @ scores) - offset)
 
 
-def _balancing_shift(risk: Hinge, scores: Array, h: float, rest: float) -> float:
+def _balancing_shift(risk: RoundedRisk, scores: Array, h: float, rest: float) -> float:
     """The root in t of the slope of the rounded risk along a constant, by Newton's method in a bracket."""
     low, high, t = -np.inf, np.inf, 0.0
     for _ in range(100):

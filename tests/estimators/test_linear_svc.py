@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 from threadpoolctl import threadpool_limits
 
-import cutplane.estimators.linear_svc as module
+import cutplane.estimators.linear_model as module
 from cutplane import LinearSVC
 
 

@@ -70,7 +70,7 @@ def test_values_that_are_not_finite(bad: float, store: Any, dtype: type) -> None
         ({"method": "sgd"}, "^method='sgd' must be one of 'auto', 'newton', 'oca', 'cpa'.$"),
         ({"method": None}, "^method=None must be one of"),
         ({"line_search": "armijo"}, "^line_search='armijo' must be one of 'exact', 'three-point'.$"),
-        ({"loss": "squared_hinge"}, "^loss='squared_hinge' must be one of 'hinge'.$"),
+        ({"loss": "squared_hinges"}, "^loss='squared_hinges' must be one of 'hinge'"),
         ({"n_jobs": 0}, "^n_jobs=0 must be None or an integer other than 0"),
         ({"n_jobs": 1.5}, "^n_jobs=1.5 must"),
         ({"max_iter": 0}, "^max_iter=0 must"),

@@ -100,9 +100,30 @@ def test_three_members_are_enough() -> None:
     check_risk(Squared(), N)
 
 
-def test_what_a_risk_does_not_offer_is_said() -> None:
-    with pytest.raises(NotImplementedError, match="Squared has no intercept"):
-        Squared().shift(np.zeros(2))
+@pytest.mark.parametrize("seed", range(3))
+def test_any_risk_has_an_intercept(seed: int) -> None:
+    scores = 10.0 * np.random.default_rng(seed).normal(size=N)
+    shift = Squared().shift(scores)
+    assert shift == pytest.approx(-scores.mean(), abs=1e-12)
+    assert np.sum(Squared().balanced_cut(scores + shift).coef) == pytest.approx(0.0, abs=1e-15)
+
+
+class Bare(Risk):
+    """The hinge as a user may write it, kinks and all."""
+
+    def __init__(self, y: Any, sample_weight: Any = None) -> None:
+        self.y = np.asarray(y)
+
+    def value(self, scores: Array) -> float:
+        return float(np.maximum(0.0, 1.0 - self.y * scores).mean())
+
+    def cut(self, scores: Array) -> ScoreCut:
+        active = (1.0 - self.y * scores >= 0.0) / len(self.y)
+        return ScoreCut(-self.y * active, float(active.sum()), self.value(scores))
+
+
+def test_the_intercept_of_a_risk_with_kinks_is_found() -> None:
+    check_risk(Bare(LABELS), N)
 
 
 @pytest.mark.parametrize(

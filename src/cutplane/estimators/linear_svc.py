@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from cutplane.estimators import validation
-from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks, with_callbacks
-from cutplane.estimators.savable import Arrays, Savable, finite, labels_from_file, labels_to_file
-from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
-from cutplane.objective import SmoothObjective
-from cutplane.risks.hinge import Hinge
-from cutplane.solvers.ledger import Ledger
+from cutplane.estimators.callbacks import with_callbacks
+from cutplane.estimators.linear_model import LinearModel
+from cutplane.estimators.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.risks.base import Risk
+from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
 from cutplane.solvers.result import Result, Step
-from cutplane.solvers.stopping import Stopping
-from cutplane.sources import Source, as_source
-from cutplane.sources.augmented import AugmentedSource
 
 
-class LinearSVC(Savable, CallbackSupportMixin, LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
+class LinearSVC(LinearClassifierMixin, LinearModel):
     """Linear support vector classification, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ max(0, 1 - yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised.
@@ -35,8 +29,12 @@ class LinearSVC(Savable, CallbackSupportMixin, LinearClassifierMixin, SparseCoef
     ----------
     C : float, default=1.0
         Weight of the losses against the margin, per example.
-    loss : {"hinge"}, default="hinge"
-        The loss.
+    loss : str or callable, default="hinge"
+        The loss: the name of one in `cutplane.risks.registry.BINARY`, or your own, a subclass of
+        `cutplane.risks.base.Risk` (or a function that returns one) that is called as ``loss(y, sample_weight)`` with
+        labels of -1 and +1.
+    loss_options : dict or None, default=None
+        Further keyword arguments of the loss.
     tol : float, default=1e-3
         The relative gap (upper - lower) / upper at which training ends.
     absolute_tol : float, default=0.0
@@ -102,7 +100,8 @@ class LinearSVC(Savable, CallbackSupportMixin, LinearClassifierMixin, SparseCoef
         self,
         C: float = 1.0,
         *,
-        loss: str = "hinge",
+        loss: str | Callable[..., Risk] = "hinge",
+        loss_options: Mapping[str, Any] | None = None,
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -120,6 +119,7 @@ class LinearSVC(Savable, CallbackSupportMixin, LinearClassifierMixin, SparseCoef
     ) -> None:
         self.C = C
         self.loss = loss
+        self.loss_options = loss_options
         self.tol = tol
         self.absolute_tol = absolute_tol
         self.risk_tol = risk_tol
@@ -144,131 +144,52 @@ class LinearSVC(Savable, CallbackSupportMixin, LinearClassifierMixin, SparseCoef
         self
         """
         training = self._training()
+        loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
         X, y = validation.check_examples(self, X, y)
         check_classification_targets(y)
         self.classes_, codes = validation.check_labels(y)
         weights = validation.check_weights(sample_weight, X, self.class_weight, self.classes_, y)
-        source = as_source(X, n_threads=training.n_threads)
-        if self._penalised:
-            source = AugmentedSource(source, float(self.intercept_scaling or 0.0))
-        warm = self._warm_results(source, codes, weights)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        results: list[Result] = []
-        books: list[Ledger] = []
-
-        def so_far() -> dict[str, Any] | None:
-            open_run = [books[-1].result("interrupted")] if len(books) > len(results) else []
-            return self._fitted(results + open_run) if len(results + open_run) == len(positives) else None
-
-        hooks = StepHooks(self, self.on_step, X, y, so_far)
-        for index, positive in enumerate(positives):
-            labels = np.where(codes == positive, 1, -1).astype(np.int8)
-            _check_both_sides(labels, weights, self.classes_[positive])
-            risk = Hinge(labels, weights, n_threads=training.n_threads)
-            objective = SmoothObjective(source, risk, intercept=self.fit_intercept and not self._penalised)
-            run = training.for_risk(risk.total_weight, hooks if hooks.wanted else None)
-            results.append(run.run(objective, warm[index] if warm else None, books.append))
-            warn_unless_proven(results[-1], type(self).__name__)
-            if results[-1].stop_reason == "interrupted" and len(results) < len(positives):
-                raise KeyboardInterrupt
-        self._keep(results)
-        hooks.close()
+        problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
+        self._train(training, X, y, weights, problems, key=(codes, self.loss, self.loss_options))
         return self
 
-    @property
-    def _penalised(self) -> bool:
-        return bool(self.fit_intercept) and self.intercept_scaling is not None
-
-    def _training(self) -> Training:
-        """The settings, checked."""
-        validation.check_choice("loss", self.loss, ("hinge",))
-        if self.intercept_scaling is not None:
-            validation.check_positive("intercept_scaling", self.intercept_scaling)
-        if self.max_iter is not None:
-            validation.check_count("max_iter", self.max_iter)
-        if self.time_limit is not None:
-            validation.check_positive("time_limit", self.time_limit)
-        seed = 0
-        if self.random_state is not None:
-            from sklearn.utils import check_random_state
-
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Training(
-            validation.check_positive("C", self.C),
-            Stopping(
-                validation.check_positive("tol", self.tol),
-                validation.check_not_negative("absolute_tol", self.absolute_tol),
-                validation.check_not_negative("risk_tol", self.risk_tol),
-                self.max_iter,
-                self.time_limit,
-            ),
-            validation.check_choice("method", self.method, METHODS),
-            validation.check_choice("line_search", self.line_search, LINE_SEARCHES),
-            seed,
-            validation.check_threads(self.n_jobs),
-        )
-
-    def _keep(self, results: list[Result]) -> None:
-        for name, value in self._fitted(results).items():
-            setattr(self, name, value)
-        several = len(results) > 1
-        self.objective_ = _each([r.upper for r in results])
-        self.lower_bound_ = _each([r.lower for r in results])
-        self.gap_ = _each([r.gap for r in results])
-        self.n_iter_ = max(len(r.history) for r in results)
-        self.history_ = [r.history for r in results] if several else results[0].history
-        self.stop_reason_ = [r.stop_reason for r in results] if several else results[0].stop_reason
-        if self._warm_key is not None:
-            self._warm = (self._warm_key, results)
-        else:
-            self.__dict__.pop("_warm", None)
+    def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any) -> Risk:
+        """The risk of one class against the rest."""
+        labels = np.where(codes == positive, 1, -1).astype(np.int8)
+        _check_both_sides(labels, weights, self.classes_[positive])
+        risk = make_risk(loss, labels, weights)
+        if risk.binary_only and len(self.classes_) > 2:
+            raise ValueError(f"y has {len(self.classes_)} classes, but loss={self.loss!r} is for two.")
+        # A user's risk may decide in its own way; the others by the sign.
+        self._decides = None if type(risk).decide is Risk.decide else risk
+        return risk
 
     def _fitted(self, results: list[Result]) -> dict[str, Any]:
-        """The attributes that predictions need."""
-        w = np.vstack([r.w for r in results])
-        intercept = np.array([r.intercept for r in results])
-        if self._penalised:
-            intercept = float(self.intercept_scaling or 0.0) * w[:, -1]
-            w = np.ascontiguousarray(w[:, :-1])
-        return {"coef_": w, "intercept_": intercept, "classes_": self.classes_}
+        return {**super()._fitted(results), "classes_": self.classes_}
 
-    def _warm_results(self, source: Source, codes: NDArray[np.intp], weights: Any) -> list[Result] | None:
-        """The results of the last fit if it was on the same data, recognised by the scores of a fixed vector."""
-        self._warm_key: tuple[Any, ...] | None = None
-        if not self.warm_start:
-            return None
-        probe = np.random.default_rng(0).standard_normal(source.shape[1])
-        digest = hashlib.sha256(source.scores(probe).tobytes())
-        digest.update(codes.tobytes())
-        digest.update(b"" if weights is None else weights.tobytes())
-        self._warm_key = (digest.hexdigest(), self.fit_intercept, self.intercept_scaling)
-        key, results = getattr(self, "_warm", (None, None))
-        return results if key == self._warm_key else None
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each example: by the sign of its score, or the highest score where there are several."""
+        scores = self.decision_function(X)
+        decides = getattr(self, "_decides", None)
+        if decides is not None and scores.ndim == 1:
+            return np.asarray(self.classes_[(np.asarray(decides.decide(scores)) > 0).astype(int)])
+        return np.asarray(super().predict(X))
 
     def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
-        arrays, classes = labels_to_file(self.classes_)
-        weights: Any = self.coef_  # sparse after `sparsify`
-        coef = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
-        return {"coef": coef, "intercept": np.asarray(self.intercept_), **arrays}, {"classes": classes}
+        if getattr(self, "_decides", None) is not None:
+            raise ValueError(
+                f"The predictions of loss={self.loss!r} are its own `decide`, which a model file cannot hold; "
+                "models whose predictions are the sign of their scores can be saved."
+            )
+        arrays, stored = super()._to_file()
+        class_arrays, classes = labels_to_file(self.classes_)
+        return {**arrays, **class_arrays}, {**stored, "classes": classes}
 
     def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
         self.classes_ = labels_from_file(arrays, stored["classes"])
         problems = 1 if len(self.classes_) == 2 else len(self.classes_)
-        self.coef_ = finite(arrays, "coef", (problems, self.n_features_in_))
-        self.intercept_ = finite(arrays, "intercept", (problems,))
-        if np.size(self.gap_) != problems:
-            raise ValueError("the certificate is not one number per problem")
-
-    def __sklearn_tags__(self) -> Any:
-        """Scikit-learn's description of what this estimator takes."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _each(values: list[float]) -> Any:
-    """The value of a binary problem, or an array of those of several."""
-    return float(values[0]) if len(values) == 1 else np.array(values)
+        self._weights_from_file(arrays, (problems, self.n_features_in_))
 
 
 def _check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:

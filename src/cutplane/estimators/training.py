@@ -9,6 +9,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane.objective import SmoothObjective
 from cutplane.solvers.auto import Auto
 from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.bundle import Bundle
@@ -41,6 +42,11 @@ class Training:
 
     def run(self, objective: Any, warm: Result | None = None, watch: Callable[[Ledger], None] | None = None) -> Result:
         """Train; after Ctrl-C, what was reached until then. `watch` is handed the books before the first step."""
+        if self.method == "newton" and not isinstance(objective, SmoothObjective):
+            raise ValueError(
+                f"method='newton' needs a loss that is smooth or can round its kinks, which "
+                f"{type(objective.risk).__name__} cannot; 'auto', 'oca' and 'cpa' are accepted."
+            )
         with one_blas_thread():
             return self._run(objective, warm, watch)
 
@@ -76,6 +82,8 @@ class Training:
         if self.method == "oca":
             search: LineSearch = ExactLineSearch() if self.line_search == "exact" else ThreePointLineSearch()
             return CuttingPlane(search).run(objective, ledger, start)
+        if not isinstance(objective, SmoothObjective):
+            return CuttingPlane().run(objective, ledger, start)
         if self.method == "newton":
             begin = narrowed_start(objective, ledger) if resumed else None
             return SmoothedNewton(self.seed).run(objective, ledger, begin)

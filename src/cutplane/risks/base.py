@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cutplane.risks.intercept import balanced_mixture, best_shift
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -53,12 +55,18 @@ class Risk(ABC):
     Requires: `scores` are those of the sample the risk was made for, in order. Ensures: immutable; `cut` is below
     the risk everywhere and tight where it was taken.
 
-    A new risk implements `value`, `cut` and `decide`. `ray` makes line searches exact, `shift` allows an
-    unpenalised intercept, `smoothed` and what goes with it allow Newton's method.
+    A new risk implements `value` and `cut`. What else it has says what can be done with it: `ray` makes line searches
+    exact, `shift` and `balanced_cut` make an intercept cheap, and a `RoundedRisk` can be minimised by Newton's method.
     """
 
     #: The risk is never below this.
     lower_bound: float = 0.0
+    #: What C per example is multiplied by to weigh the whole risk; None: the number, or the weight, of the examples.
+    total_weight: float | None = None
+    #: Whether a constant added to every score changes nothing: then no intercept is sought.
+    shift_invariant: bool = False
+    #: Whether one class against the rest makes no sense: then a classifier takes two classes only.
+    binary_only: bool = False
 
     @abstractmethod
     def value(self, scores: Array) -> float:
@@ -68,9 +76,9 @@ class Risk(ABC):
     def cut(self, scores: Array) -> ScoreCut:
         """The plane that touches the risk at `scores`."""
 
-    @abstractmethod
     def decide(self, scores: Array) -> NDArray[Any]:
-        """Predictions from scores."""
+        """Predictions from scores: +1 where they are positive, else -1."""
+        return np.where(scores > 0, 1, -1).astype(np.int8)
 
     def ray(self, start: Array, end: Array) -> Ray | None:
         """The exact restriction to the line through `start` and `end`; None where there is none."""
@@ -82,9 +90,48 @@ class Risk(ABC):
         return moved, self.value(moved), self.cut(moved + mu * (end - moved))
 
     def shift(self, scores: Array) -> float:
-        """The constant that, added to every score, makes the risk least."""
-        raise NotImplementedError(f"{type(self).__name__} has no intercept.")
+        """The constant that, added to every score, makes the risk least: by bisection, unless a risk knows better."""
+        return 0.0 if self.shift_invariant else best_shift(self.cut, scores)
 
     def balanced_cut(self, scores: Array) -> ScoreCut:
         """As `cut`, at scores that `shift` leaves alone, with coefficients that sum to zero."""
-        raise NotImplementedError(f"{type(self).__name__} has no intercept.")
+        if self.shift_invariant:
+            return self.cut(scores)
+        return ScoreCut(*balanced_mixture(self.cut, scores), self.value(scores))
+
+
+class RoundedRisk(Risk):
+    """A risk that Newton's method can minimise: smooth, or with kinks that can be rounded over a width h.
+
+    Where the risk is smooth, h means nothing: `smoothed` is the risk itself and its error zero.
+    """
+
+    #: The width that has most examples on a kink at scores of zero.
+    first_width: float = 4.0
+
+    @abstractmethod
+    def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
+        """The part of the sum that runs over some examples, times `scale`."""
+
+    @abstractmethod
+    def smoothed(self, scores: Array, h: float) -> Smoothed:
+        """The risk rounded over a width h."""
+
+    @abstractmethod
+    def extrapolated(self, scores: Array, h: float, reach: float) -> Array:
+        """Coefficients of the risk rounded over h as if examples on the kink of width `reach` stayed on it."""
+
+    @abstractmethod
+    def kinks(self, scores: Array, h: float) -> tuple[Rows, Array]:
+        """The examples that the rounded risk is curved at, and h times the second derivatives there."""
+
+    @abstractmethod
+    def smoothed_ray(self, scores: Array, direction: Array | None, t: float, h: float) -> tuple[float, float, float]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
+
+    @abstractmethod
+    def plane_offset(self, coef: Array) -> float:
+        """The offset of the highest plane with these coefficients that is below the risk: minus its conjugate.
+
+        Requires: some plane below the risk has coefficients that are each of the sign of `coef` and no smaller.
+        """

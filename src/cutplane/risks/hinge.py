@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
-from cutplane.risks.base import Array, Risk, Rows, ScoreCut, Smoothed
+from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 
 Labels = NDArray[np.int8]
 
@@ -37,7 +37,7 @@ class HingeRay(NamedTuple):
         return self.core.ray_minimum(self.start, self.end, True, quadratic, linear, C, 0.0, self.n_threads)
 
 
-class Hinge(Risk):
+class Hinge(RoundedRisk):
     """Sum of c_i max(0, 1 - y_i s_i), the c_i proportional to the sample weights and summing to one.
 
     Parameters
@@ -80,9 +80,9 @@ class Hinge(Risk):
         self._n_threads = n_threads
         self._core = _core.Hinge(y, weights, each)
 
-    def take(self, rows: Rows, *, scale: float = 1.0) -> Hinge:
+    def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
         """The part of the sum that runs over some examples, times `scale`."""
-        part = object.__new__(Hinge)
+        part = object.__new__(type(self))
         part.total_weight = self.total_weight
         weights = None if self.weights is None else self.weights[rows] * scale
         part._set(self.y[rows], weights, self.each * scale, self._n_threads)
@@ -95,10 +95,6 @@ class Hinge(Risk):
     def cut(self, scores: Array) -> ScoreCut:
         """The plane at `scores`: every example at or beyond its kink counts whole (OCA section 3.1)."""
         return ScoreCut(*self._core.cut(scores, self._n_threads))
-
-    def decide(self, scores: Array) -> NDArray[np.int8]:
-        """+1 where the score is positive, else -1."""
-        return np.where(scores > 0, 1, -1).astype(np.int8)
 
     def ray(self, start: Array, end: Array) -> HingeRay:
         """The exact restriction to a line."""
@@ -137,3 +133,7 @@ class Hinge(Risk):
     def smoothed_ray(self, scores: Array, direction: Array | None, t: float, h: float) -> tuple[float, float, float]:
         """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
         return self._core.ray(scores, direction, False, t, h, self._n_threads)
+
+    def plane_offset(self, coef: Array) -> float:
+        """The offset of the plane with these coefficients: each stands for a weight pi = -coef·y."""
+        return -float(coef @ self.y)

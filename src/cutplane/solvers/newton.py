@@ -21,12 +21,9 @@ from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
 
-# At w = 0 every example is at distance 1 from its kink: h = 4 has them all on it, and the first step is a fit by least
-# squares.
-_FIRST_WIDTH = 4.0
 _NARROWING = 0.25
-# Scores are not known more finely.
-_LEAST_WIDTH = 1e-12
+# Scores are not known more finely, relative to the first width.
+_LEAST_WIDTH = 2.5e-13
 # A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves.
 _START_ERROR = 0.15
 # Examples within this many widths of their kinks are near; the others are replaced by their tangents if these are
@@ -47,6 +44,9 @@ class SmoothObjectiveLike(Protocol):
 
     @property
     def examples(self) -> int: ...  # noqa: D102
+
+    @property
+    def first_width(self) -> float: ...  # noqa: D102
 
     def score(self, w: Array, intercept: float) -> Any: ...  # noqa: D102
 
@@ -88,8 +88,9 @@ def narrowed_start(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | No
     point = ledger.incumbent
     if point is None:
         return None
-    h, gap = _FIRST_WIDTH, ledger.upper - ledger.lower
-    while h > 1e-6 and ledger.C * objective.rounding_error(point, h) > _START_ERROR * gap:
+    h, gap = objective.first_width, ledger.upper - ledger.lower
+    least = 2.5e-7 * h
+    while h > least and ledger.C * objective.rounding_error(point, h) > _START_ERROR * gap:
         h *= 0.5
     return Start(point.w, point.intercept, h)
 
@@ -136,7 +137,7 @@ class SmoothedNewton:
         """Go on until the ledger says why to stop, or "stalled" if no step helps any more."""
         system = NewtonSystem(objective.dimension)
         if start is None:
-            start = Start(np.zeros(objective.dimension), 0.0, _FIRST_WIDTH)
+            start = Start(np.zeros(objective.dimension), 0.0, objective.first_width)
             with ledger.phase("sample"):
                 start = self._from_samples(objective, ledger, start, system)
         with ledger.phase("scores"):
@@ -222,13 +223,13 @@ def _check(objective: SmoothObjectiveLike, C: float, start: Start) -> tuple[Any,
     if np.isfinite(start.expected):
         value = 0.5 * float(start.w @ start.w) + C * objective.value(point)
         if value > 1.5 * start.expected:
-            point, h = objective.score(np.zeros_like(start.w), 0.0), _FIRST_WIDTH
+            point, h = objective.score(np.zeros_like(start.w), 0.0), objective.first_width
         else:
             # What rounding costs falls as h²: choose h so that it costs about what the sample was off.
             error = C * objective.rounding_error(point, h)
             off = 0.25 * (value - start.expected)
             if off > error > 0.0:
-                h = min(_FIRST_WIDTH, h * float(np.sqrt(off / error)))
+                h = min(objective.first_width, h * float(np.sqrt(off / error)))
     return objective.balance(point, h), h
 
 
@@ -261,7 +262,7 @@ def _minimise(
                 end, h_next = _minimise(near, ledger, start, h, system, within, few=_FEW_OF_NEAR)
                 p, shift = end.w - point.w, end.intercept - point.intercept
             else:
-                h_next = _next_width(now, h, narrowing, until.tolerance)
+                h_next = max(_LEAST_WIDTH * objective.first_width, _next_width(now, h, narrowing, until.tolerance))
                 p, shift = _newton_step(objective, C, point, now, h, h_next, system)
         with until.phase("scores"):
             direction = objective.score(p, shift)
@@ -281,7 +282,7 @@ def _next_width(now: _Evaluation, h: float, narrowing: float, tolerance: float) 
         return h
     # What rounding costs falls as h²: this much is left for it in a gap of `tolerance`.
     enough = float(np.sqrt(0.4 * tolerance * abs(now.upper) / now.error)) if now.error > 0.0 else 0.5
-    return max(_LEAST_WIDTH, h * min(0.7, max(narrowing, enough)))
+    return h * min(0.7, max(narrowing, enough))
 
 
 def _newton_step(

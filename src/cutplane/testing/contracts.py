@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cutplane.risks.base import Risk
+from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.solvers.result import Step
 from cutplane.sources.base import Source
 from cutplane.testing import reference
@@ -199,16 +199,12 @@ def check_risk(risk: Risk, n_examples: int, *, n_scores: int | None = None, seed
         for end in points:
             if end is not start:
                 _check_ray(risk, start, end)
-    if _offers(risk, "shift"):
+    if n_scores is None:
         for scores in points:
             _check_intercept(risk, scores, points)
-    if hasattr(risk, "smoothed"):
+    if isinstance(risk, RoundedRisk):
         for scores in points:
             _check_smoothed(risk, scores, points)
-
-
-def _offers(risk: Risk, method: str) -> bool:
-    return getattr(type(risk), method) is not getattr(Risk, method)
 
 
 def _size(coef: Array, scores: Array) -> float:

@@ -1,0 +1,193 @@
+"""What linear estimators share: settings, training of one or several problems, warm starts, the certificate."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.linear_model._base import SparseCoefMixin
+
+from cutplane.estimators import validation
+from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks
+from cutplane.estimators.savable import Arrays, Savable, finite
+from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
+from cutplane.objective import make_objective
+from cutplane.risks.base import Risk
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.result import Result
+from cutplane.solvers.stopping import Stopping
+from cutplane.sources import Source, as_source
+from cutplane.sources.augmented import AugmentedSource
+
+
+class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator):
+    """A model of one score per example, or of one for each of several problems on the same examples.
+
+    A subclass names its parameters in `__init__` (those that it leaves out have the values below), checks its
+    examples, and calls `_train` with what makes the risk of each problem.
+    """
+
+    C: float = 1.0
+    tol: float = 1e-3
+    absolute_tol: float = 0.0
+    risk_tol: float = 0.0
+    method: str = "auto"
+    line_search: str = "exact"
+    fit_intercept: bool = True
+    intercept_scaling: float | None = None
+    max_iter: int | None = 10_000
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    random_state: Any = None
+    on_step: Callable[..., Any] | None = None
+
+    def _training(self) -> Training:
+        """The settings, checked."""
+        if self.intercept_scaling is not None:
+            validation.check_positive("intercept_scaling", self.intercept_scaling)
+        if self.max_iter is not None:
+            validation.check_count("max_iter", self.max_iter)
+        if self.time_limit is not None:
+            validation.check_positive("time_limit", self.time_limit)
+        seed = 0
+        if self.random_state is not None:
+            from sklearn.utils import check_random_state
+
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Training(
+            validation.check_positive("C", self.C),
+            Stopping(
+                validation.check_positive("tol", self.tol),
+                validation.check_not_negative("absolute_tol", self.absolute_tol),
+                validation.check_not_negative("risk_tol", self.risk_tol),
+                self.max_iter,
+                self.time_limit,
+            ),
+            validation.check_choice("method", self.method, METHODS),
+            validation.check_choice("line_search", self.line_search, LINE_SEARCHES),
+            seed,
+            validation.check_threads(self.n_jobs),
+        )
+
+    @property
+    def _penalised(self) -> bool:
+        return bool(self.fit_intercept) and self.intercept_scaling is not None
+
+    def _train(
+        self,
+        training: Training,
+        X: Any,
+        y: Any,
+        weights: NDArray[np.float64] | None,
+        problems: Sequence[Callable[[], Risk]],
+        key: Iterable[Any],
+    ) -> list[Result]:
+        """Solve each problem and keep the results.
+
+        Parameters
+        ----------
+        training : Training
+            The settings.
+        X, y, weights : array
+            The examples and their weights (None: 1 each), checked.
+        problems : sequence of callables
+            Each makes the risk of one problem, when its turn comes.
+        key : iterable
+            All besides X and the weights that the risks depend on, arrays or comparable values: what a warm start
+            must find equal.
+        """
+        source = as_source(X, n_threads=training.n_threads)
+        if self._penalised:
+            source = AugmentedSource(source, float(self.intercept_scaling or 0.0))
+        warm = self._warm_results(source, (weights, *key))
+        everyone = float(X.shape[0]) if weights is None else float(weights.sum())
+        results: list[Result] = []
+        books: list[Ledger] = []
+
+        def so_far() -> dict[str, Any] | None:
+            open_run = [books[-1].result("interrupted")] if len(books) > len(results) else []
+            return self._fitted(results + open_run) if len(results + open_run) == len(problems) else None
+
+        hooks = StepHooks(self, self.on_step, X, y, so_far)
+        for index, make_risk in enumerate(problems):
+            risk = make_risk()
+            objective = make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
+            total = everyone if risk.total_weight is None else risk.total_weight
+            run = training.for_risk(total, hooks if hooks.wanted else None)
+            results.append(run.run(objective, warm[index] if warm else None, books.append))
+            warn_unless_proven(results[-1], type(self).__name__)
+            if results[-1].stop_reason == "interrupted" and len(results) < len(problems):
+                raise KeyboardInterrupt
+        self._keep(results)
+        hooks.close()
+        return results
+
+    def _keep(self, results: list[Result]) -> None:
+        """The fitted model and its certificate, as attributes."""
+        for name, value in self._fitted(results).items():
+            setattr(self, name, value)
+        several = len(results) > 1
+        self.objective_ = _each([r.upper for r in results])
+        self.lower_bound_ = _each([r.lower for r in results])
+        self.gap_ = _each([r.gap for r in results])
+        self.n_iter_ = max(len(r.history) for r in results)
+        self.history_ = [r.history for r in results] if several else results[0].history
+        self.stop_reason_ = [r.stop_reason for r in results] if several else results[0].stop_reason
+        if self._warm_key is not None:
+            self._warm = (self._warm_key, results)
+        else:
+            self.__dict__.pop("_warm", None)
+
+    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+        """The attributes that predictions need: a row of weights and an intercept for each problem."""
+        w = np.vstack([r.w for r in results])
+        intercept = np.array([r.intercept for r in results])
+        if self._penalised:
+            intercept = float(self.intercept_scaling or 0.0) * w[:, -1]
+            w = np.ascontiguousarray(w[:, :-1])
+        return {"coef_": w, "intercept_": intercept}
+
+    def _warm_results(self, source: Source, key: Iterable[Any]) -> list[Result] | None:
+        """The results of the last fit if it was on the same data, recognised by the scores of a fixed vector."""
+        self._warm_key: tuple[Any, ...] | None = None
+        if not self.warm_start:
+            return None
+        probe = np.random.default_rng(0).standard_normal(source.shape[1])
+        digest = hashlib.sha256(source.scores(probe).tobytes())
+        values = []
+        for part in key:
+            if isinstance(part, np.ndarray):
+                digest.update(part.tobytes())
+            values.append(None if isinstance(part, np.ndarray) else part)
+        self._warm_key = (digest.hexdigest(), self.fit_intercept, self.intercept_scaling, *values)
+        last, results = getattr(self, "_warm", (None, None))
+        return results if last == self._warm_key else None
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        weights: Any = self.coef_  # sparse after `sparsify`
+        coef = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+        return {"coef": coef, "intercept": np.asarray(self.intercept_)}, {}
+
+    def _weights_from_file(self, arrays: Arrays, shape: tuple[int, ...]) -> None:
+        """Take `coef_` of the given shape and an intercept for each of its rows; there are as many problems."""
+        self.coef_: Any = finite(arrays, "coef", shape)
+        self.intercept_: NDArray[np.float64] = finite(arrays, "intercept", shape[:-1] or (1,))
+        if np.size(self.gap_) != (shape[0] if len(shape) > 1 else 1):
+            raise ValueError("the certificate is not one number per problem")
+
+    def __sklearn_tags__(self) -> Any:
+        """Scikit-learn's description of what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _each(values: list[float]) -> Any:
+    """The value of one problem, or an array of those of several."""
+    return float(values[0]) if len(values) == 1 else np.array(values)

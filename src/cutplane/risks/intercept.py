@@ -1,0 +1,82 @@
+"""The best constant to add to every score, for any convex risk that can be cut.
+
+Along the constant the risk is convex, and the sum of a cut's coefficients is its slope there. Where that sum changes
+its sign is the minimum; a mixture of the cuts on both sides, weighted so that the sums cancel, is a plane of the
+risk with the constant profiled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Cuts = Callable[[Array], Any]
+
+# Sums of coefficients this small next to their sizes are zero to rounding.
+_ROUNDING = 1e-15
+# No intercept is sought beyond.
+_FURTHEST = 1e15
+
+
+def best_shift(cut: Cuts, scores: Array) -> float:
+    """The constant that makes the risk least."""
+
+    def slope(t: float) -> float:
+        return _total(cut(scores + t).coef)
+
+    first = slope(0.0)
+    if first == 0.0:
+        return 0.0
+    # Towards where the risk falls, ever further, until it rises.
+    towards = -1.0 if first > 0.0 else 1.0
+    near, far = 0.0, towards
+    slope_near, slope_far = first, slope(far)
+    while slope_far * first > 0.0:
+        near, slope_near, far = far, slope_far, 2.0 * far
+        if abs(far) > _FURTHEST:
+            raise ValueError("The risk falls for ever as the intercept moves; it needs a loss on both sides.")
+        slope_far = slope(far)
+    # A secant finds the root of a smooth slope, bisection the step of one that jumps: by turns.
+    for turn in range(200):
+        middle = 0.5 * (near + far)
+        if turn % 2 == 0 and slope_far != slope_near:
+            middle = near - slope_near * (far - near) / (slope_far - slope_near)
+        if not min(near, far) < middle < max(near, far):
+            middle = 0.5 * (near + far)
+        if slope_far == 0.0 or middle in (near, far):
+            break
+        now = slope(middle)
+        if now * first > 0.0:
+            near, slope_near = middle, now
+        else:
+            far, slope_far = middle, now
+    return far
+
+
+def balanced_mixture(cut: Cuts, scores: Array) -> tuple[Array, float]:
+    """Coefficients that sum to zero, and the offset, of a plane that is tight (to rounding) at settled scores."""
+    here = cut(scores)
+    total = _total(here.coef)
+    if total == 0.0:
+        return here.coef, here.offset
+    width = 4.0 * np.finfo(np.float64).eps * max(1.0, float(np.abs(scores).max()))
+    while True:
+        other = cut(scores - width if total > 0.0 else scores + width)
+        opposite = _total(other.coef)
+        if opposite * total <= 0.0:
+            break
+        width *= 4.0
+        if width > _FURTHEST:
+            raise ValueError("The risk falls for ever as the intercept moves; it needs a loss on both sides.")
+    share = opposite / (opposite - total)
+    coef = share * here.coef + (1.0 - share) * other.coef
+    return coef, share * here.offset + (1.0 - share) * other.offset
+
+
+def _total(coef: Array) -> float:
+    total = float(np.sum(coef))
+    return 0.0 if abs(total) <= _ROUNDING * float(np.abs(coef).sum()) else total
