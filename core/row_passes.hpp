@@ -22,6 +22,7 @@ inline constexpr index_t kMostBlocks = 64;
 // Rows that can be taken four at a time: dense ones.
 template <class Rows>
 concept Quartets = requires(const Rows& rows, const index_t* at, const double* in, double* out) {
+  rows.prefetch_after_four(*at, *at);
   rows.dot_four(at, in, out);
   rows.axpy_four(at, in, out);
 };
@@ -37,6 +38,7 @@ CUTPLANE_MULTIVERSION void score_rows(const Rows& rows, index_t begin, index_t e
   if constexpr (Quartets<Rows>) {
     for (; i + 4 <= end; i += 4) {
       const index_t four[4] = {rows.at(i), rows.at(i + 1), rows.at(i + 2), rows.at(i + 3)};
+      rows.prefetch_after_four(i, 0);
       rows.dot_four(four, w, out + i);
     }
   }
@@ -59,6 +61,7 @@ CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end
       four[waiting] = rows.at(i);
       weights[waiting] = coef[i];
       if (++waiting == 4) {
+        rows.prefetch_after_four(four[0], four[3] - four[0] - 3);
         rows.axpy_four(four, weights, sum);
         waiting = 0;
       }
