@@ -1,0 +1,321 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "bindings/bind.hpp"
+#include "core/smo/examples.hpp"
+#include "core/smo/product.hpp"
+#include "core/smo/row_cache.hpp"
+#include "core/smo/solver.hpp"
+
+namespace cutplane::bind {
+namespace {
+
+using nb::literals::operator""_a;
+using namespace cutplane::smo;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class Choice>
+Choice choose(const std::string& name, std::initializer_list<std::pair<const char*, Choice>> all) {
+  for (const auto& [known, choice] : all)
+    if (name == known) return choice;
+  throw std::invalid_argument("unknown: " + name);
+}
+
+KernelFunction function_of(const std::string& name, double gamma, double coef0, int degree) {
+  const Kind kind = choose<Kind>(name, {{"linear", Kind::linear},
+                                        {"rbf", Kind::rbf},
+                                        {"poly", Kind::poly},
+                                        {"sigmoid", Kind::sigmoid},
+                                        {"laplacian", Kind::laplacian},
+                                        {"chi2", Kind::chi2}});
+  return {kind, static_cast<float>(gamma), static_cast<float>(coef0), degree};
+}
+
+template <class T>
+Array2<T> new_matrix(std::size_t rows, std::size_t cols) {
+  T* values = new T[std::max<std::size_t>(rows * cols, 1)];
+  nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return Array2<T>(values, {rows, cols}, owner);
+}
+
+// --- examples ---
+
+using PyExamples = std::shared_ptr<Examples>;
+
+template <class T>
+PyExamples dense_examples(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X,
+                          const std::string& name, double gamma, double coef0, int degree,
+                          std::optional<PyExamples> like, int n_threads) {
+  const DenseView<T> view{X.data(), static_cast<index_t>(X.shape(0)),
+                          static_cast<index_t>(X.shape(1)), X.stride(0), X.stride(1)};
+  const KernelFunction function = function_of(name, gamma, coef0, degree);
+  require(!like || (*like)->features() == view.cols, "the examples have other features");
+  nb::gil_scoped_release release;
+  return std::make_shared<Examples>(function, view, like ? like->get() : nullptr, n_threads);
+}
+
+template <class T, class I>
+PyExamples csr_examples(Vector<const T> values, Vector<const I> indices, Vector<const I> starts,
+                        index_t cols, const std::string& name, double gamma, double coef0,
+                        int degree, std::optional<PyExamples> like, int n_threads) {
+  const CsrView<T, I> view{values.data(), indices.data(), starts.data(),
+                           static_cast<index_t>(starts.shape(0)) - 1, cols};
+  const KernelFunction function = function_of(name, gamma, coef0, degree);
+  require(!like || (*like)->features() == view.cols, "the examples have other features");
+  nb::gil_scoped_release release;
+  return std::make_shared<Examples>(function, view, like ? like->get() : nullptr, n_threads);
+}
+
+Array2<float> block(const PyExamples& left, const PyExamples& right, int n_threads) {
+  require(left->features() == right->features(), "the examples have other features");
+  const index_t m = left->size(), n = right->size(), width = padded(n);
+  Array2<float> result = new_matrix<float>(m, n);
+  nb::gil_scoped_release release;
+  // Rows of a block are padded; of what is handed over they are not.
+  constexpr index_t kAtOnce = 96;
+  std::vector<float> values(std::min(m, kAtOnce) * width);
+  std::vector<float*> rows;
+  std::vector<std::int64_t> which;
+  for (index_t first = 0; first < m; first += kAtOnce) {
+    const index_t last = std::min(m, first + kAtOnce);
+    rows.clear();
+    which.clear();
+    for (index_t r = first; r < last; ++r) {
+      which.push_back(r);
+      rows.push_back(values.data() + (r - first) * width);
+    }
+    right->block(*left, which, rows.data(), n_threads);
+    for (index_t r = first; r < last; ++r)
+      std::copy(rows[r - first], rows[r - first] + n, result.data() + r * n);
+  }
+  return result;
+}
+
+Array2<double> product(const PyExamples& left, const PyExamples& right,
+                       nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> coef,
+                       int n_threads) {
+  require(left->features() == right->features(), "the examples have other features");
+  require(static_cast<index_t>(coef.shape(0)) == right->size(), "one coefficient row per example");
+  Array2<double> result = new_matrix<double>(left->size(), coef.shape(1));
+  nb::gil_scoped_release release;
+  kernel_product(*left, *right, coef.data(), static_cast<index_t>(coef.shape(1)), result.data(),
+                 n_threads);
+  return result;
+}
+
+// --- kernel matrices ---
+
+// Rows that a Python function computes: called with positions, returns (m, n) float32.
+class CalledRows : public KernelRows {
+ public:
+  CalledRows(nb::object function, index_t n, std::vector<float> diagonal)
+      : function_(std::move(function)), n_(n), diagonal_(std::move(diagonal)) {}
+  ~CalledRows() override {
+    nb::gil_scoped_acquire acquire;
+    function_.reset();
+  }
+  index_t size() const override { return n_; }
+  void rows(std::span<const std::int64_t> which, float* const* out, int) const override {
+    nb::gil_scoped_acquire acquire;
+    nb::object positions =
+        nb::cast(to_numpy(std::vector<std::int64_t>(which.begin(), which.end())));
+    const auto values =
+        nb::cast<nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(
+            function_(positions));
+    require(values.shape(0) == which.size() && static_cast<index_t>(values.shape(1)) == n_,
+            "kernel rows of another shape");
+    for (std::size_t r = 0; r < which.size(); ++r)
+      std::copy(values.data() + r * n_, values.data() + (r + 1) * n_, out[r]);
+  }
+  std::vector<float> diagonal(int) const override { return diagonal_; }
+
+ private:
+  nb::object function_;
+  index_t n_;
+  std::vector<float> diagonal_;
+};
+
+struct PyKernelMatrix {
+  std::shared_ptr<KernelRows> rows;
+  std::shared_ptr<RowCache> cache;
+  PyExamples examples;  // kept alive, where rows are computed from them
+  nb::object owners;
+};
+
+PyKernelMatrix with_cache(std::shared_ptr<KernelRows> rows, std::size_t bytes) {
+  PyKernelMatrix result;
+  result.rows = std::move(rows);
+  result.cache = std::make_shared<RowCache>(*result.rows, bytes);
+  return result;
+}
+
+PyKernelMatrix computed(const PyExamples& examples, std::size_t cache_bytes) {
+  PyKernelMatrix result = with_cache(std::make_shared<ComputedRows>(*examples), cache_bytes);
+  result.examples = examples;
+  return result;
+}
+
+template <class T>
+PyKernelMatrix stored(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> K,
+                      std::size_t cache_bytes) {
+  require(K.shape(0) == K.shape(1) && (K.stride(1) == 1 || K.shape(1) <= 1),
+          "a kernel matrix is square and stored by rows");
+  PyKernelMatrix result = with_cache(
+      std::make_shared<StoredRows<T>>(K.data(), static_cast<index_t>(K.shape(0)), K.stride(0)),
+      cache_bytes);
+  result.owners = nb::cast(K);
+  return result;
+}
+
+PyKernelMatrix called(nb::object function, Vector<const float> diagonal, std::size_t cache_bytes) {
+  std::vector<float> own(diagonal.data(), diagonal.data() + diagonal.shape(0));
+  const auto n = static_cast<index_t>(own.size());
+  return with_cache(std::make_shared<CalledRows>(std::move(function), n, std::move(own)),
+                    cache_bytes);
+}
+
+// --- the solver ---
+
+struct PySolver {
+  PyKernelMatrix matrix;
+  std::unique_ptr<RowView> view;
+  std::unique_ptr<Dual> dual;
+  std::unique_ptr<Solver> solver;
+};
+
+PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const std::int64_t>> rows,
+                     Vector<const std::int8_t> y, Vector<const double> p,
+                     Vector<const double> upper, std::optional<Vector<const double>> start,
+                     bool grouped, const std::string& selection, const std::string& stop,
+                     double eps, double least_gain, bool shrinking, index_t working_set,
+                     int n_threads) {
+  const index_t size = matrix.cache->size();
+  const index_t n = rows ? static_cast<index_t>(rows->shape(0)) : size;
+  if (rows)
+    for (index_t r = 0; r < n; ++r)
+      require(rows->data()[r] >= 0 && rows->data()[r] < size, "a row position is out of range");
+  const auto variables = static_cast<index_t>(y.shape(0));
+  require(n > 0 && variables % n == 0 && variables > 0, "a whole number of variables for each row");
+  require(p.shape(0) == y.shape(0) && upper.shape(0) == y.shape(0) &&
+              (!start || start->shape(0) == y.shape(0)),
+          "one entry per variable");
+  Settings settings;
+  settings.selection = choose<Selection>(selection, {{"mvp", Selection::mvp},
+                                                     {"second-order", Selection::second_order},
+                                                     {"hmg", Selection::hmg},
+                                                     {"ofs1", Selection::ofs1},
+                                                     {"ofs2", Selection::ofs2}});
+  settings.stop = choose<StopRule>(
+      stop, {{"kkt", StopRule::kkt}, {"pair", StopRule::pair}, {"gap", StopRule::none}});
+  settings.eps = eps;
+  settings.least_gain = least_gain;
+  settings.shrinking = shrinking;
+  settings.working_set = working_set;
+  settings.n_threads = n_threads;
+  auto result = std::make_unique<PySolver>();
+  result->matrix = matrix;
+  nb::gil_scoped_release release;
+  result->view = std::make_unique<RowView>(*matrix.cache, rows ? rows->data() : nullptr, n);
+  const std::span<const double> from =
+      start ? std::span<const double>(start->data(), variables) : std::span<const double>();
+  result->dual = std::make_unique<Dual>(*result->view, static_cast<int>(variables / n),
+                                        std::span<const std::int8_t>(y.data(), variables),
+                                        std::span<const double>(p.data(), variables),
+                                        std::span<const double>(upper.data(), variables), from,
+                                        grouped, n_threads);
+  result->solver = make_pair_solver(*result->dual, settings);
+  return result.release();
+}
+
+Array1<double> alpha_of(const PySolver& self) {
+  std::vector<double> alpha(self.dual->b);
+  for (std::size_t t = 0; t < alpha.size(); ++t) alpha[t] *= self.dual->y[t];
+  return to_numpy(std::move(alpha));
+}
+
+Array1<double> gradient_of(const PySolver& self) {
+  std::vector<double> gradient(self.dual->f);
+  for (std::size_t t = 0; t < gradient.size(); ++t) gradient[t] *= self.dual->y[t];
+  return to_numpy(std::move(gradient));
+}
+
+void bind_kernels(nb::module_& m) {
+  auto examples = nb::class_<PyExamples>(m, "KernelExamples",
+                                         "Examples as kernels read them, in single precision.");
+  const auto bind_dense = [&](auto value) {
+    examples.def_static("dense", &dense_examples<decltype(value)>, "X"_a.noconvert(), "kernel"_a,
+                        "gamma"_a, "coef0"_a, "degree"_a, "like"_a = nb::none(), "n_threads"_a = 0);
+  };
+  bind_dense(float{});
+  bind_dense(double{});
+  const auto bind_csr = [&](auto value, auto index) {
+    examples.def_static("csr", &csr_examples<decltype(value), decltype(index)>,
+                        "values"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(),
+                        "n_cols"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a,
+                        "like"_a = nb::none(), "n_threads"_a = 0);
+  };
+  bind_csr(float{}, std::int32_t{});
+  bind_csr(float{}, std::int64_t{});
+  bind_csr(double{}, std::int32_t{});
+  bind_csr(double{}, std::int64_t{});
+  examples.def_prop_ro("size", [](const PyExamples& self) { return self->size(); });
+  examples.def(
+      "diagonal",
+      [](const PyExamples& self, int n_threads) { return to_numpy(self->diagonal(n_threads)); },
+      "n_threads"_a = 0, "K(x_i, x_i).");
+  m.def("kernel_block", &block, "left"_a, "right"_a, "n_threads"_a = 0, "K(left, right).");
+  m.def("kernel_product", &product, "left"_a, "right"_a, "coef"_a, "n_threads"_a = 0,
+        "K(left, right) @ coef, without storing the block.");
+
+  auto matrix = nb::class_<PyKernelMatrix>(m, "KernelMatrix",
+                                           "Kernel rows with the cache solvers take them from.");
+  matrix.def_static("computed", &computed, "examples"_a, "cache_bytes"_a);
+  matrix.def_static("stored", &stored<float>, "K"_a.noconvert(), "cache_bytes"_a);
+  matrix.def_static("stored", &stored<double>, "K"_a.noconvert(), "cache_bytes"_a);
+  matrix.def_static("called", &called, "rows"_a, "diagonal"_a, "cache_bytes"_a);
+  matrix.def_prop_ro("size", [](const PyKernelMatrix& self) { return self.cache->size(); });
+  matrix.def_prop_ro(
+      "capacity", [](const PyKernelMatrix& self) { return self.cache->capacity(); },
+      "Rows there is room for.");
+  matrix.def_prop_ro("computed_rows",
+                     [](const PyKernelMatrix& self) { return self.cache->computed(); });
+}
+
+}  // namespace
+
+void bind_smo(nb::module_& m) {
+  bind_kernels(m);
+  auto solver = nb::class_<PySolver>(m, "SmoSolver", "Sequential minimal optimisation.");
+  solver.def_static("create", &new_solver, nb::rv_policy::take_ownership, "matrix"_a, "rows"_a,
+                    "y"_a, "p"_a, "upper"_a, "start"_a, "grouped"_a, "selection"_a, "stop"_a,
+                    "eps"_a, "least_gain"_a, "shrinking"_a, "working_set"_a, "n_threads"_a = 0);
+  solver.def(
+      "advance", [](PySolver& self, std::int64_t steps) { return self.solver->advance(steps); },
+      "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "Take at most this many pair steps; True when the stopping rule holds.");
+  solver.def(
+      "settle", [](PySolver& self) { self.solver->settle(); },
+      nb::call_guard<nb::gil_scoped_release>(), "Bring every gradient up to date.");
+  solver.def_prop_ro("iterations", [](const PySolver& self) { return self.solver->iterations(); });
+  solver.def_prop_ro("stuck", [](const PySolver& self) { return self.solver->stuck(); });
+  solver.def("alpha", &alpha_of);
+  solver.def("gradient", &gradient_of);
+  solver.def(
+      "bounds",
+      [](const PySolver& self) {
+        const Bounds b = self.dual->bounds();
+        return nb::make_tuple(b.dual, b.primal, b.violation, b.rho[0], b.rho[1]);
+      },
+      nb::sig("def bounds(self) -> tuple[float, float, float, float, float]"),
+      "Dual and primal objective, maximal violation, thresholds of the two groups.");
+}
+
+}  // namespace cutplane::bind

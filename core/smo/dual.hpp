@@ -1,0 +1,79 @@
+// The dual problem of every kernel machine here, and a point of it.
+//
+//   minimise ½ a'Qa + p'a   subject to   y'a = const,  0 <= a_i <= C_i,   Q_ij = y_i y_j K_ij
+//
+// Solvers see b_i = y_i a_i, which lies in [low_i, high_i], and f_i = y_i (Qa + p)_i: then signs
+// disappear, a pair step adds t to one b and takes it from another, and the point is optimal where
+// no f_i of a b_i that can grow is below an f_j of a b_j that can shrink.
+//
+// A regression has two variables per row: variable t belongs to row t % rows. Where `grouped` (the
+// nu-machines), y'a is fixed for each sign of y by itself, and a pair has one sign.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "core/smo/row_cache.hpp"
+
+namespace cutplane::smo {
+
+// The rows of a shared kernel matrix that a problem is about.
+class RowView {
+ public:
+  // rows: null for all of them.
+  RowView(RowCache& cache, const std::int64_t* rows, index_t n);
+
+  index_t size() const { return n_; }
+  bool whole() const { return rows_.empty(); }
+  std::int64_t global(index_t local) const { return rows_.empty() ? local : rows_[local]; }
+  RowCache& cache() const { return cache_; }
+
+ private:
+  RowCache& cache_;
+  std::vector<std::int64_t> rows_;
+  index_t n_;
+};
+
+struct Extremes {
+  index_t up = -1;   // least f among those that can grow
+  index_t low = -1;  // greatest f among those that can shrink
+  double up_value = 0, low_value = 0;
+  double violation() const { return up < 0 || low < 0 ? 0.0 : low_value - up_value; }
+};
+
+struct Bounds {
+  double dual, primal;  // the optimum of the problem, negated, lies between them
+  double violation;
+  double rho[2];
+};
+
+struct Dual {
+  Dual(RowView& rows, int copies, std::span<const std::int8_t> y, std::span<const double> p,
+       std::span<const double> upper, std::span<const double> start, bool grouped, int n_threads);
+
+  index_t size() const { return static_cast<index_t>(f.size()); }
+  index_t row_of(index_t variable) const { return variable % rows.size(); }
+  int groups() const { return grouped ? 2 : 1; }
+  // f from the b there are, by the products of kernel rows.
+  void recompute(int n_threads);
+  Bounds bounds() const;
+
+  RowView& rows;
+  int copies;
+  bool grouped;
+  std::vector<std::int8_t> y;
+  std::vector<double> p, upper;
+  std::vector<double> b, low, high, f;
+  std::vector<double> diagonal;  // by row
+
+ private:
+  double threshold(int group) const;
+};
+
+// add[t] += sum over w of coef[w] * K(which[w], t), over all local rows t, in double precision.
+void add_rows(RowView& rows, std::span<const index_t> which, std::span<const double> coef,
+              double* add, int n_threads);
+
+}  // namespace cutplane::smo

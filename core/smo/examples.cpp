@@ -1,0 +1,267 @@
+#include "core/smo/examples.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/smo/block_tasks.hpp"
+#include "core/smo/tiles.hpp"
+
+namespace cutplane::smo {
+namespace {
+
+// Columns one thread takes at a time.
+constexpr index_t kPanelsPerTask = 16;
+constexpr index_t kColumnsPerTask = 1024;
+// So few features are summed as differences: exact where examples are close, and no slower.
+constexpr index_t kFewFeatures = 16;
+// gamma |x|² above which differences of products would be off by more than about 1e-5.
+constexpr double kLargeExponent = 80.0;
+// Bytes of scattered rows at a time.
+constexpr index_t kScatteredBytes = index_t{1} << 21;
+
+Reduction natural_reduction(Kind kind) {
+  if (kind == Kind::laplacian) return Reduction::absolute_difference;
+  if (kind == Kind::chi2) return Reduction::chi_square;
+  return Reduction::product;
+}
+
+bool shift_invariant(Kind kind) { return kind == Kind::rbf || kind == Kind::laplacian; }
+
+int threads_for(index_t work, int n_threads) { return useful_threads(n_threads, work / 16); }
+
+template <class T>
+std::vector<double> column_means(const DenseView<T>& view) {
+  std::vector<double> means(view.cols, 0.0);
+  for (index_t i = 0; i < view.rows; ++i)
+    for (index_t k = 0; k < view.cols; ++k)
+      means[k] += static_cast<double>(view.values[i * view.row_stride + k * view.col_stride]);
+  for (double& mean : means) mean /= static_cast<double>(std::max<index_t>(view.rows, 1));
+  return means;
+}
+
+}  // namespace
+
+template <class T>
+Examples::Examples(const KernelFunction& function, const DenseView<T>& view, const Examples* like,
+                   int n_threads)
+    : function_(function), size_(view.rows), features_(view.cols) {
+  sparse_ = like != nullptr && like->sparse_;
+  if (!sparse_) {
+    if (like != nullptr)
+      center_ = like->center_;
+    else
+      center_ =
+          shift_invariant(function.kind) ? column_means(view) : std::vector<double>(features_, 0.0);
+    panels_.assign(padded(size_) * features_, 0.0f);
+    const Blocks blocks = make_blocks(panels_for(size_), 64, 256);
+    for_blocks(blocks, threads_for(size_ * features_, n_threads),
+               [&](index_t, index_t begin, index_t end) {
+                 for (index_t i = begin * kPanel; i < std::min(size_, end * kPanel); ++i) {
+                   float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
+                   const T* row = view.values + i * view.row_stride;
+                   for (index_t k = 0; k < features_; ++k)
+                     panel[k * kPanel] = static_cast<float>(
+                         static_cast<double>(row[k * view.col_stride]) - center_[k]);
+                 }
+               });
+  } else {
+    starts_.push_back(0);
+    for (index_t i = 0; i < size_; ++i) {
+      for (index_t k = 0; k < features_; ++k) {
+        const auto value =
+            static_cast<float>(view.values[i * view.row_stride + k * view.col_stride]);
+        if (value == 0.0f) continue;
+        values_.push_back(value);
+        indices_.push_back(static_cast<std::int32_t>(k));
+      }
+      starts_.push_back(static_cast<std::int64_t>(values_.size()));
+    }
+  }
+  choose_reduction(like);
+  measure(n_threads);
+}
+
+template <class T, class I>
+Examples::Examples(const KernelFunction& function, const CsrView<T, I>& view, const Examples* like,
+                   int n_threads)
+    : function_(function), size_(view.rows), features_(view.cols) {
+  sparse_ = like == nullptr || like->sparse_;
+  const index_t first = view.starts[0];
+  if (sparse_) {
+    const index_t stored = view.starts[size_] - first;
+    values_.resize(stored);
+    indices_.resize(stored);
+    starts_.resize(size_ + 1);
+    for (index_t i = 0; i <= size_; ++i) starts_[i] = view.starts[i] - first;
+    for (index_t at = 0; at < stored; ++at) {
+      values_[at] = static_cast<float>(view.values[first + at]);
+      indices_[at] = static_cast<std::int32_t>(view.indices[first + at]);
+    }
+  } else {
+    center_ = like->center_;
+    panels_.assign(padded(size_) * features_, 0.0f);
+    for (index_t i = 0; i < size_; ++i) {
+      float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
+      for (index_t k = 0; k < features_; ++k) panel[k * kPanel] = static_cast<float>(-center_[k]);
+      for (I at = view.starts[i]; at < view.starts[i + 1]; ++at) {
+        const index_t k = view.indices[at];
+        panel[k * kPanel] = static_cast<float>(static_cast<double>(view.values[at]) - center_[k]);
+      }
+    }
+  }
+  choose_reduction(like);
+  measure(n_threads);
+}
+
+void Examples::choose_reduction(const Examples* like) {
+  reduction_ = like != nullptr ? like->reduction_ : natural_reduction(function_.kind);
+  if (like != nullptr || sparse_ || function_.kind != Kind::rbf) return;
+  double largest = 0.0;
+  for (index_t i = 0; i < size_; ++i) {
+    const float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
+    double square = 0.0;
+    for (index_t k = 0; k < features_; ++k)
+      square += static_cast<double>(panel[k * kPanel]) * panel[k * kPanel];
+    largest = std::max(largest, square);
+  }
+  if (features_ <= kFewFeatures || function_.gamma * largest > kLargeExponent)
+    reduction_ = Reduction::squared_difference;
+}
+
+void Examples::measure(int) {
+  if (function_.kind == Kind::rbf && reduction_ == Reduction::product) {
+    KernelFunction product;
+    product.kind = Kind::linear;
+    norms_ = self_products(product);
+    norms_.resize(padded(size_), 0.0f);
+  }
+}
+
+void Examples::gather(index_t row, float* out) const {
+  const float* panel = panels_.data() + row / kPanel * kPanel * features_ + row % kPanel;
+  for (index_t k = 0; k < features_; ++k) out[k] = panel[k * kPanel];
+}
+
+index_t Examples::work_per_value() const {
+  const index_t entries = sparse_ ? 2 * starts_.back() / std::max<index_t>(size_, 1) : features_;
+  return std::max<index_t>(entries, 1) + 8;
+}
+
+void Examples::block(const Examples& left, std::span<const std::int64_t> which, float* const* out,
+                     int n_threads) const {
+  if (sparse_)
+    sparse_block(left, which, out, n_threads);
+  else
+    dense_block(left, which, out, n_threads);
+}
+
+void Examples::dense_block(const Examples& left, std::span<const std::int64_t> which,
+                           float* const* out, int n_threads) const {
+  const auto m = static_cast<index_t>(which.size());
+  std::vector<float> rows(m * features_), row_norms(norms_.empty() ? 0 : m);
+  for (index_t r = 0; r < m; ++r) {
+    left.gather(which[r], rows.data() + r * features_);
+    if (!norms_.empty()) row_norms[r] = left.norms_[which[r]];
+  }
+  const index_t panels = panels_for(size_);
+  const Blocks blocks{panels, std::max<index_t>(1, panels / kPanelsPerTask)};
+  for_blocks(
+      blocks, threads_for(m * size_ * work_per_value(), n_threads),
+      [&](index_t, index_t begin, index_t end) {
+        run(DenseTask{function_, reduction_, features_, rows.data(), m, row_norms.data(),
+                      panels_.data(), norms_.empty() ? nullptr : norms_.data(), begin, end, out});
+      });
+}
+
+void Examples::sparse_block(const Examples& left, std::span<const std::int64_t> which,
+                            float* const* out, int n_threads) const {
+  const auto m = static_cast<index_t>(which.size());
+  const index_t area = features_ * kPanel;
+  const index_t at_once = std::clamp<index_t>(
+      kScatteredBytes / std::max<index_t>(1, area * static_cast<index_t>(sizeof(float))), 1,
+      std::max<index_t>(1, panels_for(m)));
+  std::vector<float> scattered(at_once * area, 0.0f);
+  const auto scatter = [&](index_t r, index_t group, bool clear) {
+    for (std::int64_t at = left.starts_[which[r]]; at < left.starts_[which[r] + 1]; ++at)
+      scattered[group * area + index_t{left.indices_[at]} * kPanel + r % kPanel] =
+          clear ? 0.0f : left.values_[at];
+  };
+  std::vector<float> row_norms(m, 0.0f), row_sums(m, 0.0f);
+  for (index_t r = 0; r < m; ++r) {
+    if (!norms_.empty()) row_norms[r] = left.norms_[which[r]];
+    if (reduction_ == Reduction::product) continue;
+    for (std::int64_t at = left.starts_[which[r]]; at < left.starts_[which[r] + 1]; ++at)
+      row_sums[r] += std::abs(left.values_[at]);
+  }
+  const Blocks blocks{size_, std::max<index_t>(1, size_ / kColumnsPerTask)};
+  for (index_t first = 0; first < m; first += at_once * kPanel) {
+    const index_t last = std::min(m, first + at_once * kPanel);
+    for (index_t r = first; r < last; ++r) scatter(r, (r - first) / kPanel, false);
+    for_blocks(
+        blocks, threads_for((last - first) * size_ * work_per_value(), n_threads),
+        [&](index_t, index_t begin, index_t end) {
+          for (index_t r = first; r < last; r += kPanel)
+            run(SparseTask{function_, reduction_, scattered.data() + (r - first) / kPanel * area,
+                           std::min(kPanel, last - r), row_norms.data() + r, row_sums.data() + r,
+                           values_.data(), indices_.data(), starts_.data(),
+                           norms_.empty() ? nullptr : norms_.data(), begin, end, out + r});
+        });
+    for (index_t r = first; r < last; ++r) scatter(r, (r - first) / kPanel, true);
+  }
+}
+
+std::vector<float> Examples::self_products(const KernelFunction& function) const {
+  // Each panel against itself: the same sums, in the same order, as any block.
+  std::vector<float> result(size_);
+  std::vector<float> rows(kPanel * features_), square(kPanel * kPanel);
+  std::vector<float> norms(kPanel, 0.0f), sums(kPanel, 0.0f);
+  std::vector<float> scattered(sparse_ ? features_ * kPanel : 0, 0.0f);
+  for (index_t panel = 0; panel < panels_for(size_); ++panel) {
+    const index_t first = panel * kPanel, count = std::min(kPanel, size_ - first);
+    float* out[kPanel];
+    for (index_t r = 0; r < kPanel; ++r) out[r] = square.data() + r * kPanel;
+    for (index_t r = 0; r < count; ++r) {
+      norms[r] = norms_.empty() ? 0.0f : norms_[first + r];
+      sums[r] = 0.0f;
+      if (!sparse_) {
+        gather(first + r, rows.data() + r * features_);
+        continue;
+      }
+      for (std::int64_t at = starts_[first + r]; at < starts_[first + r + 1]; ++at) {
+        scattered[index_t{indices_[at]} * kPanel + r] = values_[at];
+        if (reduction_ != Reduction::product) sums[r] += std::abs(values_[at]);
+      }
+    }
+    const float* column_norms =
+        function.kind == Kind::rbf && !norms_.empty() ? norms_.data() + first : nullptr;
+    if (sparse_)
+      run(SparseTask{function, reduction_, scattered.data(), count, norms.data(), sums.data(),
+                     values_.data(), indices_.data(), starts_.data() + first, column_norms, 0,
+                     count, out});
+    else
+      run(DenseTask{function, reduction_, features_, rows.data(), count, norms.data(),
+                    panels_.data() + first * features_, column_norms, 0, 1, out});
+    for (index_t r = 0; r < count; ++r) {
+      result[first + r] = square[r * kPanel + r];
+      if (sparse_)
+        for (std::int64_t at = starts_[first + r]; at < starts_[first + r + 1]; ++at)
+          scattered[index_t{indices_[at]} * kPanel + r] = 0.0f;
+    }
+  }
+  return result;
+}
+
+std::vector<float> Examples::diagonal(int) const { return self_products(function_); }
+
+template Examples::Examples(const KernelFunction&, const DenseView<float>&, const Examples*, int);
+template Examples::Examples(const KernelFunction&, const DenseView<double>&, const Examples*, int);
+template Examples::Examples(const KernelFunction&, const CsrView<float, std::int32_t>&,
+                            const Examples*, int);
+template Examples::Examples(const KernelFunction&, const CsrView<float, std::int64_t>&,
+                            const Examples*, int);
+template Examples::Examples(const KernelFunction&, const CsrView<double, std::int32_t>&,
+                            const Examples*, int);
+template Examples::Examples(const KernelFunction&, const CsrView<double, std::int64_t>&,
+                            const Examples*, int);
+
+}  // namespace cutplane::smo

@@ -1,0 +1,270 @@
+// One pair at a time: the solver of the papers, generic over its selector.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/smo/select_hmg.hpp"
+#include "core/smo/select_mvp.hpp"
+#include "core/smo/select_ofs1.hpp"
+#include "core/smo/select_ofs2.hpp"
+#include "core/smo/select_second_order.hpp"
+#include "core/smo/solver.hpp"
+
+namespace cutplane::smo {
+namespace {
+
+// Steps between attempts to shrink, and how close to the end everything comes back for a last look.
+constexpr std::int64_t kShrinkEvery = 1000;
+constexpr double kUnshrinkAt = 10.0;
+
+// The variables that have not settled, side by side, and kernel rows over them.
+class Active {
+ public:
+  Active(Dual& dual, int n_threads) : dual_(dual), n_threads_(n_threads) { take_all(); }
+
+  index_t size() const { return static_cast<index_t>(f.size()); }
+  bool complete() const { return size() == dual_.size(); }
+
+  void take_all() {
+    variables_.resize(dual_.size());
+    for (index_t t = 0; t < dual_.size(); ++t) variables_[t] = t;
+    load();
+  }
+
+  // Keep those of which keep(t) holds.
+  template <class Keep>
+  void shrink(Keep&& keep) {
+    store();
+    index_t kept = 0;
+    for (index_t t = 0; t < size(); ++t)
+      if (keep(t)) variables_[kept++] = variables_[t];
+    variables_.resize(kept);
+    load();
+  }
+
+  void store() {
+    for (index_t t = 0; t < size(); ++t) {
+      dual_.b[variables_[t]] = b[t];
+      dual_.f[variables_[t]] = f[t];
+    }
+  }
+
+  Candidates candidates(int group) const {
+    return {size(), f.data(), b.data(), low.data(), high.data(), diagonal.data(), y.data(), group};
+  }
+
+  // Valid until the next but one call.
+  const float* row(index_t t) {
+    if (held_[0].variable == t) return held_[0].values;
+    if (held_[1].variable == t) {
+      std::swap(newer_, older_);
+      std::swap(held_[0], held_[1]);
+      return held_[0].values;
+    }
+    std::swap(newer_, older_);
+    std::swap(held_[0], held_[1]);
+    held_[0] = {-1, nullptr};
+    const std::int64_t id = dual_.rows.global(dual_.row_of(variables_[t]));
+    leases_[newer_].release();
+    dual_.rows.cache().acquire({&id, 1}, leases_[newer_], n_threads_);
+    const float* values = leases_[newer_][0];
+    if (!in_place_) {
+      std::vector<float>& gathered = gathered_[newer_];
+      gathered.resize(size());
+      for (index_t s = 0; s < size(); ++s) gathered[s] = values[columns_[s]];
+      values = gathered.data();
+    }
+    held_[0] = {t, values};
+    return values;
+  }
+
+  std::vector<double> f, b, low, high, diagonal;
+  std::vector<std::int8_t> y;
+
+ private:
+  struct Held {
+    index_t variable = -1;
+    const float* values = nullptr;
+  };
+
+  void load() {
+    const index_t n = static_cast<index_t>(variables_.size());
+    for (auto* array : {&f, &b, &low, &high, &diagonal}) array->resize(n);
+    y.resize(n);
+    columns_.resize(n);
+    in_place_ = dual_.copies == 1 && dual_.rows.whole() && n == dual_.size();
+    for (index_t t = 0; t < n; ++t) {
+      const index_t v = variables_[t], row = dual_.row_of(v);
+      f[t] = dual_.f[v];
+      b[t] = dual_.b[v];
+      low[t] = dual_.low[v];
+      high[t] = dual_.high[v];
+      diagonal[t] = dual_.diagonal[row];
+      y[t] = dual_.y[v];
+      columns_[t] = dual_.rows.global(row);
+    }
+    held_[0] = held_[1] = Held{};
+  }
+
+  Dual& dual_;
+  int n_threads_;
+  std::vector<index_t> variables_;
+  std::vector<std::int64_t> columns_;
+  bool in_place_ = true;
+  Held held_[2];  // the row asked for last, and the one before
+  int newer_ = 0, older_ = 1;
+  Lease leases_[2];
+  std::vector<float> gathered_[2];
+};
+
+CUTPLANE_MULTIVERSION void add_difference(index_t n, double step, const float* k_up,
+                                          const float* k_low, double* f) {
+  for (index_t t = 0; t < n; ++t)
+    f[t] += step * (static_cast<double>(k_up[t]) - static_cast<double>(k_low[t]));
+}
+
+CUTPLANE_MULTIVERSION Extremes extremes_of(const Candidates& c) { return find_extremes(c); }
+
+template <class Selector>
+CUTPLANE_MULTIVERSION Pair select_pair(Selector& selector, const Candidates& c, const Extremes& e,
+                                       Active& rows) {
+  return selector.select(c, e, rows);
+}
+
+template <class Selector>
+class PairSolver : public Solver {
+ public:
+  PairSolver(Dual& dual, const Settings& settings)
+      : dual_(dual), settings_(settings), active_(dual, settings.n_threads) {}
+
+  bool advance(std::int64_t steps) override {
+    for (std::int64_t done = 0; done < steps; ++done) {
+      if (settings_.shrinking && ++since_shrink_ >= kShrinkEvery) shrink();
+      if (!step()) {
+        active_.store();
+        if (active_.complete()) return true;
+        // What was shrunken away has its say before anything is final.
+        unshrink();
+      }
+    }
+    active_.store();
+    return false;
+  }
+
+  void settle() override {
+    if (!active_.complete()) unshrink();
+  }
+
+  std::int64_t iterations() const override { return iterations_; }
+  bool stuck() const override { return stuck_; }
+
+ private:
+  // False where the rule says to stop.
+  bool step() {
+    Pair best;
+    double maximal = 0.0;
+    for (int g = 0; g < dual_.groups(); ++g) {
+      const int label = dual_.grouped ? 1 - 2 * g : 0;
+      const Candidates c = active_.candidates(label);
+      const Extremes extremes = extremes_of(c);
+      if (!(extremes.violation() > 0.0)) continue;
+      maximal = std::max(maximal, extremes.violation());
+      const Pair pair = select_pair(selectors_[g], c, extremes, active_);
+      if (best.up < 0 || pair.gain > best.gain ||
+          (pair.gain == best.gain && pair.violation > best.violation))
+        best = pair;
+    }
+    if (best.up < 0) return false;
+    if (settings_.stop == StopRule::kkt && maximal <= settings_.eps) return false;
+    if (settings_.stop == StopRule::pair &&
+        (best.violation < settings_.eps || best.gain < gain_floor(best)))
+      return false;
+    return move(best);
+  }
+
+  double gain_floor(const Pair& pair) const {
+    return pair.gain > 0.0 ? settings_.least_gain : 0.0;  // a selector may not compute it
+  }
+
+  bool move(const Pair& pair) {
+    const auto [i, j] = std::pair{pair.up, pair.low};
+    const float* k_up = active_.row(i);
+    const float* k_low = active_.row(j);
+    const Candidates c = active_.candidates(0);
+    const double wanted = pair.violation / curvature(c, i, j, k_up[j]);
+    const double room = std::min(c.room_up(i), c.room_down(j));
+    const double taken = std::min(wanted, room);
+    const double old_up = active_.b[i], old_low = active_.b[j];
+    active_.b[i] = taken >= c.room_up(i) ? active_.high[i] : old_up + taken;
+    active_.b[j] = taken >= c.room_down(j) ? active_.low[j] : old_low - taken;
+    if (active_.b[i] == old_up && active_.b[j] == old_low) {
+      stuck_ = true;
+      return false;
+    }
+    add_difference(active_.size(), taken, k_up, k_low, active_.f.data());
+    ++iterations_;
+    return true;
+  }
+
+  // LIBSVM's rule: at a bound, and further beyond the threshold than any violator.
+  void shrink() {
+    since_shrink_ = 0;
+    Extremes extremes[2];
+    const auto look = [&] {
+      double violation = 0.0;
+      for (int g = 0; g < dual_.groups(); ++g) {
+        extremes[g] = extremes_of(active_.candidates(dual_.grouped ? 1 - 2 * g : 0));
+        violation = std::max(violation, extremes[g].violation());
+      }
+      return violation;
+    };
+    if (look() <= kUnshrinkAt * settings_.eps && !unshrunk_) {
+      unshrunk_ = true;
+      if (!active_.complete()) unshrink();
+      look();
+    }
+    active_.shrink([&](index_t t) {
+      const Extremes& e = extremes[dual_.grouped && active_.y[t] < 0 ? 1 : 0];
+      if (active_.b[t] >= active_.high[t]) return !(active_.f[t] < e.up_value);
+      if (active_.b[t] <= active_.low[t]) return !(active_.f[t] > e.low_value);
+      return true;
+    });
+    for (Selector& selector : selectors_) selector.forget();
+  }
+
+  void unshrink() {
+    active_.store();
+    dual_.recompute(settings_.n_threads);
+    active_.take_all();
+    since_shrink_ = 0;
+    stuck_ = false;
+    for (Selector& selector : selectors_) selector.forget();
+  }
+
+  Dual& dual_;
+  Settings settings_;
+  Active active_;
+  Selector selectors_[2];  // one for each group
+  std::int64_t iterations_ = 0, since_shrink_ = 0;
+  bool unshrunk_ = false, stuck_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_pair_solver(Dual& dual, const Settings& settings) {
+  switch (settings.selection) {
+    case Selection::mvp:
+      return std::make_unique<PairSolver<SelectMostViolating>>(dual, settings);
+    case Selection::hmg:
+      return std::make_unique<PairSolver<SelectHybridMaximumGain>>(dual, settings);
+    case Selection::ofs1:
+      return std::make_unique<PairSolver<SelectOfs1>>(dual, settings);
+    case Selection::ofs2:
+      return std::make_unique<PairSolver<SelectOfs2>>(dual, settings);
+    case Selection::second_order:
+      break;
+  }
+  return std::make_unique<PairSolver<SelectSecondOrder>>(dual, settings);
+}
+
+}  // namespace cutplane::smo

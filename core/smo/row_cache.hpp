@@ -1,0 +1,78 @@
+// Kernel rows kept in memory, up to a number of bytes, the least recently used giving way.
+//
+// Several solvers may share one: rows are pinned while in use, and two who want the same row at the
+// same time have it computed once.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/smo/kernel_rows.hpp"
+
+namespace cutplane::smo {
+
+class RowCache;
+
+// Rows in use. They stay where they are until this is released or destroyed.
+class Lease {
+ public:
+  Lease() = default;
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  ~Lease() { release(); }
+  void release();
+  const float* operator[](std::size_t r) const { return rows_[r]; }
+
+ private:
+  friend class RowCache;
+  RowCache* cache_ = nullptr;
+  std::vector<const float*> rows_;
+  std::vector<std::int32_t> pinned_;
+  std::vector<std::unique_ptr<float[]>> own_;  // rows there was no room for
+};
+
+class RowCache {
+ public:
+  // Requires: rows outlive the cache. At least two rows are kept, however few bytes are allowed.
+  RowCache(const KernelRows& rows, std::size_t bytes);
+
+  index_t size() const { return rows_.size(); }
+  index_t capacity() const { return capacity_; }
+  bool holds_all() const { return capacity_ >= rows_.size(); }
+  std::int64_t computed() const;
+  const KernelRows& source() const { return rows_; }
+
+  void acquire(std::span<const std::int64_t> which, Lease& lease, int n_threads);
+
+ private:
+  friend class Lease;
+  struct Slot {
+    std::unique_ptr<float[]> values;
+    std::int64_t row = -1;
+    std::int32_t pins = 0;
+    std::int32_t newer = -1, older = -1;
+    bool ready = false;
+  };
+  struct Claims;
+
+  std::int32_t free_slot();
+  void unlink(std::int32_t slot);
+  void link_newest(std::int32_t slot);
+  void unpin(std::int32_t slot);
+  void compute(Claims& claims, int n_threads);
+
+  const KernelRows& rows_;
+  index_t capacity_;
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::vector<Slot> slots_;
+  std::vector<std::int32_t> slot_of_;  // of each row, or -1
+  std::int32_t newest_ = -1, oldest_ = -1;
+  std::int64_t computed_ = 0;
+};
+
+}  // namespace cutplane::smo

@@ -1,0 +1,41 @@
+// Sequential minimal optimisation: what a caller sees of it, whichever way it works.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "core/smo/dual.hpp"
+
+namespace cutplane::smo {
+
+enum class Selection { mvp, second_order, hmg, ofs1, ofs2 };
+// kkt: the maximal violation is at most eps. pair: that of the pair selected is (or its gain is at
+// most least_gain): not a proof, kept to reproduce the OFS paper. none: the caller decides.
+enum class StopRule { kkt, pair, none };
+
+struct Settings {
+  Selection selection = Selection::second_order;
+  StopRule stop = StopRule::kkt;
+  double eps = 1e-3;
+  double least_gain = 0.0;
+  bool shrinking = true;
+  index_t working_set = 2;  // more than 2: two levels
+  int n_threads = 0;
+};
+
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  // At most `steps` pair steps; true when the rule says to stop. May throw what a kernel throws.
+  virtual bool advance(std::int64_t steps) = 0;
+  // Every variable's f is right again, shrunken ones included.
+  virtual void settle() = 0;
+  virtual std::int64_t iterations() const = 0;
+  // No pair makes progress any more, for rounding: the end, whatever the rule.
+  virtual bool stuck() const = 0;
+};
+
+std::unique_ptr<Solver> make_pair_solver(Dual& dual, const Settings& settings);
+
+}  // namespace cutplane::smo

@@ -1,0 +1,8 @@
+"""Kernel machines: kernel functions, kernel matrices with a cache, and their dual problems solved by SMO."""
+
+from cutplane.kernels.functions import Kernel
+from cutplane.kernels.matrix import KernelMatrix
+from cutplane.kernels.problems import DualProblem
+from cutplane.kernels.smo import SMOResult, SMOStep, solve
+
+__all__ = ["DualProblem", "Kernel", "KernelMatrix", "SMOResult", "SMOStep", "solve"]

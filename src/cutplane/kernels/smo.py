@@ -1,0 +1,295 @@
+"""Kernel machines by sequential minimal optimisation.
+
+`solve(problem, matrix)` takes a `DualProblem` and a `KernelMatrix` and returns an `SMOResult`. How the machines map:
+
+    machine            problem                                             decision function
+    C-SVC              DualProblem.classification(y, C)                    (y a) @ K(SV, x) - rho[0]
+    epsilon-SVR        DualProblem.regression(target, C, epsilon)          (a[:n] - a[n:]) @ K(X, x) - rho[0]
+    one-class          DualProblem.one_class(n, nu)                        a @ K(X, x) - rho[0]
+    nu-SVC             DualProblem.nu_classification(y, nu)                divide y a and offset by the margin
+    nu-SVR             DualProblem.nu_regression(target, C, nu)            (a[:n] - a[n:]) @ K(X, x) - offset, see there
+
+C per example carries sample and class weights. One-vs-one machines share one `KernelMatrix` over all examples: each is
+`solve(problem, matrix, rows=...)` with the positions of its two classes, and may run in its own Python thread (the GIL
+is released; give each n_threads=1 and the same `should_stop`). Sort examples by class first: rows that lie together
+are read faster.
+
+Which certificate: for ANY a within its bounds, `dual` = -(½ a'Qa + p'a) is at most the optimum of the primal problem,
+which is at most `primal` = the primal objective of the machine that a and rho define. Both are exact up to rounding
+for the kernel matrix in single precision that was trained on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane import _core
+from cutplane.kernels.matrix import KernelMatrix, Rows
+from cutplane.kernels.problems import DualProblem
+
+Array = NDArray[np.float64]
+Selection = Literal["mvp", "second-order", "hmg", "ofs1", "ofs2"]
+Stopping = Literal["kkt", "gap", "pair"]
+SMOStopReason = Literal["kkt", "gap", "pair", "stalled", "max_iter", "time_limit", "interrupted"]
+
+DEFAULT_SELECTION: Selection = "second-order"
+# Kernel values touched between two looks at the clock, the signals and the bounds.
+_VALUES_PER_SLICE = 100_000_000
+_MOST_STEPS_PER_SLICE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class SMOStep:
+    """The state of a run between slices of work, as `history` and `on_step` see it.
+
+    While variables are shrunken away, `primal` and `violation` are those of the last full look.
+    """
+
+    iteration: int
+    seconds: float
+    dual: float
+    primal: float
+    violation: float
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap."""
+        return relative_gap(self.primal, self.dual)
+
+
+@dataclass(frozen=True, slots=True)
+class SMOResult:
+    """The solution of a dual problem with its certificate.
+
+    Attributes
+    ----------
+    alpha : array
+        The a of `DualProblem`, feasible.
+    gradient : array
+        Q a + p.
+    rho : tuple of two floats
+        The threshold; for a grouped problem that of label +1 and of label -1, else twice the same.
+    n_iter : int
+        Pair steps.
+    dual, primal : float
+        The optimum of the primal problem lies between them.
+    violation : float
+        m(a) - M(a), the maximal violation of the optimality conditions.
+    history : list of SMOStep
+    stop_reason : str
+        "kkt", "gap", "pair": the rule asked for; "stalled": no pair makes progress in double precision; "max_iter",
+        "time_limit", "interrupted".
+    """
+
+    alpha: Array
+    gradient: Array
+    rho: tuple[float, float]
+    n_iter: int
+    dual: float
+    primal: float
+    violation: float
+    history: list[SMOStep] = field(repr=False)
+    stop_reason: SMOStopReason
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap, (primal - dual) over the larger of their sizes."""
+        return relative_gap(self.primal, self.dual)
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """(primal - dual) / max(|primal|, |dual|), at least 0."""
+    size = max(abs(primal), abs(dual))
+    return max(0.0, (primal - dual) / size) if size > 0.0 else 0.0
+
+
+def solve(
+    problem: DualProblem,
+    matrix: KernelMatrix,
+    *,
+    rows: Rows | None = None,
+    selection: Selection = DEFAULT_SELECTION,
+    stopping: Stopping = "kkt",
+    eps: float = 1e-3,
+    tol: float = 1e-3,
+    least_gain: float = 0.0,
+    shrinking: bool = True,
+    working_set: int | None = None,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    on_step: Callable[[SMOStep], Any] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    n_threads: int = 0,
+) -> SMOResult:
+    """Solve a dual problem.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    matrix : KernelMatrix
+    rows : array of int64, optional
+        Positions in `matrix` of the problem's rows; all of them if None.
+    selection : {"second-order", "ofs2", "ofs1", "mvp", "hmg"}
+        How a pair is chosen.
+    stopping : {"kkt", "gap", "pair"}
+        "kkt": the maximal violation is at most `eps` (LIBSVM's rule). "gap": the relative duality gap is at most
+        `tol`. "pair": the pair selected violates less than `eps`, or its gain is less than `least_gain`, as the OFS
+        paper has it: not a proof of anything.
+    eps, tol, least_gain : float
+    shrinking : bool
+        Leave out variables that seem settled at a bound; all are looked at again before the end.
+    working_set : int, optional
+        2 takes one pair at a time; None chooses.
+    max_iter : int, optional
+        Pair steps.
+    time_limit : float, optional
+        Seconds.
+    on_step : callable, optional
+        Called with an `SMOStep` between slices of work; returning True ends the run.
+    should_stop : callable, optional
+        Asked between slices of work, for runs in several threads: returning True ends this one.
+    n_threads : int
+        0 leaves it to OpenMP.
+
+    Returns
+    -------
+    SMOResult
+        Also after Ctrl-C ("interrupted"): the point reached, with its gap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([-1, -1, 1, 1])
+    >>> result = solve(DualProblem.classification(y, C=10.0), KernelMatrix(X, Kernel("linear")))
+    >>> result.stop_reason, result.alpha.round(3).tolist(), round(result.rho[0], 3)
+    ('kkt', [0.0, 0.5, 0.5, 0.0], 2.0)
+    """
+    _check(problem, matrix, rows, selection, stopping, eps, tol, max_iter, time_limit)
+    start = time.perf_counter()
+    solver = _core.SmoSolver.create(
+        matrix.core,
+        None if rows is None else np.ascontiguousarray(rows, np.int64),
+        problem.y,
+        problem.p,
+        problem.upper,
+        problem.start,
+        problem.grouped,
+        selection,
+        stopping,
+        eps,
+        least_gain,
+        shrinking,
+        2 if working_set is None else working_set,
+        n_threads,
+    )
+    run = _Run(solver, stopping, tol, max_iter, time_limit, on_step, should_stop, start)
+    return run.to_the_end(len(problem.y))
+
+
+@dataclass
+class _Run:
+    """The loop around slices of the core's work."""
+
+    solver: _core.SmoSolver
+    stopping: Stopping
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    on_step: Callable[[SMOStep], Any] | None
+    should_stop: Callable[[], bool] | None
+    start: float
+    history: list[SMOStep] = field(default_factory=list)
+
+    def to_the_end(self, n: int) -> SMOResult:
+        slice_steps = max(1, min(_MOST_STEPS_PER_SLICE, _VALUES_PER_SLICE // (4 * n)))
+        reason: SMOStopReason | None = None
+        try:
+            while reason is None:
+                steps = slice_steps
+                if self.max_iter is not None:
+                    steps = min(steps, self.max_iter - self.solver.iterations)
+                finished = self.solver.advance(steps)
+                reason = self._reason(finished, self._note())
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        self.solver.settle()
+        last = self._note()
+        _, _, _, rho_up, rho_down = self.solver.bounds()
+        return SMOResult(
+            self.solver.alpha(),
+            self.solver.gradient(),
+            (rho_up, rho_down),
+            last.iteration,
+            last.dual,
+            last.primal,
+            last.violation,
+            self.history,
+            reason,
+            last.seconds,
+        )
+
+    def _note(self) -> SMOStep:
+        dual, primal, violation, _, _ = self.solver.bounds()
+        if not np.isfinite(dual) or not np.isfinite(primal):
+            raise ValueError("Kernel values are too large for single precision; scale the data, or lower gamma.")
+        step = SMOStep(self.solver.iterations, time.perf_counter() - self.start, dual, primal, violation)
+        self.history.append(step)
+        return step
+
+    def _reason(self, finished: bool, step: SMOStep) -> SMOStopReason | None:
+        stop = self.on_step is not None and self.on_step(step) is True
+        if finished and self.solver.stuck:
+            return "stalled"
+        if self.stopping == "gap":
+            if step.gap <= self.tol:
+                self.solver.settle()
+                dual, primal, *_ = self.solver.bounds()
+                if relative_gap(primal, dual) <= self.tol:
+                    return "gap"
+            if finished:
+                return "stalled"
+        elif finished:
+            return self.stopping
+        if self.max_iter is not None and step.iteration >= self.max_iter:
+            return "max_iter"
+        if self.time_limit is not None and step.seconds >= self.time_limit:
+            return "time_limit"
+        if stop or (self.should_stop is not None and self.should_stop()):
+            return "interrupted"
+        return None
+
+
+def _check(
+    problem: DualProblem,
+    matrix: KernelMatrix,
+    rows: Rows | None,
+    selection: str,
+    stopping: str,
+    eps: float,
+    tol: float,
+    max_iter: int | None,
+    time_limit: float | None,
+) -> None:
+    for name, value, choices in (("selection", selection, Selection), ("stopping", stopping, Stopping)):
+        if value not in get_args(choices):
+            raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, get_args(choices)))}.")
+    for name, number in (("eps", eps), ("tol", tol)):
+        if not number > 0 or not np.isfinite(number):
+            raise ValueError(f"{name}={number!r} must be a finite number greater than 0.")
+    if max_iter is not None and max_iter < 1:
+        raise ValueError(f"max_iter={max_iter!r} must be at least 1, or None.")
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"time_limit={time_limit!r} must be greater than 0, or None.")
+    n = matrix.size if rows is None else len(rows)
+    if n == 0 or len(problem.y) % n:
+        raise ValueError(f"The problem has {len(problem.y)} variables: not a whole number for each of {n} rows.")
+    if rows is not None and (np.min(rows) < 0 or np.max(rows) >= matrix.size):
+        raise ValueError(f"rows must lie between 0 and {matrix.size - 1}, not {np.min(rows)} and {np.max(rows)}.")
