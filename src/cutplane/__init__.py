@@ -6,8 +6,17 @@ from cutplane._runtime import load_core
 
 load_core()
 
+from cutplane.estimators.kernel_maps import CholeskyFeatures, WhitenedKernelMap
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.persistence import load
+from cutplane.estimators.sampled_cut_svc import SampledCutSVC
 
 __version__ = version("cutplane")
-__all__ = ["LinearSVC", "__version__", "load"]
+__all__ = [
+    "CholeskyFeatures",
+    "LinearSVC",
+    "SampledCutSVC",
+    "WhitenedKernelMap",
+    "__version__",
+    "load",
+]
