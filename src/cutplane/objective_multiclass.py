@@ -13,6 +13,7 @@ from cutplane.risks.base import Array, Rows
 from cutplane.risks.multiclass import Multiclass
 from cutplane.solvers.base import Cut, SmoothedCut
 from cutplane.sources.base import Source
+from cutplane.sources.matrix import MatrixSource
 
 
 class ClassScores:
@@ -98,6 +99,14 @@ class MulticlassObjective(SmoothObjective):
         """The point w with its best intercepts: one pass over the data."""
         return self.settle(self.score(w, 0.0))
 
+    def settle(self, point: ScoredPoint) -> ScoredPoint:
+        """The same weights with the best intercepts for them, up to rounding; never with worse ones."""
+        if not self.intercept:
+            return point
+        shift = self.risk.shift(point.scores)
+        settled = ScoredPoint(point.w, point.intercept + shift, point.scores + shift)  # type: ignore[arg-type]
+        return settled if self.value(settled) < self.value(point) else point
+
     def score(self, w: Array, intercept: Any) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""
         shape = (self.examples, self.risk.n_classes)
@@ -162,8 +171,60 @@ class MulticlassObjective(SmoothObjective):
         return MulticlassObjective(source, risk, intercept=self.intercept, rest=rest, rest_balance=leaning)
 
     def dual_ascent(self, C: float, seed: int) -> Any:
-        """Dual ascent over the examples' blocks; None where the examples cannot be visited one by one."""
-        return None
+        """Dual ascent over the examples' blocks; None where it does not go: blocks need weights of their own."""
+        plain = self.source.class_features is None and self.risk.rescaling == "margin"
+        if not plain or not isinstance(self.source.source, MatrixSource) or self._rest is not None:
+            return None
+        return MulticlassAscent(self.source.source, self.risk, C, intercept=self.intercept, seed=seed)
+
+
+class MulticlassAscent:
+    """Epochs of dual ascent over the examples' blocks, as planes and points of an objective."""
+
+    def __init__(self, source: MatrixSource, risk: Multiclass, C: float, *, intercept: bool, seed: int) -> None:
+        self._source = source
+        self._risk = risk
+        self._C = C
+        self._intercept = intercept
+        upper = None if risk.weights is None else C * risk.weights
+        self._ascent = _core.BlockAscent(
+            source.core, risk.y, risk.cost, upper, C * risk.each, intercept, seed, source.n_threads
+        )
+
+    @property
+    def mean_square(self) -> float:
+        """The mean squared length of an example."""
+        return self._ascent.mean_square
+
+    def start(self, plane: Cut, fraction: float) -> None:
+        """Blocks begin at their true classes: at small C the first epoch is as good as any start."""
+
+    def epoch(self) -> None:
+        """One sweep over the examples that have not settled."""
+        self._ascent.epoch()
+
+    def revive(self) -> None:
+        """Look at every example again."""
+        self._ascent.unshrink()
+
+    @property
+    def weights(self) -> tuple[Array, Array]:
+        """The weights and the intercepts reached."""
+        return self._ascent.v.ravel(), self._ascent.intercepts
+
+    @property
+    def estimate(self) -> float:
+        """The dual value by the running sums: what `plane` would prove but for rounding and the balance."""
+        return self._ascent.dual_value
+
+    def plane(self) -> Cut:
+        """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
+        coef = self._ascent.coefficients(1.0 / self._C)
+        if self._intercept:
+            coef, offset = self._risk.balanced(coef)
+        else:
+            offset = float(np.vdot(coef, self._risk.cost[self._risk.y]))
+        return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False)
 
 
 class MulticlassCurvature:

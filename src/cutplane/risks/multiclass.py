@@ -14,9 +14,9 @@ RESCALINGS = ("margin", "slack")
 
 # The best intercepts are found by Newton's method on the risk rounded ever more finely: from this width to this one,
 # both as fractions of the mean cost.
-_WIDTHS = (0.3, 0.03, 1e-3, 1e-5, 1e-7)
-# The rounded risk's slope in the intercepts at which a width is done with, as a fraction of the mean cost.
-_FLAT = 1e-12
+_WIDTHS = (0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6)
+# The rounded risk's slope in the intercepts at which a width is done with.
+_FLAT = 1e-11
 
 
 class MulticlassRay(NamedTuple):
@@ -148,7 +148,7 @@ class Multiclass(Risk):
         return moved, value, ScoreCut(coef, offset, cut_value)
 
     def shift(self, scores: Array) -> Array:  # type: ignore[override]
-        """Intercepts, one for each class, that make the risk least up to 1e-7 of the mean cost."""
+        """Intercepts, one for each class, that make the risk least up to 1e-6 of the mean cost."""
         b = np.zeros(self.n_classes)
         for width in _WIDTHS:
             b = self.rounded_shift(scores, width * self.mean_cost, start=b)
@@ -160,23 +160,31 @@ class Multiclass(Risk):
         """Intercepts that make the risk rounded over h, plus <rest, b>, least: Newton's method."""
         b = np.zeros(self.n_classes) if start is None else start
         extra = np.zeros(self.n_classes) if rest is None else rest
-        value, gradient, hessian = self._core.intercepts(scores, b, h, self._n_threads)
-        value, gradient = value + float(extra @ b), gradient + extra
+
+        def derivatives(at: Array) -> tuple[Array, Array]:
+            _, gradient, hessian = self._core.intercepts(scores, at, h, self._n_threads)
+            return gradient + extra, hessian
+
+        gradient, hessian = derivatives(b)
         for _ in range(50):
-            if np.abs(gradient).max() <= _FLAT * self.mean_cost:
+            if np.abs(gradient).max() <= _FLAT:
                 break
-            step = _intercept_step(gradient, hessian, self.mean_cost / h)
-            slope, t = float(gradient @ step), 1.0
-            while True:
-                there = b + t * step
-                next_value, next_gradient, next_hessian = self._core.intercepts(scores, there, h, self._n_threads)
-                next_value += float(extra @ there)
-                if next_value <= value + 1e-4 * t * slope or t < 1e-10:
+            step = _intercept_step(gradient, hessian, self.mean_cost)
+            first = float(gradient @ step)
+            low, high, t = 0.0, np.inf, 1.0
+            for _ in range(40):  # the slope along the step rises: look for its root in a bracket
+                gradient, hessian = derivatives(b + t * step)
+                slope = float(gradient @ step)
+                if abs(slope) <= 0.5 * abs(first):
+                    low = t
                     break
-                t *= 0.25
-            if not next_value < value:
+                low, high = (t, high) if slope < 0.0 else (low, t)
+                t = 4.0 * t if np.isinf(high) else 0.5 * (low + high)
+            if low == 0.0:  # scores resolve no more
                 break
-            b, value, gradient, hessian = there, next_value, next_gradient + extra, next_hessian
+            if low != t:
+                gradient, hessian = derivatives(b + low * step)
+            b = b + low * step
         return np.asarray(b - b.mean())
 
     def balanced_cut(self, scores: Array) -> ScoreCut:
@@ -231,7 +239,8 @@ def check_cost_matrix(cost_matrix: ArrayLike | None, n_classes: int) -> Array:
 
 
 def _intercept_step(gradient: Array, hessian: Array, scale: float) -> Array:
-    """A Newton step in the intercepts; where nothing bends, a step downhill."""
+    """A Newton step in the intercepts; where nothing bends, a step downhill, no longer than the scale of the costs."""
     # All intercepts moved alike change nothing, and classes without kinks have no curvature: a little is added.
-    ridge = 1e-10 * scale + 1e-8 * float(np.trace(hessian)) / len(hessian)
-    return np.asarray(-np.linalg.solve(hessian + ridge * np.eye(len(hessian)), gradient))
+    ridge = 1e-8 * (float(np.trace(hessian)) / len(hessian) + float(np.abs(gradient).max()) / scale)
+    step = -np.linalg.solve(hessian + ridge * np.eye(len(hessian)), gradient)
+    return np.asarray(step * min(1.0, scale / float(np.abs(step).max())))
