@@ -153,7 +153,7 @@ class MulticlassObjective(SmoothObjective):
 
     def curvature(self, point: ScoredPoint, h: float) -> MulticlassCurvature:  # type: ignore[override]
         """H times the second derivative of the rounded risk, over the examples on their kinks."""
-        return MulticlassCurvature(self.source, self.risk, self.risk.kinks(point.scores, h), self.intercept)
+        return MulticlassCurvature(self.source, self.risk, self.risk.meetings(point.scores, h), self.intercept)
 
     def sample(self, rows: Rows) -> MulticlassObjective:
         """An estimate of the objective from some of its examples."""
@@ -162,7 +162,7 @@ class MulticlassObjective(SmoothObjective):
 
     def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, radius: float) -> MulticlassObjective:
         """The objective with every example further than `radius` from its kinks replaced by its tangent."""
-        rows = self.risk.kinks(point.scores, 2.0 * radius).rows
+        rows, _ = self.risk.kinks(point.scores, 2.0 * radius)
         source, risk = self.source.take(rows), self.risk.take(rows)
         part = risk.smoothed(point.scores[rows], h)
         rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
@@ -223,7 +223,7 @@ class MulticlassAscent:
         if self._intercept:
             coef, offset = self._risk.balanced(coef)
         else:
-            offset = float(np.vdot(coef, self._risk.cost[self._risk.y]))
+            offset = self._risk.plane_offset(coef)
         return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False)
 
 

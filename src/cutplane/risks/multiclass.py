@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
-from cutplane.risks.base import Array, Risk, Rows, ScoreCut, Smoothed
+from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 
 RESCALINGS = ("margin", "slack")
 
@@ -40,7 +40,7 @@ class MulticlassRay(NamedTuple):
         return self.core.ray_minimum(self.start, self.end, quadratic, linear, C, self.n_threads)
 
 
-class Multiclass(Risk):
+class Multiclass(RoundedRisk):
     """Sum of c_i max over y of [cost(y_i, y) + factor·(s_iy - s_iy_i)], the c_i summing to one.
 
     The factor is 1 with margin re-scaling and cost(y_i, y) with slack re-scaling (OCA eqs. 15 and 16); for the 0/1
@@ -107,6 +107,7 @@ class Multiclass(Risk):
         self.rescaling = rescaling
         self._n_threads = n_threads
         self._core = _core.Multiclass(y, weights, each, cost, rescaling == "slack")
+        self.first_width = 4.0 * self.mean_cost
 
     @property
     def n_classes(self) -> int:
@@ -118,9 +119,9 @@ class Multiclass(Risk):
         """The mean cost of a mistake: the scale of the risk."""
         return float(self.cost.sum()) / (self.n_classes * (self.n_classes - 1))
 
-    def take(self, rows: Rows, *, scale: float = 1.0) -> Multiclass:
+    def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
         """The part of the sum that runs over some examples, times `scale`."""
-        part = object.__new__(Multiclass)
+        part = object.__new__(type(self))
         part.total_weight = self.total_weight
         weights = None if self.weights is None else self.weights[rows] * scale
         part._set(self.y[rows], weights, self.each * scale, self.cost, self.rescaling, self._n_threads)
@@ -206,7 +207,12 @@ class Multiclass(Risk):
         """Coefficients of the risk rounded over h as if classes on the kink of width `reach` stayed on it."""
         return self._core.extrapolated(scores, h, reach, self._n_threads)
 
-    def kinks(self, scores: Array, h: float) -> _core.Kinks:
+    def kinks(self, scores: Array, h: float) -> tuple[Rows, Array]:
+        """The examples on their kinks of width h, and their weights."""
+        found = self.meetings(scores, h)
+        return found.rows, found.weights
+
+    def meetings(self, scores: Array, h: float) -> _core.Kinks:
         """The examples on their kinks of width h, with the classes that meet there."""
         return self._core.kinks(scores, h, self._n_threads)
 
@@ -214,9 +220,16 @@ class Multiclass(Risk):
         """H times the second derivative of the rounded risk, applied to the scores of the examples on their kinks."""
         return self._core.curvature(kinks, scores, self._n_threads)
 
-    def smoothed_ray(self, scores: Array, direction: Array, t: float, h: float) -> tuple[float, float, float]:
-        """Value, slope and curvature of the rounded risk at scores + t·direction."""
-        return self._core.ray(scores, direction, False, t, h, self._n_threads)
+    def smoothed_ray(self, scores: Array, direction: Array | None, t: float, h: float) -> tuple[float, float, float]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: a constant, no change)."""
+        way = np.zeros_like(scores) if direction is None else direction
+        return self._core.ray(scores, way, False, t, h, self._n_threads)
+
+    def plane_offset(self, coef: Array) -> float:
+        """The offset of the plane with these coefficients: each stands for a weight p = coef / factor of its class."""
+        mistakes = 1.0 - np.eye(self.n_classes)
+        per_weight = self.cost if self.rescaling == "margin" else mistakes
+        return float(np.vdot(coef, per_weight[self.y]))
 
 
 def check_cost_matrix(cost_matrix: ArrayLike | None, n_classes: int) -> Array:

@@ -199,7 +199,7 @@ def check_risk(risk: Risk, n_examples: int, *, n_scores: int | None = None, seed
         for end in points:
             if end is not start:
                 _check_ray(risk, start, end)
-    if n_scores is None:
+    if n_scores is None or type(risk).shift is not Risk.shift:
         for scores in points:
             _check_intercept(risk, scores, points)
     if isinstance(risk, RoundedRisk):
