@@ -32,7 +32,18 @@ CUTPLANE_INLINE void dot_all_columns(const Each& each, const double* w, index_t 
   if (at < m) dot_columns<1>(each, w + at, m, out + at);
 }
 
-// Adding a row to a few of many columns beats adding it to all of them.
+// out[c] = sum over the row's entries of value * w[feature * m + at[c]], for a few columns.
+template <class Each, class Index>
+CUTPLANE_INLINE void dot_few_columns(const Each& each, const Index* at, index_t count,
+                                     const double* w, index_t m, double* out) {
+  for (index_t c = 0; c < count; ++c) out[c] = 0.0;
+  each([&](double value, index_t feature) __attribute__((always_inline)) {
+    const double* row = w + feature * m;
+    for (index_t c = 0; c < count; ++c) out[c] += value * row[at[c]];
+  });
+}
+
+// Going through a few of many columns beats going through all of them.
 CUTPLANE_INLINE bool few_columns(index_t count, index_t m) { return 6 * count < m; }
 
 // The columns with coefficients, gathered; -1 if there are more than a few.

@@ -91,6 +91,10 @@ struct DenseRows {
   CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
     dot_all_columns(each(i), w, m, out);
   }
+  CUTPLANE_INLINE void dot_few(index_t i, const std::int16_t* at_columns, index_t count, index_t m,
+                               const double* w, double* out) const {
+    dot_few_columns(each(i), at_columns, count, w, m, out);
+  }
   CUTPLANE_INLINE void axpy_many(index_t i, const double* coef, index_t m, double* sum) const {
     add_all_columns(each(i), coef, m, sum);
   }

@@ -171,7 +171,14 @@ class RowMatrix : public Matrix {
   }
 
   void combine(const double* coef, index_t k, double* out, int n_threads) const override {
-    sum_blocks(rows_.n, entries() * k, rows_.d * k, out, n_threads,
+    // Of several columns mostly few have coefficients: work and blocks are counted by those.
+    index_t there = rows_.n;
+    if (k > 1) {
+      there = 0;
+      for (index_t j = 0; j < rows_.n * k; ++j) there += coef[j] != 0.0;
+    }
+    const index_t work = rows_.n == 0 ? 0 : entries() / rows_.n * there;
+    sum_blocks(rows_.n, k > 1 ? work : entries(), rows_.d * k, out, n_threads,
                [&](index_t begin, index_t end, double* sum) {
                  add_rows(rows_, begin, end, coef, k, sum);
                });

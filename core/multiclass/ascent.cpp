@@ -1,5 +1,6 @@
 #include "core/multiclass/ascent.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -7,6 +8,8 @@ namespace cutplane {
 namespace {
 
 constexpr index_t kVector = 4;
+// From so many classes on, an example keeps a list of those that matter to it.
+constexpr index_t kManyClasses = 24;
 
 }  // namespace
 
@@ -40,16 +43,27 @@ BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const st
   state_.order.resize(n);
   std::iota(state_.order.begin(), state_.order.end(), 0);
   state_.random = seed;
+  const bool wide = classes >= kManyClasses;
+  state_.class_lists.resize((wide ? n : 1) * classes);
+  for (std::size_t j = 0; j < state_.class_lists.size(); ++j)
+    state_.class_lists[j] = static_cast<std::int16_t>(j % static_cast<std::size_t>(classes));
+  state_.active_classes.resize(wide ? n : 0);
   unshrink();
 }
 
 void BlockDualAscent::unshrink() {
   state_.active = std::ssize(state_.order);
   state_.shrink_beyond = INFINITY;
+  std::fill(state_.active_classes.begin(), state_.active_classes.end(),
+            static_cast<std::int16_t>(state_.classes));
 }
 
 void BlockDualAscent::epoch() {
   matrix_.ascend_blocks(state_);
+  if (++epochs_ == revival_) {
+    unshrink();
+    revival_ *= 2;
+  }
   // The step of the method of multipliers.
   for (index_t y = 0; y < state_.classes; ++y)
     state_.bias_center[y] += state_.bias * state_.bias_weight[y];

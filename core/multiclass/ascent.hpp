@@ -33,7 +33,11 @@ struct BlockAscent {
   std::vector<double> bias_center;    // columns: the intercepts the proximal term is centred at
   std::vector<std::int32_t> order;    // the active examples first
   index_t active = 0;
-  double shrink_beyond;  // examples at a vertex that lead by more than this have settled
+  double shrink_beyond;  // an example or class this far from having a violation has settled
+  // Where there are many classes, those looked at come first in an example's list; else one list
+  // for all examples, of all classes.
+  std::vector<std::int16_t> class_lists;
+  std::vector<std::int16_t> active_classes;
   std::uint64_t random;
 };
 
@@ -43,7 +47,7 @@ class BlockDualAscent {
                   const double* upper, double upper_all, bool intercept, std::uint64_t seed,
                   int n_threads);
 
-  // One sweep over the active examples.
+  // One sweep over the active examples; after 4, 8, 16, ... all come back.
   void epoch();
   // Settled examples come back.
   void unshrink();
@@ -65,6 +69,7 @@ class BlockDualAscent {
   const Matrix& matrix_;
   BlockAscent state_;
   double mean_square_ = 0;
+  index_t epochs_ = 0, revival_ = 4;
 };
 
 }  // namespace cutplane

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/columns.hpp"
 #include "core/multiclass/ascent.hpp"
 #include "core/multiversion.hpp"
 #include "core/random_order.hpp"
@@ -14,8 +15,9 @@ namespace cutplane {
 
 // The memory one example needs while it is visited.
 struct BlockScratch {
-  explicit BlockScratch(index_t columns) : scores(columns), target(columns), sorted(columns) {}
-  std::vector<double> scores, target, sorted;
+  explicit BlockScratch(index_t columns)
+      : scores(columns), lines(columns), target(columns), sorted(columns) {}
+  std::vector<double> scores, lines, target, sorted;
   std::vector<std::int32_t> changed;
   std::vector<double> change;
 };
@@ -39,64 +41,108 @@ CUTPLANE_INLINE double simplex_threshold(const double* target, index_t count, do
   return threshold;
 }
 
+// The classes of an example that are looked at, and how many they are.
+struct ActiveClasses {
+  std::int16_t* list;
+  std::int16_t* count;  // null: all of them, always
+  index_t classes;
+
+  CUTPLANE_INLINE index_t size() const { return count ? *count : classes; }
+};
+
+// Where the lines of the active classes lie: of those with weight the lowest, of those without the
+// highest, and the highest of all.
+struct BlockRange {
+  double highest = -INFINITY, lowest = INFINITY, next = -INFINITY;
+};
+
+template <class Rows>
+CUTPLANE_INLINE BlockRange block_lines(const Rows& rows, const BlockAscent& state, index_t e,
+                                       const ActiveClasses& active, double* scores, double* lines) {
+  const index_t i = rows.at(e), count = active.size();
+  const double* cost = state.cost + state.y[e] * state.classes;
+  const double* u = state.u.data() + e * state.classes;
+  const bool few = few_columns(count, state.columns);
+  if (few) {
+    rows.dot_few(i, active.list, count, state.columns, state.v.data(), scores);
+  } else {
+    rows.dot_many(i, state.v.data(), state.columns, scores);
+  }
+  BlockRange range;
+  for (index_t c = 0; c < count; ++c) {
+    const index_t y = active.list[c];
+    const double z = cost[y] + scores[few ? c : y] + state.bias * state.bias_weight[y] +
+                     state.bias_center[y];
+    lines[c] = z;
+    range.highest = z > range.highest ? z : range.highest;
+    if (u[y] > 0.0) {
+      range.lowest = z < range.lowest ? z : range.lowest;
+    } else {
+      range.next = z > range.next ? z : range.next;
+    }
+  }
+  return range;
+}
+
+// Classes without weight whose lines lie far below are looked at no more.
+CUTPLANE_INLINE void drop_classes(const ActiveClasses& active, const double* u, double below,
+                                  double* lines) {
+  if (!active.count) return;
+  index_t count = *active.count;
+  for (index_t c = 0; c < count;) {
+    if (u[active.list[c]] > 0.0 || lines[c] >= below) {
+      ++c;
+      continue;
+    }
+    --count;
+    std::swap(active.list[c], active.list[count]);
+    lines[c] = lines[count];
+  }
+  *active.count = static_cast<std::int16_t>(count);
+}
+
 template <class Rows>
 CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& state) {
   shuffle_runs(state.order, state.active, state.random);
-  const index_t classes = state.classes, columns = state.columns;
-  BlockScratch scratch(columns);
-  double* scores = scratch.scores.data();
+  const index_t classes = state.classes;
+  BlockScratch scratch(state.columns);
+  double* lines = scratch.lines.data();
   double* target = scratch.target.data();
-  double largest = 0;
+  double violations = 0;
   index_t s = 0;
   while (s < state.active) {
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
-    const std::int32_t e = state.order[s];
-    const index_t i = rows.at(e), k = state.y[e];
+    const index_t e = state.order[s];
     const double size = state.upper ? state.upper[e] : state.upper_all;
-    const double* cost = state.cost + k * classes;
-    double* u = state.u.data() + static_cast<index_t>(e) * classes;
-    rows.dot_many(i, state.v.data(), columns, scores);
-    if (state.bias > 0.0)
-      for (index_t y = 0; y < classes; ++y)
-        scores[y] += state.bias * state.bias_weight[y] + state.bias_center[y];
-    // The lines, the highest of all, the lowest with weight, and the highest without.
-    double highest = -INFINITY, lowest = INFINITY, next = -INFINITY;
-    for (index_t y = 0; y < classes; ++y) {
-      const double z = cost[y] + scores[y];
-      scores[y] = z;
-      highest = z > highest ? z : highest;
-      if (u[y] > 0.0) {
-        lowest = z < lowest ? z : lowest;
-      } else {
-        next = z > next ? z : next;
-      }
-    }
-    const double violation = highest - lowest;
-    if (violation <= 0.0 && lowest - next > state.shrink_beyond && size > 0.0) {
+    double* u = state.u.data() + e * classes;
+    const bool wide = !state.active_classes.empty();
+    const ActiveClasses active{state.class_lists.data() + (wide ? e * classes : 0),
+                               wide ? state.active_classes.data() + e : nullptr, classes};
+    const BlockRange range = block_lines(rows, state, e, active, scratch.scores.data(), lines);
+    const double violation = range.highest - range.lowest;
+    if (size <= 0.0 || (violation <= 0.0 && range.lowest - range.next > state.shrink_beyond)) {
       std::swap(state.order[s], state.order[--state.active]);
       continue;
     }
     ++s;
-    if (violation <= 1e-14 || size <= 0.0) continue;
-    largest = violation > largest ? violation : largest;
+    if (violation <= 1e-14) continue;
+    violations += violation;
     const double per_curvature = state.per_curvature[e];
-    double threshold;
-    if (per_curvature > 0.0) {
-      double top = -INFINITY;
-      for (index_t y = 0; y < classes; ++y) {
-        target[y] = u[y] + scores[y] * per_curvature;
-        top = target[y] > top ? target[y] : top;
-      }
-      threshold = simplex_threshold(target, classes, top, size, scratch.sorted.data());
-    } else {  // an empty row: its loss is the highest cost whatever V is
-      const index_t at = std::max_element(scores, scores + classes) - scores;
-      for (index_t y = 0; y < classes; ++y) target[y] = y == at ? size : 0.0;
-      threshold = 0.0;
+    const index_t count = active.size();
+    double top = -INFINITY;
+    // An empty row's loss is its highest cost whatever V is: a huge step takes it there.
+    const double step = per_curvature > 0.0 ? per_curvature : 1e30;
+    for (index_t c = 0; c < count; ++c) {
+      target[c] = u[active.list[c]] + lines[c] * step;
+      top = target[c] > top ? target[c] : top;
     }
+    const double threshold =
+        simplex_threshold(target, count, top, size, scratch.sorted.data());
     scratch.changed.clear();
     scratch.change.clear();
-    for (index_t y = 0; y < classes; ++y) {
-      const double fresh = target[y] > threshold ? target[y] - threshold : 0.0;
+    for (index_t c = 0; c < count; ++c) {
+      const index_t y = active.list[c];
+      const double fresh = target[c] > threshold ? std::min(target[c] - threshold, size) : 0.0;
       const double change = u[y] - fresh;
       if (change == 0.0) continue;
       u[y] = fresh;
@@ -104,10 +150,12 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
       scratch.change.push_back(change);
       state.bias_weight[y] += change * state.bias;
     }
-    rows.axpy_few(i, scratch.changed.data(), scratch.change.data(), std::ssize(scratch.changed),
-                  columns, state.v.data());
+    rows.axpy_few(rows.at(e), scratch.changed.data(), scratch.change.data(),
+                  std::ssize(scratch.changed), state.columns, state.v.data());
+    drop_classes(active, u, range.lowest - state.shrink_beyond, lines);
   }
-  state.shrink_beyond = largest > 0.0 ? largest : INFINITY;
+  // What is further from mattering than a typical violation has settled, for now.
+  state.shrink_beyond = violations > 0.0 ? violations / static_cast<double>(state.active) : INFINITY;
 }
 
 }  // namespace cutplane
