@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
   cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_dual_ascent(m);
+  cutplane::bind::bind_multiclass(m);
   cutplane::bind::bind_reduced_qp(m);
   cutplane::bind::bind_smo(m);
   cutplane::bind::bind_svmlight(m);

@@ -260,6 +260,11 @@ class HingeAscent:
         """The mean squared length of an example."""
         return self._ascent.mean_square
 
+    @property
+    def can_start(self) -> bool:
+        """Whether it can begin at a plane."""
+        return True
+
     def start(self, plane: Cut, fraction: float) -> None:
         """Begin with every dual variable at a fraction of its bound; `plane` is that of all at their bounds."""
         self._ascent.start(fraction, -self._C * plane.slope)

@@ -16,7 +16,7 @@ from cutplane.estimators import validation
 from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks
 from cutplane.estimators.savable import Arrays, Savable, finite
 from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
-from cutplane.objective import make_objective
+from cutplane.objective import Objective, make_objective
 from cutplane.risks.base import Risk
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
@@ -117,7 +117,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         hooks = StepHooks(self, self.on_step, X, y, so_far)
         for index, make_risk in enumerate(problems):
             risk = make_risk()
-            objective = make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
+            objective = self._objective(source, risk)
             total = everyone if risk.total_weight is None else risk.total_weight
             run = training.for_risk(total, hooks if hooks.wanted else None)
             results.append(run.run(objective, warm[index] if warm else None, books.append))
@@ -127,6 +127,10 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         self._keep(results)
         hooks.close()
         return results
+
+    def _objective(self, source: Source, risk: Risk) -> Objective:
+        """The risk of a problem as a function of its weights."""
+        return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
 
     def _keep(self, results: list[Result]) -> None:
         """The fitted model and its certificate, as attributes."""
@@ -174,11 +178,11 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         coef = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
         return {"coef": coef, "intercept": np.asarray(self.intercept_)}, {}
 
-    def _weights_from_file(self, arrays: Arrays, shape: tuple[int, ...]) -> None:
-        """Take `coef_` of the given shape and an intercept for each of its rows; there are as many problems."""
+    def _weights_from_file(self, arrays: Arrays, shape: tuple[int, ...], problems: int | None = None) -> None:
+        """Take `coef_` of the given shape and an intercept for each of its rows; there are as many problems, or so."""
         self.coef_: Any = finite(arrays, "coef", shape)
         self.intercept_: NDArray[np.float64] = finite(arrays, "intercept", shape[:-1] or (1,))
-        if np.size(self.gap_) != (shape[0] if len(shape) > 1 else 1):
+        if np.size(self.gap_) != (problems or (shape[0] if len(shape) > 1 else 1)):
             raise ValueError("the certificate is not one number per problem")
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""`LinearSVC`: binary and one-vs-rest linear classification with a certificate."""
+"""`LinearSVC`: linear classification of two classes or more with a certificate."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from cutplane.estimators import validation
 from cutplane.estimators.callbacks import with_callbacks
+from cutplane.estimators.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
 from cutplane.estimators.linear_model import LinearModel
 from cutplane.estimators.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.training import Training
+from cutplane.objective import Objective
 from cutplane.risks.base import Risk
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
 from cutplane.solvers.result import Result, Step
+from cutplane.sources import Source
 
 
 class LinearSVC(LinearClassifierMixin, LinearModel):
@@ -35,6 +39,18 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         labels of -1 and +1.
     loss_options : dict or None, default=None
         Further keyword arguments of the loss.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        More than two classes as one problem for each class against the rest, or as one problem for all of them
+        (Crammer and Singer): ½|W|² + C·Σ max over y of [cost(yᵢ, y) + s_y(xᵢ) - s_yᵢ(xᵢ)], s being the scores.
+    cost_matrix : array of shape (n_classes, n_classes) or None, default=None
+        For ``multi_class="crammer_singer"``: what it costs to say class y of an example of class k, row k, column y, in
+        the order of `classes_`. Zero on the diagonal, positive elsewhere; None is 1 for every mistake.
+    rescaling : {"margin", "slack"}, default="margin"
+        For ``multi_class="crammer_singer"``: whether the cost is the margin asked for (as above) or the factor on a
+        violated margin, cost·(1 + s_y - s_yᵢ). The same where every mistake costs 1.
+    class_features : array of shape (n_classes, q) or None, default=None
+        For ``multi_class="crammer_singer"``: features of the classes, in the order of `classes_`, through which they
+        share weights: the score of class y is xᵀWφ(y). None gives every class weights of its own.
     tol : float, default=1e-3
         The relative gap (upper - lower) / upper at which training ends.
     absolute_tol : float, default=0.0
@@ -75,13 +91,13 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
     classes_ : array of shape (n_classes,)
     objective_, lower_bound_, gap_ : float
         The objective at the model, a proven lower bound on its least value, and their relative difference. With more
-        than two classes: arrays, one entry for each class against the rest.
+        than two classes and ``multi_class="ovr"``: arrays, one entry for each class against the rest.
     n_iter_ : int
         Iterations (the most over the classes).
     history_ : list of Step
-        What each iteration reached; a list for each class if there are more than two.
+        What each iteration reached; a list for each class if there are several problems.
     stop_reason_ : str
-        "gap", "max_iter", "time_limit", "interrupted" or "stalled"; a list if there are more than two classes.
+        "gap", "max_iter", "time_limit", "interrupted" or "stalled"; a list if there are several problems.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X has names.
@@ -102,6 +118,10 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         *,
         loss: str | Callable[..., Risk] = "hinge",
         loss_options: Mapping[str, Any] | None = None,
+        multi_class: str = "ovr",
+        cost_matrix: Any = None,
+        rescaling: str = "margin",
+        class_features: Any = None,
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -120,6 +140,10 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         self.C = C
         self.loss = loss
         self.loss_options = loss_options
+        self.multi_class = multi_class
+        self.cost_matrix = cost_matrix
+        self.rescaling = rescaling
+        self.class_features = class_features
         self.tol = tol
         self.absolute_tol = absolute_tol
         self.risk_tol = risk_tol
@@ -145,14 +169,48 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         """
         training = self._training()
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
+        self._check_multi_class()
         X, y = validation.check_examples(self, X, y)
         check_classification_targets(y)
         self.classes_, codes = validation.check_labels(y)
         weights = validation.check_weights(sample_weight, X, self.class_weight, self.classes_, y)
+        if self.multi_class == "crammer_singer":
+            return self._fit_jointly(training, X, y, codes, weights)
+        self._joint = None
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
         self._train(training, X, y, weights, problems, key=(codes, self.loss, self.loss_options))
         return self
+
+    def _check_multi_class(self) -> None:
+        """Refuse what only one way of having several classes understands, where it is not that way."""
+        joint = validation.check_choice("multi_class", self.multi_class, MULTI_CLASS) == "crammer_singer"
+        if joint and self.loss != "hinge":
+            raise ValueError(f"multi_class='crammer_singer' is for loss='hinge', not loss={self.loss!r}.")
+        for name, value, default in (
+            ("cost_matrix", self.cost_matrix, None),
+            ("class_features", self.class_features, None),
+            ("rescaling", self.rescaling, "margin"),
+        ):
+            if not joint and value is not default and not (isinstance(value, str) and value == default):
+                raise ValueError(f"{name} is for multi_class='crammer_singer', not multi_class='ovr'.")
+
+    def _fit_jointly(
+        self, training: Training, X: Any, y: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None
+    ) -> Self:
+        """One problem for all classes."""
+        self._decides = None
+        joint = CrammerSinger.checked(self.classes_, self.cost_matrix, self.rescaling, self.class_features)
+        self._joint: CrammerSinger | None = joint
+        check_class_weights(codes, weights, self.classes_)
+        problem = partial(joint.risk, codes, weights, training.n_threads)
+        self._train(training, X, y, weights, [problem], key=(codes, self.multi_class, *joint.key))
+        return self
+
+    def _objective(self, source: Source, risk: Risk) -> Objective:
+        if self._joint is None:
+            return super()._objective(source, risk)
+        return self._joint.objective(source, risk, intercept=self.fit_intercept and not self._penalised)
 
     def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any) -> Risk:
         """The risk of one class against the rest."""
@@ -166,7 +224,10 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         return risk
 
     def _fitted(self, results: list[Result]) -> dict[str, Any]:
-        return {**super()._fitted(results), "classes_": self.classes_}
+        if self._joint is None:
+            return {**super()._fitted(results), "classes_": self.classes_}
+        coef, intercept = self._joint.weights_of(results[0], self.intercept_scaling if self._penalised else None)
+        return {"coef_": coef, "intercept_": intercept, "classes_": self.classes_}
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each example: by the sign of its score, or the highest score where there are several."""
@@ -188,8 +249,9 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
 
     def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
         self.classes_ = labels_from_file(arrays, stored["classes"])
-        problems = 1 if len(self.classes_) == 2 else len(self.classes_)
-        self._weights_from_file(arrays, (problems, self.n_features_in_))
+        rows = 1 if len(self.classes_) == 2 else len(self.classes_)
+        problems = 1 if self.multi_class == "crammer_singer" else rows
+        self._weights_from_file(arrays, (rows, self.n_features_in_), problems)
 
 
 def _check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:
