@@ -36,7 +36,7 @@ def discover(folder: Path = FOLDER) -> list[Benchmark]:
 
 def _read(path: Path) -> Iterator[Benchmark]:
     source = path.read_text()
-    if path.stem in TOOLS or '"--data"' not in source and "harness.parser" not in source:
+    if path.stem in TOOLS or ('"--data"' not in source and "harness.parser" not in source):
         return
     tree = ast.parse(source)
     if not any(isinstance(node, ast.If) and "__main__" in ast.unparse(node.test) for node in tree.body):

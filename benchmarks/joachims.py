@@ -2,8 +2,8 @@
 
     python benchmarks/joachims.py --data DIR [--quick] [--parts table1,n,decomposition,epsilon,C] [--out FILE]
 
-SVM-perf is played by our CPA, stopped by its epsilon = 1e-3: upper - lower <= epsilon·C. C is the paper's, the weight of
-the mean loss. SVM-light is played by another decomposition method, LIBSVM's (scikit-learn's `SVC(kernel="linear")`).
+SVM-perf is played by our CPA, stopped by its epsilon = 1e-3: upper - lower <= epsilon·C. C is the paper's, the weight
+of the mean loss. SVM-light is played by another decomposition method, LIBSVM's (`sklearn.svm.SVC(kernel="linear")`).
 """
 
 import argparse
