@@ -1,4 +1,4 @@
-"""Write the measured results into README.md and the pages under docs/results, from the JSON files in benchmarks/results.
+"""Write the measured results into README.md and the pages under docs/results, from benchmarks/results/*.json.
 
 python benchmarks/readme_table.py             writes them between their markers
 python benchmarks/readme_table.py --check     fails if they are not what is there
@@ -37,7 +37,9 @@ def measured() -> Iterator[tuple[ModuleType, dict]]:
 
 def readme_sections() -> str:
     """The sections of the README in their order."""
-    found = [(getattr(module, "ORDER", 100), module, result) for module, result in measured() if hasattr(module, "readme")]
+    found = [
+        (getattr(module, "ORDER", 100), module, result) for module, result in measured() if hasattr(module, "readme")
+    ]
     return "\n\n".join(module.readme(result) for _, module, result in sorted(found, key=lambda each: each[0]))
 
 
@@ -72,9 +74,8 @@ def main() -> None:
     check = parser.parse_args().check
     for path, text in wanted().items():
         if check and path.read_text() != text:
-            raise SystemExit(
-                f"The results in {path.relative_to(ROOT)} are not those measured; run python benchmarks/readme_table.py."
-            )
+            name = path.relative_to(ROOT)
+            raise SystemExit(f"The results in {name} are not those measured; run python benchmarks/readme_table.py.")
         if not check:
             path.write_text(text)
 

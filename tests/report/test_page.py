@@ -175,6 +175,7 @@ def test_a_run_that_ended_early_is_no_success() -> None:
         model = LinearSVC(C=100.0, method="oca", max_iter=2, tol=1e-9).fit(X, y)
     page = Outline(render_report(Trained(model)))
     assert any(name == "class" and value == "verdict open" for _, name, value in page.attributes)
+    assert "Stopped early, proven within" in page.text
     assert "The iteration limit came before" in page.text
 
 

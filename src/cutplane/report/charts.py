@@ -63,7 +63,7 @@ class LineChart:
         across = [value for line in lines for value in line.x]
         up = [value for line in lines for value in line.y if value > 0 or not self.y.log]
         if self.mark is not None:
-            up.append(self.mark[1])
+            up += [self.mark[1], 0.5 * self.mark[1]]  # the second, so that it does not lie on the border
         x = _scale(self.x, across, LEFT, WIDTH - RIGHT, tight=True)
         y = _scale(self.y, up, HEIGHT - BOTTOM, TOP)
         parts = [_grid(x, y, self.x, self.y)]

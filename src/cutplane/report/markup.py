@@ -42,16 +42,16 @@ def facts(pairs: Iterable[tuple[str, object]]) -> Markup:
     return element("dl", *rows, class_="facts")
 
 
-def table(header: Sequence[object], rows: Iterable[Sequence[object]], caption: str | None = None) -> Markup:
-    """A table whose first column names the rows."""
+def table(name: str, header: Sequence[object], rows: Iterable[Sequence[object]], *, shown: bool = False) -> Markup:
+    """A table whose first column names the rows; `name` tells it from the others, as its caption if `shown`."""
     head = element("tr", *(element("th", text(cell), scope="col") for cell in header))
     body = [
         element("tr", element("th", text(row[0]), scope="row"), *(element("td", text(cell)) for cell in row[1:]))
         for row in rows
     ]
-    parts = [] if caption is None else [element("caption", text(caption))]
+    parts = [element("caption", text(name))] if shown else []
     whole = element("table", *parts, element("thead", head), element("tbody", *body))
-    return element("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption or "table")
+    return element("div", whole, class_="scroll", tabindex="0", role="region", aria_label=name)
 
 
 def details(summary: str, *content: Markup) -> Markup:

@@ -92,7 +92,9 @@ def _steps(run: list[Step]) -> Markup:
         )
         for step in chosen
     ]
-    return details("The steps as a table", table(["iteration", "time", "upper", "lower", "gap", "planes"], rows))
+    return details(
+        "The steps as a table", table("Steps", ["iteration", "time", "upper", "lower", "gap", "planes"], rows)
+    )
 
 
 def _problems(trained: Trained) -> Markup:
@@ -101,4 +103,4 @@ def _problems(trained: Trained) -> Markup:
         for name, run in zip(trained.problems, trained.runs, strict=True)
     ]
     head = ["class", "iterations", "time", "objective", "proven gap"]
-    return details("One problem for each class: the figures", table(head, rows))
+    return details("One problem for each class: the figures", table("Problems", head, rows))

@@ -95,7 +95,7 @@ def _matrix(result: Evaluation) -> Markup:
                     "td",
                     text(f"{count:,}"),
                     *percent,
-                    style=f"background: rgba(var(--heat), {0.05 + 0.5 * share:.2f})",
+                    style=f"background: rgba(var(--heat), {0.05 + 0.33 * share:.2f})",
                 )
             )
         rows.append(element("tr", element("th", text(name), scope="row"), *cells))
@@ -111,16 +111,17 @@ def _confused(result: Evaluation, names: list[str]) -> Markup:
     order = np.argsort(-wrong, axis=None, kind="stable")[:10]
     pairs = [(*np.unravel_index(index, wrong.shape), wrong.flat[index]) for index in order if wrong.flat[index]]
     worst = table(
+        "The most frequent confusions",
         ["true", "predicted", "examples"],
         [(names[true], names[taken], f"{count:,}") for true, taken, count in pairs],
-        "The most frequent confusions",
+        shown=True,
     )
     totals = result.confusion.sum(axis=1)
     recall = [
         (name, f"{total:,}", f"{100 * right / total:.1f}\u00a0%" if total else "")
         for name, total, right in zip(names, totals, np.diag(result.confusion), strict=True)
     ]
-    return Markup(worst + details("Every class", table(["class", "examples", "found"], recall)))
+    return Markup(worst + details("Every class", table("Classes", ["class", "examples", "found"], recall)))
 
 
 def _curves(trained: Trained, truth: NDArray[Any], scores: NDArray[Any] | None) -> list[Markup]:

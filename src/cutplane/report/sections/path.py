@@ -26,7 +26,7 @@ def section(trained: Trained) -> Section | None:
         (f"{point.C:g}", "" if point.score is None else f"{point.score:.4f}", f"{point.norm:.4g}", f"{point.gap:.1e}")
         for point in points
     ]
-    whole = table(["C", "held-out score", "|w|", "proven gap"], rows)
+    whole = table("Models by C", ["C", "held-out score", "|w|", "proven gap"], rows)
     body = intro + element("div", *charts, class_="pair") + details("As a table", whole)
     return Section("path", "Over a range of C", Markup(body))
 

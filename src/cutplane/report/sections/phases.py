@@ -40,5 +40,7 @@ def section(trained: Trained) -> Section | None:
     rows = [(name, seconds(value), f"{value / whole:.1%}") for name, (_, value) in zip(names, ordered, strict=True)]
     body = element("div", figure(f"{seconds(total)} in the solver.", chart))
     return Section(
-        "phases", "Where the time went", Markup(body + details("As a table", table(["phase", "time", "share"], rows)))
+        "phases",
+        "Where the time went",
+        Markup(body + details("As a table", table("Phases", ["phase", "time", "share"], rows))),
     )

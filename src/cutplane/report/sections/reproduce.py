@@ -30,7 +30,7 @@ def section(trained: Trained) -> Section | None:
         )
     )
     params = [(name, repr(value)) for name, value in sorted(_params(trained.model).items())]
-    body.append(details("Every parameter", table(["parameter", "value"], params)))
+    body.append(details("Every parameter", table("Parameters", ["parameter", "value"], params)))
     body.append(details("Versions and machine", facts(_machine())))
     return Section("reproduce", "Reproduce", Markup("".join(body)))
 

@@ -37,7 +37,7 @@ def _verdict(trained: Trained) -> Markup:
     lower, upper = float(np.sum(model.lower_bound_)), float(np.sum(model.objective_))
     several = np.size(model.gap_) > 1
     what = "the optimum of every class" if several else "the optimum"
-    words = proven_within(gap).replace("the optimum", what)
+    words = ("" if proven else "stopped early, ") + proven_within(gap).replace("the optimum", what)
     why = next(reason for reason in (*reversed(_ENDED),) if reason in reasons)
     explained = (
         f"No model of this kind has {'a total' if several else 'an'} objective below {number(lower, 6)}; this one has "
