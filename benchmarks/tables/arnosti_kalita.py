@@ -40,7 +40,8 @@ def tables(result: dict) -> dict[str, str]:
         "figure 7": ("features", _features),
         "stall": ("stall", _stall),
     }
-    return {name: make(result[part]["rows"]) for name, (part, make) in makers.items() if part in result}
+    where = {"machine": harness.where(result)}
+    return where | {name: make(result[part]["rows"]) for name, (part, make) in makers.items() if part in result}
 
 
 def _pairs(rows: list[dict], x: str, kept: Callable[[dict], bool]) -> dict[tuple[str, float], dict[str, dict]]:

@@ -64,7 +64,8 @@ def tables(result: dict) -> dict[str, str]:
     }
     titles = {"mu": "figure 4", "table3": "table 3", "table4": "table 4", "table5": "table 5"}
     titles |= {"scaling": "figure 6", "challenge": "figure 7"}
-    return {titles[part]: make(result[part]["rows"]) for part, make in makers.items() if part in result}
+    where = {"machine": harness.where(result)}
+    return where | {titles[part]: make(result[part]["rows"]) for part, make in makers.items() if part in result}
 
 
 def _named(name: str) -> str:

@@ -40,7 +40,7 @@ def _error(row: dict) -> float:
 
 def tables(result: dict) -> dict[str, str]:
     """Table 1, and the exponents of the figures."""
-    found = {}
+    found = {"machine": harness.where(result)}
     if "table1" in result:
         found["table 1"] = _table1(result["table1"]["rows"])
     found["exponents"] = _exponents(result)

@@ -73,7 +73,10 @@ class Trained:
         return [f"problem {number}" for number in range(1, len(runs) + 1)]
 
     def feature(self, index: int) -> str:
-        """The name of a feature."""
+        """The name of a feature; a model whose features are not columns of X names them by `_feature_name`."""
+        own = getattr(self.model, "_feature_name", None)
+        if own is not None and self.feature_names is None:
+            return str(own(index))
         names = self.feature_names if self.feature_names is not None else getattr(self.model, "feature_names_in_", None)
         return str(names[index]) if names is not None else f"feature {index + self.first_feature}"
 
