@@ -60,9 +60,10 @@ def run(
         machine["load_average_at_end"] = measure.machine(())["load_average"]
         result[name] = {"machine": machine, "quick": options.quick, "threads": options.threads, "rows": found}
         measure.write_json(options.out, result)
-    for title, text in tables(result).items():
+    measured = {name: part for name, part in result.items() if part["rows"]}
+    for title, text in tables(measured).items():
         print(f"\n## {title}\n\n{text}")
-    for name, figure in figures(result).items():
+    for name, figure in figures(measured).items():
         save_plot(figure, (options.plots or options.out.parent) / f"{options.out.stem}-{name}")
 
 
