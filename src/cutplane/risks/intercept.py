@@ -77,6 +77,22 @@ def balanced_mixture(cut: Cuts, scores: Array) -> tuple[Array, float]:
     return coef, share * here.offset + (1.0 - share) * other.offset
 
 
+def balanced(coef: Array) -> Array:
+    """The coefficients with the heavier side scaled down until they sum to zero.
+
+    An intercept can be balanced only as finely as scores resolve; without this, what is left would lean on it.
+    """
+    coef = coef.copy()
+    for _ in range(2):  # the second time for what rounding left
+        excess = coef.sum()
+        heavier = coef > 0.0 if excess > 0.0 else coef < 0.0
+        total = coef[heavier].sum()
+        if excess == 0.0 or total == 0.0:
+            break
+        coef[heavier] *= max(0.0, 1.0 - excess / total)
+    return coef
+
+
 def _total(coef: Array) -> float:
     total = float(np.sum(coef))
     return 0.0 if abs(total) <= _ROUNDING * float(np.abs(coef).sum()) else total
