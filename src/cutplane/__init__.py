@@ -6,8 +6,10 @@ from cutplane._runtime import load_core
 
 load_core()
 
+from cutplane.estimators.linear_one_class import LinearOneClassSVM
 from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.estimators.linear_svr import LinearSVR
 from cutplane.estimators.persistence import load
 
 __version__ = version("cutplane")
-__all__ = ["LinearSVC", "__version__", "load"]
+__all__ = ["LinearOneClassSVM", "LinearSVC", "LinearSVR", "__version__", "load"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from cutplane.risks.one_class import OneClass
 from cutplane.risks.registry import BINARY, REGRESSION
 from cutplane.testing import check_risk
 
@@ -37,6 +38,12 @@ def make(known: Any, name: str, options: dict[str, Any], *, weighted: bool = Fal
 @pytest.mark.parametrize("weighted", [False, True])
 def test_contract(known, name, options, weighted):
     check_risk(make(known, name, options, weighted=weighted), N)
+
+
+@pytest.mark.parametrize("nu", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_contract_of_the_one_class_risk(nu, weighted):
+    check_risk(OneClass(N, WEIGHTS if weighted else None, nu=nu), N)
 
 
 PLAIN = {

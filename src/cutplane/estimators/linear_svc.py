@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from cutplane.estimators import validation
@@ -16,21 +17,31 @@ from cutplane.estimators.callbacks import with_callbacks
 from cutplane.estimators.linear_model import LinearModel
 from cutplane.estimators.savable import Arrays, labels_from_file, labels_to_file
 from cutplane.risks.base import Risk
+from cutplane.risks.logistic import probabilities
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
 from cutplane.solvers.result import Result, Step
+
+
+def _has_probabilities(model: LinearSVC) -> bool:
+    """Only the logistic loss makes probabilities of scores."""
+    if model.loss == "logistic":
+        return True
+    raise AttributeError(f"predict_proba needs loss='logistic', not loss={model.loss!r}.")
 
 
 class LinearSVC(LinearClassifierMixin, LinearModel):
     """Linear support vector classification, proven optimal up to `tol`.
 
-    Minimises ½|w|² + C·Σ max(0, 1 - yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised.
+    Minimises ½|w|² + C·Σ loss(yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised; the loss is
+    max(0, 1 - margin) unless `loss` says otherwise.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the losses against the margin, per example.
     loss : str or callable, default="hinge"
-        The loss: the name of one in `cutplane.risks.registry.BINARY`, or your own, a subclass of
+        "hinge", "squared_hinge", "logistic" (with `predict_proba`), another name in
+        `cutplane.risks.registry.BINARY`, or your own: a subclass of
         `cutplane.risks.base.Risk` (or a function that returns one) that is called as ``loss(y, sample_weight)`` with
         labels of -1 and +1.
     loss_options : dict or None, default=None
@@ -175,6 +186,19 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         if decides is not None and scores.ndim == 1:
             return np.asarray(self.classes_[(np.asarray(decides.decide(scores)) > 0).astype(int)])
         return np.asarray(super().predict(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class; only with ``loss="logistic"``.
+
+        With more than two classes these are of each class against the rest, divided by their sum.
+        """
+        return probabilities(self.decision_function(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of the probability of each class; only with ``loss="logistic"``."""
+        return np.asarray(np.log(self.predict_proba(X)))
 
     def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
         if getattr(self, "_decides", None) is not None:

@@ -78,6 +78,22 @@ def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return X, y
 
 
+def check_unlabelled(estimator: Any, X: Any) -> Any:
+    """X as `check_examples` has it, where there is no y."""
+    X = validate_data(
+        estimator,
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        accept_large_sparse=True,
+        ensure_all_finite=False,
+    )
+    if sp.issparse(X):
+        X = _canonical(X)
+    _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
+    return X
+
+
 def _check_finite(X: Any, n_threads: int) -> None:
     source = CsrSource(X) if sp.issparse(X) else DenseSource(X)
     row = source.core.first_nonfinite_row(n_threads)
@@ -141,19 +157,36 @@ def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return classes, codes
 
 
+def check_targets(y: NDArray[Any]) -> Array:
+    """Targets of a regression as finite float64."""
+    try:
+        targets = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"y has the dtype {y.dtype}; targets of a regression must be numbers.") from None
+    wrong = np.flatnonzero(~np.isfinite(targets))
+    if len(wrong):
+        raise ValueError(f"y[{wrong[0]}] is {targets[wrong[0]]}; every target must be finite.")
+    return targets
+
+
+def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
+    """Weights of the examples; None where all are 1."""
+    if sample_weight is None:
+        return None
+    checked = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    negative = np.flatnonzero(checked < 0)
+    if len(negative):
+        raise ValueError(
+            f"sample_weight[{negative[0]}]={checked[negative[0]]} is negative; weights must be 0 or greater."
+        )
+    if not checked.any():
+        raise ValueError("sample_weight is zero for every example; at least one must be greater than 0.")
+    return None if np.all(checked == 1.0) else checked
+
+
 def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y: Any) -> Array | None:
     """Weights of the examples from their own and their classes'; None where all are 1."""
-    weights: Array | None = None
-    if sample_weight is not None:
-        checked = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
-        negative = np.flatnonzero(checked < 0)
-        if len(negative):
-            raise ValueError(
-                f"sample_weight[{negative[0]}]={checked[negative[0]]} is negative; weights must be 0 or greater."
-            )
-        if not checked.any():
-            raise ValueError("sample_weight is zero for every example; at least one must be greater than 0.")
-        weights = checked
+    weights = check_sample_weight(sample_weight, X)
     if class_weight is not None:
         from sklearn.utils.class_weight import compute_class_weight
 

@@ -42,9 +42,9 @@ def probabilities(scores: Array) -> Array:
     With a score for each of several classes, each is that class's probability against the rest; these are divided by
     their sum.
     """
-    positive = expit(scores)
+    positive: Array = expit(scores)
     if scores.ndim == 1:
         return np.column_stack([expit(-scores), positive])
     total = positive.sum(axis=1, keepdims=True)
     # No class has a score that can be told from minus infinity: they are as likely as each other.
-    return np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), 1.0 / scores.shape[1])
+    return np.asarray(np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), 1.0 / scores.shape[1]))

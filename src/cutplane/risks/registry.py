@@ -72,13 +72,22 @@ def find_loss(
     return partial(loss, **options) if options else loss
 
 
-def _check_options(name: str, loss: Loss, options: Mapping[str, Any]) -> None:
-    """Refuse an option that the loss does not have."""
-    has = [
+def takes_option(loss: Loss, option: str) -> bool:
+    """Whether a loss has such an option."""
+    return option in _options(loss)
+
+
+def _options(loss: Loss) -> list[str]:
+    return [
         parameter.name
         for parameter in inspect.signature(loss).parameters.values()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name != "n_threads"
     ]
+
+
+def _check_options(name: str, loss: Loss, options: Mapping[str, Any]) -> None:
+    """Refuse an option that the loss does not have."""
+    has = _options(loss)
     for option in options:
         if option not in has:
             accepted = f"has only {', '.join(repr(each) for each in has)}" if has else "has none"
