@@ -166,8 +166,8 @@ class LinearSVR(RegressorMixin, LinearModel):
         """The predicted target of each example."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
-        scores: NDArray[np.float64] = safe_sparse_dot(X, np.ravel(_dense(self.coef_)), dense_output=True)
-        return scores + self.intercept_[0]
+        scores = safe_sparse_dot(X, np.ravel(_dense(self.coef_)), dense_output=True)
+        return np.asarray(scores + self.intercept_[0])
 
     def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
         self._weights_from_file(arrays, (self.n_features_in_,))
