@@ -6,10 +6,11 @@ from cutplane._runtime import load_core
 
 load_core()
 
+from cutplane.estimators.cross_validation import LinearSVCCV, LinearSVRCV
 from cutplane.estimators.linear_one_class import LinearOneClassSVM
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.linear_svr import LinearSVR
 from cutplane.estimators.persistence import load
 
 __version__ = version("cutplane")
-__all__ = ["LinearOneClassSVM", "LinearSVC", "LinearSVR", "__version__", "load"]
+__all__ = ["LinearOneClassSVM", "LinearSVC", "LinearSVCCV", "LinearSVR", "LinearSVRCV", "__version__", "load"]

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cutplane.estimators import validation
 from cutplane.estimators.callbacks import with_callbacks
-from cutplane.estimators.linear_model import LinearModel
+from cutplane.estimators.linear_model import LinearModel, Prepared
 from cutplane.estimators.savable import Arrays, finite
 from cutplane.risks.one_class import OneClass
 from cutplane.solvers.result import Step
@@ -129,7 +129,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         training = replace(training, stopping=replace(stopping, absolute_gap=close))
         # Points no worse than w = 0 have |w| <= 2 max|x|, so that the risk there is at least -2 max|x|².
         risk = OneClass(X.shape[0], weights, nu=float(self.nu), lower_bound=-2.0 * square, n_threads=training.n_threads)
-        (result,) = self._train(training, X, y, weights, [lambda: risk], (self.nu,))
+        (result,) = self._train(training, Prepared(X, y, weights, [lambda rows: risk], (self.nu,)))
         rho = risk.threshold(as_source(X, n_threads=training.n_threads).scores(result.w))
         self.offset_ = np.array([rho])
         self.intercept_ = -self.offset_

@@ -13,10 +13,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from cutplane.estimators import validation
+from cutplane.estimators.c_path import CPathMixin
 from cutplane.estimators.callbacks import with_callbacks
-from cutplane.estimators.linear_model import LinearModel
+from cutplane.estimators.linear_model import LinearModel, Prepared
 from cutplane.estimators.savable import Arrays, labels_from_file, labels_to_file
-from cutplane.risks.base import Risk
+from cutplane.estimators.training import Training
+from cutplane.risks.base import Risk, Rows
 from cutplane.risks.logistic import probabilities
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
 from cutplane.solvers.result import Result, Step
@@ -29,7 +31,7 @@ def _has_probabilities(model: LinearSVC) -> bool:
     raise AttributeError(f"predict_proba needs loss='logistic', not loss={model.loss!r}.")
 
 
-class LinearSVC(LinearClassifierMixin, LinearModel):
+class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     """Linear support vector classification, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ loss(yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised; the loss is
@@ -155,6 +157,10 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         self
         """
         training = self._training()
+        self._train(training, self._prepare(training, X, y, sample_weight))
+        return self
+
+    def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
         X, y = validation.check_examples(self, X, y)
         check_classification_targets(y)
@@ -162,14 +168,14 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         weights = validation.check_weights(sample_weight, X, self.class_weight, self.classes_, y)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
-        self._train(training, X, y, weights, problems, key=(codes, self.loss, self.loss_options))
-        return self
+        return Prepared(X, y, weights, problems, (codes, self.loss, self.loss_options))
 
-    def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any) -> Risk:
-        """The risk of one class against the rest."""
-        labels = np.where(codes == positive, 1, -1).astype(np.int8)
-        _check_both_sides(labels, weights, self.classes_[positive])
-        risk = make_risk(loss, labels, weights)
+    def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any, rows: Rows | None) -> Risk:
+        """The risk of one class against the rest, on some rows or all."""
+        labels = np.where((codes if rows is None else codes[rows]) == positive, 1, -1).astype(np.int8)
+        part = weights if rows is None or weights is None else weights[rows]
+        _check_both_sides(labels, part, self.classes_[positive])
+        risk = make_risk(loss, labels, part)
         if risk.binary_only and len(self.classes_) > 2:
             raise ValueError(f"y has {len(self.classes_)} classes, but loss={self.loss!r} is for two.")
         # A user's risk may decide in its own way; the others by the sign.
@@ -181,11 +187,14 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each example: by the sign of its score, or the highest score where there are several."""
-        scores = self.decision_function(X)
+        return self._predict_from(self.decision_function(X))
+
+    def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        if scores.ndim > 1:
+            return np.asarray(self.classes_[scores.argmax(axis=1)])
         decides = getattr(self, "_decides", None)
-        if decides is not None and scores.ndim == 1:
-            return np.asarray(self.classes_[(np.asarray(decides.decide(scores)) > 0).astype(int)])
-        return np.asarray(super().predict(X))
+        positive = scores > 0 if decides is None else np.asarray(decides.decide(scores)) > 0
+        return np.asarray(self.classes_[positive.astype(int)])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

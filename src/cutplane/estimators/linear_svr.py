@@ -12,15 +12,17 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cutplane.estimators import validation
+from cutplane.estimators.c_path import CPathMixin
 from cutplane.estimators.callbacks import with_callbacks
-from cutplane.estimators.linear_model import LinearModel
+from cutplane.estimators.linear_model import LinearModel, Prepared
 from cutplane.estimators.savable import Arrays
-from cutplane.risks.base import Risk
+from cutplane.estimators.training import Training
+from cutplane.risks.base import Risk, Rows
 from cutplane.risks.registry import REGRESSION, Loss, find_loss, make_risk, takes_option
 from cutplane.solvers.result import Result, Step
 
 
-class LinearSVR(RegressorMixin, LinearModel):
+class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
     """Linear support vector regression, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ loss(⟨w, xᵢ⟩ + b, yᵢ) over w and the intercept b, which is not penalised.
@@ -138,13 +140,21 @@ class LinearSVR(RegressorMixin, LinearModel):
         self
         """
         training = self._training()
+        self._train(training, self._prepare(training, X, y, sample_weight))
+        return self
+
+    def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
         loss = self._loss(training.n_threads)
         X, y = validation.check_examples(self, X, y)
         targets = validation.check_targets(y)
         weights = validation.check_sample_weight(sample_weight, X)
-        key = (targets, self.loss, self.epsilon, self.loss_options)
-        self._train(training, X, y, weights, [lambda: make_risk(loss, targets, weights)], key)
-        return self
+
+        def risk(rows: Rows | None) -> Risk:
+            if rows is None:
+                return make_risk(loss, targets, weights)
+            return make_risk(loss, targets[rows], None if weights is None else weights[rows])
+
+        return Prepared(X, y, weights, [risk], (targets, self.loss, self.epsilon, self.loss_options))
 
     def _loss(self, n_threads: int) -> Loss:
         """The loss, its options checked."""
@@ -168,6 +178,9 @@ class LinearSVR(RegressorMixin, LinearModel):
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         scores = safe_sparse_dot(X, np.ravel(_dense(self.coef_)), dense_output=True)
         return np.asarray(scores + self.intercept_[0])
+
+    def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return scores
 
     def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
         self._weights_from_file(arrays, (self.n_features_in_,))

@@ -36,6 +36,10 @@ class Training:
     n_threads: int = 0
     on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
 
+    def with_C(self, C: float) -> Training:
+        """The same settings with another C."""
+        return replace(self, C=C)
+
     def for_risk(self, total_weight: float, on_step: Callable[[Step], Any] | None) -> Training:
         """The same settings for a mean risk: C per example times the weight of all."""
         return replace(self, C=self.C * total_weight, on_step=on_step)

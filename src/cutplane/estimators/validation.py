@@ -24,6 +24,17 @@ def check_positive(name: str, value: Any, *, finite: bool = True) -> float:
     return float(value)
 
 
+def check_grid(Cs: Any) -> list[float]:
+    """A grid of C: numbers above zero."""
+    try:
+        values = list(Cs)
+    except TypeError:
+        raise ValueError(f"Cs={Cs!r} must be a sequence of numbers greater than 0.") from None
+    if not values:
+        raise ValueError("Cs is empty; it must hold at least one number greater than 0.")
+    return [check_positive(f"Cs[{k}]", value) for k, value in enumerate(values)]
+
+
 def check_count(name: str, value: Any) -> int:
     """An integer above zero."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
