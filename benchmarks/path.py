@@ -2,8 +2,8 @@
 
     python benchmarks/path.py --data DIR [--sets covtype,mnist,a9a,news20] [--out FILE]
 
-Objective ½|w|² + C·Σ loss, no intercept, C from 1e-4 to 1e2. Two losses: the hinge, where LIBLINEAR (``-s 3``) starts anew
-at every C, and the squared hinge, where it also warm-starts each C from the last one's weights, as its own ``-C``
+Objective ½|w|² + C·Σ loss, no intercept, C from 1e-4 to 1e2. Two losses: the hinge, where LIBLINEAR (``-s 3``) starts
+anew at every C, and the squared hinge, where it also warm-starts each C from the last one's weights, as its own ``-C``
 does (``-s 2``). Ours is proven within 1e-3 of the optimum at every C. LIBLINEAR runs at ten times its default tolerance
 and, where that does not arrive within 1e-3 of the optimum, at the default; "worst" is how far it ends above
 the optimum at the worst C. Seconds are of whole calls: `path`, `fit`, and the C function ``train``.
