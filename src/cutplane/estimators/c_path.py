@@ -61,13 +61,13 @@ def path_results(
     weights = prepared.weights
     part = weights if rows is None or weights is None else weights[rows]
     results = []
-    for make_risk in prepared.problems:
+    for index, make_risk in enumerate(prepared.problems):
         risk = make_risk(rows)
-        objective = model._objective(source, risk)
-        total = total_weight(risk, source.shape[0], part)
+        objective, settings = model._problem(source, risk, training, index, len(prepared.problems))
+        settings = settings.for_risk(total_weight(risk, source.shape[0], part), model.on_step)
 
-        def train(C: float, warm: Result | None, objective: Any = objective, total: float = total) -> Result:
-            result = training.with_C(C).for_risk(total, model.on_step).run(objective, warm)
+        def train(C: float, warm: Result | None, objective: Any = objective, settings: Training = settings) -> Result:
+            result = settings.with_C(C * settings.C / training.C).run(objective, warm)
             warn_unless_proven(result, type(model).__name__)
             return result
 

@@ -86,7 +86,8 @@ class _Fold:
         return [self._score(beyond, others, [run[k] for run in runs]) for k in range(len(grid))]
 
     def _score(self, beyond: Source, rows: Any, results: list[Result]) -> float:
-        scores = np.column_stack([beyond.scores(result.w) + result.intercept for result in results])
+        weights = self._model._weights(results)
+        scores = np.column_stack([beyond.scores(w) + r.intercept for w, r in zip(weights, results, strict=True)])
         model = clone(self._model)
         vars(model).update(vars(self._model))
         scored: Any = _Scored(model, scores[:, 0] if scores.shape[1] == 1 else scores)
@@ -172,7 +173,7 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is the accuracy.
     loss, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept, intercept_scaling, \
-class_weight, max_iter, time_limit, n_jobs, random_state, on_step
+prior, nonnegative, class_weight, max_iter, time_limit, n_jobs, random_state, on_step
         As for `LinearSVC`.
 
     Attributes
@@ -211,6 +212,8 @@ class_weight, max_iter, time_limit, n_jobs, random_state, on_step
         line_search: str = "exact",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
+        prior: Any = None,
+        nonnegative: Any = None,
         class_weight: Any = None,
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
@@ -230,6 +233,8 @@ class_weight, max_iter, time_limit, n_jobs, random_state, on_step
         self.line_search = line_search
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.prior = prior
+        self.nonnegative = nonnegative
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -253,7 +258,7 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is R².
     loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept, \
-intercept_scaling, max_iter, time_limit, n_jobs, random_state, on_step
+intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, random_state, on_step
         As for `LinearSVR`.
 
     Attributes
@@ -292,6 +297,8 @@ intercept_scaling, max_iter, time_limit, n_jobs, random_state, on_step
         line_search: str = "exact",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
+        prior: Any = None,
+        nonnegative: Any = None,
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -311,6 +318,8 @@ intercept_scaling, max_iter, time_limit, n_jobs, random_state, on_step
         self.line_search = line_search
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.prior = prior
+        self.nonnegative = nonnegative
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.n_jobs = n_jobs

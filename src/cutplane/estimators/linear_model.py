@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from cutplane.estimators.savable import Arrays, Savable, finite
 from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
 from cutplane.objective import Objective, make_objective
 from cutplane.risks.base import Risk, Rows
+from cutplane.risks.translated import translated
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
 from cutplane.solvers.stopping import Stopping
@@ -61,6 +63,8 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     line_search: str = "exact"
     fit_intercept: bool = True
     intercept_scaling: float | None = None
+    prior: Any = None
+    nonnegative: Any = None
     max_iter: int | None = 10_000
     time_limit: float | None = None
     n_jobs: int | None = None
@@ -109,8 +113,35 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         source = as_source(X, n_threads=n_threads)
         return AugmentedSource(source, float(self.intercept_scaling or 0.0)) if self._penalised else source
 
-    def _objective(self, source: Source, risk: Risk) -> Objective:
-        return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
+    def _problem(
+        self, source: Source, risk: Risk, training: Training, index: int, n_problems: int
+    ) -> tuple[Objective, Training]:
+        """The objective of one problem and the settings for it: weights count from the prior, bounds too."""
+        d = source.shape[1] - self._penalised
+        prior = self._prior_rows(n_problems, d)
+        if prior is not None:
+            risk = translated(risk, source.scores(self._padded(prior[index], 0.0)))
+        mask = validation.check_features("nonnegative", self.nonnegative, d)
+        if mask is not None:
+            bounds = np.where(mask, 0.0 if prior is None else -prior[index], -np.inf)
+            training = replace(training, bounds=self._padded(bounds, -np.inf))
+        objective = make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
+        return objective, training
+
+    def _padded(self, values: NDArray[np.float64], last: float) -> NDArray[np.float64]:
+        """With a value for the constant feature, where there is one."""
+        return np.append(values, last) if self._penalised else np.ascontiguousarray(values)
+
+    def _prior_rows(self, n_problems: int, d: int) -> NDArray[np.float64] | None:
+        return validation.check_prior(self.prior, n_problems, d)
+
+    def _weights(self, results: list[Result]) -> NDArray[np.float64]:
+        """The weights of each problem, those of the constant feature included: what was found, beside the prior."""
+        w = np.vstack([r.w for r in results])
+        prior = self._prior_rows(len(results), w.shape[1] - self._penalised)
+        if prior is not None:
+            w[:, : prior.shape[1]] += prior
+        return w
 
     def _train(self, training: Training, prepared: Prepared) -> list[Result]:
         """Solve each problem and keep the results."""
@@ -127,8 +158,9 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         hooks = StepHooks(self, self.on_step, X, y, so_far)
         for index, make_risk in enumerate(problems):
             risk = make_risk(None)
-            run = training.for_risk(total_weight(risk, X.shape[0], weights), hooks if hooks.wanted else None)
-            results.append(run.run(self._objective(source, risk), warm[index] if warm else None, books.append))
+            objective, run = self._problem(source, risk, training, index, len(problems))
+            run = run.for_risk(total_weight(risk, X.shape[0], weights), hooks if hooks.wanted else None)
+            results.append(run.run(objective, warm[index] if warm else None, books.append))
             warn_unless_proven(results[-1], type(self).__name__)
             if results[-1].stop_reason == "interrupted" and len(results) < len(problems):
                 raise KeyboardInterrupt
@@ -154,7 +186,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
     def _fitted(self, results: list[Result]) -> dict[str, Any]:
         """The attributes that predictions need: a row of weights and an intercept for each problem."""
-        w = np.vstack([r.w for r in results])
+        w = self._weights(results)
         intercept = np.array([r.intercept for r in results])
         if self._penalised:
             intercept = float(self.intercept_scaling or 0.0) * w[:, -1]
@@ -169,7 +201,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         probe = np.random.default_rng(0).standard_normal(source.shape[1])
         digest = hashlib.sha256(source.scores(probe).tobytes())
         values = []
-        for part in key:
+        for part in (*key, _as_key(self.prior), _as_key(self.nonnegative)):
             if isinstance(part, np.ndarray):
                 digest.update(part.tobytes())
             values.append(None if isinstance(part, np.ndarray) else part)
@@ -194,6 +226,10 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _as_key(parameter: Any) -> Any:
+    return None if parameter is None else np.asarray(parameter)
 
 
 def total_weight(risk: Risk, n_examples: int, weights: NDArray[np.float64] | None) -> float:

@@ -54,6 +54,11 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
     intercept_scaling : float or None, default=None
         None leaves the intercept free. A number makes it the weight of a constant feature of that size and penalises
         it, as LIBLINEAR does.
+    prior : array of shape (n_features,) or None, default=None
+        Weights w0 to stay close to: ½|w - w0|² takes the place of ½|w|².
+    nonnegative : bool, array of indices or of booleans, or None, default=None
+        Features whose weights must not be negative; True is all of them. Planes are then found by cutting planes
+        (``method="oca"`` or ``"cpa"``) alone.
     max_iter : int or None, default=10_000
         Iterations at most.
     time_limit : float or None, default=None
@@ -106,6 +111,8 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         line_search: str = "exact",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
+        prior: Any = None,
+        nonnegative: Any = None,
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -124,6 +131,8 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         self.line_search = line_search
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.prior = prior
+        self.nonnegative = nonnegative
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.n_jobs = n_jobs
