@@ -172,7 +172,9 @@ def measure_cell(problem: Problem, C: float, options: argparse.Namespace) -> dic
     again = {f"auto {tol:g}": (lambda tol=tol: run(f"auto {tol:g}", tol, WAYS["auto"])) for tol in TOLERANCES}
     for tol, found in arrived.items():
         if found is not None:
-            again[f"LIBLINEAR {tol}"] = lambda eps=found["eps"]: liblinear(problem, C, eps, 10 * options.limit)["seconds"]
+            again[f"LIBLINEAR {tol}"] = lambda eps=found["eps"]: liblinear(problem, C, eps, 10 * options.limit)[
+                "seconds"
+            ]
     seconds = measure.alternate(again, options.repeats, options.budget)
     return {
         "data": problem.name,
@@ -211,14 +213,20 @@ def text(result: dict) -> str:
             row += [_cell_text(mine, cell["limit"], tol), _cell_text(peer, cell["limit"])]
             if cell["liblinear"]:
                 ratios[tol].append((peer["seconds"] if peer else cell["limit"]) / mine["seconds"])
-        row += [f"{mine['error']:.2f}", f"{cell['ovr']['error']:.2f}" if cell["ovr"] else "", PAPERS.get(cell["data"], "")]
+        row += [
+            f"{mine['error']:.2f}",
+            f"{cell['ovr']['error']:.2f}" if cell["ovr"] else "",
+            PAPERS.get(cell["data"], ""),
+        ]
         rows.append(row)
     header = ["data", "C", "auto 1 %", "LIBLINEAR 1 %", "auto 1e-3", "LIBLINEAR 1e-3"]
     lines.append(measure.table([*header, "test error %", "OvR error %", "papers' best error %"], rows))
     for tol in TOLERANCES:
         if ratios[tol]:
             mean = measure.geometric_mean(ratios[tol])
-            lines.append(f"To {tol:g}: LIBLINEAR takes {mean:.2f} times as long (geometric mean of {len(ratios[tol])}).")
+            lines.append(
+                f"To {tol:g}: LIBLINEAR takes {mean:.2f} times as long (geometric mean of {len(ratios[tol])})."
+            )
     lines.append("A run ended at the limit counts as long as the limit.")
     rows = []
     for cell in result["cells"]:
@@ -232,7 +240,11 @@ def text(result: dict) -> str:
             estimate = f"{known[0] / known[1] * peer['seconds'] / oca['seconds']:.1f}"
         rows.append(
             [cell["data"], f"{cell['C']:g}"]
-            + [f"{_cell_text(run, cell['limit'], 0.01)} ({run['iterations']})" for name, run in ways.items() if "0.01" in name]
+            + [
+                f"{_cell_text(run, cell['limit'], 0.01)} ({run['iterations']})"
+                for name, run in ways.items()
+                if "0.01" in name
+            ]
             + [f"{cpa['seconds'] / oca['seconds']:.1f}", estimate]
         )
     if rows:

@@ -27,7 +27,7 @@ def _split(X: np.ndarray, y: np.ndarray) -> Parts:
 
 
 def covtype(data: Path) -> Parts:
-    """Forest cover type, columns scaled to [0, 1], all examples; tested on every fifth of them, as OCA-T's table was."""
+    """Forest cover type, columns scaled to [0, 1], all examples; tested on every fifth, as OCA-T's table was."""
     with lzma.open(data / "covtype" / "covtype.csv.xz", "rt") as file:
         table = np.loadtxt(file, delimiter=",", dtype=np.float32, skiprows=1)
     return _split(datasets._unit_columns(table[:, :-1]), table[:, -1])

@@ -112,8 +112,7 @@ class Multiclass {
                                          int n_threads) const {
     check(s), check(other);
     nb::gil_scoped_release release;
-    const auto found =
-        multiclass_ray(sample(), s.data(), other.data(), towards, t, h, n_threads);
+    const auto found = multiclass_ray(sample(), s.data(), other.data(), towards, t, h, n_threads);
     return {found.value, found.slope, found.curvature};
   }
 
@@ -228,14 +227,17 @@ void bind_multiclass(nb::module_& m) {
       .def_ro("error", &SmoothedMulticlass::error)
       .def_ro("kinks", &SmoothedMulticlass::kinks);
   nb::class_<PyKinks>(m, "Kinks", "The examples on their kinks and the classes that meet there.")
-      .def_prop_ro("rows", [](const PyKinks& self) { return copied(self.kinks.rows); },
-                   nb::rv_policy::move)
-      .def_prop_ro("weights", [](const PyKinks& self) { return copied(self.kinks.weights); },
-                   nb::rv_policy::move)
-      .def_prop_ro("starts", [](const PyKinks& self) { return copied(self.kinks.starts); },
-                   nb::rv_policy::move)
-      .def_prop_ro("classes", [](const PyKinks& self) { return copied(self.kinks.classes); },
-                   nb::rv_policy::move);
+      .def_prop_ro(
+          "rows", [](const PyKinks& self) { return copied(self.kinks.rows); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "weights", [](const PyKinks& self) { return copied(self.kinks.weights); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "starts", [](const PyKinks& self) { return copied(self.kinks.starts); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "classes", [](const PyKinks& self) { return copied(self.kinks.classes); },
+          nb::rv_policy::move);
   // What nanobind cannot tell: arrays of n x classes.
   const char* array = "NDArray[numpy.float64]";
   const auto signature = [&](const char* head, const char* result) {
@@ -245,9 +247,9 @@ void bind_multiclass(nb::module_& m) {
   };
   const std::string cut_signature =
       signature("cut(self, scores: @, n_threads: int = 0)", "tuple[@, float, float]");
-  const std::string advance_signature = signature(
-      "advance(self, scores: @, end: @, step: float, mu: float, n_threads: int = 0)",
-      "tuple[@, float, @, float, float]");
+  const std::string advance_signature =
+      signature("advance(self, scores: @, end: @, step: float, mu: float, n_threads: int = 0)",
+                "tuple[@, float, @, float, float]");
   const std::string smoothed_signature = signature(
       "smoothed(self, scores: @, h: float, n_threads: int = 0)", "tuple[@, SmoothedMulticlass]");
   const std::string extrapolated_signature =

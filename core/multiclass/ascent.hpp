@@ -5,9 +5,9 @@
 // best block is the projection of  u_i + z / |x_i|²  on its simplex, found by sorting. u_i / U_i
 // are the weights p of a plane: what is proven with them is computed elsewhere, from the data.
 //
-// Free intercepts are multipliers for the balance of the classes, handled as in core/dual_ascent.hpp
-// by the proximal method of multipliers: a constant feature of size `bias`, centred anew at every
-// epoch.
+// Free intercepts are multipliers for the balance of the classes, handled as in
+// core/dual_ascent.hpp by the proximal method of multipliers: a constant feature of size `bias`,
+// centred anew at every epoch.
 #pragma once
 
 #include <cstdint>

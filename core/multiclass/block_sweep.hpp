@@ -71,8 +71,8 @@ CUTPLANE_INLINE BlockRange block_lines(const Rows& rows, const BlockAscent& stat
   BlockRange range;
   for (index_t c = 0; c < count; ++c) {
     const index_t y = active.list[c];
-    const double z = cost[y] + scores[few ? c : y] + state.bias * state.bias_weight[y] +
-                     state.bias_center[y];
+    const double z =
+        cost[y] + scores[few ? c : y] + state.bias * state.bias_weight[y] + state.bias_center[y];
     lines[c] = z;
     range.highest = z > range.highest ? z : range.highest;
     if (u[y] > 0.0) {
@@ -136,8 +136,7 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
       target[c] = u[active.list[c]] + lines[c] * step;
       top = target[c] > top ? target[c] : top;
     }
-    const double threshold =
-        simplex_threshold(target, count, top, size, scratch.sorted.data());
+    const double threshold = simplex_threshold(target, count, top, size, scratch.sorted.data());
     scratch.changed.clear();
     scratch.change.clear();
     for (index_t c = 0; c < count; ++c) {
@@ -155,7 +154,8 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
     drop_classes(active, u, range.lowest - state.shrink_beyond, lines);
   }
   // What is further from mattering than a typical violation has settled, for now.
-  state.shrink_beyond = violations > 0.0 ? violations / static_cast<double>(state.active) : INFINITY;
+  state.shrink_beyond =
+      violations > 0.0 ? violations / static_cast<double>(state.active) : INFINITY;
 }
 
 }  // namespace cutplane

@@ -56,7 +56,9 @@ inline void envelope(std::vector<Line>& lines, double span, double low, double w
     return a.rise < b.rise || (a.rise == b.rise && a.height > b.height);
   });
   // (a, b) meet where a.height + t a.rise = b.height + t b.rise.
-  auto meet = [](const Line& a, const Line& b) { return (a.height - b.height) / (b.rise - a.rise); };
+  auto meet = [](const Line& a, const Line& b) {
+    return (a.height - b.height) / (b.rise - a.rise);
+  };
   std::size_t top = 0;  // lines[0..top] are the envelope so far
   for (std::size_t j = 1; j < lines.size(); ++j) {
     const Line next = lines[j];

@@ -226,8 +226,8 @@ CUTPLANE_MULTIVERSION Sums<3> smoothed_ray_block(const MulticlassSample& sample,
     mean /= static_cast<double>(on.count);
     sum[0] += e.weight * (height + 0.5 * width * (1.0 - square));
     sum[1] += e.weight * slope;
-    sum[2] += e.weight *
-              std::max(0.0, spread - static_cast<double>(on.count) * mean * mean) / width;
+    sum[2] +=
+        e.weight * std::max(0.0, spread - static_cast<double>(on.count) * mean * mean) / width;
   }
   return sum;
 }
@@ -384,11 +384,10 @@ double multiclass_intercepts(const MulticlassSample& sample, const double* s, co
   const Blocks blocks = example_blocks(sample);
   std::vector<double> partial(blocks.count * size, 0.0);
   with_rescaling(sample, [&](auto slack) {
-    for_blocks(blocks, sweep_threads(sample, n_threads),
-               [&](index_t block, index_t begin, index_t end) {
-                 intercepts_block<slack.value>(sample, s, b, h, begin, end,
-                                               partial.data() + block * size);
-               });
+    for_blocks(
+        blocks, sweep_threads(sample, n_threads), [&](index_t block, index_t begin, index_t end) {
+          intercepts_block<slack.value>(sample, s, b, h, begin, end, partial.data() + block * size);
+        });
   });
   for (index_t block = 1; block < blocks.count; ++block)
     for (index_t j = 0; j < size; ++j) partial[j] += partial[block * size + j];

@@ -78,7 +78,7 @@ class MulticlassObjective(SmoothObjective):
         Whether every class has an unpenalised intercept.
     """
 
-    risk: Multiclass  # type: ignore[assignment]
+    risk: Multiclass
     source: ClassScores  # type: ignore[assignment]
 
     def __init__(
@@ -143,7 +143,7 @@ class MulticlassObjective(SmoothObjective):
     def _rest_along(self, point: ScoredPoint) -> float:
         """What the plane of the examples left out rises along a point or a direction."""
         assert self._rest is not None
-        return float(self._rest.slope @ point.w) + float(self._leaning @ point.intercept)  # type: ignore[operator]
+        return float(self._rest.slope @ point.w) + float(self._leaning @ point.intercept)
 
     def smoothed_ray(
         self, point: ScoredPoint, direction: ScoredPoint, t: float, h: float
@@ -283,7 +283,7 @@ class MulticlassCurvature:
             matrix = np.zeros((self._risk.n_classes,) * 2)
             for _, weights, classes in self._groups(None):
                 matrix += weights.sum() * np.outer(classes, classes)
-            self._inverse = np.linalg.pinv(matrix, hermitian=True)
+            self._inverse = np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
         return self._inverse
 
     @property

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cutplane.estimators import validation
 from cutplane.objective import Objective
 from cutplane.objective_multiclass import MulticlassObjective
-from cutplane.risks.base import Risk
+from cutplane.risks.base import Risk, Rows
 from cutplane.risks.multiclass import RESCALINGS, Multiclass, check_cost_matrix
 from cutplane.solvers.result import Result
 from cutplane.sources import Source
@@ -54,8 +54,12 @@ class CrammerSinger:
         """What a warm start must find equal."""
         return self.cost_matrix, self.rescaling, self.class_features
 
-    def risk(self, codes: NDArray[np.intp], weights: Array | None, n_threads: int) -> Multiclass:
-        """The risk of all classes together."""
+    def risk(
+        self, codes: NDArray[np.intp], weights: Array | None, n_threads: int, rows: Rows | None = None
+    ) -> Multiclass:
+        """The risk of all classes together, on some rows or all."""
+        if rows is not None:
+            codes, weights = codes[rows], None if weights is None else weights[rows]
         return Multiclass(
             codes,
             len(self.cost_matrix),
@@ -90,7 +94,9 @@ def check_class_weights(codes: NDArray[np.intp], weights: Array | None, classes:
     if not totals.all():
         shown = classes[int(np.argmin(totals))]
         label = shown.item() if isinstance(shown, np.generic) else shown
-        raise ValueError(f"All examples of class {label!r} have weight zero; each class needs at least one with weight.")
+        raise ValueError(
+            f"All examples of class {label!r} have weight zero; each class needs at least one with weight."
+        )
 
 
 def _rows_of(name: str, value: Any) -> int | None:

@@ -155,9 +155,7 @@ class Multiclass(RoundedRisk):
             b = self.rounded_shift(scores, width * self.mean_cost, start=b)
         return b
 
-    def rounded_shift(
-        self, scores: Array, h: float, *, rest: Array | None = None, start: Array | None = None
-    ) -> Array:
+    def rounded_shift(self, scores: Array, h: float, *, rest: Array | None = None, start: Array | None = None) -> Array:
         """Intercepts that make the risk rounded over h, plus <rest, b>, least: Newton's method."""
         b = np.zeros(self.n_classes) if start is None else start
         extra = np.zeros(self.n_classes) if rest is None else rest
@@ -246,7 +244,9 @@ def check_cost_matrix(cost_matrix: ArrayLike | None, n_classes: int) -> Array:
     wrong = ~np.isfinite(cost) | np.where(np.eye(n_classes, dtype=bool), cost != 0.0, cost <= 0.0)
     if wrong.any():
         row, column = (int(k) for k in np.argwhere(wrong)[0])
-        must = "be 0: right answers cost nothing" if row == column else "be positive and finite: mistakes cost something"
+        must = (
+            "be 0: right answers cost nothing" if row == column else "be positive and finite: mistakes cost something"
+        )
         raise ValueError(f"cost_matrix[{row}, {column}] is {cost[row, column]}; it must {must}.")
     return cost
 

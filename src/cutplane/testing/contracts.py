@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane.risks.base import Risk, RoundedRisk
+from cutplane.risks.intercept import NoInterceptError
 from cutplane.solvers.result import Step
 from cutplane.sources.base import Source
 from cutplane.testing import reference
@@ -199,12 +200,20 @@ def check_risk(risk: Risk, n_examples: int, *, n_scores: int | None = None, seed
         for end in points:
             if end is not start:
                 _check_ray(risk, start, end)
-    if n_scores is None or type(risk).shift is not Risk.shift:
+    if (n_scores is None or type(risk).shift is not Risk.shift) and _has_intercept(risk, points[0]):
         for scores in points:
             _check_intercept(risk, scores, points)
     if isinstance(risk, RoundedRisk):
         for scores in points:
             _check_smoothed(risk, scores, points)
+
+
+def _has_intercept(risk: Risk, scores: Array) -> bool:
+    try:
+        risk.shift(scores)
+    except NoInterceptError:
+        return False
+    return True
 
 
 def _size(coef: Array, scores: Array) -> float:
