@@ -14,6 +14,8 @@ namespace {
 
 using nb::literals::operator""_a;
 using Scores = Vector<const double>;
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OutRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 [[noreturn]] void refuse_scores() {
   throw std::invalid_argument("Scores must be finite: the weights or the features are too large.");
@@ -67,8 +69,17 @@ class SortedPairs {
     home_->check(direction);
     auto coef = home_->buffers->take(home_->sample.n);
     nb::gil_scoped_release release;
-    pair_curvature(home_->sample, sorted_, h, direction.data(), coef.data(), n_threads_);
+    pair_curvature(home_->sample, sorted_, h, direction.data(), 1, coef.data(), n_threads_);
     return coef;
+  }
+
+  void curvature_of_rows(double h, Rows directions, OutRows coef) const {
+    const index_t columns = static_cast<index_t>(directions.shape(1));
+    if (static_cast<index_t>(directions.shape(0)) != home_->sample.n ||
+        coef.shape(0) != directions.shape(0) || coef.shape(1) != directions.shape(1))
+      throw std::invalid_argument("one row per example is needed");
+    nb::gil_scoped_release release;
+    pair_curvature(home_->sample, sorted_, h, directions.data(), columns, coef.data(), n_threads_);
   }
 
  private:
@@ -134,7 +145,9 @@ void bind_ranking(nb::module_& m) {
   nb::class_<SortedPairs>(m, "SortedPairs", "Scores in order, and sums over pairs of them.")
       .def("cut", &SortedPairs::cut, "(coef, offset, value)")
       .def("smoothed", &SortedPairs::smoothed, "h"_a, "reach"_a, "(coef, offset, value)")
-      .def("curvature", &SortedPairs::curvature, "h"_a, "direction"_a);
+      .def("curvature", &SortedPairs::curvature, "h"_a, "direction"_a)
+      .def("curvature_of_rows", &SortedPairs::curvature_of_rows, "h"_a, "directions"_a, "coef"_a,
+           "coef = L directions, L the Laplacian of the pairs on the kink of width h");
   nb::class_<Pairs>(m, "Pairs", "The pairs of examples of different rank, within groups.")
       .def(nb::init<index_t, Vector<const place_t>, Vector<const std::int64_t>,
                     Vector<const std::int64_t>, Vector<const double>,

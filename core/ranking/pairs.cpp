@@ -78,28 +78,51 @@ struct CutVisitor : ByScore {
   }
 };
 
-// A window [from, to) of an order that only moves on, with the sum of c·x over it.
-template <bool kWeighted>
+// The sum of scores over a window.
+struct ScoreSum {
+  const OrderedSpan* span;
+  double total = 0.0;
+
+  void add(index_t k, double factor) { total += factor * span->score[k]; }
+  void clear() { total = 0.0; }
+};
+
+// The sum of rows of a matrix, one row per place.
+struct RowSum {
+  const OrderedSpan* span;
+  const double* rows;
+  std::vector<double> total;
+
+  RowSum(const OrderedSpan* order, const double* matrix, index_t columns)
+      : span(order), rows(matrix), total(columns) {}
+  void add(index_t k, double factor) {
+    const index_t columns = static_cast<index_t>(total.size());
+    const double* row = rows + span->place[k] * columns;
+    for (index_t c = 0; c < columns; ++c) total[c] += factor * row[c];
+  }
+  void clear() { std::fill(total.begin(), total.end(), 0.0); }
+};
+
+// A window [from, to) of an order that only moves on, with a sum over it, weights included.
+template <bool kWeighted, class Sum>
 struct Window {
   const OrderedSpan& span;
-  const double* x;       // by place; null: the scores
   const double* weight;  // by place
   index_t from, to;
-  double sum = 0.0;
+  Sum sum;
 
-  Window(const OrderedSpan& order, const double* values, const double* weights, index_t begin,
-         index_t end)
-      : span(order), x(values), weight(weights), from(begin), to(end) {
-    for (index_t k = from; k < to; ++k) sum += term(k);
+  Window(const OrderedSpan& order, const double* weights, index_t begin, index_t end, Sum empty)
+      : span(order), weight(weights), from(begin), to(end), sum(std::move(empty)) {
+    for (index_t k = from; k < to; ++k) sum.add(k, own(k));
   }
-  double term(index_t k) const {
-    const double value = x ? x[span.place[k]] : span.score[k];
-    return kWeighted ? weight[span.place[k]] * value : value;
+  double own(index_t k) const { return kWeighted ? weight[span.place[k]] : 1.0; }
+  void extend() {
+    sum.add(to, own(to));
+    ++to;
   }
-  void extend() { sum += term(to++); }
   void drop() {
-    sum -= term(from++);
-    if (from == to) sum = 0.0;  // what rounding left
+    sum.add(from, -own(from));
+    if (++from == to) sum.clear();  // what rounding left
   }
   double mass() const { return span.mass<kWeighted>(to) - span.mass<kWeighted>(from); }
 };
@@ -114,15 +137,15 @@ struct KinkWindows {
   bool beyond(double z) const { return z >= half; }
   bool reached(double z) const { return z > -half; }
 
-  template <class Body>
-  void over_higher(const RankNode& node, index_t begin, index_t end, const double* x,
+  template <class MakeSum, class Body>
+  void over_higher(const RankNode& node, index_t begin, index_t end, MakeSum make_sum,
                    Body body) const {
     const OrderedSpan &low = node.lower, &high = node.higher;
     if (begin == end) return;
     const auto z = [&](index_t i, index_t j) { return violation(high.score[i], low.score[j]); };
-    Window<kWeighted> window(
-        low, x, weight, first_that(0, low.size, [&](index_t j) { return reached(z(begin, j)); }),
-        first_that(0, low.size, [&](index_t j) { return beyond(z(begin, j)); }));
+    Window<kWeighted, decltype(make_sum(&low))> window(
+        low, weight, first_that(0, low.size, [&](index_t j) { return reached(z(begin, j)); }),
+        first_that(0, low.size, [&](index_t j) { return beyond(z(begin, j)); }), make_sum(&low));
     for (index_t i = begin; i < end; ++i) {
       while (window.to < low.size && !beyond(z(i, window.to))) window.extend();
       while (window.from < window.to && !reached(z(i, window.from))) window.drop();
@@ -130,15 +153,16 @@ struct KinkWindows {
     }
   }
 
-  template <class Body>
-  void over_lower(const RankNode& node, index_t begin, index_t end, const double* x,
+  template <class MakeSum, class Body>
+  void over_lower(const RankNode& node, index_t begin, index_t end, MakeSum make_sum,
                   Body body) const {
     const OrderedSpan &low = node.lower, &high = node.higher;
     if (begin == end) return;
     const auto z = [&](index_t i, index_t j) { return violation(high.score[i], low.score[j]); };
-    Window<kWeighted> window(
-        high, x, weight, first_that(0, high.size, [&](index_t i) { return !beyond(z(i, begin)); }),
-        first_that(0, high.size, [&](index_t i) { return !reached(z(i, begin)); }));
+    Window<kWeighted, decltype(make_sum(&high))> window(
+        high, weight, first_that(0, high.size, [&](index_t i) { return !beyond(z(i, begin)); }),
+        first_that(0, high.size, [&](index_t i) { return !reached(z(i, begin)); }),
+        make_sum(&high));
     for (index_t j = begin; j < end; ++j) {
       while (window.to < high.size && reached(z(window.to, j))) window.extend();
       while (window.from < window.to && beyond(z(window.from, j))) window.drop();
@@ -156,16 +180,18 @@ struct SmoothedVisitor : ByScore {
 
   double own(place_t p) const { return kWeighted ? weight[p] : 1.0; }
   KinkWindows<kWeighted> windows() const { return {weight, half}; }
+  static ScoreSum score_sum(const OrderedSpan* order) { return {order}; }
 
   PairSums higher(const RankNode& node, index_t begin, index_t end) const {
     const OrderedSpan &low = node.lower, &high = node.higher;
     double value = 0, offset = 0;
     index_t kink = -1;
     windows().over_higher(
-        node, begin, end, nullptr, [&](index_t i, const auto& window, double whole) {
+        node, begin, end, score_sum, [&](index_t i, const auto& window, double whole) {
           const double s = high.score[i], c = own(high.place[i]);
           const double on = window.mass();
-          const double led = c * (whole + on * ((1.0 - s) * per_h + 0.5) + window.sum * per_h);
+          const double led =
+              c * (whole + on * ((1.0 - s) * per_h + 0.5) + window.sum.total * per_h);
           if (kink < 0) kink = window.from;
           while (kink < low.size && violation(s, low.score[kink]) < 0.0) ++kink;
           const double all = low.mass<kWeighted>(low.size);
@@ -181,10 +207,11 @@ struct SmoothedVisitor : ByScore {
     double value = 0;
     index_t kink = -1;
     windows().over_lower(
-        node, begin, end, nullptr, [&](index_t j, const auto& window, double whole) {
+        node, begin, end, score_sum, [&](index_t j, const auto& window, double whole) {
           const double s = low.score[j], c = own(low.place[j]);
           const double on = window.mass();
-          const double trails = c * (whole + on * ((1.0 + s) * per_h + 0.5) - window.sum * per_h);
+          const double trails =
+              c * (whole + on * ((1.0 + s) * per_h + 0.5) - window.sum.total * per_h);
           if (kink < 0) kink = window.from;
           while (kink < high.size && violation(high.score[kink], s) >= 0.0) ++kink;
           value += c * high.mass<kWeighted>(kink) * s;
@@ -194,31 +221,36 @@ struct SmoothedVisitor : ByScore {
   }
 };
 
-// The Laplacian of the pairs on the kink, times x.
+// The Laplacian of the pairs on the kink, times a matrix with one row per place.
 template <bool kWeighted>
 struct CurvatureVisitor : ByScore {
   const double* weight;
-  const double* x;
+  const double* rows;
+  index_t columns;
   double* coef;
   double half;
 
-  PairSums apply(const RankNode& node, const OrderedSpan& own, index_t k,
-                 const Window<kWeighted>& window) const {
-    const place_t p = own.place[k];
-    const double c = kWeighted ? weight[p] : 1.0;
-    coef[p] += node.weight * c * (window.mass() * x[p] - window.sum);
-    return {};
+  KinkWindows<kWeighted> windows() const { return {weight, half}; }
+  auto row_sum() const {
+    return [this](const OrderedSpan* order) { return RowSum(order, rows, columns); };
+  }
+  // Every example stands against the sum of those it meets on the kink.
+  auto against(const RankNode& node, const OrderedSpan& own) const {
+    return [this, &node, &own](index_t k, const auto& window, double) {
+      const place_t p = own.place[k];
+      const double factor = node.weight * (kWeighted ? weight[p] : 1.0), mass = window.mass();
+      const double* row = rows + p * columns;
+      double* out = coef + p * columns;
+      for (index_t c = 0; c < columns; ++c)
+        out[c] += factor * (mass * row[c] - window.sum.total[c]);
+    };
   }
   PairSums higher(const RankNode& node, index_t begin, index_t end) const {
-    KinkWindows<kWeighted>{weight, half}.over_higher(
-        node, begin, end, x,
-        [&](index_t i, const auto& window, double) { apply(node, node.higher, i, window); });
+    windows().over_higher(node, begin, end, row_sum(), against(node, node.higher));
     return {};
   }
   PairSums lower(const RankNode& node, index_t begin, index_t end) const {
-    KinkWindows<kWeighted>{weight, half}.over_lower(
-        node, begin, end, x,
-        [&](index_t j, const auto& window, double) { apply(node, node.lower, j, window); });
+    windows().over_lower(node, begin, end, row_sum(), against(node, node.lower));
     return {};
   }
 };
@@ -272,24 +304,29 @@ struct RayVisitor {
 
 Blocks place_blocks(index_t n) { return make_blocks(n, 1 << 14, 64); }
 
-// Values of examples by place.
-std::vector<double> gather(const PairSample& sample, const double* values, int n_threads) {
-  std::vector<double> by_place(sample.example.size());
-  for_blocks(place_blocks(sample.places()), useful_threads(n_threads, 4 * sample.places()),
-             [&](index_t, index_t begin, index_t end) {
-               for (index_t p = begin; p < end; ++p) by_place[p] = values[sample.example[p]];
-             });
+// Rows of examples by place.
+std::vector<double> gather(const PairSample& sample, const double* values, index_t columns,
+                           int n_threads) {
+  std::vector<double> by_place(sample.example.size() * columns);
+  for_blocks(
+      place_blocks(sample.places()), useful_threads(n_threads, 4 * columns * sample.places()),
+      [&](index_t, index_t begin, index_t end) {
+        for (index_t p = begin; p < end; ++p)
+          std::copy_n(values + sample.example[p] * columns, columns, by_place.data() + p * columns);
+      });
   return by_place;
 }
 
 // Back to the order of the examples; those without a partner get 0.
-void scatter(const PairSample& sample, const std::vector<double>& by_place, double* values,
-             int n_threads) {
-  if (sample.places() < sample.n) std::fill(values, values + sample.n, 0.0);
-  for_blocks(place_blocks(sample.places()), useful_threads(n_threads, 4 * sample.places()),
-             [&](index_t, index_t begin, index_t end) {
-               for (index_t p = begin; p < end; ++p) values[sample.example[p]] = by_place[p];
-             });
+void scatter(const PairSample& sample, const std::vector<double>& by_place, index_t columns,
+             double* values, int n_threads) {
+  if (sample.places() < sample.n) std::fill(values, values + sample.n * columns, 0.0);
+  for_blocks(
+      place_blocks(sample.places()), useful_threads(n_threads, 4 * columns * sample.places()),
+      [&](index_t, index_t begin, index_t end) {
+        for (index_t p = begin; p < end; ++p)
+          std::copy_n(by_place.data() + p * columns, columns, values + sample.example[p] * columns);
+      });
 }
 
 bool all_finite(const std::vector<double>& values) {
@@ -336,7 +373,7 @@ PairSums sweep(const PairSample& sample, const SortedScores& sorted, int n_threa
 }  // namespace
 
 bool sort_pairs(const PairSample& sample, const double* s, SortedScores& sorted, int n_threads) {
-  const std::vector<double> scores = gather(sample, s, n_threads);
+  const std::vector<double> scores = gather(sample, s, 1, n_threads);
   if (!all_finite(scores)) return false;
   sort_leaves(sample, {scores.data(), nullptr}, sorted, n_threads);
   return true;
@@ -349,7 +386,7 @@ PairCut pair_cut(const PairSample& sample, const SortedScores& sorted, double* c
     visitor.coef = by_place.data();
     return visitor;
   });
-  scatter(sample, by_place, coef, n_threads);
+  scatter(sample, by_place, 1, coef, n_threads);
   return {sums[0], sums[1]};
 }
 
@@ -362,21 +399,22 @@ PairCut pair_smoothed(const PairSample& sample, const SortedScores& sorted, doub
     visitor.half = 0.5 * reach;
     return visitor;
   });
-  scatter(sample, by_place, coef, n_threads);
+  scatter(sample, by_place, 1, coef, n_threads);
   return {sums[0], sums[1]};
 }
 
 void pair_curvature(const PairSample& sample, const SortedScores& sorted, double h,
-                    const double* direction, double* coef, int n_threads) {
-  const std::vector<double> x = gather(sample, direction, n_threads);
-  std::vector<double> by_place(sample.example.size());
+                    const double* directions, index_t columns, double* coef, int n_threads) {
+  const std::vector<double> rows = gather(sample, directions, columns, n_threads);
+  std::vector<double> by_place(rows.size());
   sweep<CurvatureVisitor>(sample, sorted, n_threads, [&](auto visitor) {
     visitor.coef = by_place.data();
-    visitor.x = x.data();
+    visitor.rows = rows.data();
+    visitor.columns = columns;
     visitor.half = 0.5 * h;
     return visitor;
   });
-  scatter(sample, by_place, coef, n_threads);
+  scatter(sample, by_place, columns, coef, n_threads);
 }
 
 PairSlope pair_ray(const PairSample& sample, const double* s, const double* end, double t,

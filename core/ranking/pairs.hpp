@@ -56,10 +56,10 @@ PairCut pair_cut(const PairSample& sample, const SortedScores& sorted, double* c
 PairCut pair_smoothed(const PairSample& sample, const SortedScores& sorted, double h, double reach,
                       double* coef, int n_threads);
 
-// coef = L direction, L being the Laplacian of the pairs on the kink of width h: h times the second
-// derivative of the rounded risk is X' L X.
+// coef = L directions, L being the Laplacian of the pairs on the kink of width h: h times the
+// second derivative of the rounded risk is X' L X. Both are matrices with a row for each example.
 void pair_curvature(const PairSample& sample, const SortedScores& sorted, double h,
-                    const double* direction, double* coef, int n_threads);
+                    const double* directions, index_t columns, double* coef, int n_threads);
 
 struct PairSlope {
   double value;
