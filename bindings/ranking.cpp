@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "bindings/bind.hpp"
+#include "core/ranking/f1.hpp"
 #include "core/ranking/pairs.hpp"
 
 namespace cutplane::bind {
@@ -139,6 +140,14 @@ class Pairs {
   std::shared_ptr<PairsHome> home_;
 };
 
+std::tuple<index_t, index_t, double> worst_for_f1(Scores positive, Scores negative, double shift) {
+  nb::gil_scoped_release release;
+  const F1Labelling worst =
+      f1_worst(positive.data(), static_cast<index_t>(positive.shape(0)), negative.data(),
+               static_cast<index_t>(negative.shape(0)), shift);
+  return {worst.missed, worst.added, worst.loss};
+}
+
 }  // namespace
 
 void bind_ranking(nb::module_& m) {
@@ -156,6 +165,9 @@ void bind_ranking(nb::module_& m) {
       .def("sort", &Pairs::sort, "scores"_a, "n_threads"_a = 0)
       .def("ray", &Pairs::ray, "scores"_a, "end"_a, "t"_a, "n_threads"_a = 0,
            "(value, right derivative) at scores + t * (end - scores)");
+  m.def("f1_worst", &worst_for_f1, "positive"_a, "negative"_a, "shift"_a,
+        "(missed, added, loss) of the labelling that holds up the bound of 1 - F1; positive scores "
+        "ascending, negative ones descending");
 }
 
 }  // namespace cutplane::bind

@@ -1,6 +1,7 @@
 #include "core/ranking/pairs.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "core/ranking/pair_tree.hpp"
 
@@ -330,10 +331,11 @@ void scatter(const PairSample& sample, const std::vector<double>& by_place, inde
 }
 
 bool all_finite(const std::vector<double>& values) {
-  double sum = 0.0;  // of zeros, unless a value is none
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t k = 0; k < values.size(); ++k) sum += 0.0 * values[k];
-  return sum == 0.0;
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  index_t wrong = 0;
+#pragma omp simd reduction(+ : wrong)
+  for (std::size_t k = 0; k < values.size(); ++k) wrong += !(std::abs(values[k]) <= kLargest);
+  return wrong == 0;
 }
 
 // Leaves large enough are sorted by all threads, one after the other; the others one per thread.

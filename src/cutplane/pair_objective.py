@@ -27,7 +27,7 @@ class PairObjective(Objective):
 
     risk: PairRisk
 
-    def __init__(self, source: Source, risk: PairRisk, *, intercept: bool = False) -> None:
+    def __init__(self, source: Source, risk: PairRisk) -> None:
         super().__init__(source, risk)
         self._last: tuple[Array, _core.SortedPairs] | None = None
 
@@ -107,7 +107,10 @@ class PairCurvature:
         if most is not None and most < part.examples:
             rows = part.risk.sample_rows(most, np.random.default_rng(0))
             risk = part.risk.take(rows)
-            part, order = PairObjective(part.source.take(rows), risk), risk.sort(np.ascontiguousarray(self.scores[rows]))
+            part, order = (
+                PairObjective(part.source.take(rows), risk),
+                risk.sort(np.ascontiguousarray(self.scores[rows])),
+            )
         dense = np.ascontiguousarray(part.source.scores(np.eye(part.dimension)))
         against = np.empty_like(dense)
         order.curvature_of_rows(self.h, dense, against)

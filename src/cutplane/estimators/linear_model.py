@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from cutplane.estimators import validation
 from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks
 from cutplane.estimators.savable import Arrays, Savable, finite
 from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
-from cutplane.objective import make_objective
+from cutplane.objective import Objective, make_objective
+from cutplane.pair_objective import PairObjective
 from cutplane.risks.base import Risk
+from cutplane.risks.pairs import PairRisk
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
 from cutplane.solvers.stopping import Stopping
@@ -117,16 +120,25 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         hooks = StepHooks(self, self.on_step, X, y, so_far)
         for index, make_risk in enumerate(problems):
             risk = make_risk()
-            objective = make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
+            objective = self._objective(source, risk)
             total = everyone if risk.total_weight is None else risk.total_weight
             run = training.for_risk(total, hooks if hooks.wanted else None)
-            results.append(run.run(objective, warm[index] if warm else None, books.append))
+            result = run.run(objective, warm[index] if warm else None, books.append)
+            if self.fit_intercept and not self._penalised and not objective.intercept:
+                result = replace(result, intercept=risk.threshold(source.scores(result.w)))
+            results.append(result)
             warn_unless_proven(results[-1], type(self).__name__)
             if results[-1].stop_reason == "interrupted" and len(results) < len(problems):
                 raise KeyboardInterrupt
         self._keep(results)
         hooks.close()
         return results
+
+    def _objective(self, source: Source, risk: Risk) -> Objective:
+        """The objective of a problem, made for what its risk can do."""
+        if isinstance(risk, PairRisk):
+            return PairObjective(source, risk)
+        return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
 
     def _keep(self, results: list[Result]) -> None:
         """The fitted model and its certificate, as attributes."""

@@ -79,7 +79,9 @@ def ray_minimum(
 
     def point(t: float) -> RayPoint:
         risk, slope = at(t)
-        return RayPoint(t, risk, slope, 0.5 * quadratic * t * t + linear * t + C * risk, quadratic * t + linear + C * slope)
+        return RayPoint(
+            t, risk, slope, 0.5 * quadratic * t * t + linear * t + C * risk, quadratic * t + linear + C * slope
+        )
 
     start = point(0.0)
     if start.slope >= 0.0:

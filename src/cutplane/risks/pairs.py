@@ -92,7 +92,9 @@ class PairRisk(Risk):
         equal_groups: bool = False,
         n_threads: int = 0,
     ) -> None:
-        self._set(dense_codes(ranks), None if groups is None else dense_codes(groups), sample_weight, equal_groups, n_threads)
+        self._set(
+            dense_codes(ranks), None if groups is None else dense_codes(groups), sample_weight, equal_groups, n_threads
+        )
 
     def _set(
         self, ranks: Codes, groups: Codes | None, weights: NDArray[Any] | None, equal_groups: bool, n_threads: int

@@ -9,6 +9,8 @@ from typing import Any
 
 from cutplane.risks.base import Risk
 from cutplane.risks.hinge import Hinge
+from cutplane.risks.multivariate import BreakEven, ErrorCost, F1Risk, PrecisionAtK
+from cutplane.risks.roc_area import RocArea
 
 #: Makes the risk of a sample: called as loss(y, sample_weight), the weights None or one each.
 Loss = Callable[..., Risk]
@@ -16,6 +18,11 @@ Loss = Callable[..., Risk]
 #: Losses of labels of -1 and +1 (int8).
 BINARY: dict[str, Loss] = {
     "hinge": Hinge,
+    "roc_area": RocArea,
+    "f1": F1Risk,
+    "prec@k": PrecisionAtK,
+    "prbep": BreakEven,
+    "error_cost": ErrorCost,
 }
 
 #: Losses of targets (float64).
