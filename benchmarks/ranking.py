@@ -11,6 +11,7 @@ import argparse
 import importlib.util
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -145,7 +146,9 @@ def queries(name: str, options: argparse.Namespace) -> list[dict]:
     rows = []
     for C in (0.01, 1.0):
         common = {"C": C, "weighting": "pairs", "n_jobs": options.threads}
-        ways = {m: timed(lambda m=m: RankSVM(method=m, **common), d.X, d.y, qid=d.qid) for m in ("auto", "oca", "cpa")}
+        ways = {
+            way: timed(partial(RankSVM, method=way, **common), d.X, d.y, qid=d.qid) for way in ("auto", "oca", "cpa")
+        }
         seconds = measure.alternate(ways, options.repeats, options.budget)
         model = ways["auto"].model
         w, peer_seconds, used = liblinear_on_pairs(d.X, d.y, d.qid, C * model.n_queries_)
@@ -201,9 +204,17 @@ def text(result: dict) -> str:
             s = {name: measure.median(values) for name, values in row["seconds"].items()}
             estimate = row.get("svm_perf_estimate")
             rows.append(
-                [row["data"], s["roc"], s["hinge"], s["roc"] / s["hinge"], s.get("liblinear"), estimate]
-                + [estimate and estimate / s["roc"], f"{s['oca']:.3g} ({row['oca']['iterations']})"]
-                + [f"{s['cpa']:.3g} ({row['cpa']['iterations']})"]
+                [
+                    row["data"],
+                    s["roc"],
+                    s["hinge"],
+                    s["roc"] / s["hinge"],
+                    s.get("liblinear"),
+                    estimate,
+                    estimate and estimate / s["roc"],
+                    f"{s['oca']:.3g} ({row['oca']['iterations']})",
+                    f"{s['cpa']:.3g} ({row['cpa']['iterations']})",
+                ]
             )
         header = ["data", "roc_area s", "hinge s", "ratio", "LIBLINEAR hinge s", "SVM-perf here (estimate) s"]
         parts.append(measure.table([*header, "times ours", "OCA s (iterations)", "CPA s (iterations)"], rows))
@@ -224,8 +235,16 @@ def text(result: dict) -> str:
         parts.append(measure.table(header, rows))
     if result.get("ordinal"):
         rows = [
-            [row["data"], row["n"], measure.median(row["seconds"]), row["gap"], row["mean_absolute_error"]]
-            + [row["pair_accuracy"], row["peer"]["seconds"], row["peer_pair_accuracy"]]
+            [
+                row["data"],
+                row["n"],
+                measure.median(row["seconds"]),
+                row["gap"],
+                row["mean_absolute_error"],
+                row["pair_accuracy"],
+                row["peer"]["seconds"],
+                row["peer_pair_accuracy"],
+            ]
             for row in result["ordinal"]
         ]
         header = ["data", "n", "seconds", "gap", "test MAE", "test pair acc.", "LIBLINEAR on pairs s", "its pair acc."]

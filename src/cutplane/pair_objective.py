@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane.objective import Objective, ScoredPoint
@@ -13,10 +14,11 @@ from cutplane.risks.base import Array, Rows, Smoothed
 from cutplane.risks.pairs import PairRisk, rounded
 from cutplane.solvers.base import SmoothedCut
 from cutplane.sources.base import Source
+from cutplane.sources.matrix import MatrixSource
 
 # Examples that the curvature is estimated from: at least this many, and so many for each feature.
 _LEAST_ROWS = 8000
-_ROWS_PER_FEATURE = 40
+_ROWS_PER_FEATURE = 20
 
 
 class PairObjective(Objective):
@@ -111,7 +113,16 @@ class PairCurvature:
                 PairObjective(part.source.take(rows), risk),
                 risk.sort(np.ascontiguousarray(self.scores[rows])),
             )
-        dense = np.ascontiguousarray(part.source.scores(np.eye(part.dimension)))
-        against = np.empty_like(dense)
-        order.curvature_of_rows(self.h, dense, against)
-        return np.asarray(dense.T @ against)
+        dense = _dense(part.source)
+        against = np.empty(dense.shape)
+        order.curvature_of_rows(self.h, dense.astype(np.float64), against)
+        # As a preconditioner: single precision will do.
+        return np.asarray(dense.T @ against.astype(np.float32), dtype=np.float64)
+
+
+def _dense(source: Source) -> NDArray[np.float32]:
+    """All rows of a small source."""
+    n, d = source.shape
+    if isinstance(source, MatrixSource):
+        return source.core.gather(np.arange(n, dtype=np.int64), np.ones(n), source.n_threads)
+    return source.scores(np.eye(d)).astype(np.float32)
