@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cutplane.risks.pairs import PairRisk, dense_codes
+from cutplane.risks.pairs import NoPairsError, PairRisk, dense_codes
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def pair_accuracy(y_true: ArrayLike, y_score: ArrayLike, *, qid: ArrayLike | Non
     try:
         not_right = PairRisk(y, queries, equal_groups=True).cut(places).offset
         not_wrong = PairRisk(-y, queries, equal_groups=True).cut(places).offset
-    except ValueError:
+    except NoPairsError:
         return float("nan")
     return 0.5 * (1.0 - not_right + not_wrong)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cutplane import _core
 from cutplane.objective import Objective, ScoredPoint
 from cutplane.risks.base import Array, Rows, Smoothed
-from cutplane.risks.pairs import PairRisk, rounded
+from cutplane.risks.pairs import NoPairsError, PairRisk, rounded
 from cutplane.solvers.base import SmoothedCut
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
@@ -54,12 +54,15 @@ class PairObjective(Objective):
         """The point + t·direction."""
         return ScoredPoint(point.w + t * direction.w, 0.0, point.scores + t * direction.scores)
 
-    def sample(self, size: int, generator: np.random.Generator) -> PairObjective:
-        """An estimate of the objective from about `size` of its examples."""
+    def sample(self, size: int, generator: np.random.Generator) -> PairObjective | None:
+        """An estimate of the objective from about `size` of its examples; None where these have no pair."""
         return self._part(self.risk.sample_rows(size, generator))
 
-    def _part(self, rows: Rows) -> PairObjective:
-        return PairObjective(self.source.take(rows), self.risk.take(rows))
+    def _part(self, rows: Rows) -> PairObjective | None:
+        try:
+            return PairObjective(self.source.take(rows), self.risk.take(rows))
+        except NoPairsError:
+            return None
 
     @cached_property
     def _representatives(self) -> tuple[Rows | None, PairObjective]:
@@ -68,7 +71,8 @@ class PairObjective(Objective):
         if 2 * size > self.examples:
             return None, self
         rows = self.risk.sample_rows(size, np.random.default_rng(0))
-        return rows, self._part(rows)
+        part = self._part(rows)
+        return (None, self) if part is None else (rows, part)
 
     def curvature(self, point: ScoredPoint, h: float) -> PairCurvature:
         """An estimate of h times the second derivative of the rounded risk."""
@@ -108,11 +112,9 @@ class PairCurvature:
         part, order = self.objective, self.order
         if most is not None and most < part.examples:
             rows = part.risk.sample_rows(most, np.random.default_rng(0))
-            risk = part.risk.take(rows)
-            part, order = (
-                PairObjective(part.source.take(rows), risk),
-                risk.sort(np.ascontiguousarray(self.scores[rows])),
-            )
+            fewer = part._part(rows)
+            if fewer is not None:
+                part, order = fewer, fewer.risk.sort(np.ascontiguousarray(self.scores[rows]))
         dense = _dense(part.source)
         against = np.empty(dense.shape)
         order.curvature_of_rows(self.h, dense.astype(np.float64), against)

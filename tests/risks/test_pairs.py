@@ -195,6 +195,15 @@ def test_the_roc_area_is_bounded() -> None:
     assert RocArea(y).value(1e6 * s) / 1e6 >= 0.0
 
 
+@pytest.mark.parametrize("positives", [1, 3, 4_000])
+def test_rare_positives_are_in_every_sample(positives: int) -> None:
+    y = np.where(np.arange(20_000) < positives, 1, -1)
+    rows = RocArea(y).sample_rows(1_000, np.random.default_rng(0))
+    assert len(np.unique(rows)) == len(rows) <= 1_000
+    assert np.count_nonzero(y[rows] > 0) >= min(positives, 500)
+    assert RocArea(y).take(rows).n_pairs > 0
+
+
 def test_weights_are_copies() -> None:
     ranks, s, copies = RNG.integers(0, 3, 30), RNG.normal(size=30), RNG.integers(0, 4, 30)
     repeated = np.repeat(np.arange(30), copies)

@@ -14,6 +14,10 @@ from cutplane.risks.base import Array, Risk, Rows, ScoreCut, Smoothed
 Codes = NDArray[np.int64]
 
 
+class NoPairsError(ValueError):
+    """A sample without two examples of different rank in one group."""
+
+
 class PairRay(NamedTuple):
     """The pair risk along a line of scores; every value or slope is a sort and a sweep."""
 
@@ -106,7 +110,7 @@ class PairRisk(Risk):
         self.n_pairs = int(layout.counts.sum())
         self.n_groups = len(layout.counts)
         if not self.n_pairs:
-            raise ValueError("There is no pair to compare: every group has examples of one rank only.")
+            raise NoPairsError("There is no pair to compare: every group has examples of one rank only.")
         if equal_groups:
             group_weights = 1.0 / (self.n_groups * layout.pair_weights)
         else:
@@ -129,6 +133,13 @@ class PairRisk(Risk):
     def sample_rows(self, size: int, generator: np.random.Generator) -> Rows:
         """About `size` examples that stand for all: drawn one by one, or whole groups where these are many."""
         n = len(self._ranks)
+        if self._groups is None and self._ranks.max() == 1:
+            # Of two ranks equally many: the mean over pairs does not depend on their shares, and one may be rare.
+            sides = [np.flatnonzero(self._ranks == rank) for rank in (0, 1)]
+            fewer = min(len(sides[0]), len(sides[1]), size // 2)
+            wanted = [min(len(side), size - fewer) for side in sides]
+            drawn = [generator.choice(side, k, replace=False) for side, k in zip(sides, wanted, strict=True)]
+            return np.sort(np.concatenate(drawn)).astype(np.int64)
         if self._groups is None or self._groups.max() < 2 * n // size:
             return np.sort(generator.choice(n, size, replace=False)).astype(np.int64)
         count = int(self._groups.max()) + 1

@@ -52,7 +52,7 @@ class SampledObjectiveLike(Protocol):
 
     def move(self, point: Any, direction: Any, t: float) -> Any: ...  # noqa: D102
 
-    def sample(self, size: int, generator: np.random.Generator) -> SampledObjectiveLike: ...  # noqa: D102
+    def sample(self, size: int, generator: np.random.Generator) -> SampledObjectiveLike | None: ...  # noqa: D102
 
 
 class _State(NamedTuple):
@@ -124,6 +124,8 @@ class SampledNewton:
         size = max(2000, 20 * d)
         while size * 2 <= n:
             part = objective.sample(size, generator)
+            if part is None:
+                break
             tolerance = max(ledger.allowed_fraction, 0.5 * d / size)
             point = part.at(w)
             state = _State(point, h, part.smoothed(point, h))
