@@ -9,6 +9,7 @@ way of LIBLINEAR, which was measured on both, so "SVM-perf here" is an estimate.
 
 import argparse
 import importlib.util
+import json
 import sys
 import warnings
 from functools import partial
@@ -264,7 +265,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=measure.RESULTS / "ranking.json", help="JSON file (%(default)s)")
     options = parser.parse_args()
     dlib = "present, not timed" if importlib.util.find_spec("dlib") else "missing"
-    result = {"machine": measure.machine(), "threads": options.threads, "peers": {"dlib": dlib}}
+    # Parts of an earlier run are kept where others are asked for.
+    result = json.loads(options.out.read_text()) if options.out.exists() else {}
+    result |= {"machine": measure.machine(), "threads": options.threads, "peers": {"dlib": dlib}}
     steps = {
         "two": lambda: [two_ranks(name, options) for name in ("covtype", "mnist")],
         "growth": lambda: [growth(levels, options) for levels in (2, 5, 0)],
