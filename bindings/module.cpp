@@ -14,5 +14,6 @@ NB_MODULE(_core, m) {
   cutplane::bind::bind_multiclass(m);
   cutplane::bind::bind_reduced_qp(m);
   cutplane::bind::bind_smo(m);
+  cutplane::bind::bind_ranking(m);
   cutplane::bind::bind_svmlight(m);
 }

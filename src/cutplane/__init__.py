@@ -11,7 +11,9 @@ from cutplane.estimators.kernel_maps import CholeskyFeatures, WhitenedKernelMap
 from cutplane.estimators.linear_one_class import LinearOneClassSVM
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.linear_svr import LinearSVR
+from cutplane.estimators.ordinal_svc import OrdinalSVC
 from cutplane.estimators.persistence import load
+from cutplane.estimators.rank_svm import RankSVM
 from cutplane.estimators.sampled_cut_svc import SampledCutSVC
 
 __version__ = version("cutplane")
@@ -22,6 +24,8 @@ __all__ = [
     "LinearSVCCV",
     "LinearSVR",
     "LinearSVRCV",
+    "OrdinalSVC",
+    "RankSVM",
     "SampledCutSVC",
     "WhitenedKernelMap",
     "__version__",

@@ -122,7 +122,7 @@ class Objective:
 
 def make_objective(source: Source, risk: Risk, *, intercept: bool = False) -> Objective:
     """The objective that lets the risk be minimised in every way it can be; no intercept where it changes nothing."""
-    intercept = intercept and not risk.shift_invariant
+    intercept = intercept and risk.takes_intercept and not risk.shift_invariant
     if isinstance(risk, RoundedRisk):
         return SmoothObjective(source, risk, intercept=intercept)
     return Objective(source, risk, intercept=intercept)

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cutplane import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
+from cutplane import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, OrdinalSVC, RankSVM
 
 # Scikit-learn's own LinearSVC needs these too: equal problems are solved to a tolerance, not to the bit.
 SAME_PROBLEM_NOT_SAME_BITS = {
@@ -22,6 +22,8 @@ SAME_PROBLEM_NOT_SAME_BITS = {
         LinearOneClassSVM(),
         LinearSVCCV([0.1, 1.0], cv=2),
         LinearSVRCV([0.1, 1.0], cv=2),
+        OrdinalSVC(),
+        RankSVM(),
     ],
     expected_failed_checks=lambda estimator: SAME_PROBLEM_NOT_SAME_BITS,
 )

@@ -26,7 +26,13 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 }
 CASES = [(BINARY, name, options) for name in BINARY for options in OPTIONS.get(name, [{}])]
 CASES += [(REGRESSION, name, options) for name in REGRESSION for options in OPTIONS.get(name, [{}])]
-EACH = pytest.mark.parametrize(("known", "name", "options"), CASES, ids=[f"{name}-{o}" for _, name, o in CASES])
+EVERY = pytest.mark.parametrize(("known", "name", "options"), CASES, ids=[f"{name}-{o}" for _, name, o in CASES])
+# Losses of single examples; the others look at the whole sample and have tests of their own.
+WHOLE_SAMPLE = ("roc_area", "f1", "prec@k", "prbep", "error_cost")
+SINGLE = [case for case in CASES if case[1] not in WHOLE_SAMPLE]
+EACH = pytest.mark.parametrize(("known", "name", "options"), SINGLE, ids=[f"{name}-{o}" for _, name, o in SINGLE])
+# What these count are labels of a sample, which weights have no meaning for.
+UNWEIGHTED = ("f1", "prec@k", "prbep")
 
 
 def make(known: Any, name: str, options: dict[str, Any], *, weighted: bool = False, n_threads: int = 0) -> Any:
@@ -34,9 +40,13 @@ def make(known: Any, name: str, options: dict[str, Any], *, weighted: bool = Fal
     return known[name](y, WEIGHTS if weighted else None, n_threads=n_threads, **options)
 
 
-@EACH
+@EVERY
 @pytest.mark.parametrize("weighted", [False, True])
 def test_contract(known, name, options, weighted):
+    if weighted and name in UNWEIGHTED:
+        with pytest.raises(ValueError, match="sample_weight"):
+            make(known, name, options, weighted=weighted)
+        return
     check_risk(make(known, name, options, weighted=weighted), N)
 
 
@@ -119,8 +129,8 @@ def test_threads_do_not_matter(known):
     scores, end = RNG.normal(size=n), RNG.normal(size=n)
     y = np.where(RNG.random(n) < 0.5, 1, -1).astype(np.int8) if known is BINARY else RNG.normal(size=n)
     for name, loss in known.items():
-        if name == "hinge":
-            continue  # has its own test
+        if name == "hinge" or name in WHOLE_SAMPLE:
+            continue  # have tests of their own
         one, two = (loss(y, None, n_threads=threads) for threads in (1, 2))
         assert one.value(scores) == two.value(scores)
         assert np.array_equal(one.cut(scores).coef, two.cut(scores).coef)

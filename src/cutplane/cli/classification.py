@@ -23,7 +23,7 @@ def train(request: TrainRequest) -> int:
         n_features=request.n_features,
         quiet=request.quiet,
     )
-    _refuse_targets(request.data, examples.y)
+    refuse_targets(request.data, examples.y)
     held_out = None if request.report is None else request.report.read_test(examples, request.threads)
     names = None if request.report is None else request.report.read_names(examples.X.shape[1])
     model = LinearSVC(
@@ -43,7 +43,7 @@ def train(request: TrainRequest) -> int:
     )
 
 
-def _refuse_targets(path: Path, y: NDArray[Any]) -> None:
+def refuse_targets(path: Path, y: NDArray[Any]) -> None:
     """Say it plainly when a file for regression is given; scikit-learn's words take three lines."""
     if y.dtype.kind == "f":
         odd = y[np.rint(y) != y]

@@ -19,11 +19,12 @@ from cutplane.io.svmlight import SvmlightError, load_svmlight
 
 
 class Examples(NamedTuple):
-    """Examples, their labels, and whether the file numbers its features from 0, where that is known."""
+    """Examples, their labels, whether the file numbers its features from 0, where that is known, and their queries."""
 
     X: Any
     y: NDArray[Any]
     zero_based: bool | None
+    qid: NDArray[np.int64] | None = None
 
 
 def read_data(
@@ -39,7 +40,7 @@ def read_data(
     def load(zero_based: bool | None) -> Examples:
         base: bool | Literal["auto"] = "auto" if zero_based is None else zero_based
         data = load_svmlight(path, n_features=n_features, zero_based=base, n_jobs=threads)
-        return Examples(data.X, whole_labels(data.y), zero_based)
+        return Examples(data.X, whole_labels(data.y), zero_based, data.qid)
 
     with _spinner(f"reading {path}", quiet):
         if zero_based is not None or not path.is_file():

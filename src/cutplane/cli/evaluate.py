@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from cutplane.report.evaluation import Evaluation
 from cutplane.report.evaluation import evaluate as compare
 
 _WIDEST_MATRIX = 12
+# Models that are no plain classifiers, and the modules whose `evaluate` knows them.
+_RANKINGS = {"RankSVM": "cutplane.cli.ranking", "OrdinalSVC": "cutplane.cli.ordinal"}
 
 
 def evaluate(
@@ -36,15 +39,22 @@ def evaluate(
     """Compare a model's predictions with the labels in DATA.
 
     Accuracy, balanced accuracy (the mean of the classes' recalls), area under the ROC curve, F1 and
-    the confusion matrix.
+    the confusion matrix. Of a ranking: NDCG@1, 5 and 10, MAP, pair accuracy and area under the ROC
+    curve, by the qid in DATA.
     """
     model, file = read_fitted(model_path)
+    if type(model).__name__ in _RANKINGS:
+        examples = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
+        status: int = import_module(_RANKINGS[type(model).__name__]).evaluate(
+            model, examples, model_path, data, as_json=as_json
+        )
+        return status
     if model.classes_.dtype.kind not in "biuf":
         raise ValueError(
             f"{model_path} knows the labels {label_list(model.classes_)}, which are not numbers, so they "
             f"cannot be compared with the labels of an svmlight file."
         )
-    X, y, _ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
+    X, y, *_ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
     unknown = np.setdiff1d(y, model.classes_)
     if len(unknown) == len(np.unique(y)):
         raise ValueError(

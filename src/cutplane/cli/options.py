@@ -14,6 +14,8 @@ class Task(StrEnum):
     """What there is to learn."""
 
     classes = "classes"
+    ordinal = "ordinal"
+    rank = "rank"
 
 
 class Method(StrEnum):

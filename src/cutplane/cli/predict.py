@@ -51,7 +51,7 @@ def predict(
     model, file = read_fitted(model_path)
     X = read_data_for(model, file, data, zero_based=zero_based, threads=threads).X
     labels = [plain_label(label) for label in model.predict(X)]
-    values = model.decision_function(X) if scores else None
+    values = _scores(model, X) if scores else None
 
     if output is not None:
         with replace_file(output) as stream:
@@ -66,6 +66,14 @@ def predict(
     elif output is None:
         sys.stdout.write(_lines(labels, values))
     return exit_codes.OK
+
+
+def _scores(model: Any, X: Any) -> NDArray[np.float64]:
+    """Decision values, or what orders the predictions where there are none."""
+    for method in ("decision_function", "score_samples", "predict"):
+        if hasattr(model, method):
+            return np.asarray(getattr(model, method)(X), dtype=np.float64)
+    raise ValueError(f"A {type(model).__name__} has no scores.")
 
 
 def _lines(labels: list[Any], values: NDArray[np.float64] | None) -> str:

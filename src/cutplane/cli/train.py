@@ -28,6 +28,8 @@ from cutplane.cli.request import TrainRequest
 # Each in a module of its own, with a function `train` that takes the request.
 _TASKS = {
     Task.classes: "cutplane.cli.classification",
+    Task.ordinal: "cutplane.cli.ordinal",
+    Task.rank: "cutplane.cli.ranking",
 }
 
 

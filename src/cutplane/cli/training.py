@@ -38,7 +38,7 @@ class Run:
         """The summary for people."""
         return [
             ("data", f"{self.n_examples:,} examples, {self.model.n_features_in_:,} features"),
-            ("classes", label_list(self.model.classes_)),
+            *([("classes", label_list(self.model.classes_))] if hasattr(self.model, "classes_") else []),
             *certificate_facts(self.model),
             ("trained in", f"{self.seconds:.2f} s"),
         ]
@@ -48,15 +48,20 @@ class Run:
         return {"n_examples": self.n_examples, **certificate_json(self.model), "seconds": self.seconds}
 
 
-def fit(model: LinearSVC, X: Any, y: NDArray[Any], *, quiet: bool) -> Run:
-    """Train `model` with live progress on the standard error stream."""
-    n_classes = len(np.unique(y))
-    progress = TrainingProgress(model.tol, problems=1 if n_classes == 2 else n_classes, enabled=not quiet)
+def fit(model: Any, X: Any, y: NDArray[Any], *, quiet: bool, problems: int | None = None, **metadata: Any) -> Run:
+    """Train `model` with live progress on the standard error stream.
+
+    There is a problem for each class where there are more than two, unless `problems` says how many. `metadata` go to
+    its `fit`.
+    """
+    if problems is None:
+        problems = len(np.unique(y))
+    progress = TrainingProgress(model.tol, problems=1 if problems == 2 else problems, enabled=not quiet)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught, progress:
         # Its one warning, that the tolerance was not proven, is what summary and exit status say.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.set_params(on_step=progress).fit(X, y)
+        model.set_params(on_step=progress).fit(X, y, **metadata)
     seconds = time.perf_counter() - start
     model.set_params(on_step=None)
     for warning in caught:

@@ -71,7 +71,7 @@ def path_results(
             warn_unless_proven(result, type(model).__name__)
             return result
 
-        results.append(follow(grid, train))
+        results.append([model._with_threshold(each, objective, risk, source) for each in follow(grid, train)])
     return results
 
 

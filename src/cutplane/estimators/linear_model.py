@@ -18,7 +18,9 @@ from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks
 from cutplane.estimators.savable import Arrays, Savable, finite
 from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
 from cutplane.objective import Objective, make_objective
+from cutplane.pair_objective import PairObjective
 from cutplane.risks.base import Risk, Rows
+from cutplane.risks.pairs import PairRisk
 from cutplane.risks.translated import translated
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
@@ -159,7 +161,8 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             risk = make_risk(None)
             objective, run = self._problem(source, risk, training, index, len(problems))
             run = run.for_risk(total_weight(risk, X.shape[0], weights), hooks if hooks.wanted else None)
-            results.append(run.run(objective, warm[index] if warm else None, books.append))
+            result = run.run(objective, warm[index] if warm else None, books.append)
+            results.append(self._with_threshold(result, objective, risk, source))
             warn_unless_proven(results[-1], type(self).__name__)
             if results[-1].stop_reason == "interrupted" and len(results) < len(problems):
                 raise KeyboardInterrupt
@@ -167,8 +170,16 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         hooks.close()
         return results
 
+    def _with_threshold(self, result: Result, objective: Objective, risk: Risk, source: Source) -> Result:
+        """Where an intercept is wanted but changes nothing of the objective, what the risk makes of the scores."""
+        if not self.fit_intercept or self._penalised or objective.intercept:
+            return result
+        return replace(result, intercept=risk.threshold(source.scores(result.w)))
+
     def _objective(self, source: Source, risk: Risk) -> Objective:
-        """The risk of a problem as a function of its weights."""
+        """The objective of a problem, made for what its risk can do."""
+        if isinstance(risk, PairRisk):
+            return PairObjective(source, risk)
         return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
 
     def _keep(self, results: list[Result]) -> None:

@@ -23,6 +23,8 @@ _KINDS: dict[str, str] = {
     "LinearSVRCV": "cutplane.estimators.cross_validation",
     "LinearSVR": "cutplane.estimators.linear_svr",
     "LinearOneClassSVM": "cutplane.estimators.linear_one_class",
+    "OrdinalSVC": "cutplane.estimators.ordinal_svc",
+    "RankSVM": "cutplane.estimators.rank_svm",
 }
 _BOUNDS = ("objective", "lower_bound", "gap")
 _PARAM = "param."

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.objective import SmoothObjective
+from cutplane.pair_objective import PairObjective
 from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import Array
 from cutplane.solvers.blas import one_blas_thread
@@ -21,10 +22,13 @@ from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
 from cutplane.solvers.newton import SmoothedNewton, narrowed_start
 from cutplane.solvers.result import Result, Step, StopReason
+from cutplane.solvers.sampled_newton import SampledNewton
 from cutplane.solvers.stopping import Stopping
 
 METHODS = ("auto", "newton", "oca", "cpa")
 LINE_SEARCHES = ("exact", "three-point")
+# More features than this make Newton's systems on pairs expensive.
+_FEW_FEATURES = 2500
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Training:
 
     def run(self, objective: Any, warm: Result | None = None, watch: Callable[[Ledger], None] | None = None) -> Result:
         """Train; after Ctrl-C, what was reached until then. `watch` is handed the books before the first step."""
-        if self.method == "newton" and not isinstance(objective, SmoothObjective):
+        if self.method == "newton" and not isinstance(objective, (SmoothObjective, PairObjective)):
             raise ValueError(
                 f"method='newton' needs a loss that is smooth or can round its kinks, which "
                 f"{type(objective.risk).__name__} cannot; 'auto', 'oca' and 'cpa' are accepted."
@@ -95,6 +99,8 @@ class Training:
             return self._cutting_plane().run(objective, ledger, begin_at)
         if self.method in ("oca", "cpa"):
             return self._cutting_plane().run(objective, ledger, start)
+        if isinstance(objective, PairObjective):
+            return self._solve_pairs(objective, ledger)
         if not isinstance(objective, SmoothObjective):
             return CuttingPlane().run(objective, ledger, start)
         if self.method == "newton":
@@ -107,6 +113,14 @@ class Training:
             return CuttingPlane.cpa()
         search: LineSearch = ExactLineSearch() if self.line_search == "exact" else ThreePointLineSearch()
         return CuttingPlane(search if self.bounds is None else BoundedLineSearch(search, self.bounds))
+
+    def _solve_pairs(self, objective: PairObjective, ledger: Ledger) -> StopReason:
+        """Newton's method while its systems are small; OCA where they are not, or where it comes to a stand."""
+        if self.method == "newton" or objective.dimension <= _FEW_FEATURES:
+            reason = SampledNewton(self.seed).run(objective, ledger)
+            if reason != "stalled" or self.method == "newton":
+                return reason
+        return CuttingPlane().run(objective, ledger, None if ledger.incumbent is None else ledger.incumbent.w)
 
 
 def warn_unless_proven(result: Result, what: str) -> None:

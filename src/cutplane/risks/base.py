@@ -65,6 +65,8 @@ class Risk(ABC):
     total_weight: float | None = None
     #: Whether a constant added to every score changes nothing: then no intercept is sought.
     shift_invariant: bool = False
+    #: Whether a free intercept has a meaning; where it has none, `threshold` puts one after training.
+    takes_intercept: bool = True
     #: Whether one class against the rest makes no sense: then a classifier takes two classes only.
     binary_only: bool = False
 
@@ -79,6 +81,10 @@ class Risk(ABC):
     def decide(self, scores: Array) -> NDArray[Any]:
         """Predictions from scores: +1 where they are positive, else -1."""
         return np.where(scores > 0, 1, -1).astype(np.int8)
+
+    def threshold(self, scores: Array) -> float:
+        """What to add to the scores of a trained model so that their signs decide, where no intercept was trained."""
+        return 0.0
 
     def ray(self, start: Array, end: Array) -> Ray | None:
         """The exact restriction to the line through `start` and `end`; None where there is none."""

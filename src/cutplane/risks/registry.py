@@ -12,7 +12,9 @@ from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.huber import Huber
 from cutplane.risks.logistic import Logistic
+from cutplane.risks.multivariate import BreakEven, ErrorCost, F1Risk, PrecisionAtK
 from cutplane.risks.quantile import Quantile
+from cutplane.risks.roc_area import RocArea
 from cutplane.risks.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from cutplane.risks.squared_hinge import SquaredHinge
 
@@ -24,6 +26,11 @@ BINARY: dict[str, Loss] = {
     "hinge": Hinge,
     "squared_hinge": SquaredHinge,
     "logistic": Logistic,
+    "roc_area": RocArea,
+    "f1": F1Risk,
+    "prec@k": PrecisionAtK,
+    "prbep": BreakEven,
+    "error_cost": ErrorCost,
 }
 
 #: Losses of targets (float64).

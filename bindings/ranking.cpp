@@ -1,0 +1,173 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+
+#include "bindings/bind.hpp"
+#include "core/ranking/f1.hpp"
+#include "core/ranking/pairs.hpp"
+
+namespace cutplane::bind {
+namespace {
+
+using nb::literals::operator""_a;
+using Scores = Vector<const double>;
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OutRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+[[noreturn]] void refuse_scores() {
+  throw std::invalid_argument("Scores must be finite: the weights or the features are too large.");
+}
+
+struct PairsHome {
+  PairSample sample;
+  std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
+
+  void check(const Scores& s) const {
+    if (static_cast<index_t>(s.shape(0)) != sample.n)
+      throw std::invalid_argument("one score per example is needed");
+  }
+};
+
+// Scores in order, with the sums over pairs that training asks for.
+class SortedPairs {
+ public:
+  SortedPairs(std::shared_ptr<const PairsHome> home, const Scores& s, int n_threads)
+      : home_(std::move(home)), n_threads_(n_threads) {
+    home_->check(s);
+    bool finite;
+    {
+      nb::gil_scoped_release release;
+      finite = sort_pairs(home_->sample, s.data(), sorted_, n_threads);
+    }
+    if (!finite) refuse_scores();
+  }
+
+  std::tuple<Array1<double>, double, double> cut() const {
+    auto coef = home_->buffers->take(home_->sample.n);
+    PairCut result;
+    {
+      nb::gil_scoped_release release;
+      result = pair_cut(home_->sample, sorted_, coef.data(), n_threads_);
+    }
+    return {coef, result.offset, result.value};
+  }
+
+  std::tuple<Array1<double>, double, double> smoothed(double h, double reach) const {
+    auto coef = home_->buffers->take(home_->sample.n);
+    PairCut result;
+    {
+      nb::gil_scoped_release release;
+      result = pair_smoothed(home_->sample, sorted_, h, reach, coef.data(), n_threads_);
+    }
+    return {coef, result.offset, result.value};
+  }
+
+  Array1<double> curvature(double h, Scores direction) const {
+    home_->check(direction);
+    auto coef = home_->buffers->take(home_->sample.n);
+    nb::gil_scoped_release release;
+    pair_curvature(home_->sample, sorted_, h, direction.data(), 1, coef.data(), n_threads_);
+    return coef;
+  }
+
+  void curvature_of_rows(double h, Rows directions, OutRows coef) const {
+    const index_t columns = static_cast<index_t>(directions.shape(1));
+    if (static_cast<index_t>(directions.shape(0)) != home_->sample.n ||
+        coef.shape(0) != directions.shape(0) || coef.shape(1) != directions.shape(1))
+      throw std::invalid_argument("one row per example is needed");
+    nb::gil_scoped_release release;
+    pair_curvature(home_->sample, sorted_, h, directions.data(), columns, coef.data(), n_threads_);
+  }
+
+ private:
+  std::shared_ptr<const PairsHome> home_;
+  int n_threads_;
+  SortedScores sorted_;
+};
+
+// The pairs of a sample.
+class Pairs {
+ public:
+  Pairs(index_t n, Vector<const place_t> example, Vector<const std::int64_t> leaf,
+        Vector<const std::int64_t> group, Vector<const double> group_weight,
+        std::optional<Vector<const double>> weight)
+      : home_(std::make_shared<PairsHome>()) {
+    PairSample& sample = home_->sample;
+    sample.n = n;
+    sample.example.assign(example.data(), example.data() + example.shape(0));
+    sample.leaf.assign(leaf.data(), leaf.data() + leaf.shape(0));
+    sample.group.assign(group.data(), group.data() + group.shape(0));
+    sample.group_weight.assign(group_weight.data(), group_weight.data() + group_weight.shape(0));
+    if (weight) sample.weight.assign(weight->data(), weight->data() + weight->shape(0));
+    check();
+  }
+
+  SortedPairs sort(Scores s, int n_threads) const { return SortedPairs(home_, s, n_threads); }
+
+  std::tuple<double, double> ray(Scores s, Scores end, double t, int n_threads) const {
+    home_->check(s);
+    home_->check(end);
+    PairSlope at;
+    {
+      nb::gil_scoped_release release;
+      at = pair_ray(home_->sample, s.data(), end.data(), t, n_threads);
+    }
+    if (!at.finite) refuse_scores();
+    return {at.value, at.slope};
+  }
+
+ private:
+  // Sweeps trust these offsets.
+  void check() const {
+    const PairSample& sample = home_->sample;
+    const auto rising = [](const std::vector<index_t>& offsets, index_t end) {
+      bool right = !offsets.empty() && offsets.front() == 0 && offsets.back() == end;
+      for (std::size_t k = 1; k < offsets.size(); ++k) right &= offsets[k - 1] <= offsets[k];
+      return right;
+    };
+    bool right = rising(sample.leaf, sample.places()) &&
+                 rising(sample.group, static_cast<index_t>(sample.leaf.size()) - 1) &&
+                 sample.group_weight.size() + 1 == sample.group.size() &&
+                 (sample.weight.empty() || sample.weight.size() == sample.example.size());
+    for (const place_t i : sample.example) right &= static_cast<index_t>(i) < sample.n;
+    if (!right) throw std::invalid_argument("groups, ranks and examples do not fit together");
+  }
+
+  std::shared_ptr<PairsHome> home_;
+};
+
+std::tuple<index_t, index_t, double> worst_for_f1(Scores positive, Scores negative, double shift) {
+  nb::gil_scoped_release release;
+  const F1Labelling worst =
+      f1_worst(positive.data(), static_cast<index_t>(positive.shape(0)), negative.data(),
+               static_cast<index_t>(negative.shape(0)), shift);
+  return {worst.missed, worst.added, worst.loss};
+}
+
+}  // namespace
+
+void bind_ranking(nb::module_& m) {
+  nb::class_<SortedPairs>(m, "SortedPairs", "Scores in order, and sums over pairs of them.")
+      .def("cut", &SortedPairs::cut, "(coef, offset, value)")
+      .def("smoothed", &SortedPairs::smoothed, "h"_a, "reach"_a, "(coef, offset, value)")
+      .def("curvature", &SortedPairs::curvature, "h"_a, "direction"_a)
+      .def("curvature_of_rows", &SortedPairs::curvature_of_rows, "h"_a, "directions"_a, "coef"_a,
+           "coef = L directions, L the Laplacian of the pairs on the kink of width h");
+  nb::class_<Pairs>(m, "Pairs", "The pairs of examples of different rank, within groups.")
+      .def(nb::init<index_t, Vector<const place_t>, Vector<const std::int64_t>,
+                    Vector<const std::int64_t>, Vector<const double>,
+                    std::optional<Vector<const double>>>(),
+           "n"_a, "example"_a, "leaf"_a, "group"_a, "group_weight"_a, "weight"_a.none())
+      .def("sort", &Pairs::sort, "scores"_a, "n_threads"_a = 0)
+      .def("ray", &Pairs::ray, "scores"_a, "end"_a, "t"_a, "n_threads"_a = 0,
+           "(value, right derivative) at scores + t * (end - scores)");
+  m.def("f1_worst", &worst_for_f1, "positive"_a, "negative"_a, "shift"_a,
+        "(missed, added, loss) of the labelling that holds up the bound of 1 - F1; positive scores "
+        "ascending, negative ones descending");
+}
+
+}  // namespace cutplane::bind

@@ -1,0 +1,114 @@
+#include "core/ranking/score_order.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace cutplane {
+namespace {
+
+constexpr index_t kFewForInsertion = 24;
+constexpr index_t kFewForRadix = 512;
+constexpr index_t kKeysPerBlock = 1 << 15;
+constexpr index_t kMostBlocks = 16;
+constexpr int kDigitBits = 11;
+constexpr index_t kDigits = index_t{1} << kDigitBits;
+
+// Bits that compare as the single-precision numbers do: negative ones reversed, then positive ones.
+// Both zeros are one.
+std::uint32_t ordered_bits(double score) {
+  constexpr std::uint32_t kSign = 0x80000000u;
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(score));
+  if (bits == kSign) return kSign;
+  return bits & kSign ? ~bits : bits | kSign;
+}
+
+// A stable sort that asks for no memory where few are to be sorted, as mostly.
+template <class Less>
+void sort_places(place_t* first, place_t* last, Less less) {
+  if (last - first > kFewForInsertion) return std::stable_sort(first, last, less);
+  for (place_t* k = first + 1; k < last; ++k) {
+    const place_t moving = *k;
+    place_t* hole = k;
+    for (; hole > first && less(moving, hole[-1]); --hole) *hole = hole[-1];
+    *hole = moving;
+  }
+}
+
+using Word = std::uint64_t;  // the key above, the place below
+
+std::uint32_t key_of(Word word) { return static_cast<std::uint32_t>(word >> 32); }
+place_t place_of(Word word) { return static_cast<place_t>(word); }
+
+// One pass of the radix sort, stable: per-block counts say where each block's words of a digit go.
+void scatter_by_digit(const Word* from, Word* to, const Blocks& blocks, int shift, int n_threads) {
+  const auto digit = [shift](Word word) {
+    return static_cast<index_t>((word >> shift) & (kDigits - 1));
+  };
+  std::vector<std::array<index_t, kDigits>> next(blocks.count);
+  for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+    next[b].fill(0);
+    for (index_t k = begin; k < end; ++k) ++next[b][digit(from[k])];
+  });
+  index_t total = 0;
+  for (index_t d = 0; d < kDigits; ++d) {
+    for (auto& counts : next) {
+      const index_t count = counts[d];
+      counts[d] = total;
+      total += count;
+    }
+  }
+  for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+    auto& place = next[b];
+    for (index_t k = begin; k < end; ++k) to[place[digit(from[k])]++] = from[k];
+  });
+}
+
+}  // namespace
+
+void sort_scores(const TiedScores& scores, index_t begin, index_t end, place_t* place, double* key,
+                 std::uint64_t* spare, int n_threads) {
+  const index_t n = end - begin;
+  const auto less = [&](place_t a, place_t b) { return scores.less(a, b); };
+  if (n < kFewForRadix) {
+    for (index_t k = begin; k < end; ++k) place[k] = static_cast<place_t>(k);
+    sort_places(place + begin, place + end, less);
+    for (index_t k = begin; k < end; ++k) key[k] = scores.score[place[k]];
+    return;
+  }
+  const Blocks blocks = make_blocks(n, kKeysPerBlock, kMostBlocks);
+  const int threads = useful_threads(n_threads, 8 * n);
+  Word *words = spare, *others = spare + n;
+  for_blocks(blocks, threads, [&](index_t, index_t first, index_t last) {
+    for (index_t k = first; k < last; ++k) {
+      const index_t p = begin + k;
+      words[k] = static_cast<Word>(ordered_bits(scores.score[p])) << 32 | static_cast<Word>(p);
+    }
+  });
+  for (const int shift : {32, 32 + kDigitBits, 32 + 2 * kDigitBits}) {
+    scatter_by_digit(words, others, blocks, shift, threads);
+    std::swap(words, others);
+  }
+  for_blocks(blocks, threads, [&](index_t, index_t first, index_t last) {
+    for (index_t k = first; k < last; ++k) {
+      place[begin + k] = place_of(words[k]);
+      key[begin + k] = scores.score[place_of(words[k])];
+    }
+  });
+  // Runs of equal keys; a block mends those that begin in it.
+  for_blocks(blocks, threads, [&](index_t, index_t first, index_t last) {
+    index_t k = first;
+    while (k < last && k > 0 && key_of(words[k]) == key_of(words[k - 1])) ++k;
+    while (k < last) {
+      index_t stop = k + 1;
+      while (stop < n && key_of(words[stop]) == key_of(words[k])) ++stop;
+      if (stop - k > 1) {
+        sort_places(place + begin + k, place + begin + stop, less);
+        for (index_t j = k; j < stop; ++j) key[begin + j] = scores.score[place[begin + j]];
+      }
+      k = stop;
+    }
+  });
+}
+
+}  // namespace cutplane

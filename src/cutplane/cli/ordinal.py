@@ -1,0 +1,60 @@
+"""`cutplane train --task ordinal`, and `cutplane evaluate` of such models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from cutplane.cli import exit_codes
+from cutplane.cli.classification import refuse_targets
+from cutplane.cli.data import Examples, read_data
+from cutplane.cli.output import print_facts, print_json
+from cutplane.cli.ranking import ranking_facts, ranking_json
+from cutplane.cli.request import TrainRequest
+from cutplane.cli.training import fit
+from cutplane.estimators.ordinal_svc import OrdinalSVC
+from cutplane.report.ranking import evaluate_ranking
+
+
+def train(request: TrainRequest) -> int:
+    """Train a classifier into ordered classes on the examples of an svmlight file."""
+    examples = read_data(
+        request.data,
+        zero_based=request.zero_based,
+        threads=request.threads,
+        n_features=request.n_features,
+        quiet=request.quiet,
+    )
+    refuse_targets(request.data, examples.y)
+    model = OrdinalSVC(**request.solver_params())
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
+    return request.finish(run, notes={"zero_based": examples.zero_based})
+
+
+def evaluate(model: OrdinalSVC, examples: Examples, model_path: Path, data: Path, *, as_json: bool) -> int:
+    """Print how near the predicted classes are, and how well the scores rank."""
+    predicted = model.predict(examples.X)
+    accuracy = float(np.mean(predicted == examples.y))
+    distance = float(np.mean(np.abs(predicted.astype(np.float64) - examples.y)))
+    ranking = evaluate_ranking(examples.y, model.score_samples(examples.X), examples.qid)
+    if as_json:
+        print_json(
+            {
+                "model": model_path,
+                "data": data,
+                "accuracy": accuracy,
+                "mean_absolute_error": distance,
+                **ranking_json(ranking),
+            }
+        )
+    else:
+        print_facts(
+            [
+                ("examples", f"{len(examples.y):,}"),
+                ("accuracy", f"{100 * accuracy:.2f} %"),
+                ("mean absolute error", f"{distance:.4f}"),
+                *ranking_facts(ranking),
+            ]
+        )
+    return exit_codes.OK

@@ -1,0 +1,71 @@
+"""`cutplane train --task rank`, and `cutplane evaluate` of such models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cutplane.cli import exit_codes
+from cutplane.cli.data import Examples, read_data
+from cutplane.cli.output import print_facts, print_json, warn
+from cutplane.cli.request import TrainRequest
+from cutplane.cli.training import fit
+from cutplane.estimators.rank_svm import RankSVM
+from cutplane.report.ranking import RankingEvaluation, evaluate_ranking
+
+
+def train(request: TrainRequest) -> int:
+    """Train a ranking on the examples of an svmlight file, by its qid where it has one."""
+    examples = read_data(
+        request.data,
+        zero_based=request.zero_based,
+        threads=request.threads,
+        n_features=request.n_features,
+        quiet=request.quiet,
+    )
+    if examples.qid is None and not request.quiet:
+        warn(f"{request.data} has no qid, so all of its examples are compared with one another, as one query.")
+    model = RankSVM(**request.solver_params())
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1, qid=examples.qid)
+    return request.finish(run, notes={"zero_based": examples.zero_based})
+
+
+def evaluate(model: RankSVM, examples: Examples, model_path: Path, data: Path, *, as_json: bool) -> int:
+    """Print how well the model ranks the examples."""
+    result = evaluate_ranking(examples.y, model.predict(examples.X), examples.qid)
+    if as_json:
+        print_json({"model": model_path, "data": data, **ranking_json(result)})
+    else:
+        print_facts([("examples", f"{result.n_examples:,} in {result.n_queries:,} queries"), *ranking_facts(result)])
+    return exit_codes.OK
+
+
+def ranking_json(result: RankingEvaluation) -> dict[str, Any]:
+    """The figures for machines; null where one is not defined."""
+    figures = {
+        **{f"ndcg@{k}": value for k, value in result.ndcg.items()},
+        "map": result.mean_average_precision,
+        "pair_accuracy": result.pair_accuracy,
+        "roc_area": result.roc_area,
+    }
+    return {
+        "n_examples": result.n_examples,
+        "n_queries": result.n_queries,
+        **{name: None if np.isnan(value) else value for name, value in figures.items()},
+    }
+
+
+def ranking_facts(result: RankingEvaluation) -> list[tuple[str, str]]:
+    """The figures for people."""
+
+    def shown(value: float) -> str:
+        return "not defined for these labels" if np.isnan(value) else f"{value:.4f}"
+
+    return [
+        *((f"NDCG@{k}", shown(value)) for k, value in result.ndcg.items()),
+        ("MAP", shown(result.mean_average_precision)),
+        ("pair accuracy", shown(result.pair_accuracy)),
+        ("area under ROC", shown(result.roc_area)),
+    ]

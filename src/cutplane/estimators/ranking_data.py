@@ -1,0 +1,65 @@
+"""Checks of targets and queries, said in one sentence each."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane.risks.pairs import dense_codes
+
+Codes = NDArray[np.int64]
+
+
+def check_targets(y: Any) -> NDArray[np.float64]:
+    """Finite numbers."""
+    try:
+        targets = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"y has the dtype {np.asarray(y).dtype}; targets to rank by must be numbers.") from None
+    wrong = np.flatnonzero(~np.isfinite(targets))
+    if len(wrong):
+        value = "NaN" if np.isnan(targets[wrong[0]]) else str(targets[wrong[0]])
+        raise ValueError(f"y[{wrong[0]}] is {value}; every target must be a finite number.")
+    return targets
+
+
+def check_queries(qid: Any, n: int) -> Codes | None:
+    """The query of each example as a number; None where there is but one."""
+    if qid is None:
+        return None
+    queries = np.asarray(qid)
+    if queries.shape != (n,):
+        raise ValueError(f"qid has shape {queries.shape}; it must name the query of each of the {n} examples.")
+    if queries.dtype.kind == "f" and np.isnan(queries).any():
+        raise ValueError(f"qid[{int(np.flatnonzero(np.isnan(queries))[0])}] is NaN; every example needs a query.")
+    return dense_codes(queries)
+
+
+def check_pairs(
+    y: NDArray[np.float64], queries: Codes | None, weights: NDArray[np.float64] | None, what: str = "target"
+) -> None:
+    """At least two targets to compare; queries without are ignored, and that is said once."""
+    if len(y) == 1:
+        raise ValueError("There is no pair to compare: n_samples=1; there must be at least two.")
+    counted = np.ones(len(y), dtype=bool) if weights is None else weights > 0.0
+    groups = np.zeros(int(counted.sum()), dtype=np.int64) if queries is None else queries[counted]
+    count = int(groups.max(initial=-1)) + 1
+    least, most = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(least, groups, y[counted])
+    np.maximum.at(most, groups, y[counted])
+    present = np.isfinite(least)
+    comparable = int(np.count_nonzero(least[present] < most[present]))
+    if not comparable:
+        where = "y has" if queries is None else "in every query, y has"
+        raise ValueError(f"There is no pair to compare: {where} one {what} only (examples of weight 0 do not count).")
+    ignored = int(np.count_nonzero(present)) - comparable
+    if ignored:
+        warnings.warn(
+            f"{ignored} of {np.count_nonzero(present)} queries have one target only and so no pair to learn from; "
+            "they are ignored.",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,227 @@
+"""The pair risk: the mean over pairs of different rank of max(0, 1 - (score of the higher - score of the lower))."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane import _core
+from cutplane.risks import bracketing
+from cutplane.risks.base import Array, Risk, Rows, ScoreCut, Smoothed
+
+Codes = NDArray[np.int64]
+
+
+class NoPairsError(ValueError):
+    """A sample without two examples of different rank in one group."""
+
+
+class PairRay(NamedTuple):
+    """The pair risk along a line of scores; every value or slope is a sort and a sweep."""
+
+    core: _core.Pairs
+    start: Array
+    end: Array
+    n_threads: int
+    #: The fraction of its descent that `minimise` may miss.
+    accuracy: float
+
+    def at(self, t: float) -> tuple[float, float]:
+        """The risk at t and its right derivative."""
+        return self.core.ray(self.start, self.end, t, self.n_threads)
+
+    def value(self, t: float) -> float:
+        """The risk at t."""
+        return self.at(t)[0]
+
+    def slope(self, t: float) -> float:
+        """The right derivative at t."""
+        return self.at(t)[1]
+
+    def minimise(self, quadratic: float, linear: float, C: float) -> float:
+        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk, up to `accuracy` of the descent."""
+        return bracketing.ray_minimum(self.at, quadratic, linear, C, accuracy=self.accuracy)
+
+
+class _Layout(NamedTuple):
+    """Examples by group and rank, as `_core.Pairs` takes them; without those that have no partner."""
+
+    example: NDArray[np.uint32]
+    leaf: Codes
+    group: Codes
+    pair_weights: Array
+    counts: Codes
+
+
+class PairRisk(Risk):
+    """Weighted mean over the pairs of each group of max(0, 1 - (s_i - s_j)), i ranked above j.
+
+    A pair weighs the product of its examples' weights, so that a weight of 2 counts as the example twice. It does not
+    change when a constant is added to the scores of a group: there is no intercept.
+
+    Parameters
+    ----------
+    ranks : array of int of shape (n,)
+        The rank of each example, higher is better; only their order counts.
+    groups : array of int of shape (n,), optional
+        Examples are compared within their group only; all are one group if None.
+    sample_weight : array of shape (n,), optional
+        Non-negative.
+    equal_groups : bool
+        Whether every group weighs the same; else every pair does.
+    n_threads : int
+        0 leaves it to OpenMP.
+
+    Attributes
+    ----------
+    n_pairs : int
+        The pairs compared (examples of weight 0 have none).
+    n_groups : int
+        The groups that have a pair.
+    """
+
+    shift_invariant = True
+    binary_only = True
+    #: The fraction of its descent that a line search may miss.
+    ray_accuracy = bracketing.ACCURACY
+
+    def __init__(
+        self,
+        ranks: NDArray[Any],
+        groups: NDArray[Any] | None = None,
+        sample_weight: NDArray[Any] | None = None,
+        *,
+        equal_groups: bool = False,
+        n_threads: int = 0,
+    ) -> None:
+        self._set(
+            dense_codes(ranks), None if groups is None else dense_codes(groups), sample_weight, equal_groups, n_threads
+        )
+
+    def _set(
+        self, ranks: Codes, groups: Codes | None, weights: NDArray[Any] | None, equal_groups: bool, n_threads: int
+    ) -> None:
+        self._ranks, self._groups, self._weights = ranks, groups, weights
+        self._equal_groups, self._n_threads = equal_groups, n_threads
+        own = None if weights is None else np.asarray(weights, dtype=np.float64)
+        layout = _lay_out(ranks, groups, own)
+        self.n_pairs = int(layout.counts.sum())
+        self.n_groups = len(layout.counts)
+        if not self.n_pairs:
+            raise NoPairsError("There is no pair to compare: every group has examples of one rank only.")
+        if equal_groups:
+            group_weights = 1.0 / (self.n_groups * layout.pair_weights)
+        else:
+            group_weights = np.full(self.n_groups, 1.0 / layout.pair_weights.sum())
+        by_place = None if own is None else np.ascontiguousarray(own[layout.example])
+        self._core = _core.Pairs(len(ranks), layout.example, layout.leaf, layout.group, group_weights, by_place)
+
+    def take(self, rows: Rows) -> Self:
+        """The risk of a part of the sample: a mean of its own."""
+        part = object.__new__(type(self))
+        part._set(
+            self._ranks[rows],
+            None if self._groups is None else self._groups[rows],
+            None if self._weights is None else self._weights[rows],
+            self._equal_groups,
+            self._n_threads,
+        )
+        return part
+
+    def sample_rows(self, size: int, generator: np.random.Generator) -> Rows:
+        """About `size` examples that stand for all: drawn one by one, or whole groups where these are many."""
+        n = len(self._ranks)
+        if self._groups is None and self._ranks.max() == 1:
+            # Of two ranks equally many: the mean over pairs does not depend on their shares, and one may be rare.
+            sides = [np.flatnonzero(self._ranks == rank) for rank in (0, 1)]
+            fewer = min(len(sides[0]), len(sides[1]), size // 2)
+            wanted = [min(len(side), size - fewer) for side in sides]
+            drawn = [generator.choice(side, k, replace=False) for side, k in zip(sides, wanted, strict=True)]
+            return np.sort(np.concatenate(drawn)).astype(np.int64)
+        if self._groups is None or self._groups.max() < 2 * n // size:
+            return np.sort(generator.choice(n, size, replace=False)).astype(np.int64)
+        count = int(self._groups.max()) + 1
+        chosen = np.zeros(count, dtype=bool)
+        chosen[generator.choice(count, max(1, count * size // n), replace=False)] = True
+        return np.flatnonzero(chosen[self._groups]).astype(np.int64)
+
+    def sort(self, scores: Array) -> _core.SortedPairs:
+        """The scores in order: what every sweep starts from."""
+        return self._core.sort(scores, self._n_threads)
+
+    def value(self, scores: Array) -> float:
+        """The risk."""
+        return self.cut(scores).value
+
+    def cut(self, scores: Array) -> ScoreCut:
+        """The plane at `scores`: every pair at or beyond its kink counts whole."""
+        return ScoreCut(*self.sort(scores).cut())
+
+    def ray(self, start: Array, end: Array) -> PairRay:
+        """The restriction to a line."""
+        return PairRay(self._core, start, end, self._n_threads, self.ray_accuracy)
+
+    def smoothed(self, scores: Array, h: float) -> Smoothed:
+        """The risk with every pair's kink rounded over a width h."""
+        return rounded(self.sort(scores), scores, h)
+
+
+def rounded(order: _core.SortedPairs, scores: Array, h: float) -> Smoothed:
+    """The risk rounded over h at scores whose order is known; every example has pairs on a kink."""
+    coef, offset, value = order.smoothed(h, h)
+    return Smoothed(coef, offset, value, max(0.0, value - float(coef @ scores) - offset), len(coef))
+
+
+def dense_codes(values: NDArray[Any]) -> Codes:
+    """0, 1, 2, ... in the order of the values."""
+    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False).ravel()
+
+
+def _narrow(codes: Codes) -> NDArray[Any]:
+    """The same codes in the smallest type: those of 16 bits are sorted in linear time."""
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))))
+
+
+def _lay_out(ranks: Codes, groups: Codes | None, weights: Array | None) -> _Layout:
+    if len(ranks) >= 2**32:
+        raise ValueError(f"There are {len(ranks):,} examples; pairs can be counted among fewer than 4,294,967,296.")
+    order = np.argsort(_narrow(ranks), kind="stable")
+    if groups is not None:
+        order = order[np.argsort(_narrow(groups[order]), kind="stable")]
+    if weights is not None:
+        order = order[weights[order] > 0.0]
+    rank, group = ranks[order], np.zeros(len(order), dtype=np.int64) if groups is None else groups[order]
+    new_group = np.ones(len(order), dtype=bool)
+    new_group[1:] = group[1:] != group[:-1]
+    new_leaf = new_group.copy()
+    new_leaf[1:] |= rank[1:] != rank[:-1]
+    # Groups of one rank have no pair.
+    of_place = np.cumsum(new_group) - 1
+    several = np.bincount(of_place[new_leaf]) > 1 if len(order) else np.zeros(0, dtype=bool)
+    kept = several[of_place]
+    order, new_group, new_leaf = order[kept], new_group[kept], new_leaf[kept]
+    leaf = np.append(np.flatnonzero(new_leaf), len(order)).astype(np.int64)
+    group_of_leaf = np.cumsum(new_group)[leaf[:-1]] - 1
+    first_leaf = np.append(np.flatnonzero(new_group[leaf[:-1]]), len(leaf) - 1).astype(np.int64)
+    sizes = np.diff(leaf)
+    counts = _pairs(sizes, group_of_leaf)
+    masses = sizes if weights is None else np.add.reduceat(weights[order], leaf[:-1]) if len(order) else sizes
+    return _Layout(
+        order.astype(np.uint32),
+        leaf,
+        first_leaf,
+        counts.astype(np.float64) if weights is None else _pairs(masses, group_of_leaf),
+        counts,
+    )
+
+
+def _pairs(masses: NDArray[Any], group: Codes) -> NDArray[Any]:
+    """By group, the sum over pairs of its ranks of the products of their masses; exact for counts."""
+    below = np.cumsum(masses) - masses
+    first = np.ones(len(group), dtype=bool)
+    first[1:] = group[1:] != group[:-1]
+    below -= np.repeat(below[first], np.diff(np.append(np.flatnonzero(first), len(group))))
+    starts = np.flatnonzero(first)
+    return np.add.reduceat(masses * below, starts) if len(starts) else masses[:0]
