@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cutplane.risks.base import Risk, RoundedRisk
+from cutplane.risks.base import Risk
 from cutplane.risks.intercept import NoInterceptError
 from cutplane.solvers.result import Step
 from cutplane.sources.base import Source
@@ -203,7 +203,7 @@ def check_risk(risk: Risk, n_examples: int, *, n_scores: int | None = None, seed
     if (n_scores is None or type(risk).shift is not Risk.shift) and _has_intercept(risk, points[0]):
         for scores in points:
             _check_intercept(risk, scores, points)
-    if isinstance(risk, RoundedRisk) or hasattr(risk, "smoothed"):
+    if hasattr(risk, "smoothed"):
         for scores in points:
             _check_smoothed(risk, scores, points)
 
