@@ -25,6 +25,9 @@ from benchmarks import datasets, elsewhere, measure, peers, ranking_data
 from cutplane import LinearSVC, OrdinalSVC, RankSVM
 from cutplane.metrics import mean_average_precision, ndcg, pair_accuracy
 
+REPRODUCES = "Joachims 2006, Figure 1 (right): growth of ordinal regression"
+QUICK = ("--parts", "queries", "--repeats", "1")
+
 # SVM-perf 3.00 -l 10 -w 3 -e 0.1, seconds on the machine of benchmarks/elsewhere.py, at C = 0.01 per example.
 SVM_PERF_TWO_RANKS = {"mnist": (8.2, 120, 50.475), "covtype": (46.0, 166, 2250.30)}
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 5_000_000)
