@@ -278,9 +278,11 @@ def challenge(options: argparse.Namespace) -> list[dict]:
             run = train(X, y, C, "OCA-E", options, tol=0.01)
             row = {"data": name, "C": C, "OCA-E": run.history[-1].seconds, "iterations": len(run.history)}
             row |= {"gap": run.gap, "auto": best.history_[-1].seconds, "auto_gap": best.gap_}
+            row["auto_iterations"] = best.n_iter_
             if liblinear.missing is None:
                 theirs = liblinear.train(C, 0.01)
-                row |= {"LIBLINEAR": theirs.seconds, "above": theirs.objective / min(best.objective_, run.upper) - 1}
+                row |= {"LIBLINEAR": theirs.seconds, "passes": theirs.passes}
+                row["above"] = theirs.objective / min(best.objective_, run.upper) - 1
             else:
                 row["missing"] = liblinear.missing
             rows.append(row)

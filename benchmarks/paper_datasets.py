@@ -27,9 +27,9 @@ STANDS_FOR = {
     "worm": "Worm splice: 100,000 C. elegans acceptor sites, 201 bases one-hot (804 features as in the paper)",
     "human": "Human splice: 500,000 AG sites of chromosome 22, 141 bases one-hot (564 features as in the paper)",
     "artificial": "Artificial: made as the paper says, two Gaussians with diagonal covariances of many scales",
-    "alpha": "Alpha: made to its description (Gaussians that a quadric separates), 50,000 x 500 not 500,000",
-    "gamma": "Gamma: made to its description (as Alpha, scales from 1e-2 to 1e2), 50,000 x 500 not 500,000",
-    "zeta": "Zeta: made to its description (linear, 400 of 2,000 dimensions matter), 20,000 not 500,000",
+    "alpha": "Alpha: made to its description (Gaussians that a quadric separates), 20,000 x 500 not 500,000",
+    "gamma": "Gamma: made to its description (as Alpha, scales from 1e-2 to 1e2), 20,000 x 500 not 500,000",
+    "zeta": "Zeta: made to its description (linear, 400 of 2,000 dimensions matter), 10,000 not 500,000",
 }
 
 LETTERS = np.full(256, -1, dtype=np.int8)
@@ -121,7 +121,7 @@ def gamma(_: Path | None = None) -> Examples:
 
 def _quadratic(scale: np.ndarray) -> Examples:
     rng = np.random.default_rng(0)
-    Z = rng.standard_normal((50_000, 500), dtype=np.float32)
+    Z = rng.standard_normal((20_000, 500), dtype=np.float32)
     w, q = rng.standard_normal(500), rng.standard_normal(500)
     decision = Z @ w / np.sqrt(500) + (Z**2 - 1) @ q / np.sqrt(2 * 500)
     return _csr((Z * scale).astype(np.float32)), _signs(decision > 0)
@@ -130,7 +130,7 @@ def _quadratic(scale: np.ndarray) -> Examples:
 def zeta(_: Path | None = None) -> Examples:
     """A linear rule in 400 of 2,000 dimensions; rows of length about 1, as in the challenge."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((20_000, 2_000), dtype=np.float32)
+    X = rng.standard_normal((10_000, 2_000), dtype=np.float32)
     w = np.append(rng.standard_normal(400), np.zeros(1600))
     noise = 0.2 * np.sqrt(400) * rng.standard_normal(len(X))
     return _csr(X / np.float32(np.sqrt(2_000))), _signs(X @ w + noise > 0)

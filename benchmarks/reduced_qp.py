@@ -19,20 +19,35 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import clarabel
-import daqp
 import numpy as np
-import quadprog
 from scipy import sparse
 
 from cutplane.solvers.bundle import Bundle
 
 ROWS = 50_000
 PLANES = 200
+
+
+def _installed(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"
+
+
+clarabel, daqp, quadprog = (_installed(name) for name in ("clarabel", "daqp", "quadprog"))
 
 
 def covtype(directory: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -236,14 +251,17 @@ def compare(X: np.ndarray, y: np.ndarray, per_example_C: float, repeats: int) ->
     extended = np.vstack([np.zeros(slopes.shape[1]), slopes])
     gram, heights = extended @ extended.T, np.append(0.0, offsets)
     steps = [(k, gram[: k + 1, : k + 1].copy(), heights[: k + 1]) for k in range(1, len(slopes) + 1)]
-    solvers = {
+    solvers: dict[str, Callable[[], Solver]] = {
         "cutplane, warm": lambda: ours(slopes, offsets, C, warm=True),
         "cutplane, cold": lambda: ours(slopes, offsets, C, warm=False),
-        "DAQP, warm": lambda: daqp_primal(slopes, C, warm=True),
-        "DAQP, cold": lambda: daqp_primal(slopes, C, warm=False),
-        "quadprog": lambda: quadprog_primal(slopes, C),
-        "Clarabel": lambda: clarabel_primal(slopes, C),
     }
+    peers: dict[str, tuple[Any, Callable[[], Solver]]] = {
+        "DAQP, warm": (daqp, lambda: daqp_primal(slopes, C, warm=True)),
+        "DAQP, cold": (daqp, lambda: daqp_primal(slopes, C, warm=False)),
+        "quadprog": (quadprog, lambda: quadprog_primal(slopes, C)),
+        "Clarabel": (clarabel, lambda: clarabel_primal(slopes, C)),
+    }
+    solvers |= {name: make for name, (module, make) in peers.items() if module is not None}
     print(f"\nC = {per_example_C:g} per example, {len(slopes)} planes, gap of the run {gap:.1e}")
     print(f"{'':16}{'median us':>11}{'last 50':>11}{'worst us':>11}{'total ms':>11}", end="")
     print(f"{'median gap':>12}{'worst gap':>12}{'failed':>8}")
@@ -252,7 +270,10 @@ def compare(X: np.ndarray, y: np.ndarray, per_example_C: float, repeats: int) ->
         row = rows[name] = measure(make, steps, slopes, C, repeats)
         print(f"{name:16}{row['median_us']:11.1f}{row['last_50_us']:11.1f}{row['worst_us']:11.1f}", end="")
         print(f"{row['total_ms']:11.2f}{row['median_gap']:12.1e}{row['worst_gap']:12.1e}{row['failures']:8}")
-    return {"per_example_C": per_example_C, "planes": len(slopes), "run_gap": gap, "solvers": rows}
+    missing = [name for name in peers if name not in solvers]
+    for name in missing:
+        print(f"{name:16}    missing: pip install {name.split(',')[0].lower()}")
+    return {"missing": missing, "per_example_C": per_example_C, "planes": len(slopes), "run_gap": gap, "solvers": rows}
 
 
 def main() -> None:
@@ -270,7 +291,7 @@ def main() -> None:
         "data": "covtype, 50,000 rows" if options.data else "synthetic",
         "repeats": options.repeats,
         "machine": platform.processor() or platform.machine(),
-        "versions": {name: version(name) for name in ("cutplane", "numpy", "daqp", "quadprog", "clarabel")},
+        "versions": {name: _version(name) for name in ("cutplane", "numpy", "daqp", "quadprog", "clarabel")},
         "runs": [compare(X, y, C, options.repeats) for C in (1.0, 10.0)],
     }
     if options.out:

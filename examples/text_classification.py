@@ -49,7 +49,7 @@ def main() -> None:
     X_train.sort_indices()  # as CSR should be; else a sorted copy is made, with a warning
     print(f"{X_train.shape[0]:,} texts to learn from, {X_train.shape[1]:,} words")
 
-    models = [LinearSVC(C=C).fit(X_train, y_train) for C in (0.01, 0.1, 1.0, 10.0)]
+    models = LinearSVC().path(X_train, y_train, [0.01, 0.1, 1.0, 10.0])
     for model in models:
         print(f"C = {model.C:<5g} accuracy {model.score(X_test, y_test):.3f}   proven gap {model.gap_:.1e}")
     best = max(models, key=lambda model: model.score(X_test, y_test))

@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from cutplane import LinearSVC, load
+from cutplane import LinearSVC, LinearSVR, load
 from cutplane.report.build import SECTIONS, render_report
 from cutplane.report.certificate import proven_within
 from cutplane.report.markup import Markup, text
@@ -228,6 +228,15 @@ def test_a_ranker_shows_ndcg() -> None:
     # The first query is in the best order; in the second, of gains 3, 1, 0 the last comes first.
     second = (0 + 1 / np.log2(3) + 3 / 2) / (3 + 1 / np.log2(3))
     assert f"{(1 + second) / 2:.4f}" in page.text
+
+
+def test_a_regression_shows_its_errors() -> None:
+    X, _ = data()
+    y = X[:, 0] - 2.0 * X[:, 1]
+    model = LinearSVR(C=10.0).fit(X[:80], y[:80])
+    page = Outline(render_report(Trained(model, held_out=Examples(X[80:], y[80:]))))
+    assert "regression" in page.ids
+    assert f"{model.score(X[80:], y[80:]):.4f}" in page.text
 
 
 @pytest.mark.parametrize(

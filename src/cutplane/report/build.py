@@ -10,7 +10,18 @@ from pathlib import Path
 
 from cutplane.io.atomic import replace_file
 from cutplane.report.page import Section, render_page
-from cutplane.report.sections import convergence, data, features, held_out, path, phases, ranking, reproduce, summary
+from cutplane.report.sections import (
+    convergence,
+    data,
+    features,
+    held_out,
+    path,
+    phases,
+    ranking,
+    regression,
+    reproduce,
+    summary,
+)
 from cutplane.report.trained import Trained
 
 REPORT_FORMATS = ("html", "htm")
@@ -20,13 +31,14 @@ SECTIONS: tuple[Callable[[Trained], Section | None], ...] = (
     convergence.section,
     held_out.section,
     ranking.section,
+    regression.section,
     features.section,
     path.section,
     data.section,
     phases.section,
     reproduce.section,
 )
-_OWN = 3  # where an estimator's own sections stand: after what it does on held-out data
+_OWN = 4  # where an estimator's own sections stand: after what it does on held-out data
 
 
 def render_report(trained: Trained, title: str | None = None) -> str:
