@@ -92,5 +92,6 @@ void bind_multiclass(nb::module_& m);
 void bind_reduced_qp(nb::module_& m);
 void bind_smo(nb::module_& m);
 void bind_svmlight(nb::module_& m);
+void bind_strings(nb::module_& m);
 
 }  // namespace cutplane::bind
