@@ -18,9 +18,6 @@
 namespace cutplane::strings {
 
 inline constexpr index_t kPiece = 1 << 16;
-inline constexpr std::uint8_t kUnknown =
-    254;  // codes of letters: unknown to the alphabet, but allowed
-inline constexpr std::uint8_t kInvalid = 255;  // and not allowed
 
 struct Layout {
   index_t count;   // strings
