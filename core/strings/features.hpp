@@ -98,8 +98,13 @@ class Features {
                      int n_threads) const;
   void finish_spectra(const Group& group, std::vector<std::vector<double>>& sums, double* out,
                       int n_threads) const;
-  double squared_length(const Part& part, const std::uint8_t* letters,
-                        std::vector<std::uint16_t>& counts) const;
+  double squared_length(const Part& part, const std::uint8_t* letters) const;
+  struct SpectrumScratch {
+    std::vector<std::uint16_t> counts;
+    std::vector<index_t> squares, kmers, repeated;
+  };
+  double known_spectrum(const Part& part, const std::uint8_t* letters,
+                        SpectrumScratch& scratch) const;
   void slide(const Part& part, const std::uint8_t* codes, index_t begin, index_t end,
              std::vector<std::uint16_t>& counts, double* out) const;
 

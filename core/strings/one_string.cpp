@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/multiversion.hpp"
 #include "core/strings/features.hpp"
 
 // String by string, from the definition: for strings with unknown letters, and for lengths.
@@ -16,6 +17,19 @@ void for_kmers(const Part& part, index_t alphabet, const std::uint8_t* letters, 
       visit(p, k, kmer);
     }
   }
+}
+
+// Counts of k-mers up to about this many are kept while a string is measured.
+constexpr index_t kShallow = 1024;
+
+// A k-mer's (c + 1)-th occurrence raises the square of its count by 2c + 1.
+CUTPLANE_INLINE index_t again(std::uint16_t& count) { return 2 * index_t{count++} + 1; }
+
+double weighed(const Part& part, const std::vector<index_t>& squares) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < squares.size(); ++k)
+    sum += part.values[k] * part.values[k] * static_cast<double>(squares[k]);
+  return sum;
 }
 
 }  // namespace
@@ -38,39 +52,97 @@ void Features::add_one(const std::uint8_t* letters, index_t group, double coef, 
   }
 }
 
-double Features::squared_length(const Part& part, const std::uint8_t* letters,
-                                std::vector<std::uint16_t>& counts) const {
-  double sum = 0.0;
-  if (part.positional) {
-    for_kmers(part, alphabet_, letters,
-              [&](index_t, index_t k, index_t) { sum += part.values[k - 1] * part.values[k - 1]; });
-    return sum;
-  }
-  // A k-mer's (c + 1)-th occurrence raises the square of its count by 2c + 1.
+double Features::squared_length(const Part& part, const std::uint8_t* letters) const {
   std::vector<index_t> squares(part.values.size(), 0);
+  if (part.positional) {
+    for_kmers(part, alphabet_, letters, [&](index_t, index_t k, index_t) { ++squares[k - 1]; });
+    return weighed(part, squares);
+  }
+  std::vector<std::uint16_t> counts(below_[part.order() + 1], 0);
   for_kmers(part, alphabet_, letters, [&](index_t, index_t k, index_t kmer) {
-    squares[k - 1] += 2 * counts[below_[k] + kmer]++ + 1;
+    squares[k - 1] += again(counts[below_[k] + kmer]);
   });
-  for_kmers(part, alphabet_, letters,
-            [&](index_t, index_t k, index_t kmer) { counts[below_[k] + kmer] = 0; });
-  for (std::size_t k = 0; k < squares.size(); ++k)
-    sum += part.values[k] * part.values[k] * static_cast<double>(squares[k]);
-  return sum;
+  return weighed(part, squares);
+}
+
+// The same for a spectrum of a string without unknown letters. k-mers longer than `shallow` occur
+// once but for the few whose beginning occurs again: these are compared with each other, and their
+// counts, which fill no cache, not kept.
+double Features::known_spectrum(const Part& part, const std::uint8_t* letters,
+                                SpectrumScratch& scratch) const {
+  index_t shallow = 1;
+  while (shallow < part.order() && power(shallow + 1) <= kShallow) ++shallow;
+  scratch.counts.assign(below_[shallow + 1], 0);
+  scratch.squares.assign(part.values.size(), 0);
+  scratch.kmers.clear();
+  for (index_t k = 1; k <= part.order(); ++k) {
+    if (k > shallow) {
+      scratch.squares[k - 1] = part.end - part.begin - k + 1;
+      continue;
+    }
+    std::uint16_t* counts = scratch.counts.data() + below_[k];
+    index_t kmer = 0, squares = 0;
+    for (index_t i = part.begin; i < part.end; ++i) {
+      kmer = kmer * alphabet_ + letters[i];
+      if (i - part.begin >= k) kmer -= letters[i - k] * power(k);
+      if (i - part.begin + 1 < k) continue;
+      squares += again(counts[kmer]);
+      if (k == shallow) scratch.kmers.push_back(kmer);
+    }
+    scratch.squares[k - 1] = squares;
+  }
+  if (shallow < part.order()) {
+    const std::uint16_t* counts = scratch.counts.data() + below_[shallow];
+    scratch.repeated.clear();
+    for (index_t p = 0; p < std::ssize(scratch.kmers); ++p)
+      if (counts[scratch.kmers[p]] > 1) scratch.repeated.push_back(p);
+    for (std::size_t a = 0; a < scratch.repeated.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        const index_t p = scratch.repeated[b], q = scratch.repeated[a];
+        if (scratch.kmers[p] != scratch.kmers[q]) continue;
+        const index_t depth = part.depth(part.begin + q);
+        for (index_t k = shallow; k < depth; ++k) {
+          if (letters[part.begin + p + k] != letters[part.begin + q + k]) break;
+          scratch.squares[k] += 2;
+        }
+      }
+    }
+  }
+  return weighed(part, scratch.squares);
 }
 
 void Features::squared_lengths(const Strings& strings, index_t group, double* out,
                                int n_threads) const {
-  const index_t n = strings.count();
-  for_blocks(make_blocks(n, 4096, 1024), n_threads, [&](index_t, index_t begin, index_t end) {
-    std::vector<std::uint8_t> letters(length_);
-    std::vector<std::uint16_t> counts(below_.back());
-    for (index_t i = begin; i < end; ++i) {
-      strings.letters(i, letters.data());
-      out[i] = 0.0;
-      for (index_t j : groups_[group].parts)
-        out[i] += squared_length(parts_[j], letters.data(), counts);
+  // Parts at fixed positions have the same length for all strings but those with unknown letters.
+  double fixed = 0.0;
+  std::vector<index_t> spectra;
+  const std::vector<std::uint8_t> known(length_, 0);
+  for (index_t j : groups_[group].parts) {
+    if (parts_[j].positional) {
+      fixed += squared_length(parts_[j], known.data());
+    } else {
+      spectra.push_back(j);
     }
-  });
+  }
+  const std::span<const std::int64_t> odd = strings.with_unknown();
+  for_blocks(make_blocks(strings.count(), 4096, 1024), n_threads,
+             [&](index_t, index_t begin, index_t end) {
+               std::vector<std::uint8_t> letters(length_);
+               SpectrumScratch scratch;
+               for (index_t i = begin; i < end; ++i) {
+                 const bool as_all = !std::binary_search(odd.begin(), odd.end(), i);
+                 out[i] = as_all ? fixed : 0.0;
+                 if (as_all && spectra.empty()) continue;
+                 strings.letters(i, letters.data());
+                 if (as_all) {
+                   for (index_t j : spectra)
+                     out[i] += known_spectrum(parts_[j], letters.data(), scratch);
+                 } else {
+                   for (index_t j : groups_[group].parts)
+                     out[i] += squared_length(parts_[j], letters.data());
+                 }
+               }
+             });
 }
 
 // out[i] += the squared length of a part of window i. From one window to the next, k-mers that
@@ -78,14 +150,12 @@ void Features::squared_lengths(const Strings& strings, index_t group, double* ou
 void Features::slide(const Part& part, const std::uint8_t* codes, index_t begin, index_t end,
                      std::vector<std::uint16_t>& counts, double* out) const {
   std::fill(counts.begin(), counts.end(), std::uint16_t{0});
-  double sum = squared_length(part, codes + begin, counts);  // leaves the counts at zero
-  // Whole numbers as long as they can be: sums that rise and fall would gather rounding.
   std::vector<index_t> squares(part.values.size(), 0);
   for_kmers(part, alphabet_, codes + begin, [&](index_t, index_t k, index_t kmer) {
     squares[k - 1] += part.positional ? 1 : 2 * counts[below_[k] + kmer]++ + 1;
   });
   for (index_t i = begin; i < end; ++i) {
-    out[i] += sum;
+    out[i] += weighed(part, squares);
     const std::uint8_t* first = codes + i + part.begin;
     const std::uint8_t* behind = codes + i + part.end;
     if (i + 1 == end) break;
@@ -99,9 +169,6 @@ void Features::slide(const Part& part, const std::uint8_t* codes, index_t begin,
       kmer += behind[1 - k] * power(k - 1);
       squares[k - 1] += part.positional ? 1 : 2 * counts[below_[k] + kmer]++ + 1;
     }
-    sum = 0.0;
-    for (std::size_t k = 0; k < squares.size(); ++k)
-      sum += part.values[k] * part.values[k] * static_cast<double>(squares[k]);
   }
 }
 

@@ -13,6 +13,7 @@ from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.linear_svr import LinearSVR
 from cutplane.estimators.persistence import load
 from cutplane.estimators.sampled_cut_svc import SampledCutSVC
+from cutplane.estimators.string_svc import StringSVC
 
 __version__ = version("cutplane")
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "LinearSVR",
     "LinearSVRCV",
     "SampledCutSVC",
+    "StringSVC",
     "WhitenedKernelMap",
     "__version__",
     "load",

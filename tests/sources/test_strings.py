@@ -33,7 +33,7 @@ def problems(draw):
         begin = draw(st.integers(0, length - 1))
         end = draw(st.integers(begin + 1, length))
         order = draw(st.integers(1, min(end - begin, 3)))
-        weights = tuple(draw(st.sampled_from([0.0, 0.5, 1.0, 2.0])) for _ in range(order - 1)) + (1.0,)
+        weights = (*(draw(st.sampled_from([0.0, 0.5, 1.0, 2.0])) for _ in range(order - 1)), 1.0)
         parts.append(StringPart(draw(st.booleans()), begin, end, weights, draw(st.booleans())))
     unknown = draw(st.sampled_from([0.0, 0.2]))
     return alphabet, length, parts, draw(st.booleans()), unknown, draw(st.integers(0, 2**20))
@@ -83,7 +83,10 @@ def test_threads_do_not_change_a_bit_of_large_passes():
     packed = PackedStrings.pack(text)
     one, two = (
         Stacked(
-            Spectrum(packed, 5, normalize=False), WeightedDegree(packed, 5, normalize=False), normalize=True, n_threads=t
+            Spectrum(packed, 5, normalize=False),
+            WeightedDegree(packed, 5, normalize=False),
+            normalize=True,
+            n_threads=t,
         )
         for t in (1, 2)
     )
@@ -139,7 +142,11 @@ def test_packed_strings_read_as_they_were():
     packed = PackedStrings.pack(strings, "protein")
     assert [packed.text(i) for i in range(len(packed))] == strings
     assert [packed.take(np.array([4, 4, 0])).text(i) for i in range(3)] == [strings[4], strings[4], strings[0]]
-    as_arrays = [np.array(strings), np.array(strings, dtype="S"), np.array([list(s.encode()) for s in strings], np.uint8)]
+    as_arrays = [
+        np.array(strings),
+        np.array(strings, dtype="S"),
+        np.array([list(s.encode()) for s in strings], np.uint8),
+    ]
     for array in as_arrays:
         assert np.array_equal(PackedStrings.pack(array, "protein").data, packed.data)
 

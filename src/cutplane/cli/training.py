@@ -61,4 +61,4 @@ def fit(model: LinearSVC, X: Any, y: NDArray[Any], *, quiet: bool) -> Run:
     model.set_params(on_step=None)
     for warning in caught:
         warn(" ".join(str(warning.message).split()))
-    return Run(model, X.shape[0], seconds)
+    return Run(model, len(y), seconds)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.c_path import CPathMixin
@@ -264,6 +265,16 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
             return {**super()._fitted(results), "classes_": self.classes_}
         coef, intercept = self._joint.weights_of(results[0], self.intercept_scaling if self._penalised else None)
         return {"coef_": coef, "intercept_": intercept, "classes_": self.classes_}
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of each example; of each class if there are more than two."""
+        if not isinstance(X, Source):
+            return np.asarray(super().decision_function(X))
+        check_is_fitted(self)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but the model was trained with {self.n_features_in_}.")
+        scores = X.scores(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each example: by the sign of its score, or the highest score where there are several."""

@@ -23,6 +23,7 @@ _KINDS: dict[str, str] = {
     "LinearSVRCV": "cutplane.estimators.cross_validation",
     "LinearSVR": "cutplane.estimators.linear_svr",
     "LinearOneClassSVM": "cutplane.estimators.linear_one_class",
+    "StringSVC": "cutplane.estimators.string_svc",
 }
 _BOUNDS = ("objective", "lower_bound", "gap")
 _PARAM = "param."

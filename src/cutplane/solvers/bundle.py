@@ -18,6 +18,7 @@ _COARSE = 1e-5
 _PLANE_MEMORY = 4e9
 _FEWEST = 20
 
+
 class BundleSolution(NamedTuple):
     """The minimiser of ½|w|² + C·(highest plane at w), and what it proves.
 
@@ -206,9 +207,7 @@ class Bundle:
         self._core.reset()
 
 
-def _unpickled(
-    dimension: int, slopes: Array, offsets: Array, errors: Array, settings: dict[str, Any]
-) -> Bundle:
+def _unpickled(dimension: int, slopes: Array, offsets: Array, errors: Array, settings: dict[str, Any]) -> Bundle:
     bundle = Bundle(dimension, **settings)
     for slope, offset, error in zip(slopes, offsets.tolist(), errors.tolist(), strict=True):
         bundle.add(slope, offset, error=error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from cutplane.sources.alphabet import DNA, Alphabet, as_alphabet
 from cutplane.sources.base import Rows
 
 Bytes = NDArray[np.uint8]
-# Strings packed at a time, so that text and packed bytes need not both be in memory.
+# Strings of a piece of the packed layout: see core/strings/packed.hpp.
 PIECE = 1 << 16
 
 
@@ -42,7 +43,33 @@ class UnknownLetters(NamedTuple):
         )
 
 
-class PackedStrings:
+class StringCollection(ABC):
+    """Strings of one length, wherever they are: what a string source asks of them."""
+
+    alphabet: Alphabet
+    length: int
+    has_unknown: bool
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def chunks(self) -> Iterator[tuple[int, Any]]:
+        """All strings, a chunk in memory at a time, each with the number of its first string.
+
+        A chunk has a length and, as `core`, the strings as the compiled passes take them.
+        """
+
+    @abstractmethod
+    def gathered(self, rows: Rows, *, n_threads: int = 0) -> Iterator[tuple[Rows, Any]]:
+        """Some strings (ascending) in chunks, each with the numbers of its strings."""
+
+    @abstractmethod
+    def take(self, rows: Rows, *, n_threads: int = 0) -> PackedStrings:
+        """Some strings in the order given, in memory."""
+
+
+class PackedStrings(StringCollection):
     """Strings of one length, packed.
 
     Parameters
@@ -68,14 +95,13 @@ class PackedStrings:
         self.length = length
         self.alphabet = alphabet
         self.unknown = unknown
+        self.has_unknown = len(unknown.strings) > 0
         self.core = _core.PackedStrings(data, count, length, alphabet.size, alphabet.quarters, *unknown)
 
     @classmethod
     def pack(cls, strings: Any, alphabet: str | Alphabet = DNA, *, n_threads: int = 0) -> PackedStrings:
         """Pack a list of str or bytes, an array of them, or an array of bytes of shape (count, length)."""
         letters = as_alphabet(alphabet)
-        if isinstance(strings, PackedStrings):
-            return strings
         text = as_text(strings)
         codes = letters.codes
         data, (string, position), unknown = _core.pack_strings(text, codes, letters.quarters, n_threads)
@@ -116,6 +142,13 @@ class PackedStrings:
         shown = np.full(256, ord(self.alphabet.unknown[:1] or "?"), np.uint8)
         shown[: self.alphabet.size] = list(map(ord, self.alphabet.letters))
         return bytes(shown[self.core.letters(string)]).decode("latin-1")
+
+
+def as_strings(strings: Any, alphabet: str | Alphabet = DNA, *, n_threads: int = 0) -> StringCollection:
+    """Strings as a source takes them: packed unless they are already."""
+    if isinstance(strings, StringCollection):
+        return strings
+    return PackedStrings.pack(strings, alphabet, n_threads=n_threads)
 
 
 def as_text(strings: Any) -> Bytes:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cutplane import _core
 from cutplane.sources.alphabet import DNA, Alphabet
 from cutplane.sources.base import Array, Rows, Source
-from cutplane.sources.packed import PackedStrings
+from cutplane.sources.packed import StringCollection, as_strings
 
 _LARGEST_TABLE = 1 << 24
 _LONGEST = 65535
@@ -110,8 +110,7 @@ class StringSource(Source):
 
     Parameters
     ----------
-    strings : PackedStrings
-        Or whatever has the same chunks.
+    strings : StringCollection
     parts : sequence of StringPart
     normalize : bool
         Whether the vector of all features is scaled to length 1.
@@ -121,7 +120,7 @@ class StringSource(Source):
 
     def __init__(
         self,
-        strings: PackedStrings,
+        strings: StringCollection,
         parts: Sequence[StringPart],
         *,
         normalize: bool = False,
@@ -178,9 +177,7 @@ class StringSource(Source):
         """The source over some strings, packed anew."""
         strings = self.strings.take(rows, n_threads=self._n_threads)
         scales = self._scales_of(rows)
-        return StringSource(
-            strings, self.parts, normalize=self.normalize, n_threads=self._n_threads, scales=scales
-        )
+        return StringSource(strings, self.parts, normalize=self.normalize, n_threads=self._n_threads, scales=scales)
 
     def _scales_of(self, part: Any) -> list[Array | None]:
         return [None if scale is None else np.ascontiguousarray(scale[part]) for scale in self._scales]
@@ -226,7 +223,7 @@ class Spectrum(StringSource):
         alphabet: str | Alphabet = DNA,
         n_threads: int = 0,
     ) -> None:
-        packed = PackedStrings.pack(strings, alphabet, n_threads=n_threads)
+        packed = as_strings(strings, alphabet, n_threads=n_threads)
         part = string_part(False, packed.length, packed.alphabet.size, order, window, weights, normalize)
         super().__init__(packed, [part], n_threads=n_threads)
 
@@ -259,7 +256,7 @@ class WeightedDegree(StringSource):
         alphabet: str | Alphabet = DNA,
         n_threads: int = 0,
     ) -> None:
-        packed = PackedStrings.pack(strings, alphabet, n_threads=n_threads)
+        packed = as_strings(strings, alphabet, n_threads=n_threads)
         part = string_part(True, packed.length, packed.alphabet.size, order, window, weights, normalize)
         super().__init__(packed, [part], n_threads=n_threads)
 
@@ -273,7 +270,7 @@ def _columns(vectors: Array, function: Callable[[Array], Array], size: int) -> A
 
 
 def _scaled(
-    strings: PackedStrings,
+    strings: StringCollection,
     parts: Sequence[StringPart],
     normalize: bool,
     scales: list[Array | None] | None,
@@ -287,7 +284,7 @@ def _scaled(
     groups = [k + 1 if part.normalize else 0 for k, part in enumerate(parts)]
     for k, part in enumerate(parts):
         # Without unknown letters every string has as many k-mers at fixed positions.
-        if part.normalize and part.positional and not len(strings.unknown.strings):
+        if part.normalize and part.positional and not strings.has_unknown:
             fits = part.end - part.begin - np.arange(len(values[k]))
             values[k] = values[k] / np.sqrt(fits @ values[k] ** 2)
             groups[k] = 0
@@ -309,7 +306,7 @@ def _scaled(
     return features, found
 
 
-def _squared_lengths(strings: PackedStrings, features: _core.StringFeatures, group: int, n_threads: int) -> Array:
+def _squared_lengths(strings: StringCollection, features: _core.StringFeatures, group: int, n_threads: int) -> Array:
     return np.concatenate([features.squared_lengths(chunk.core, group, n_threads) for _, chunk in strings.chunks()])
 
 
@@ -318,8 +315,3 @@ def _inverse_root(squares: Array) -> Array:
     result = np.zeros_like(squares)
     np.divide(1.0, np.sqrt(squares), out=result, where=squares > 0.0)
     return result
-
-
-def without_scaling(part: StringPart) -> StringPart:
-    """The same features at their own length."""
-    return replace(part, normalize=False)
