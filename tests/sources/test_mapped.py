@@ -53,7 +53,7 @@ def test_converted_files_are_sources(sparse):
 
 
 def test_parquet_files_are_sources(tmp_path):
-    pa = pytest.importorskip("pyarrow")
+    import pyarrow as pa
     from pyarrow import parquet
 
     X = np.random.default_rng(2).normal(size=(50, 3))

@@ -14,11 +14,12 @@ from cutplane.cli import exit_codes
 from cutplane.cli.data import read_fitted
 from cutplane.cli.options import DebugOption, JsonOption, ModelArgument, ThreadsOption
 from cutplane.cli.output import print_json
-from cutplane.cli.outputs import check_text_output
+from cutplane.cli.outputs import check_plot_output, check_text_output
 from cutplane.estimators.string_svc import StringSVC
 from cutplane.io.atomic import replace_file
 from cutplane.io.bed import bed_line, hits_above
 from cutplane.io.strings import read_fasta
+from cutplane.report.importance import save_importance
 from cutplane.sources.windows import SlidingWindows
 
 
@@ -38,6 +39,10 @@ def scan(
         typer.Option(min=0, metavar="P", help="Where in a window the site is, from 0.", show_default=False),
     ] = None,
     both: Annotated[bool, typer.Option("--both-strands", help="Scan the opposite strand of DNA, too.")] = False,
+    importance: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Plot what the model looks at (.png, .svg or .pdf).", show_default=False),
+    ] = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
     _debug: DebugOption = False,
@@ -49,6 +54,8 @@ def scan(
     """
     if output is not None:
         check_text_output(output, inputs=[model_path, genome])
+    if importance is not None:
+        check_plot_output(importance, inputs=[model_path, genome])
     model, _ = read_fitted(model_path)
     if not isinstance(model, StringSVC):
         raise ValueError(f"{model_path} is a {type(model).__name__}; genomes are scanned with a StringSVC.")
@@ -58,6 +65,8 @@ def scan(
         raise typer.BadParameter("needs --at: where in a window it stands.", param_hint="--motif")
     if at is not None and at + max(1, len(motif)) > model.length_:
         raise typer.BadParameter(f"{at} is not in a window of {model.length_} letters.", param_hint="--at")
+    if importance is not None:
+        save_importance(model, importance)
     model.set_params(n_jobs=threads)
     place = (0, model.length_) if at is None else (at, at + max(1, len(motif)))
     windows = hits = 0

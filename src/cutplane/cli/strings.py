@@ -1,9 +1,6 @@
-"""`cutplane train --task strings`, and strings for the commands that use a model."""
+"""`cutplane train --task strings`: a model of the strings of a file."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
 
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
@@ -39,8 +36,3 @@ def parse_window(text: str) -> tuple[int, int]:
     except ValueError:
         raise ValueError(f"--spectrum {text} is no window; give it as BEGIN:END, such as 0:59.") from None
     return begin, end
-
-
-def read_strings_for(model: StringSVC, path: Path) -> tuple[Any, Any]:
-    """Strings and labels (None if it has none) of a file for a model."""
-    return read_strings(path, model.alphabet)

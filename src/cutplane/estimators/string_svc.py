@@ -70,8 +70,8 @@ warm_start, random_state, on_step
     >>> model = StringSVC(order=3).fit(["ACGTA", "ACGTC", "TTGTA", "TTGTC"], [1, 1, 0, 0])
     >>> model.predict(["ACGTG", "TTGTG"])
     array([1, 0])
-    >>> model.scan("TTGTACGTAA").round(1)
-    array([-1.1,  0.3, -0.2, -0.2,  1. , -0.2])
+    >>> model.scan("TTGTACGTAA").argmax()  # the window that begins at letter 4, ACGTA
+    np.int64(4)
     """
 
     def __init__(
