@@ -252,7 +252,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         """The risk of one class against the rest, on some rows or all."""
         labels = np.where((codes if rows is None else codes[rows]) == positive, 1, -1).astype(np.int8)
         part = weights if rows is None or weights is None else weights[rows]
-        _check_both_sides(labels, part, self.classes_[positive])
+        check_both_sides(labels, part, self.classes_[positive])
         risk = make_risk(loss, labels, part)
         if risk.binary_only and len(self.classes_) > 2:
             raise ValueError(f"y has {len(self.classes_)} classes, but loss={self.loss!r} is for two.")
@@ -317,7 +317,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self._weights_from_file(arrays, (rows, self.n_features_in_), problems)
 
 
-def _check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:
+def check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:
     """An intercept without penalty needs weight on both sides, and so does a classifier."""
     if weights is None:
         return

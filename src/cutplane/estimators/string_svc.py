@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane.estimators import validation
 from cutplane.estimators.callbacks import with_callbacks
 from cutplane.estimators.linear_model import LinearModel
+from cutplane.estimators.linear_svc import check_both_sides
 from cutplane.estimators.savable import Arrays, labels_from_file, labels_to_file
 from cutplane.io.strings import read_strings
 from cutplane.risks.base import Risk
@@ -145,7 +146,7 @@ warm_start, random_state, on_step
         self.classes_, codes = validation.check_labels(y)
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        problems = [partial(_risk, codes, positive, weights, training.n_threads) for positive in positives]
+        problems = [partial(self._risk, codes, positive, weights, training.n_threads) for positive in positives]
         self._train(training, source, y, weights, problems, key=(codes,))
         return self
 
@@ -187,6 +188,12 @@ warm_start, random_state, on_step
         """The class of each string: by the sign of its score, or the highest score where there are several."""
         scores = self.decision_function(X)
         return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
+
+    def _risk(self, codes: NDArray[np.intp], positive: int, weights: Any, n_threads: int) -> Risk:
+        """The risk of one class against the rest."""
+        labels = np.where(codes == positive, 1, -1).astype(np.int8)
+        check_both_sides(labels, weights, self.classes_[positive])
+        return Hinge(labels, weights, n_threads=n_threads)
 
     def parts(self, length: int) -> list[StringPart]:
         """The features of strings of that length, the spectra first."""
@@ -245,11 +252,6 @@ warm_start, random_state, on_step
         tags.input_tags.two_d_array = False
         tags.input_tags.one_d_array = True
         return tags
-
-
-def _risk(codes: NDArray[np.intp], positive: int, weights: Any, n_threads: int) -> Risk:
-    """The risk of one class against the rest."""
-    return Hinge(np.where(codes == positive, 1, -1), weights, n_threads=n_threads)
 
 
 def _window(window: Any) -> tuple[int, int]:

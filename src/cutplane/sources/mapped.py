@@ -135,15 +135,16 @@ class NpyRows(RowBlocks):
             try:
                 version = np.lib.format.read_magic(file)
                 read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                self.shape, by_columns, self._dtype = read(file)
+                shape, by_columns, self._dtype = read(file)
             except ValueError as error:
                 raise ValueError(f"{name} is no .npy file ({error}).") from None
             self._start = file.tell()
-        if len(self.shape) != 2 or by_columns or self._dtype not in (np.float32, np.float64):
+        if len(shape) != 2 or by_columns or self._dtype not in (np.float32, np.float64):
             raise ValueError(
-                f"{name} holds {self._dtype} of shape {self.shape}{' by columns' if by_columns else ''}; rows of "
+                f"{name} holds {self._dtype} of shape {shape}{' by columns' if by_columns else ''}; rows of "
                 f"float32 or float64 are needed."
             )
+        self.shape = shape[0], shape[1]
         self._file = BinaryFile(path)
         size = self._dtype.itemsize * self.shape[1]
         if self._file.size < self._start + size * self.shape[0]:

@@ -50,7 +50,7 @@ class BinaryFile:
     def read(self, start: int, count: int, dtype: Any) -> NDArray[Any]:
         """`count` numbers from byte `start` on; one sentence if the file ends before."""
         result = np.empty(count, dtype)
-        view = memoryview(result).cast("B") if count else memoryview(b"")
+        view = result.view(np.uint8).data if count else memoryview(b"")
         done = 0
         while done < len(view):
             got = os.preadv(self._descriptor, [view[done:]], start + done)
