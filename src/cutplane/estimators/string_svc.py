@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.callbacks import with_callbacks
-from cutplane.estimators.linear_model import LinearModel
+from cutplane.estimators.linear_model import LinearModel, Prepared
 from cutplane.estimators.linear_svc import check_both_sides
 from cutplane.estimators.savable import Arrays, labels_from_file, labels_to_file
 from cutplane.io.strings import read_strings
-from cutplane.risks.base import Risk
+from cutplane.risks.base import Risk, Rows
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.result import Result, Step
 from cutplane.sources.alphabet import Alphabet, as_alphabet
@@ -141,13 +141,13 @@ warm_start, random_state, on_step
         y = _labels_for(strings, labels if y is None else y, X)
         check_classification_targets(y)
         self.length_ = strings.length
-        source = self._source(strings, training.n_threads)
+        source = self._string_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]
         self.classes_, codes = validation.check_labels(y)
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, codes, positive, weights, training.n_threads) for positive in positives]
-        self._train(training, source, y, weights, problems, key=(codes,))
+        self._train(training, Prepared(source, y, weights, problems, (codes,)))
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -162,7 +162,7 @@ warm_start, random_state, on_step
         strings, _ = self._strings(X, threads)
         if strings.length != self.length_:
             raise ValueError(f"Strings of {strings.length} letters are given to a model of {self.length_} letters.")
-        source = self._source(strings, threads)
+        source = self._string_source(strings, threads)
         scores = source.scores(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 
@@ -189,31 +189,34 @@ warm_start, random_state, on_step
         scores = self.decision_function(X)
         return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
 
-    def _risk(self, codes: NDArray[np.intp], positive: int, weights: Any, n_threads: int) -> Risk:
-        """The risk of one class against the rest."""
-        labels = np.where(codes == positive, 1, -1).astype(np.int8)
-        check_both_sides(labels, weights, self.classes_[positive])
-        return Hinge(labels, weights, n_threads=n_threads)
+    def _risk(self, codes: NDArray[np.intp], positive: int, weights: Any, n_threads: int, rows: Rows | None) -> Risk:
+        """The risk of one class against the rest, on some rows or all."""
+        labels = np.where((codes if rows is None else codes[rows]) == positive, 1, -1).astype(np.int8)
+        part = weights if rows is None or weights is None else weights[rows]
+        check_both_sides(labels, part, self.classes_[positive])
+        return Hinge(labels, part, n_threads=n_threads)
 
     def parts(self, length: int) -> list[StringPart]:
         """The features of strings of that length, the spectra first."""
         letters = as_alphabet(self.alphabet).size
         parts = [
-            string_part(False, length, letters, self.spectrum_order, window, self._weights(self.spectrum_order), False)
+            string_part(
+                False, length, letters, self.spectrum_order, window, self._kernel_weights(self.spectrum_order), False
+            )
             for window in map(_window, self.spectra)
         ]
         if self.order:
-            parts.append(string_part(True, length, letters, self.order, None, self._weights(self.order), False))
+            parts.append(string_part(True, length, letters, self.order, None, self._kernel_weights(self.order), False))
         if not parts:
             raise ValueError("order=0 and spectra=() leave no features; give one of them.")
         return parts
 
-    def _weights(self, order: Any) -> NDArray[np.float64] | None:
+    def _kernel_weights(self, order: Any) -> NDArray[np.float64] | None:
         if isinstance(order, int) and order >= 1 and self.depth is not None:
             return degree_weights(order, self.depth)
         return None
 
-    def _source(self, strings: Any, n_threads: int) -> StringSource:
+    def _string_source(self, strings: Any, n_threads: int) -> StringSource:
         return StringSource(strings, self.parts(strings.length), normalize=bool(self.normalize), n_threads=n_threads)
 
     def _strings(self, X: Any, n_threads: int) -> tuple[Any, NDArray[Any] | None]:
