@@ -29,6 +29,8 @@ from cutplane.sources.alphabet import DNA
 from cutplane.sources.packed import PIECE, PackedStrings, UnknownLetters
 from cutplane.sources.strings import StringSource
 
+REPRODUCES = "Franc and Sonnenburg 2009, Table 9 and Table 5's threads on string features"
+QUICK = ("--part", "synthetic", "--n", "200000")
 LENGTH, SITE = 141, 60
 PHASES = {"scores": "output", "line_search": "line search", "cut": "add plane", "qp": "solver"}
 OUT = measure.RESULTS / "splice.json"
@@ -283,7 +285,9 @@ def main() -> None:
     parser.add_argument(
         "--cache", type=Path, default=datasets.DEFAULT_CACHE, help="folder of what was made (%(default)s)"
     )
-    parser.add_argument("--part", choices=["celegans", "human", "synthetic", "output", "threads", "mapped", "make"])
+    parser.add_argument(
+        "--part", default="celegans", choices=["celegans", "human", "synthetic", "output", "threads", "mapped", "make"]
+    )
     parser.add_argument("--n", type=int, default=1_000_000, help="synthetic strings (%(default)s)")
     parser.add_argument("--C", type=float, default=1.0)
     parser.add_argument(
