@@ -93,5 +93,7 @@ void bind_reduced_qp(nb::module_& m);
 void bind_smo(nb::module_& m);
 void bind_ranking(nb::module_& m);
 void bind_svmlight(nb::module_& m);
+void bind_strings(nb::module_& m);
+void bind_vectors(nb::module_& m);
 
 }  // namespace cutplane::bind

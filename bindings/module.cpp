@@ -16,4 +16,6 @@ NB_MODULE(_core, m) {
   cutplane::bind::bind_smo(m);
   cutplane::bind::bind_ranking(m);
   cutplane::bind::bind_svmlight(m);
+  cutplane::bind::bind_strings(m);
+  cutplane::bind::bind_vectors(m);
 }

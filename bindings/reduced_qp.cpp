@@ -14,9 +14,6 @@ namespace cutplane::bind {
 
 namespace {
 
-// Squared slopes up to here can be multiplied with each other without overflow.
-constexpr double kLongest = 1e150;
-
 // A bundle: the slopes, and the QP over them. Positions count the planes that were added; the
 // trivial plane, which is the QP's plane 0, has none.
 struct Bundle {
@@ -24,21 +21,50 @@ struct Bundle {
   ReducedQp qp;
   int n_threads;
 
-  Bundle(index_t dimension, double lower_bound, int threads)
-      : planes(dimension), qp(lower_bound), n_threads(threads) {}
+  Bundle(index_t dimension, double lower_bound, bool single, int threads)
+      : planes(dimension, single), qp(lower_bound), n_threads(threads) {}
 
-  void add(const Vector<const double>& slope, double offset) {
+  void add(const Vector<const double>& slope, double offset, double error) {
     if (static_cast<index_t>(slope.size()) != planes.dimension()) {
       throw std::invalid_argument("the slope does not have the bundle's dimension");
     }
     nb::gil_scoped_release unlocked;
-    const std::vector<double> products = planes.products(slope.data(), n_threads);
-    if (!std::isfinite(products.back()) || !std::isfinite(offset)) {
+    append(slope.data(), offset, error);
+  }
+
+  void append(const double* slope, double offset, double error) {
+    const index_t before = planes.size();
+    const std::vector<double> products =
+        std::isfinite(offset) ? planes.add(slope, error, n_threads) : std::vector<double>{};
+    if (planes.size() == before) {
       throw std::invalid_argument(
           "a plane's slope, its squared length and its offset must be finite");
     }
-    planes.add(slope.data());
     qp.append(products, offset);
+  }
+
+  // Two planes replaced by their mean, weighted as in the last solution, of which the mean then has
+  // the weights of both. It lies below the higher of the two, so it is a plane.
+  void merge(index_t first, index_t second) {
+    if (first < 0 || first >= second || second >= planes.size()) {
+      throw std::invalid_argument("there are no two such planes");
+    }
+    nb::gil_scoped_release unlocked;
+    const double a = qp.weights()[first + 1], b = qp.weights()[second + 1];
+    const double share = a + b > 0.0 ? a / (a + b) : 0.5;
+    std::vector<double> weights(static_cast<std::size_t>(planes.size()), 0.0);
+    weights[first] = share;
+    weights[second] = 1.0 - share;
+    std::vector<double> slope(static_cast<std::size_t>(planes.dimension()));
+    planes.combine(weights, 1.0, slope.data(), n_threads);
+    const double offset =
+        share * qp.offsets()[first + 1] + (1.0 - share) * qp.offsets()[second + 1];
+    const double error = share * planes.error(first) + (1.0 - share) * planes.error(second);
+    const index_t in_planes[] = {first, second}, in_qp[] = {first + 1, second + 1};
+    qp.reset();
+    qp.remove(in_qp);
+    planes.remove(in_planes);
+    append(slope.data(), offset, error);
   }
 
   // (w, lower, weights, risk_model, violation, pivots)
@@ -57,7 +83,11 @@ struct Bundle {
       const double squared_norm = planes.combine(weights, -C, w.data(), n_threads);
       double mean_offset = 0.0;
       for (index_t i = 0; i < qp.size(); ++i) mean_offset += all[i] * qp.offsets()[i];
-      lower = C * mean_offset - 0.5 * squared_norm;
+      // The planes' own slopes are no further from those stored than their errors add up to.
+      double error = 0.0;
+      for (index_t i = 0; i < planes.size(); ++i) error += weights[i] * planes.error(i);
+      const double length = std::sqrt(squared_norm) + C * error;
+      lower = C * mean_offset - 0.5 * (error > 0.0 ? length * length : squared_norm);
     }
     return std::make_tuple(to_numpy(std::move(w)), lower, to_numpy(std::move(weights)),
                            outcome.risk_model, outcome.violation, outcome.pivots);
@@ -76,16 +106,38 @@ struct Bundle {
     return static_cast<index_t>(in_qp.size());
   }
 
+  // Forget a plane without weight.
+  void drop(index_t plane) {
+    const index_t in_planes[] = {plane}, in_qp[] = {plane + 1};
+    qp.remove(in_qp);
+    planes.remove(in_planes);
+  }
+
   auto slopes() const {
     const auto d = static_cast<std::size_t>(planes.dimension());
     const auto n = static_cast<std::size_t>(planes.size());
-    auto* all = new std::vector<double>();
+    auto* all = new std::vector<double>(n * d);
     nb::capsule owner(all, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    all->reserve(n * d);
     for (index_t i = 0; i < planes.size(); ++i) {
-      all->insert(all->end(), planes.slope(i), planes.slope(i) + d);
+      planes.copy(i, all->data() + static_cast<std::size_t>(i) * d);
     }
     return Array2<double>(all->data(), {n, d}, owner);
+  }
+
+  auto errors() const {
+    std::vector<double> all;
+    for (index_t i = 0; i < planes.size(); ++i) all.push_back(planes.error(i));
+    return to_numpy(std::move(all));
+  }
+
+  auto idle() const {
+    const std::span<const index_t> all = qp.idle();
+    return to_numpy(std::vector<index_t>(all.begin() + 1, all.end()));
+  }
+
+  auto weights() const {
+    const std::span<const double> all = qp.weights();
+    return to_numpy(std::vector<double>(all.begin() + 1, all.end()));
   }
 
   auto offsets() const {
@@ -143,16 +195,21 @@ void bind_reduced_qp(nb::module_& m) {
         return to_numpy(std::vector<index_t>(qp.idle().begin() + 1, qp.idle().end()));
       });
   nb::class_<Bundle>(m, "Bundle", "Planes and the QP over them; see cutplane.solvers.bundle.")
-      .def(nb::init<index_t, double, int>(), nb::arg("dimension"), nb::arg("lower_bound"),
-           nb::arg("n_threads"))
+      .def(nb::init<index_t, double, bool, int>(), nb::arg("dimension"), nb::arg("lower_bound"),
+           nb::arg("single"), nb::arg("n_threads"))
       .def(nb::init<const Bundle&>(), nb::arg("other"))
       .def("__len__", [](const Bundle& b) { return b.planes.size(); })
-      .def("add", &Bundle::add, nb::arg("slope").noconvert(), nb::arg("offset"))
+      .def("add", &Bundle::add, nb::arg("slope").noconvert(), nb::arg("offset"), nb::arg("error"))
+      .def("drop", &Bundle::drop, nb::arg("plane"))
+      .def("merge", &Bundle::merge, nb::arg("first"), nb::arg("second"))
       .def("solve", &Bundle::solve, nb::arg("C"))
       .def("prune", &Bundle::prune, nb::arg("idle"))
       .def("reset", [](Bundle& b) { b.qp.reset(); })
       .def("slopes", &Bundle::slopes)
-      .def("offsets", &Bundle::offsets);
+      .def("offsets", &Bundle::offsets)
+      .def("errors", &Bundle::errors)
+      .def("idle", &Bundle::idle)
+      .def("weights", &Bundle::weights);
 }
 
 }  // namespace cutplane::bind

@@ -1,6 +1,7 @@
 #include "core/planes.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/multiversion.hpp"
 
@@ -22,22 +23,49 @@ CUTPLANE_MULTIVERSION double dot(const double* x, const double* y, index_t n) {
   return sum;
 }
 
+CUTPLANE_MULTIVERSION double dot(const float* x, const float* y, index_t n) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+  return sum;
+}
+
 CUTPLANE_MULTIVERSION void axpy(double a, const double* x, double* y, index_t n) {
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
+CUTPLANE_MULTIVERSION void axpy(double a, const float* x, double* y, index_t n) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) y[i] += a * static_cast<double>(x[i]);
+}
+
+// Returns the squared distance of what is stored from what was given.
+CUTPLANE_MULTIVERSION double to_single(const double* x, float* y, index_t n) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t i = 0; i < n; ++i) {
+    y[i] = static_cast<float>(x[i]);
+    const double off = x[i] - static_cast<double>(y[i]);
+    sum += off * off;
+  }
+  return sum;
+}
+
 }  // namespace plane_kernels
 
-std::vector<double> Planes::products(const double* slope, int n_threads) const {
+std::vector<double> Planes::products(const Slope& slope, int n_threads) const {
   const index_t n = size() + 1;
   const Blocks blocks = blocks_of(dimension_);
   std::vector<double> partial(static_cast<std::size_t>(n * blocks.count));
   for_blocks(blocks, n_threads, [&](index_t block, index_t begin, index_t end) {
     double* sums = partial.data() + block * n;
     for (index_t i = 0; i < n; ++i) {
-      const double* other = i + 1 < n ? this->slope(i) : slope;
-      sums[i] = plane_kernels::dot(other + begin, slope + begin, end - begin);
+      const Slope& other = i + 1 < n ? slopes_[static_cast<std::size_t>(i)] : slope;
+      sums[i] = single_ ? plane_kernels::dot(other.floats.get() + begin, slope.floats.get() + begin,
+                                             end - begin)
+                        : plane_kernels::dot(other.doubles.get() + begin,
+                                             slope.doubles.get() + begin, end - begin);
     }
   });
   for (index_t block = 1; block < blocks.count; ++block) {
@@ -47,10 +75,40 @@ std::vector<double> Planes::products(const double* slope, int n_threads) const {
   return partial;
 }
 
-void Planes::add(const double* slope) {
-  auto copy = std::make_shared_for_overwrite<double[]>(static_cast<std::size_t>(dimension_));
-  std::copy_n(slope, dimension_, copy.get());
-  slopes_.push_back(std::move(copy));
+std::vector<double> Planes::add(const double* slope, double error, int n_threads) {
+  Slope stored;
+  if (single_) {
+    auto copy = std::make_shared_for_overwrite<float[]>(static_cast<std::size_t>(dimension_));
+    const Blocks blocks = blocks_of(dimension_);
+    std::vector<double> partial(static_cast<std::size_t>(blocks.count));
+    for_blocks(blocks, n_threads, [&](index_t block, index_t begin, index_t end) {
+      partial[block] = plane_kernels::to_single(slope + begin, copy.get() + begin, end - begin);
+    });
+    double sum = 0.0;
+    for (const double part : partial) sum += part;
+    // The last factor covers the rounding of this very sum.
+    error += std::sqrt(sum) * (1.0 + 1e-8);
+    stored.floats = std::move(copy);
+  } else {
+    auto copy = std::make_shared_for_overwrite<double[]>(static_cast<std::size_t>(dimension_));
+    std::copy_n(slope, dimension_, copy.get());
+    stored.doubles = std::move(copy);
+  }
+  std::vector<double> found = products(stored, n_threads);
+  if (std::isfinite(found.back()) && std::isfinite(error)) {
+    slopes_.push_back(std::move(stored));
+    errors_.push_back(error);
+  }
+  return found;
+}
+
+void Planes::copy(index_t i, double* out) const {
+  const Slope& slope = slopes_[static_cast<std::size_t>(i)];
+  if (single_) {
+    std::copy_n(slope.floats.get(), dimension_, out);
+  } else {
+    std::copy_n(slope.doubles.get(), dimension_, out);
+  }
 }
 
 double Planes::combine(std::span<const double> weights, double scale, double* out,
@@ -60,8 +118,13 @@ double Planes::combine(std::span<const double> weights, double scale, double* ou
   for_blocks(blocks, n_threads, [&](index_t block, index_t begin, index_t end) {
     std::fill(out + begin, out + end, 0.0);
     for (index_t i = 0; i < size(); ++i) {
-      if (weights[i] != 0.0) {
-        plane_kernels::axpy(scale * weights[i], slope(i) + begin, out + begin, end - begin);
+      if (weights[i] == 0.0) continue;
+      const Slope& slope = slopes_[static_cast<std::size_t>(i)];
+      const double factor = scale * weights[i];
+      if (single_) {
+        plane_kernels::axpy(factor, slope.floats.get() + begin, out + begin, end - begin);
+      } else {
+        plane_kernels::axpy(factor, slope.doubles.get() + begin, out + begin, end - begin);
       }
     }
     partial[block] = plane_kernels::dot(out + begin, out + begin, end - begin);
@@ -78,11 +141,15 @@ void Planes::remove(std::span<const index_t> positions) {
     if (next != positions.end() && *next == i) {
       ++next;
     } else {
-      if (kept != i) slopes_[kept] = std::move(slopes_[i]);
+      if (kept != i) {
+        slopes_[kept] = std::move(slopes_[i]);
+        errors_[kept] = errors_[i];
+      }
       ++kept;
     }
   }
   slopes_.resize(static_cast<std::size_t>(kept));
+  errors_.resize(static_cast<std::size_t>(kept));
 }
 
 }  // namespace cutplane

@@ -1,5 +1,8 @@
 // The slopes of a bundle's planes. A slope never changes once stored, so copies of a bundle share
 // them; each has its own memory, so growing and pruning move no slope.
+//
+// Slopes may be stored in single precision. What is stored is then another slope than the plane's:
+// its distance from it is kept, and it is for those who prove something to add it up.
 #pragma once
 
 #include <memory>
@@ -12,17 +15,19 @@ namespace cutplane {
 
 class Planes {
  public:
-  explicit Planes(index_t dimension) : dimension_(dimension) {}
+  Planes(index_t dimension, bool single) : dimension_(dimension), single_(single) {}
 
   index_t size() const { return static_cast<index_t>(slopes_.size()); }
   index_t dimension() const { return dimension_; }
-  const double* slope(index_t i) const { return slopes_[static_cast<std::size_t>(i)].get(); }
+  bool single() const { return single_; }
+  // Copy a slope as it is stored.
+  void copy(index_t i, double* out) const;
+  // At least the distance of a stored slope from that of its plane.
+  double error(index_t i) const { return errors_[static_cast<std::size_t>(i)]; }
 
-  // Products of `slope` with every stored plane in order, then with itself.
-  std::vector<double> products(const double* slope, int n_threads) const;
-
-  // Store a copy of `slope`.
-  void add(const double* slope);
+  // Store `slope`, which is `error` away from that of its plane. Returns the products of what is
+  // stored with every plane in order, itself last; nothing is stored if these are not finite.
+  std::vector<double> add(const double* slope, double error, int n_threads);
 
   // out = scale * sum over i of weights[i] * slope i; planes without weight are not read. Returns
   // |out|^2.
@@ -32,8 +37,16 @@ class Planes {
   void remove(std::span<const index_t> positions);
 
  private:
+  struct Slope {
+    std::shared_ptr<const double[]> doubles;
+    std::shared_ptr<const float[]> floats;  // one of the two
+  };
+  std::vector<double> products(const Slope& slope, int n_threads) const;
+
   index_t dimension_;
-  std::vector<std::shared_ptr<const double[]>> slopes_;
+  bool single_;
+  std::vector<Slope> slopes_;
+  std::vector<double> errors_;
 };
 
 }  // namespace cutplane

@@ -221,7 +221,7 @@ def test_some_unknown_labels_are_a_warning(cutplane: Command) -> None:
     ("arguments", "words"),
     [
         ("train missing.svm new", "missing.svm: No such file or directory."),
-        ("train . new", "Is a directory"),
+        ("train . new", "has no cutplane.json"),
         ("train empty.svm new", "empty.svm holds no example"),
         ("train broken.svm new", "broken.svm, line 2, column 4"),
         ("train nan.svm new", "nan.svm, line 1"),

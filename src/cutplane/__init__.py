@@ -15,6 +15,7 @@ from cutplane.estimators.ordinal_svc import OrdinalSVC
 from cutplane.estimators.persistence import load
 from cutplane.estimators.rank_svm import RankSVM
 from cutplane.estimators.sampled_cut_svc import SampledCutSVC
+from cutplane.estimators.string_svc import StringSVC
 
 __version__ = version("cutplane")
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "OrdinalSVC",
     "RankSVM",
     "SampledCutSVC",
+    "StringSVC",
     "WhitenedKernelMap",
     "__version__",
     "load",

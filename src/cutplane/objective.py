@@ -79,7 +79,7 @@ class Objective:
     def mix(self, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
         """(1 - t) a + t b, without a pass over the data."""
         return ScoredPoint(
-            a.w + t * (b.w - a.w),
+            _core.mix(a.w, b.w, t),
             a.intercept + t * (b.intercept - a.intercept),
             a.scores + t * (b.scores - a.scores),
         )
@@ -106,12 +106,12 @@ class Objective:
         """
         if not self.intercept:
             scores, value, (coef, offset, cut_value) = self.risk.advance(a.scores, b.scores, step, mu)
-            moved = ScoredPoint(a.w + step * (b.w - a.w), 0.0, scores)
+            moved = ScoredPoint(_core.mix(a.w, b.w, step), 0.0, scores)
             return moved, value, lambda: Cut(self.source.combine(coef), offset, cut_value)
         moved = self.settle(self.mix(a, b, step))
         there = self.settle(self.mix(moved, b, mu))
         value, value_there = self.value(moved), self.value(there)
-        if 0.5 * float(there.w @ there.w) + C * value_there < 0.5 * float(moved.w @ moved.w) + C * value:
+        if 0.5 * _core.inner(there.w, there.w) + C * value_there < 0.5 * _core.inner(moved.w, moved.w) + C * value:
             moved, value = there, value_there
         return moved, value, lambda: self.cut(there)
 

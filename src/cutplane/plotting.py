@@ -1,6 +1,7 @@
 """Plots of training runs and models, for notebooks."""
 
+from cutplane.report.importance import plot_importance
 from cutplane.report.model_plots import plot_features, plot_path
 from cutplane.report.plots import plot_convergence
 
-__all__ = ["plot_convergence", "plot_features", "plot_path"]
+__all__ = ["plot_convergence", "plot_features", "plot_importance", "plot_path"]

@@ -179,3 +179,59 @@ def test_shapes_are_checked() -> None:
         Bundle(1, lower_bound=float("nan"))
     with pytest.raises(ValueError, match="idle=0"):
         Bundle(1).prune(0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_planes_in_single_precision_prove_no_more_than_their_own_slopes(seed):
+    rng = np.random.default_rng(seed)
+    slopes = rng.normal(size=(12, 40)) * 10.0 ** rng.integers(-3, 4, size=(12, 1))
+    slopes[6:] = slopes[:6] * (1 + 1e-7 * rng.normal(size=(6, 40)))  # nearly the same: weights cancel them
+    offsets = rng.uniform(size=12)
+    single, double = Bundle(40, single=True), Bundle(40)
+    for slope, offset in zip(slopes, offsets, strict=True):
+        single.add(slope, offset)
+        double.add(slope, offset)
+    for C in (1e-2, 1.0, 1e2):
+        found = single.solve(C)
+        own = C * found.weights @ offsets - 0.5 * np.sum((C * found.weights @ slopes) ** 2)
+        assert found.lower <= own + 1e-12 * abs(own)
+        assert found.lower <= double.solve(C).lower * (1 + 1e-9)
+    assert single.memory * 2 == double.memory
+
+
+def test_copies_of_single_planes_keep_what_they_are_off():
+    import pickle
+
+    rng = np.random.default_rng(0)
+    bundle = Bundle(30, single=True, most=9)
+    for _ in range(5):
+        bundle.add(rng.normal(size=30), rng.uniform())
+    again = pickle.loads(pickle.dumps(bundle))
+    assert np.array_equal(again._core.errors(), bundle._core.errors())
+    assert (again._core.errors() > 0).all()
+    assert np.isclose(again.solve(1.0).lower, bundle.solve(1.0).lower)
+
+
+def test_a_full_bundle_drops_idle_planes_first_and_merges_without_loss():
+    rng = np.random.default_rng(1)
+    bundle, free = Bundle(20, most=6), Bundle(20)
+    lower = -np.inf
+    w = np.zeros(20)
+    data = rng.normal(size=(60, 20))
+    for _ in range(40):
+        # A plane of R(w) = mean of max(0, 1 - <x, w>).
+        on = data @ w < 1.0
+        slope, offset = -data[on].sum(axis=0) / 60, on.sum() / 60
+        bundle.add(slope, offset)
+        free.add(slope, offset)
+        assert len(bundle) <= 6
+        solution = bundle.solve(5.0)
+        assert solution.lower >= lower - 1e-9
+        assert solution.lower <= free.solve(5.0).lower + 1e-9
+        lower, w = solution.lower, solution.w
+    assert lower > 0.9 * free.solve(5.0).lower
+
+
+def test_the_most_planes_must_be_two():
+    with pytest.raises(ValueError, match="most=1 must be at least 2"):
+        Bundle(3, most=1)

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cutplane.cli import evaluate, exit_codes, info, predict, quickstart, train
+from cutplane.cli import convert, evaluate, exit_codes, info, predict, quickstart, scan, train
 from cutplane.cli.options import DebugOption
 
 # The base of the errors that typer raises for wrong usage. Typer has carried its own copy of click
@@ -29,6 +29,8 @@ app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("info")(info.info)
+app.command("scan")(scan.scan)
+app.command("convert")(convert.convert)
 
 
 def _show_version(wanted: bool) -> None:

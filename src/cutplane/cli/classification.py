@@ -8,21 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.cli.data import read_data
+from cutplane.cli.data import Examples, read_data, whole_labels
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
 from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.sources.mapped import CsrRows, MappedSource
 
 
 def train(request: TrainRequest) -> int:
-    """Train a classifier on the examples of an svmlight file."""
-    examples = read_data(
-        request.data,
-        zero_based=request.zero_based,
-        threads=request.threads,
-        n_features=request.n_features,
-        quiet=request.quiet,
-    )
+    """Train a classifier on the examples of an svmlight file, or of a folder of converted ones."""
+    examples = _converted(request) if request.data.is_dir() else _read(request)
     refuse_targets(request.data, examples.y)
     held_out = None if request.report is None else request.report.read_test(examples, request.threads)
     names = None if request.report is None else request.report.read_names(examples.X.shape[1])
@@ -41,6 +36,22 @@ def train(request: TrainRequest) -> int:
         held_out=held_out,
         names=names,
     )
+
+
+def _read(request: TrainRequest) -> Examples:
+    return read_data(
+        request.data,
+        zero_based=request.zero_based,
+        threads=request.threads,
+        n_features=request.n_features,
+        quiet=request.quiet,
+    )
+
+
+def _converted(request: TrainRequest) -> Examples:
+    """What `cutplane convert` has written, left in its folder: it need not fit into memory."""
+    rows = CsrRows(request.data)
+    return Examples(MappedSource(rows, n_threads=request.threads or 0), whole_labels(rows.labels), None)
 
 
 def refuse_targets(path: Path, y: NDArray[Any]) -> None:

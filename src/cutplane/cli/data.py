@@ -14,7 +14,9 @@ from rich.console import Console
 
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.persistence import restore
+from cutplane.estimators.string_svc import StringSVC
 from cutplane.io.model_file import ModelFile, read_model
+from cutplane.io.strings import read_strings
 from cutplane.io.svmlight import SvmlightError, load_svmlight
 
 
@@ -81,6 +83,9 @@ def read_data_for(
     A file need not mention the last features, so missing ones are zero. One too many means that the
     file is not for this model.
     """
+    if isinstance(model, StringSVC):
+        strings, labels = read_strings(path, model.alphabet)
+        return Examples(strings, np.zeros(len(strings)) if labels is None else labels, None)
     if zero_based is None:
         # A small file may not mention feature 0, so what the training file showed is better evidence.
         zero_based = _noted_base(file)

@@ -79,6 +79,7 @@ def _as_json(model_path: Path, data: Path, result: Evaluation) -> dict[str, obje
         "accuracy": result.accuracy,
         "balanced_accuracy": result.balanced_accuracy,
         "roc_area": result.roc_area,
+        "pr_area": result.pr_area,
         "f1": result.f1,
         "labels": [plain_label(label) for label in result.labels],
         "confusion_matrix": result.confusion,
@@ -95,6 +96,7 @@ def _print(result: Evaluation) -> None:
             ("accuracy", f"{100 * result.accuracy:.2f} %"),
             ("balanced accuracy", f"{100 * result.balanced_accuracy:.2f} %"),
             ("area under ROC", area),
+            *([] if result.pr_area is None else [("area under PR", f"{result.pr_area:.4f}")]),
             ("F1", f"{result.f1:.4f} ({f1_of})"),
         ]
     )

@@ -16,6 +16,7 @@ class Task(StrEnum):
     classes = "classes"
     ordinal = "ordinal"
     rank = "rank"
+    strings = "strings"
 
 
 class Method(StrEnum):

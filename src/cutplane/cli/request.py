@@ -36,6 +36,11 @@ class TrainRequest:
     report: Report | None
     as_json: bool
     quiet: bool
+    order: int = 8
+    spectrum: tuple[str, ...] = ()
+    spectrum_order: int = 8
+    depth: int | None = None
+    alphabet: str = "dna"
 
     def solver_params(self) -> dict[str, Any]:
         """The parameters that every linear estimator takes under the same names."""

@@ -30,6 +30,7 @@ _TASKS = {
     Task.classes: "cutplane.cli.classification",
     Task.ordinal: "cutplane.cli.ordinal",
     Task.rank: "cutplane.cli.ranking",
+    Task.strings: "cutplane.cli.strings",
 }
 
 
@@ -93,6 +94,17 @@ def train(
         Path | None,
         typer.Option(metavar="FILE", help="Names for the report, one feature a line.", show_default=False),
     ] = None,
+    order: Annotated[int, typer.Option(min=0, help="strings: longest k-mers at fixed positions.")] = 8,
+    spectrum: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BEGIN:END", help="strings: count k-mers in this window; may be repeated."),
+    ] = None,
+    spectrum_order: Annotated[int, typer.Option(min=1, help="strings: longest k-mers counted.")] = 8,
+    depth: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="D", help="strings: weights of a kernel of this order.", show_default=False),
+    ] = None,
+    alphabet: Annotated[str, typer.Option(help="strings: dna, rna, protein, or the letters.")] = "dna",
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     _debug: DebugOption = False,
@@ -127,6 +139,11 @@ def train(
         report=Report.asked(context, report, test, feature_names, inputs=[data, *outputs]),
         as_json=as_json,
         quiet=quiet,
+        order=order,
+        spectrum=tuple(spectrum or ()),
+        spectrum_order=spectrum_order,
+        depth=depth,
+        alphabet=alphabet,
     )
     status: int = import_module(_TASKS[task]).train(request)
     return status

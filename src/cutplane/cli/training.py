@@ -66,4 +66,4 @@ def fit(model: Any, X: Any, y: NDArray[Any], *, quiet: bool, problems: int | Non
     model.set_params(on_step=None)
     for warning in caught:
         warn(" ".join(str(warning.message).split()))
-    return Run(model, X.shape[0], seconds)
+    return Run(model, len(y), seconds)

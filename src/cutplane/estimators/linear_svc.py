@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.c_path import CPathMixin
@@ -251,7 +252,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         """The risk of one class against the rest, on some rows or all."""
         labels = np.where((codes if rows is None else codes[rows]) == positive, 1, -1).astype(np.int8)
         part = weights if rows is None or weights is None else weights[rows]
-        _check_both_sides(labels, part, self.classes_[positive])
+        check_both_sides(labels, part, self.classes_[positive])
         risk = make_risk(loss, labels, part)
         if risk.binary_only and len(self.classes_) > 2:
             raise ValueError(f"y has {len(self.classes_)} classes, but loss={self.loss!r} is for two.")
@@ -264,6 +265,16 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
             return {**super()._fitted(results), "classes_": self.classes_}
         coef, intercept = self._joint.weights_of(results[0], self.intercept_scaling if self._penalised else None)
         return {"coef_": coef, "intercept_": intercept, "classes_": self.classes_}
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of each example; of each class if there are more than two."""
+        if not isinstance(X, Source):
+            return np.asarray(super().decision_function(X))
+        check_is_fitted(self)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but the model was trained with {self.n_features_in_}.")
+        scores = X.scores(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each example: by the sign of its score, or the highest score where there are several."""
@@ -306,7 +317,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self._weights_from_file(arrays, (rows, self.n_features_in_), problems)
 
 
-def _check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:
+def check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:
     """An intercept without penalty needs weight on both sides, and so does a classifier."""
     if weights is None:
         return

@@ -25,6 +25,7 @@ _KINDS: dict[str, str] = {
     "LinearOneClassSVM": "cutplane.estimators.linear_one_class",
     "OrdinalSVC": "cutplane.estimators.ordinal_svc",
     "RankSVM": "cutplane.estimators.rank_svm",
+    "StringSVC": "cutplane.estimators.string_svc",
 }
 _BOUNDS = ("objective", "lower_bound", "gap")
 _PARAM = "param."

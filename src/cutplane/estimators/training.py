@@ -16,7 +16,7 @@ from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import Array
 from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.bounded_bundle import BoundedBundle, BoundedLineSearch
-from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.bundle import Bundle, plane_storage
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
@@ -83,7 +83,8 @@ class Training:
         about = {"lower_bound": objective.lower_bound, "n_threads": self.n_threads}
         if self.bounds is not None:
             return BoundedBundle(self.bounds, **about)
-        return Bundle(objective.dimension, **about)
+        storage = plane_storage(objective.dimension, self.stopping.relative_gap)
+        return Bundle(objective.dimension, **about, **storage)
 
     def _resume(self, objective: Any, ledger: Ledger, warm: Result) -> StopReason | None:
         """Planes and incumbent of an earlier run may prove the gap at once: planes do not depend on C."""

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from cutplane.sources import CsrSource, DenseSource
+from cutplane.sources import CsrSource, DenseSource, Source
+from cutplane.sources.mapped import MappedSource
 
 Array = NDArray[np.float64]
 
@@ -108,7 +109,12 @@ def check_threads(n_jobs: Any) -> int:
 
 
 def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """X as a dense array or canonical CSR matrix of float32 or float64, uncopied where possible, and y."""
+    """X as a dense array or canonical CSR matrix of float32 or float64, uncopied where possible, and y.
+
+    A source is taken as it is: whatever it reads its examples from.
+    """
+    if isinstance(X, Source):
+        return _check_source(estimator, X, y)
     X, y = validate_data(
         estimator,
         X,
@@ -138,6 +144,16 @@ def check_unlabelled(estimator: Any, X: Any) -> Any:
         X = _canonical(X)
     _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
     return X
+
+
+def _check_source(estimator: Any, X: Source, y: Any) -> tuple[Source, NDArray[Any]]:
+    labels = np.asarray(y)
+    if labels.shape != (X.shape[0],):
+        raise ValueError(f"y of shape {labels.shape} must have one label for each of {X.shape[0]} examples.")
+    if isinstance(X, MappedSource):
+        X.check_finite()
+    estimator.n_features_in_ = X.shape[1]
+    return X, labels
 
 
 def _check_finite(X: Any, n_threads: int) -> None:
@@ -232,7 +248,8 @@ def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
 
 def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y: Any) -> Array | None:
     """Weights of the examples from their own and their classes'; None where all are 1."""
-    weights = check_sample_weight(sample_weight, X)
+    like = np.empty((X.shape[0], 1)) if isinstance(X, Source) else X
+    weights = check_sample_weight(sample_weight, like)
     if class_weight is not None:
         from sklearn.utils.class_weight import compute_class_weight
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Evaluation:
     roc_area : float or None
         Area under the ROC curve (more than two classes: mean of each class against the rest); None
         where it has no meaning because the data has one class only.
+    pr_area : float or None
+        Area under the precision-recall curve (average precision), where there are two classes.
     labels : ndarray
         Labels of the rows and columns of `confusion`.
     confusion : ndarray
@@ -38,6 +40,7 @@ class Evaluation:
     balanced_accuracy: float
     f1: float
     roc_area: float | None
+    pr_area: float | None
     labels: NDArray[Any]
     confusion: NDArray[np.int64]
 
@@ -71,6 +74,7 @@ def evaluate(truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any],
         balanced_accuracy=float(np.mean(right[present] / true_counts[present])),
         f1=float(f1_by_label[1] if two else np.mean(f1_by_label)),
         roc_area=_roc_area(truth, scores, classes),
+        pr_area=_pr_area(truth, scores, classes),
         labels=labels,
         confusion=confusion,
     )
@@ -85,3 +89,10 @@ def _roc_area(truth: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]) 
         if 0 < np.count_nonzero(truth == label) < len(truth)
     ]
     return float(np.mean(areas)) if areas else None
+
+
+def _pr_area(truth: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]) -> float | None:
+    positive = truth == classes[-1]
+    if scores.ndim != 1 or not positive.any():
+        return None
+    return float(average_precision_score(positive, scores))

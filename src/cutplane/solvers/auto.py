@@ -17,6 +17,9 @@ _AMPLE = 2000
 _FEW_FEATURES = 2500
 # Epochs that Newton's method is worth, as they are promised early on and as they turn out; many features make it slow.
 _EPOCHS, _EPOCHS_IF_WIDE = (27.0, 150.0), (float("inf"), 400.0)
+# From this many weights on, vectors are long against the examples on a kink, and the many products of Newton's method
+# cost more than the passes of OCA: where examples cannot be visited one by one, nothing else is tried.
+_VERY_WIDE = 100_000
 
 
 @dataclass
@@ -37,6 +40,9 @@ class Auto:
             reason = ascent.run(objective, ledger)
             if reason != "stalled":
                 return reason
+            if not ledger.history and d >= _VERY_WIDE:
+                incumbent = ledger.incumbent
+                return CuttingPlane().run(objective, ledger, None if incumbent is None else incumbent.w)
             start = narrowed_start(objective, ledger)
         reason = SmoothedNewton(self.seed).run(objective, ledger, start)
         if reason != "stalled":

@@ -11,6 +11,13 @@ from cutplane import _core
 
 Array = NDArray[np.float64]
 
+# From this many weights on, planes are stored in single precision unless the gap to be proven is finer than this.
+_LONG = 1 << 20
+_COARSE = 1e-5
+# Bytes for planes, and the fewest that cutting planes can do with.
+_PLANE_MEMORY = 4e9
+_FEWEST = 20
+
 
 class BundleSolution(NamedTuple):
     """The minimiser of ½|w|² + C·(highest plane at w), and what it proves.
@@ -54,6 +61,13 @@ class Bundle:
         What the risk never falls below.
     n_threads : int
         Threads for sums over long slopes; 0 leaves it to OpenMP. Results do not depend on it.
+    single : bool
+        Whether slopes are stored in single precision. How far each is from the plane's own is kept, and bounds allow
+        for it: with a the slopes, â what is stored and |aᵢ - âᵢ| ≤ eᵢ, |Σ βᵢaᵢ| ≤ |Σ βᵢâᵢ| + Σ βᵢeᵢ, so the dual
+        value with this in place of |Σ βᵢaᵢ| is below that of the planes themselves.
+    most : int, optional
+        The most planes to keep. One more, and a plane without weight is dropped, the one idle for longest; if all have
+        weight, the two with least are replaced by their weighted mean, which takes nothing from the bound.
 
     Examples
     --------
@@ -66,17 +80,29 @@ class Bundle:
     (array([0.5, 0. ]), 0.375)
     """
 
-    __slots__ = ("_core", "_dimension", "_lower_bound", "_n_threads")
+    __slots__ = ("_core", "_dimension", "_lower_bound", "_most", "_n_threads", "_single")
 
-    def __init__(self, dimension: int, *, lower_bound: float = 0.0, n_threads: int = 0) -> None:
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        lower_bound: float = 0.0,
+        n_threads: int = 0,
+        single: bool = False,
+        most: int | None = None,
+    ) -> None:
         self._dimension = int(dimension)
         self._lower_bound = float(lower_bound)
         self._n_threads = int(n_threads)
+        self._single = bool(single)
+        self._most = most
+        if most is not None and most < 2:
+            raise ValueError(f"most={most} must be at least 2 planes.")
         if self._dimension < 1:
             raise ValueError(f"dimension={dimension} must be at least 1.")
         if not np.isfinite(self._lower_bound):
             raise ValueError(f"lower_bound={lower_bound} must be a finite number.")
-        self._core = _core.Bundle(self._dimension, self._lower_bound, self._n_threads)
+        self._core = _core.Bundle(self._dimension, self._lower_bound, self._single, self._n_threads)
 
     @classmethod
     def from_planes(
@@ -101,13 +127,21 @@ class Bundle:
         twin._dimension = self._dimension
         twin._lower_bound = self._lower_bound
         twin._n_threads = self._n_threads
+        twin._single = self._single
+        twin._most = self._most
         twin._core = _core.Bundle(self._core)
         return twin
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as its planes; the weights are found again by the next `solve`."""
         slopes, offsets = self.planes
-        return _from_planes, (self._dimension, slopes, offsets, self._lower_bound, self._n_threads)
+        settings = {
+            "lower_bound": self._lower_bound,
+            "n_threads": self._n_threads,
+            "single": self._single,
+            "most": self._most,
+        }
+        return _unpickled, (self._dimension, slopes, offsets, self._core.errors(), settings)
 
     def __len__(self) -> int:
         return len(self._core)
@@ -127,15 +161,36 @@ class Bundle:
         """Copies of the slopes, shape (len, dimension), and the offsets, shape (len,)."""
         return self._core.slopes(), self._core.offsets()
 
-    def add(self, slope: ArrayLike, offset: float) -> None:
-        """Add the plane <slope, w> + offset; the slope is copied."""
+    @property
+    def memory(self) -> int:
+        """Bytes that the slopes take."""
+        return len(self) * self._dimension * (4 if self._single else 8)
+
+    def add(self, slope: ArrayLike, offset: float, *, error: float = 0.0) -> None:
+        """Add the plane <slope, w> + offset; the slope is copied.
+
+        A slope that is only close to the plane's own comes with its distance from it, `error`.
+        """
         values = np.ascontiguousarray(slope, dtype=np.float64)
         if values.shape != (self._dimension,):
             raise ValueError(f"A slope of shape {values.shape} must have shape ({self._dimension},).")
         try:
-            self._core.add(values, float(offset))
+            self._core.add(values, float(offset), float(error))
         except ValueError:
             raise ValueError(_why_refused(values, float(offset))) from None
+        if self._most is not None and len(self) > self._most:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Drop the plane that has been idle for longest, or merge the two that matter least; never the newest."""
+        idle = self._core.idle()[:-1]
+        longest = int(idle.max())
+        if longest > 0:
+            first = int(np.argmax(idle))
+            self._core.drop(first)
+            return
+        least = np.sort(np.argsort(self._core.weights()[:-1], kind="stable")[:2])
+        self._core.merge(int(least[0]), int(least[1]))
 
     def solve(self, C: float) -> BundleSolution:
         """Minimise ½|w|² + C·(highest plane at w)."""
@@ -152,10 +207,23 @@ class Bundle:
         self._core.reset()
 
 
-def _from_planes(dimension: int, slopes: Array, offsets: Array, lower_bound: float, n_threads: int) -> Bundle:
-    if not len(offsets):
-        return Bundle(dimension, lower_bound=lower_bound, n_threads=n_threads)
-    return Bundle.from_planes(slopes, offsets, lower_bound=lower_bound, n_threads=n_threads)
+def _unpickled(dimension: int, slopes: Array, offsets: Array, errors: Array, settings: dict[str, Any]) -> Bundle:
+    bundle = Bundle(dimension, **settings)
+    for slope, offset, error in zip(slopes, offsets.tolist(), errors.tolist(), strict=True):
+        bundle.add(slope, offset, error=error)
+    return bundle
+
+
+def plane_storage(dimension: int, relative_gap: float) -> dict[str, Any]:
+    """How to store planes: long slopes in single precision where the gap allows it, and no more than fit.
+
+    The distance of stored slopes from the planes' own is about 3e-8 of their length. What that takes from the bound is
+    a multiple of it, so a gap much finer needs double precision.
+    """
+    if dimension < _LONG:
+        return {}
+    single = relative_gap >= _COARSE
+    return {"single": single, "most": max(_FEWEST, int(_PLANE_MEMORY / (dimension * (4 if single else 8))))}
 
 
 def _why_refused(slope: Array, offset: float) -> str:

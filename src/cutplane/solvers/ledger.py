@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from cutplane import _core
 from cutplane.solvers.base import Point
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.result import Result, Step, StopReason
@@ -60,7 +61,7 @@ class Ledger:
 
     def offer(self, point: Point, risk: float) -> bool:
         """Note an exactly evaluated point; True if it is the new incumbent."""
-        value = 0.5 * float(point.w @ point.w) + self.C * risk
+        value = 0.5 * _core.inner(point.w, point.w) + self.C * risk
         if not value < self.upper:
             return False
         self.upper = value

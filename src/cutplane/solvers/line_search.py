@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from cutplane import _core
 from cutplane.solvers.base import ObjectiveLike, RayLike
 
 
@@ -17,8 +18,7 @@ class LineSearch(Protocol):
 
 def _quadratic(incumbent: Any, candidate: Any) -> tuple[float, float]:
     """Coefficients A0 and B0 of OCA eq. 14: ½|w|² along the line is A0 k²/2 + B0 k + const."""
-    along = candidate.w - incumbent.w
-    return float(along @ along), float(incumbent.w @ along)
+    return _core.along(incumbent.w, candidate.w)
 
 
 class NoLineSearch:

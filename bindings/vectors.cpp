@@ -1,0 +1,52 @@
+#include "core/vectors.hpp"
+
+#include <nanobind/stl/pair.h>
+
+#include <stdexcept>
+
+#include "bindings/bind.hpp"
+
+namespace cutplane::bind {
+namespace {
+
+using nb::literals::operator""_a;
+using Weights = Vector<const double>;
+
+void require_alike(const Weights& a, const Weights& b) {
+  if (a.size() != b.size()) throw std::invalid_argument("two vectors of one length are needed");
+}
+
+Array1<double> mixed(Weights a, Weights b, double t, int n_threads) {
+  require_alike(a, b);
+  auto* data = new double[a.size()];
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  Array1<double> out(data, {a.size()}, owner);
+  nb::gil_scoped_release release;
+  mix(a.data(), b.data(), t, out.data(), static_cast<index_t>(a.size()), n_threads);
+  return out;
+}
+
+}  // namespace
+
+void bind_vectors(nb::module_& m) {
+  m.def("mix", &mixed, "a"_a, "b"_a, "t"_a, "n_threads"_a = 0, "a + t (b - a).");
+  m.def(
+      "inner",
+      [](Weights a, Weights b, int n_threads) {
+        require_alike(a, b);
+        nb::gil_scoped_release release;
+        return inner(a.data(), b.data(), static_cast<index_t>(a.size()), n_threads);
+      },
+      "a"_a, "b"_a, "n_threads"_a = 0, "<a, b>.");
+  m.def(
+      "along",
+      [](Weights a, Weights b, int n_threads) {
+        require_alike(a, b);
+        nb::gil_scoped_release release;
+        const Along sums = along(a.data(), b.data(), static_cast<index_t>(a.size()), n_threads);
+        return std::make_pair(sums.square, sums.slope);
+      },
+      "a"_a, "b"_a, "n_threads"_a = 0, "|b - a|^2 and <a, b - a>.");
+}
+
+}  // namespace cutplane::bind

@@ -1,0 +1,187 @@
+#include <algorithm>
+
+#include "core/multiversion.hpp"
+#include "core/strings/features.hpp"
+
+// String by string, from the definition: for strings with unknown letters, and for lengths.
+namespace cutplane::strings {
+namespace {
+
+// visit(position, order, k-mer) for every k-mer of a part that has no unknown letter.
+template <class Visit>
+void for_kmers(const Part& part, index_t alphabet, const std::uint8_t* letters, Visit&& visit) {
+  for (index_t p = part.begin; p < part.end; ++p) {
+    index_t kmer = 0;
+    for (index_t k = 1; k <= part.depth(p) && letters[p + k - 1] != kUnknown; ++k) {
+      kmer = kmer * alphabet + letters[p + k - 1];
+      visit(p, k, kmer);
+    }
+  }
+}
+
+// Counts of k-mers up to about this many are kept while a string is measured.
+constexpr index_t kShallow = 1024;
+
+// A k-mer's (c + 1)-th occurrence raises the square of its count by 2c + 1.
+CUTPLANE_INLINE index_t again(std::uint16_t& count) { return 2 * index_t{count++} + 1; }
+
+double weighed(const Part& part, const std::vector<index_t>& squares) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < squares.size(); ++k)
+    sum += part.values[k] * part.values[k] * static_cast<double>(squares[k]);
+  return sum;
+}
+
+}  // namespace
+
+double Features::score_one(const std::uint8_t* letters, index_t group, const double* w) const {
+  double sum = 0.0;
+  for (index_t j : groups_[group].parts) {
+    for_kmers(parts_[j], alphabet_, letters, [&](index_t p, index_t k, index_t kmer) {
+      sum += parts_[j].values[k - 1] * w[place(j, p, k) + kmer];
+    });
+  }
+  return sum;
+}
+
+void Features::add_one(const std::uint8_t* letters, index_t group, double coef, double* out) const {
+  for (index_t j : groups_[group].parts) {
+    for_kmers(parts_[j], alphabet_, letters, [&](index_t p, index_t k, index_t kmer) {
+      out[place(j, p, k) + kmer] += coef * parts_[j].values[k - 1];
+    });
+  }
+}
+
+double Features::squared_length(const Part& part, const std::uint8_t* letters) const {
+  std::vector<index_t> squares(part.values.size(), 0);
+  if (part.positional) {
+    for_kmers(part, alphabet_, letters, [&](index_t, index_t k, index_t) { ++squares[k - 1]; });
+    return weighed(part, squares);
+  }
+  std::vector<std::uint16_t> counts(below_[part.order() + 1], 0);
+  for_kmers(part, alphabet_, letters, [&](index_t, index_t k, index_t kmer) {
+    squares[k - 1] += again(counts[below_[k] + kmer]);
+  });
+  return weighed(part, squares);
+}
+
+// The same for a spectrum of a string without unknown letters. k-mers longer than `shallow` occur
+// once but for the few whose beginning occurs again: these are compared with each other, and their
+// counts, which fill no cache, not kept.
+double Features::known_spectrum(const Part& part, const std::uint8_t* letters,
+                                SpectrumScratch& scratch) const {
+  index_t shallow = 1;
+  while (shallow < part.order() && power(shallow + 1) <= kShallow) ++shallow;
+  scratch.counts.assign(below_[shallow + 1], 0);
+  scratch.squares.assign(part.values.size(), 0);
+  scratch.kmers.clear();
+  for (index_t k = 1; k <= part.order(); ++k) {
+    if (k > shallow) {
+      scratch.squares[k - 1] = part.end - part.begin - k + 1;
+      continue;
+    }
+    std::uint16_t* counts = scratch.counts.data() + below_[k];
+    index_t kmer = 0, squares = 0;
+    for (index_t i = part.begin; i < part.end; ++i) {
+      kmer = kmer * alphabet_ + letters[i];
+      if (i - part.begin >= k) kmer -= letters[i - k] * power(k);
+      if (i - part.begin + 1 < k) continue;
+      squares += again(counts[kmer]);
+      if (k == shallow) scratch.kmers.push_back(kmer);
+    }
+    scratch.squares[k - 1] = squares;
+  }
+  if (shallow < part.order()) {
+    const std::uint16_t* counts = scratch.counts.data() + below_[shallow];
+    scratch.repeated.clear();
+    for (index_t p = 0; p < std::ssize(scratch.kmers); ++p)
+      if (counts[scratch.kmers[p]] > 1) scratch.repeated.push_back(p);
+    for (std::size_t a = 0; a < scratch.repeated.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        const index_t p = scratch.repeated[b], q = scratch.repeated[a];
+        if (scratch.kmers[p] != scratch.kmers[q]) continue;
+        const index_t depth = part.depth(part.begin + q);
+        for (index_t k = shallow; k < depth; ++k) {
+          if (letters[part.begin + p + k] != letters[part.begin + q + k]) break;
+          scratch.squares[k] += 2;
+        }
+      }
+    }
+  }
+  return weighed(part, scratch.squares);
+}
+
+void Features::squared_lengths(const Strings& strings, index_t group, double* out,
+                               int n_threads) const {
+  // Parts at fixed positions have the same length for all strings but those with unknown letters.
+  double fixed = 0.0;
+  std::vector<index_t> spectra;
+  const std::vector<std::uint8_t> known(length_, 0);
+  for (index_t j : groups_[group].parts) {
+    if (parts_[j].positional) {
+      fixed += squared_length(parts_[j], known.data());
+    } else {
+      spectra.push_back(j);
+    }
+  }
+  const std::span<const std::int64_t> odd = strings.with_unknown();
+  for_blocks(make_blocks(strings.count(), 4096, 1024), n_threads,
+             [&](index_t, index_t begin, index_t end) {
+               std::vector<std::uint8_t> letters(length_);
+               SpectrumScratch scratch;
+               for (index_t i = begin; i < end; ++i) {
+                 const bool as_all = !std::binary_search(odd.begin(), odd.end(), i);
+                 out[i] = as_all ? fixed : 0.0;
+                 if (as_all && spectra.empty()) continue;
+                 strings.letters(i, letters.data());
+                 if (as_all) {
+                   for (index_t j : spectra)
+                     out[i] += known_spectrum(parts_[j], letters.data(), scratch);
+                 } else {
+                   for (index_t j : groups_[group].parts)
+                     out[i] += squared_length(parts_[j], letters.data());
+                 }
+               }
+             });
+}
+
+// out[i] += the squared length of a part of window i. From one window to the next, k-mers that
+// begin at its first letter leave and those that end behind its last letter enter.
+void Features::slide(const Part& part, const std::uint8_t* codes, index_t begin, index_t end,
+                     std::vector<std::uint16_t>& counts, double* out) const {
+  std::fill(counts.begin(), counts.end(), std::uint16_t{0});
+  std::vector<index_t> squares(part.values.size(), 0);
+  for_kmers(part, alphabet_, codes + begin, [&](index_t, index_t k, index_t kmer) {
+    squares[k - 1] += part.positional ? 1 : 2 * counts[below_[k] + kmer]++ + 1;
+  });
+  for (index_t i = begin; i < end; ++i) {
+    out[i] += weighed(part, squares);
+    const std::uint8_t* first = codes + i + part.begin;
+    const std::uint8_t* behind = codes + i + part.end;
+    if (i + 1 == end) break;
+    index_t kmer = 0;
+    for (index_t k = 1; k <= part.order() && first[k - 1] != kUnknown; ++k) {
+      kmer = kmer * alphabet_ + first[k - 1];
+      squares[k - 1] -= part.positional ? 1 : 2 * --counts[below_[k] + kmer] + 1;
+    }
+    kmer = 0;
+    for (index_t k = 1; k <= part.order() && behind[1 - k] != kUnknown; ++k) {
+      kmer += behind[1 - k] * power(k - 1);
+      squares[k - 1] += part.positional ? 1 : 2 * counts[below_[k] + kmer]++ + 1;
+    }
+  }
+}
+
+void Features::squared_lengths(const Windows& windows, index_t group, double* out,
+                               int n_threads) const {
+  const index_t n = windows.count();
+  for_blocks(make_blocks(n, 16384, 1024), n_threads, [&](index_t, index_t begin, index_t end) {
+    std::fill(out + begin, out + end, 0.0);
+    if (begin == end) return;
+    std::vector<std::uint16_t> counts(below_.back());
+    for (index_t j : groups_[group].parts)
+      slide(parts_[j], windows.codes(), begin, end, counts, out);
+  });
+}
+
+}  // namespace cutplane::strings

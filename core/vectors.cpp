@@ -1,0 +1,69 @@
+#include "core/vectors.hpp"
+
+#include <vector>
+
+#include "core/multiversion.hpp"
+
+namespace cutplane {
+namespace {
+
+Blocks blocks_of(index_t n) { return make_blocks(n, 16384, 256); }
+
+CUTPLANE_MULTIVERSION void mix_block(const double* a, const double* b, double t, double* out,
+                                     index_t n) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) out[i] = a[i] + t * (b[i] - a[i]);
+}
+
+CUTPLANE_MULTIVERSION double inner_block(const double* a, const double* b, index_t n) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+CUTPLANE_MULTIVERSION Along along_block(const double* a, const double* b, index_t n) {
+  double square = 0.0, slope = 0.0;
+#pragma omp simd reduction(+ : square, slope)
+  for (index_t i = 0; i < n; ++i) {
+    const double step = b[i] - a[i];
+    square += step * step;
+    slope += a[i] * step;
+  }
+  return {square, slope};
+}
+
+}  // namespace
+
+void mix(const double* a, const double* b, double t, double* out, index_t n, int n_threads) {
+  for_blocks(blocks_of(n), useful_threads(n_threads, n), [&](index_t, index_t begin, index_t end) {
+    mix_block(a + begin, b + begin, t, out + begin, end - begin);
+  });
+}
+
+double inner(const double* a, const double* b, index_t n, int n_threads) {
+  const Blocks blocks = blocks_of(n);
+  std::vector<double> partial(blocks.count);
+  for_blocks(blocks, useful_threads(n_threads, n), [&](index_t k, index_t begin, index_t end) {
+    partial[k] = inner_block(a + begin, b + begin, end - begin);
+  });
+  double sum = 0.0;
+  for (const double part : partial) sum += part;
+  return sum;
+}
+
+Along along(const double* a, const double* b, index_t n, int n_threads) {
+  const Blocks blocks = blocks_of(n);
+  std::vector<Along> partial(blocks.count);
+  for_blocks(blocks, useful_threads(n_threads, n), [&](index_t k, index_t begin, index_t end) {
+    partial[k] = along_block(a + begin, b + begin, end - begin);
+  });
+  Along sum{0.0, 0.0};
+  for (const Along& part : partial) {
+    sum.square += part.square;
+    sum.slope += part.slope;
+  }
+  return sum;
+}
+
+}  // namespace cutplane

@@ -1,0 +1,20 @@
+// Long vectors of weights: sums and mixtures in one threaded sweep.
+#pragma once
+
+#include "core/parallel.hpp"
+
+namespace cutplane {
+
+// out = a + t (b - a)
+void mix(const double* a, const double* b, double t, double* out, index_t n, int n_threads);
+
+// <a, b>
+double inner(const double* a, const double* b, index_t n, int n_threads);
+
+// |b - a|^2 and <a, b - a>
+struct Along {
+  double square, slope;
+};
+Along along(const double* a, const double* b, index_t n, int n_threads);
+
+}  // namespace cutplane

@@ -1,0 +1,49 @@
+"""`cutplane convert`: data for training that need not fit into memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cutplane.cli import exit_codes
+from cutplane.cli.options import DebugOption, JsonOption, ThreadsOption
+from cutplane.cli.output import print_facts, print_json
+from cutplane.cli.outputs import check_text_output
+from cutplane.io.convert import convert_svmlight
+from cutplane.io.strings import read_strings, write_strings
+
+
+def convert(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="FASTA or svmlight file, plain or compressed.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="A file for strings; a new folder for svmlight.")],
+    alphabet: Annotated[str, typer.Option(help="Of strings: dna, rna, protein, or the letters.")] = "dna",
+    zero_based: Annotated[bool, typer.Option("--zero-based", help="Features are numbered from 0.")] = False,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+    _debug: DebugOption = False,
+) -> int:
+    """Convert DATA once into a form that is read a block at a time, so that it need not fit into memory."""
+    check_text_output(output, inputs=[data])
+    if _is_fasta(data):
+        strings, labels = read_strings(data, alphabet, n_threads=threads or 0)
+        write_strings(output, strings, labels)
+        facts = {"strings": len(strings), "letters": strings.length}
+    else:
+        rows, columns, entries = convert_svmlight(data, output, zero_based=zero_based, n_jobs=threads)
+        facts = {"examples": rows, "features": columns, "entries": entries}
+    if as_json:
+        print_json({"output": output, **facts})
+    else:
+        print_facts([(name, f"{value:,}") for name, value in facts.items()] + [("written", str(output))])
+    return exit_codes.OK
+
+
+def _is_fasta(path: Path) -> bool:
+    """By the first letter of what is in it."""
+    from cutplane.io.compression import read_blocks
+
+    with open(path, "rb") as stream:
+        first = next(iter(read_blocks(stream, str(path), 1 << 16, 1 << 16)), b"")
+        return bytes(first).lstrip()[:1] == b">"

@@ -1,0 +1,53 @@
+"""BED files: scored places on chromosomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Hit(NamedTuple):
+    """A place on a chromosome, from `begin` up to `end`, which is not included."""
+
+    chromosome: str
+    begin: int
+    end: int
+    score: float
+    strand: str
+
+
+def bed_line(hit: Hit) -> str:
+    """Six tab-separated columns: chromosome, begin, end, name, score, strand."""
+    return f"{hit.chromosome}\t{hit.begin}\t{hit.end}\tsite\t{hit.score:.6g}\t{hit.strand}\n"
+
+
+def hits_above(
+    chromosome: str,
+    scores: NDArray[np.float64],
+    chosen: NDArray[np.bool_],
+    threshold: float,
+    place: tuple[int, int],
+    length: int,
+    strand: str,
+) -> Iterator[Hit]:
+    """The windows with a score above the threshold, as the letters of each that `place` says.
+
+    Parameters
+    ----------
+    chromosome : str
+    scores, chosen : array
+        Of the windows in the order of the chromosome; which of them are looked at.
+    threshold : float
+    place : (int, int)
+        The letters of a window that are reported, as the strand is read.
+    length : int
+        Letters of a window.
+    strand : {"+", "-"}
+    """
+    begin, end = place if strand == "+" else (length - place[1], length - place[0])
+    found: Any = np.flatnonzero(chosen & (scores > threshold))
+    for start in found.tolist():
+        yield Hit(chromosome, start + begin, start + end, float(scores[start]), strand)

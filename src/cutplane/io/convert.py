@@ -1,0 +1,101 @@
+"""svmlight files turned, once, into folders that are read a block at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cutplane.io.atomic import OutputError
+from cutplane.io.compression import read_blocks
+from cutplane.io.svmlight import load_svmlight
+from cutplane.sources.mapped import MANIFEST
+
+_BLOCK = 1 << 25
+
+
+def convert_svmlight(
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    zero_based: bool = False,
+    n_features: int | None = None,
+    n_jobs: int | None = None,
+    block_bytes: int = _BLOCK,
+) -> tuple[int, int, int]:
+    """Convert an svmlight file, a block at a time; what is in memory does not grow with the file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, plain or compressed.
+    folder : path-like
+        A new folder.
+    zero_based : bool
+        Whether features are numbered from 0.
+    n_features : int, optional
+        If more than the file mentions.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    rows, columns, entries : int
+    """
+    where = Path(folder)
+    try:
+        where.mkdir()
+    except FileExistsError:
+        raise OutputError(f"{where} exists already; give the name of a new folder.") from None
+    except OSError as error:
+        raise OutputError(f"{where} could not be made: {error.strerror}.") from None
+    rows = entries = columns = lines = 0
+    names = ("values.bin", "columns.bin", "rows.bin", "labels.bin")
+    values, indices, begins, labels = (open(where / name, "wb") for name in names)  # noqa: SIM115
+    with values, indices, begins, labels:
+        begins.write(np.zeros(1, np.int64).tobytes())
+        for text in _whole_lines(path, block_bytes):
+            X, y, _ = _load(text, path, lines, zero_based, n_jobs)
+            values.write(X.data.astype(np.float32).tobytes())
+            indices.write(X.indices.astype(np.int32).tobytes())
+            begins.write((entries + X.indptr[1:].astype(np.int64)).tobytes())
+            labels.write(np.asarray(y, np.float64).tobytes())
+            rows, entries, columns = rows + X.shape[0], entries + X.nnz, max(columns, X.shape[1])
+            lines += text.count(b"\n")
+    if n_features is not None:
+        if n_features < columns:
+            raise ValueError(f"{os.fspath(path)} has {columns} features, more than n_features={n_features}.")
+        columns = n_features
+    if not rows:
+        raise ValueError(f"{os.fspath(path)} has no examples.")
+    fields = {"rows": rows, "columns": columns, "entries": entries, "dtype": "float32"}
+    (where / MANIFEST).write_text(json.dumps(fields) + "\n")
+    return rows, columns, entries
+
+
+def _load(text: bytes, path: Any, lines: int, zero_based: bool, n_jobs: int | None) -> Any:
+    from cutplane.io.svmlight import SvmlightError
+
+    try:
+        return load_svmlight(text, zero_based=zero_based, n_jobs=n_jobs)
+    except SvmlightError as error:
+        place = "" if error.line is None else f", line {lines + error.line}"
+        said = str(error).partition(": ")[2] or str(error)
+        raise ValueError(f"{os.fspath(path)}{place}: {said}") from None
+
+
+def _whole_lines(path: str | os.PathLike[str], block_bytes: int) -> Iterator[bytes]:
+    rest = b""
+    with open(path, "rb") as stream:
+        for block in read_blocks(stream, os.fspath(path), block_bytes, block_bytes):
+            text = rest + bytes(block)
+            end = text.rfind(b"\n") + 1
+            rest = text[end:]
+            if end:
+                yield text[:end]
+    if rest.strip():
+        yield rest

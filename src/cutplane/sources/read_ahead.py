@@ -1,0 +1,63 @@
+"""Files read a block at a time, the next while the last is worked on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+
+def read_ahead(loads: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """What each of `loads` gives, in order; the next one is called while its predecessor is used."""
+    with ThreadPoolExecutor(1, thread_name_prefix="cutplane-read-ahead") as reader:
+        coming = None
+        for load in loads:
+            following = reader.submit(load)
+            if coming is not None:
+                yield coming.result()
+            coming = following
+        if coming is not None:
+            yield coming.result()
+
+
+class BinaryFile:
+    """A file of numbers, read with plain reads: no mapping counts against a limit on memory.
+
+    Parameters
+    ----------
+    path : path-like
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        self._descriptor = os.open(path, os.O_RDONLY)
+        self.size = os.fstat(self._descriptor).st_size
+
+    def __del__(self) -> None:
+        descriptor = self.__dict__.pop("_descriptor", None)
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path,)
+
+    def read(self, start: int, count: int, dtype: Any) -> NDArray[Any]:
+        """`count` numbers from byte `start` on; one sentence if the file ends before."""
+        result = np.empty(count, dtype)
+        view = result.view(np.uint8).data if count else memoryview(b"")
+        done = 0
+        while done < len(view):
+            got = os.preadv(self._descriptor, [view[done:]], start + done)
+            if not got:
+                raise ValueError(
+                    f"{os.fspath(self.path)} is truncated: it ends at byte {start + done}, and {len(view) - done} more "
+                    f"were expected; write it again."
+                )
+            done += got
+        return result

@@ -1,0 +1,101 @@
+"""The command with strings: train, evaluate, predict, scan, convert."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cutplane import load
+from cutplane.cli.app import run
+
+
+@pytest.fixture
+def reads(tmp_path, monkeypatch):
+    """A FASTA file in which sites have GATTACA behind AG at 4."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    lines = []
+    for i in range(300):
+        letters = np.array(list("ACGT"))[rng.integers(4, size=14)]
+        letters[4:6] = list("AG")
+        if i % 3 == 0:
+            letters[6:13] = np.where(rng.random(7) < 0.8, list("GATTACA"), letters[6:13])
+        lines += [f">read{i} label={1 if i % 3 == 0 else -1}", "".join(letters)]
+    Path("reads.fa").write_text("\n".join(lines) + "\n")
+    return Path("reads.fa")
+
+
+def command(capfd, *arguments):
+    capfd.readouterr()
+    status = run([str(argument) for argument in arguments])
+    return status, *capfd.readouterr()
+
+
+def test_from_reads_to_sites(reads, capfd):
+    options = ("--order", "3", "--spectrum", "0:4", "--spectrum", "6:14", "--spectrum-order", "2", "--depth", "10")
+    status, out, _ = command(capfd, "train", "--task", "strings", reads, "model", *options, "--json")
+    assert status == 0
+    assert json.loads(out)["gap"] <= 1e-3
+    status, out, _ = command(capfd, "evaluate", "model", reads, "--json")
+    assert json.loads(out)["roc_area"] > 0.95
+    assert json.loads(out)["pr_area"] > 0.9
+    assert command(capfd, "info", "model")[0] == 0
+    status, out, _ = command(capfd, "predict", "model", reads)
+    assert sorted(set(out.split())) == ["-1", "1"]
+
+    site = "CCCCAGGATTACAC"
+    back = site[::-1].translate(str.maketrans("ACGT", "TGCA"))
+    Path("genome.fa").write_text(f">chr1 test\nTTTTTTT{site}TTTT\nNNNNNNNNNN{back}TTTTT\n>tiny\nACG\n")
+    status, out, err = command(
+        capfd, "scan", "model", "genome.fa", "--motif", "AG", "--at", "4", "--both-strands", "--importance", "p.png"
+    )
+    assert status == 0, err
+    hits = [line.split("\t") for line in out.splitlines()]
+    assert [hit[:3] + hit[5:] for hit in hits] == [
+        ["chr1", "11", "13", "+"],
+        ["chr1", str(7 + 14 + 4 + 10 + 8), str(7 + 14 + 4 + 10 + 10), "-"],
+    ]
+    model = load("model")
+    np.testing.assert_allclose([float(hit[4]) for hit in hits], model.decision_function([site, site]), rtol=1e-5)
+    assert Path("p.png").read_bytes().startswith(b"\x89PNG")
+    status, out, _ = command(capfd, "scan", "model", "genome.fa", "-o", "hits.bed", "--json")
+    assert json.loads(out)["hits"] == len(Path("hits.bed").read_text().splitlines())
+
+
+def test_converted_strings_train_the_same_model(reads, capfd):
+    assert command(capfd, "convert", reads, "reads.strings")[0] == 0
+    for data in (reads, "reads.strings"):
+        assert command(capfd, "train", "--task", "strings", data, f"{data}.model", "--order", "2", "-q")[0] == 0
+    assert np.array_equal(load(f"{reads}.model").coef_, load("reads.strings.model").coef_)
+
+
+def test_converted_svmlight_is_trained_where_it_lies(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("".join(f"{1 if i % 2 else -1} 1:{i % 2 + 0.1 * i % 0.3} 3:1\n" for i in range(60)))
+    status, out, _ = command(capfd, "convert", "data.svm", "folder", "--json")
+    assert (status, json.loads(out)["entries"]) == (0, 120)
+    assert command(capfd, "train", "folder", "there", "-q")[0] == 0
+    assert command(capfd, "train", "data.svm", "here", "-q")[0] == 0
+    assert np.isclose(load("there").objective_, load("here").objective_, rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("train --task strings bare.fa new", "bare.fa has no labels"),
+        ("train --task strings reads.fa new --spectrum 4", "--spectrum 4 is no window"),
+        ("train --task strings reads.fa new --order 20", "order=20 is longer than the window of 14"),
+        ("train --task strings reads.fa new --intercept-scaling 1", "--intercept-scaling is not for strings"),
+        ("scan reads.fa reads.fa", "reads.fa"),
+        ("convert reads.fa reads.fa", "named for reading and for writing"),
+    ],
+)
+def test_bad_input_is_one_sentence(reads, capfd, arguments, words):
+    Path("bare.fa").write_text(">a\nACGT\n>b\nACCC\n")
+    status, _, err = command(capfd, *arguments.split())
+    assert status == 1
+    assert words in err
+    assert "Traceback" not in err
