@@ -86,9 +86,12 @@ class StructuredObjective:
     def advance(
         self, a: SweptPoint, b: SweptPoint, step: float, mu: float, C: float
     ) -> tuple[SweptPoint, float, Callable[[], Cut]]:
-        """The point moved from a towards b, its risk, and the plane mu of the rest further on."""
+        """The point moved from a towards b, its risk, and the plane mu of the rest further on.
+
+        A search that is not exact may stay at a without need: then the plane at b itself is what is not known yet.
+        """
         moved = self.mix(a, b, step)
-        return moved, self.value(moved), lambda: self.cut(self.mix(moved, b, mu))
+        return moved, self.value(moved), lambda: self.cut(self.mix(moved, b, mu if step > 0.0 else 1.0))
 
     def ray(self, a: SweptPoint, b: SweptPoint) -> StructuredRay:
         """The risk along the line from a to b."""

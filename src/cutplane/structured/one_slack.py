@@ -13,8 +13,9 @@ from cutplane.structured.base import Array
 from cutplane.structured.cache import PlaneCache
 from cutplane.structured.objective import StructuredObjective
 
-# A cached plane serves where it is above the model by this share of the gap still open.
-_CACHE_SHARE = 0.5
+# A cached plane serves where it is above the model by this share of the gap still open. On chains of three labels, 100
+# examples to a gap of 1e-4, 0.5 needs 11 sweeps, 0.1 needs 8 and no cache 102.
+_CACHE_SHARE = 0.1
 
 
 @dataclass
