@@ -90,5 +90,6 @@ void bind_dual_ascent(nb::module_& m);
 void bind_reduced_qp(nb::module_& m);
 void bind_smo(nb::module_& m);
 void bind_svmlight(nb::module_& m);
+void bind_structured(nb::module_& m);
 
 }  // namespace cutplane::bind

@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
   cutplane::bind::bind_reduced_qp(m);
   cutplane::bind::bind_smo(m);
   cutplane::bind::bind_svmlight(m);
+  cutplane::bind::bind_structured(m);
 }

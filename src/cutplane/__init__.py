@@ -8,6 +8,8 @@ load_core()
 
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.persistence import load
+from cutplane.estimators.sequence_svm import SequenceSVM
+from cutplane.estimators.structural_svm import StructuralSVM
 
 __version__ = version("cutplane")
-__all__ = ["LinearSVC", "__version__", "load"]
+__all__ = ["LinearSVC", "SequenceSVM", "StructuralSVM", "__version__", "load"]

@@ -38,9 +38,7 @@ class Enumerated(StructuredModel):
 
     def slack_augmented_argmax(self, x, y, w):
         truth = w @ self.joint_feature(x, y)
-        return max(
-            self.labellings(x), key=lambda z: self.loss(y, z) * (1.0 - truth + w @ self.joint_feature(x, z))
-        )
+        return max(self.labellings(x), key=lambda z: self.loss(y, z) * (1.0 - truth + w @ self.joint_feature(x, z)))
 
 
 def sequences(n=6, seed=0, k=2, d=2, longest=3):

@@ -19,6 +19,8 @@ from cutplane.solvers.result import StopReason
 # The modules of the estimators that files may hold, imported when a file names one.
 _KINDS: dict[str, str] = {
     "LinearSVC": "cutplane.estimators.linear_svc",
+    "SequenceSVM": "cutplane.estimators.sequence_svm",
+    "StructuralSVM": "cutplane.estimators.structural_svm",
 }
 _BOUNDS = ("objective", "lower_bound", "gap")
 _PARAM = "param."

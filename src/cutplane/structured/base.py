@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,8 +54,12 @@ class StructuredModel(ABC):
             "use rescaling='margin'."
         )
 
-    def check(self, x: Any, y: Any) -> None:
+    def check(self, x: Any, y: Any) -> None:  # noqa: B027
         """Raise ValueError, saying what is wrong, where (x, y) is no example for this model."""
+
+    def params(self) -> dict[str, Any] | None:
+        """What the constructor needs to make this model again, as JSON can hold it; None for models that cannot."""
+        return None
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any], *, rescaling: str, n_threads: int) -> Sample | None:
         """The model bound to a sample, searched in compiled or vectorised code; None leaves it to the methods above."""
@@ -70,19 +75,24 @@ class Sweep:
 
     Parameters
     ----------
-    slope, offset : array, float
-        The plane <slope, .> + offset, means over the examples; it touches the risk if the searches were exact.
+    slope : callable
+        Gives the slope of the plane; called when it is first asked for.
+    offset : float
+        The plane <slope, .> + offset, means over the examples, touches the risk if the searches were exact.
     heights : array of shape (n,)
         Of each example's own plane at the weights: its share of the risk.
     """
 
-    __slots__ = ("heights", "offset", "slope", "value")
-
-    def __init__(self, slope: Array, offset: float, heights: Array) -> None:
-        self.slope = slope
+    def __init__(self, slope: Callable[[], Array], offset: float, heights: Array) -> None:
+        self._take_slope = slope
         self.offset = offset
         self.heights = heights
         self.value = float(np.mean(heights))
+
+    @cached_property
+    def slope(self) -> Array:
+        """The slope of the plane."""
+        return self._take_slope()
 
 
 class Ascent(Protocol):

@@ -13,7 +13,7 @@ import numpy as np
 
 from cutplane.structured import vectors
 from cutplane.structured.base import Array, Sweep
-from cutplane.structured.oracle import ExamplePlane
+from cutplane.structured.oracle import ExamplePlane, truth_plane
 
 if TYPE_CHECKING:
     from cutplane.structured.oracle import OracleSample
@@ -28,8 +28,7 @@ class _Block:
     """The planes of one example with their weights."""
 
     def __init__(self, dimension: int) -> None:
-        truth = ExamplePlane(np.zeros(dimension), 0.0)
-        self.planes: dict[bytes, ExamplePlane] = {b"": truth}
+        self.planes: dict[bytes, ExamplePlane] = {b"": truth_plane(dimension)}
         self.weights: dict[bytes, float] = {b"": 1.0}
 
     def add(self, plane: ExamplePlane) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from cutplane.structured import vectors
 from cutplane.structured.base import Array, OracleError, Sweep
-from cutplane.structured.oracle import ExamplePlane, sweep_of
+from cutplane.structured.oracle import ExamplePlane, sweep_of, truth_plane
 
 _ROUNDING = 1e-8
 
@@ -36,7 +34,7 @@ class PlaneCache:
 
     def best(self, w: Array) -> list[ExamplePlane]:
         """The highest plane of each example at w among those known; the truth's where there is none."""
-        truth = ExamplePlane(np.zeros(self._dimension), 0.0)
+        truth = truth_plane(self._dimension)
         chosen = []
         for known in self._planes:
             key, plane = max(known.items(), key=lambda item: item[1].height(w), default=(b"", truth))

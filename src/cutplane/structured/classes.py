@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cutplane.sources import as_source
 from cutplane.structured.base import Array, StructuredModel, Sweep
+from cutplane.structured.costs import check_cost
 from cutplane.structured.oracle import OracleSample
 
 
@@ -105,8 +106,12 @@ class MulticlassModel(ClassModel):
 
     def __init__(self, labels: Sequence[Hashable], cost: ArrayLike | None = None) -> None:
         count = len(labels)
-        self.cost = None if cost is None else _checked_cost(cost, count)
+        self.cost = None if cost is None else check_cost(cost, count)
         super().__init__(labels, np.eye(count), 1.0 - np.eye(count) if self.cost is None else self.cost)
+
+    def params(self) -> dict[str, Any]:
+        """What the constructor needs."""
+        return {"labels": self.labels, "cost": None if self.cost is None else self.cost.tolist()}
 
 
 class HierarchyModel(ClassModel):
@@ -144,6 +149,10 @@ class HierarchyModel(ClassModel):
         depth = np.diag(common)
         super().__init__(leaves, paths, 0.5 * (depth[:, None] + depth[None, :] - 2.0 * common))
 
+    def params(self) -> dict[str, Any]:
+        """What the constructor needs."""
+        return {"parents": self.parents}
+
     def _path(self, leaf: Hashable) -> list[Hashable]:
         path, node = [], leaf
         while node in self.parents:
@@ -177,14 +186,8 @@ class ClassSample(OracleSample):
         losses = self._losses[rows, found]
         scale = (losses if self.rescaling == "slack" else np.ones(self.examples)) / self.examples
         coef = (self._groups[found] - self._groups[self._codes]) * scale[:, None]
-        slope = np.ascontiguousarray(self._source.combine(coef).T).ravel()
+
+        def slope() -> Array:
+            return np.ascontiguousarray(self._source.combine(coef).T).ravel()
+
         return Sweep(slope, float(losses.sum()) / self.examples, heights[rows, found])
-
-
-def _checked_cost(cost: ArrayLike, count: int) -> Array:
-    table = np.array(cost, dtype=np.float64)
-    if table.shape != (count, count):
-        raise ValueError(f"cost has the shape {table.shape}; {count} classes need {(count, count)}.")
-    if not np.isfinite(table).all() or (table < 0.0).any() or np.diag(table).any():
-        raise ValueError("cost must be finite, nowhere negative, and 0 on its diagonal.")
-    return table

@@ -36,7 +36,7 @@ class BlockFrankWolfe:
             # The gaps on visits sum up to about the gap there is: a certificate is due when it may succeed.
             upper = ascent.estimate + ascent.gap_estimate
             hopeful = ledger.stopping.proven(upper, ascent.estimate, ledger.C)
-            if since == 1 and not ledger.history or hopeful or since >= _RENEW_AFTER or ledger.overdue:
+            if (since == 1 and not ledger.history) or hopeful or since >= _RENEW_AFTER or ledger.overdue:
                 since = 0
                 point = objective.at(ascent.weights)
                 with ledger.phase("search"):

@@ -74,15 +74,12 @@ class Oracle:
     def search(self, index: int, x: Any, y: Any, truth: Vector, w: Array) -> ExamplePlane:
         """The plane of the labelling that the loss-augmented search finds at w."""
         if self.rescaling == "margin":
-            y_hat = self._call(
-                index, "loss_augmented_argmax", lambda: self.model.loss_augmented_argmax(x, y, w)
-            )
+            y_hat = self._call(index, "loss_augmented_argmax", lambda: self.model.loss_augmented_argmax(x, y, w))
         else:
-            y_hat = self._call(
-                index, "slack_augmented_argmax", lambda: self.model.slack_augmented_argmax(x, y, w)
-            )
+            y_hat = self._call(index, "slack_augmented_argmax", lambda: self.model.slack_augmented_argmax(x, y, w))
         features, loss = self.features(index, x, y_hat), self.loss(index, y, y_hat)
-        plane = ExamplePlane(vectors.combination(features, truth, loss if self.rescaling == "slack" else 1.0), loss)
+        slope = vectors.combination(features, truth, loss if self.rescaling == "slack" else 1.0)
+        plane = ExamplePlane(vectors.compact(slope), loss)
         self._check_height(index, plane, features, truth, w)
         return plane
 
@@ -106,6 +103,11 @@ class Oracle:
             raise
         except Exception as error:
             raise OracleError(f"Example {index}: {name} failed ({type(error).__name__}: {error}).") from error
+
+
+def truth_plane(dimension: int) -> ExamplePlane:
+    """The plane of the right labelling: zero."""
+    return ExamplePlane(vectors.zeros(dimension), 0.0)
 
 
 class Chunk(NamedTuple):
@@ -220,4 +222,4 @@ def sweep_of(planes: Sequence[ExamplePlane], w: Array, dimension: int) -> Sweep:
         if height > 0.0:
             vectors.add(plane.slope, 1.0 / len(planes), slope)
             offset += plane.offset / len(planes)
-    return Sweep(slope, offset, np.maximum(heights, 0.0))
+    return Sweep(lambda: slope, offset, np.maximum(heights, 0.0))

@@ -17,6 +17,7 @@ from cutplane.structured.cache import PlaneCache
 from cutplane.structured.frank_wolfe import BlockFrankWolfe
 from cutplane.structured.objective import StructuredObjective
 from cutplane.structured.one_slack import OneSlack
+from cutplane.structured.oracle import OracleSample
 
 METHODS = ("auto", "one-slack", "oca", "frank-wolfe")
 LINE_SEARCHES = ("exact", "three-point")
@@ -34,6 +35,10 @@ class StructuredTraining:
     n_threads: int = 0
     cache: PlaneCache | None = None
     on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
+
+    def for_examples(self, n_examples: int, cache: PlaneCache | None = None) -> StructuredTraining:
+        """The same settings for a mean risk: C per example times the number of them."""
+        return replace(self, C=self.C * n_examples, cache=cache)
 
     def run(self, objective: StructuredObjective, watch: Callable[[Ledger], None] | None = None) -> Result:
         """Train; after Ctrl-C, what was reached until then.
@@ -60,7 +65,8 @@ class StructuredTraining:
         if self.method == "oca":
             search: LineSearch = ExactLineSearch() if self.line_search == "exact" else ThreePointLineSearch()
             return CuttingPlane(search).run(objective, ledger)
-        if self.method == "frank-wolfe":
+        compiled = not isinstance(objective.sample, OracleSample)
+        if self.method == "frank-wolfe" or (self.method == "auto" and compiled):
             return BlockFrankWolfe(self.seed).run(objective, ledger)
         return OneSlack(self.cache).run(objective, ledger)
 

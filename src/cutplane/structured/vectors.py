@@ -82,6 +82,19 @@ def inner(a: Vector, b: Vector) -> float:
     return dot(a, b) if isinstance(b, np.ndarray) else dot(b, to_dense(a))
 
 
+def compact(v: Vector) -> Vector:
+    """The vector as a sparse one where that takes less memory."""
+    if isinstance(v, SparseVector):
+        return v
+    indices = np.flatnonzero(v)
+    return SparseVector(v.size, indices, v[indices]) if 2 * len(indices) < v.size else v
+
+
+def zeros(size: int) -> SparseVector:
+    """A vector of zeros."""
+    return SparseVector(size, np.zeros(0, np.int64), np.zeros(0))
+
+
 def to_dense(v: Vector) -> Array:
     """The vector as an array."""
     if isinstance(v, np.ndarray):
