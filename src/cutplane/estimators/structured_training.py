@@ -20,7 +20,7 @@ from cutplane.structured.training import LINE_SEARCHES, METHODS, StructuredTrain
 
 
 class StructuredEstimator(Savable, BaseEstimator):
-    """The settings C, tol, method, line_search, max_iter, time_limit, n_jobs, random_state and on_step, and their run."""
+    """An estimator with the settings that all structured ones have, and their run."""
 
     def _settings(self) -> StructuredTraining:
         """The settings, checked."""

@@ -77,10 +77,26 @@ class Oracle:
             y_hat = self._call(index, "loss_augmented_argmax", lambda: self.model.loss_augmented_argmax(x, y, w))
         else:
             y_hat = self._call(index, "slack_augmented_argmax", lambda: self.model.slack_augmented_argmax(x, y, w))
+        return self.plane(index, x, y, truth, y_hat, w)
+
+    def audit(self, index: int, x: Any, y: Any, truth: Vector, w: Array) -> None:
+        """Try the labelling that is predicted at w: an exact loss-augmented search finds nothing lower."""
+        found = self.search(index, x, y, truth, w).height(w)
+        predicted = self._call(index, "argmax", lambda: self.model.argmax(x, w))
+        rival = self.plane(index, x, y, truth, predicted, None).height(w)
+        if found < rival - _ROUNDING * (1.0 + abs(found) + abs(rival)):
+            raise OracleError(
+                f"Example {index}: the {self.rescaling}-augmented search found a labelling of height {found:.6g}, but "
+                f"the one that argmax predicts has {rival:.6g}; an exact oracle finds the highest."
+            )
+
+    def plane(self, index: int, x: Any, y: Any, truth: Vector, y_hat: Any, w: Array | None) -> ExamplePlane:
+        """The plane of a labelling; where it was found at w, that it is not below the truth's."""
         features, loss = self.features(index, x, y_hat), self.loss(index, y, y_hat)
         slope = vectors.combination(features, truth, loss if self.rescaling == "slack" else 1.0)
         plane = ExamplePlane(vectors.compact(slope), loss)
-        self._check_height(index, plane, features, truth, w)
+        if w is not None:
+            self._check_height(index, plane, features, truth, w)
         return plane
 
     def _check_height(self, index: int, plane: ExamplePlane, features: Vector, truth: Vector, w: Array) -> None:
@@ -197,6 +213,11 @@ class OracleSample:
         if self.on_planes is not None:
             self.on_planes(planes, w)
         return sweep_of(planes, w, self.dimension)
+
+    def audit(self, w: Array) -> None:
+        """Compare the searches at w with the predictions there: a second opinion before anything is certified."""
+        for index, (x, y, truth) in enumerate(zip(self.X, self.Y, self.truths, strict=True)):
+            self.oracle.audit(index, x, y, truth, w)
 
     def ascent(self, C: float, seed: int) -> Any:
         """Block-coordinate ascent, one example at a time."""
