@@ -61,7 +61,7 @@ def _retry(load: Callable[[bool | None], Examples], error: SvmlightError) -> Exa
         raise (second if got_further else error) from None
 
 
-def read_fitted(path: Path) -> tuple[LinearSVC, ModelFile]:
+def read_fitted(path: Path) -> tuple[Any, ModelFile]:
     """Return the estimator in a model file, and the file's own description."""
     file = read_model(path)
     return restore(file, path), file

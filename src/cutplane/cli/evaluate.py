@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from cutplane.cli import exit_codes
+from cutplane.cli import exit_codes, sequences
 from cutplane.cli.data import read_data_for, read_fitted
 from cutplane.cli.options import (
     DataArgument,
@@ -19,6 +19,7 @@ from cutplane.cli.options import (
 )
 from cutplane.cli.output import plain_label, print_facts, print_json, stdout, warn
 from cutplane.cli.summary import label_list
+from cutplane.estimators.sequence_svm import SequenceSVM
 from cutplane.report.evaluation import Evaluation
 from cutplane.report.evaluation import evaluate as compare
 
@@ -39,6 +40,8 @@ def evaluate(
     the confusion matrix.
     """
     model, file = read_fitted(model_path)
+    if isinstance(model, SequenceSVM):
+        return sequences.evaluate(model, file, model_path, data, as_json=as_json)
     if model.classes_.dtype.kind not in "biuf":
         raise ValueError(
             f"{model_path} knows the labels {label_list(model.classes_)}, which are not numbers, so they "

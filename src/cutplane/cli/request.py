@@ -33,6 +33,7 @@ class TrainRequest:
     plot: Path | None
     as_json: bool
     quiet: bool
+    template: Path | None = None
 
     def solver_params(self) -> dict[str, Any]:
         """The parameters that every linear estimator takes under the same names."""

@@ -27,7 +27,7 @@ def stop_reason(model: LinearSVC) -> str:
 
 def certificate_facts(model: LinearSVC) -> list[tuple[str, str]]:
     """The certificate in words; of more than two classes the worst gap, and bounds on the sum."""
-    several = len(model.classes_) > 2
+    several = np.ndim(model.gap_) > 0
     each = " for each class against the rest" if several else ""
     total = ", summed over classes" if several else ""
     lower, upper = np.sum(model.lower_bound_), np.sum(model.objective_)

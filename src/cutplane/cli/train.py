@@ -27,6 +27,7 @@ from cutplane.cli.request import TrainRequest
 # Each in a module of its own, with a function `train` that takes the request.
 _TASKS = {
     Task.classes: "cutplane.cli.classification",
+    Task.sequence: "cutplane.cli.sequences",
 }
 
 
@@ -73,6 +74,14 @@ def train(
         int | None,
         typer.Option(min=1, metavar="N", help="Features, if more than DATA mentions.", show_default=False),
     ] = None,
+    template: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For sequences: feature template as of CRF++; windows of two tokens to each side unless given.",
+            show_default=False,
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save a convergence plot (.png, .svg or .pdf).", show_default=False),
@@ -106,6 +115,7 @@ def train(
         threads=threads,
         zero_based=zero_based,
         n_features=n_features,
+        template=template,
         plot=plot,
         as_json=as_json,
         quiet=quiet,
