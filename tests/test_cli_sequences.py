@@ -82,3 +82,16 @@ def test_a_file_with_other_columns(files, capsys):
     assert "wide.txt has 3 columns; the model was trained with 1" in capsys.readouterr().err
     assert run(["evaluate", "m.safetensors", "words.txt"]) == 1
     assert "words.txt has 1 columns; 2 with the label last were expected" in capsys.readouterr().err
+
+
+def test_a_structured_model_from_python(files, capsys):
+    from cutplane import StructuralSVM
+    from cutplane.structured.classes import MulticlassModel
+
+    StructuralSVM(MulticlassModel(["a", "b"])).fit([[1.0], [-1.0]], ["a", "b"]).save("own.safetensors")
+    assert run(["info", "own.safetensors"]) == 0
+    assert run(["info", "own.safetensors", "--json"]) == 0
+    assert "StructuralSVM" in capsys.readouterr().out
+    for command in ("predict", "evaluate"):
+        assert run([command, "own.safetensors", "words.txt"]) == 1
+        assert "A StructuralSVM takes no svmlight files; use it in Python." in capsys.readouterr().err

@@ -80,6 +80,8 @@ def read_data_for(
     A file need not mention the last features, so missing ones are zero. One too many means that the
     file is not for this model.
     """
+    if not hasattr(model, "n_features_in_"):
+        raise ValueError(f"A {type(model).__name__} takes no svmlight files; use it in Python.")
     if zero_based is None:
         # A small file may not mention feature 0, so what the training file showed is better evidence.
         zero_based = _noted_base(file)

@@ -42,6 +42,8 @@ def evaluate(
     model, file = read_fitted(model_path)
     if isinstance(model, SequenceSVM):
         return sequences.evaluate(model, file, model_path, data, as_json=as_json)
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"A {type(model).__name__} takes no svmlight files; use it in Python.")
     if model.classes_.dtype.kind not in "biuf":
         raise ValueError(
             f"{model_path} knows the labels {label_list(model.classes_)}, which are not numbers, so they "

@@ -42,8 +42,8 @@ def certificate_facts(model: LinearSVC) -> list[tuple[str, str]]:
 def certificate_json(model: LinearSVC) -> dict[str, Any]:
     """The certificate as numbers; lists, one entry per class, where there are more than two classes."""
     return {
-        "n_features": model.n_features_in_,
-        "classes": [plain_label(label) for label in model.classes_],
+        "n_features": getattr(model, "n_features_in_", None),
+        "classes": [plain_label(label) for label in getattr(model, "classes_", [])],
         "objective": model.objective_,
         "lower_bound": model.lower_bound_,
         "gap": model.gap_,
