@@ -46,7 +46,7 @@ class BlockFrankWolfe:
 
     @staticmethod
     def _may_end(ledger: Ledger, ascent: Ascent) -> bool:
-        """Whether a certificate may succeed, as the gaps on visits sum up to about the gap there is, or must be made."""
+        """Whether a certificate may succeed, as the gaps on visits sum up to about the gap itself, or must be made."""
         stopping = ledger.stopping
         upper = ascent.estimate + ascent.gap_estimate
         last = stopping.max_iter is not None and len(ledger.history) + 1 >= stopping.max_iter
