@@ -190,8 +190,7 @@ void bind_structured(nb::module_& m) {
           [](PyChainAscent& self) { return to_numpy(std::vector<double>(self.ascent->weights())); },
           nb::rv_policy::move)
       .def_prop_ro("dual_value", [](PyChainAscent& self) { return self.ascent->dual_value(); })
-      .def_prop_ro("gap", [](PyChainAscent& self) { return self.ascent->gap(); })
-      .def_prop_ro("labellings", [](PyChainAscent& self) { return self.ascent->labellings(); });
+      .def_prop_ro("gap", [](PyChainAscent& self) { return self.ascent->gap(); });
 }
 
 }  // namespace cutplane::bind

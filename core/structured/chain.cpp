@@ -12,17 +12,43 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr index_t kTokensPerBlock = 512;
 constexpr index_t kMostChainBlocks = 256;
 
+// Scores of a token for some labels in a row, summed up in registers.
+template <index_t Lanes>
+CUTPLANE_INLINE void score_lanes(const Chains& chains, const double* w, index_t t, index_t first,
+                                 double* out) {
+  double sum[Lanes] = {};
+  for (index_t f = chains.indptr[t]; f < chains.indptr[t + 1]; ++f) {
+    const double* row = w + static_cast<index_t>(chains.indices[f]) * chains.labels + first;
+    const double value = chains.values ? chains.values[f] : 1.0;
+#pragma omp simd
+    for (index_t j = 0; j < Lanes; ++j) sum[j] += value * row[j];
+  }
+  for (index_t j = 0; j < Lanes; ++j) out[j] = sum[j];
+}
+
+// Rows of weights lie all over the memory, and which will be needed is known: they are fetched some
+// tokens early.
+constexpr index_t kTokensAhead = 2;
+
+CUTPLANE_INLINE void fetch_rows(const Chains& chains, const double* w, index_t t) {
+  constexpr index_t doubles_per_line = 8;
+  for (index_t f = chains.indptr[t]; f < chains.indptr[t + 1]; ++f) {
+    const double* row = w + static_cast<index_t>(chains.indices[f]) * chains.labels;
+    for (index_t j = 0; j < chains.labels; j += doubles_per_line) __builtin_prefetch(row + j);
+  }
+}
+
 CUTPLANE_MULTIVERSION void score_rows_of(const Chains& chains, const double* w, index_t begin,
                                          index_t end, index_t stride, double* out) {
-  const index_t k = chains.labels;
+  constexpr index_t lanes = ChainScratch::kLanes;
   for (index_t t = begin; t < end; ++t, out += stride) {
-    for (index_t j = 0; j < stride; ++j) out[j] = 0.0;
-    for (index_t f = chains.indptr[t]; f < chains.indptr[t + 1]; ++f) {
-      const double* row = w + static_cast<index_t>(chains.indices[f]) * k;
-      const double value = chains.values ? chains.values[f] : 1.0;
-#pragma omp simd
-      for (index_t j = 0; j < k; ++j) out[j] += value * row[j];
-    }
+    if (t + kTokensAhead < chains.tokens()) fetch_rows(chains, w, t + kTokensAhead);
+    index_t first = 0;
+    for (; first + lanes <= chains.labels; first += lanes)
+      score_lanes<lanes>(chains, w, t, first, out + first);
+    for (index_t j = first; j < stride; ++j) out[j] = 0.0;
+    for (; first + 2 <= chains.labels; first += 2) score_lanes<2>(chains, w, t, first, out + first);
+    if (first < chains.labels) score_lanes<1>(chains, w, t, first, out + first);
   }
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 // Steps for each visit; all but the first see the weights that the one before has made.
 constexpr int kStepsPerVisit = 3;
+// A visit ends when no more than this share of the sequence's gap is left.
+constexpr double kSettled = 0.1;
 // What every sequence keeps of the chance to be visited, whatever its gap was when last seen.
 constexpr double kUniformShare = 0.1;
 
@@ -19,48 +21,6 @@ double uniform(std::uint64_t& random) {
 }
 
 }  // namespace
-
-void SparseSum::clear() {
-  for (const std::uint32_t slot : used_) keys_[slot] = -1;
-  used_.clear();
-}
-
-std::size_t SparseSum::slot_of(std::int64_t key) const {
-  const std::size_t mask = keys_.size() - 1;
-  std::size_t slot = (static_cast<std::uint64_t>(key) * 0x9e3779b97f4a7c15ULL >> 20) & mask;
-  while (keys_[slot] != -1 && keys_[slot] != key) slot = (slot + 1) & mask;
-  return slot;
-}
-
-void SparseSum::grow() {
-  std::vector<std::int64_t> keys;
-  std::vector<double> values;
-  each([&](std::int64_t key, double value) {
-    keys.push_back(key);
-    values.push_back(value);
-  });
-  keys_.assign(std::max<std::size_t>(256, 2 * keys_.size()), -1);
-  values_.resize(keys_.size());
-  used_.clear();
-  for (std::size_t i = 0; i < keys.size(); ++i) add(keys[i], values[i]);
-}
-
-void SparseSum::add(std::int64_t key, double value) {
-  if (2 * used_.size() >= keys_.size()) grow();
-  const std::size_t slot = slot_of(key);
-  if (keys_[slot] == -1) {
-    keys_[slot] = key;
-    values_[slot] = 0.0;
-    used_.push_back(static_cast<std::uint32_t>(slot));
-  }
-  values_[slot] += value;
-}
-
-double SparseSum::square() const {
-  double sum = 0;
-  each([&](std::int64_t, double value) { sum += value * value; });
-  return sum;
-}
 
 ChainAscent::ChainAscent(const Chains& chains, const label_t* truth, const double* cost, double C,
                          std::uint64_t seed)
@@ -106,69 +66,76 @@ void ChainAscent::epoch() {
   for (const index_t i : order_) visit(i);
 }
 
-double ChainAscent::mixed_height(index_t sequence, const ChainScratch& scratch) const {
-  double mixed = 0;
-  for (const Labelling& each : labellings_[sequence])
-    mixed += each.weight * (each.loss + scratch.score(each.labels));
-  return mixed;
+ChainAscent::Mixture ChainAscent::mixture(index_t sequence, const ChainScratch& scratch) const {
+  const std::vector<Labelling>& known = labellings_[sequence];
+  Mixture found{0.0, INFINITY, 0};
+  for (std::size_t j = 0; j < known.size(); ++j) {
+    const double height = known[j].loss + scratch.score(known[j].labels);
+    found.height += known[j].weight * height;
+    if (height < found.lowest) {
+      found.lowest = height;
+      found.low = j;
+    }
+  }
+  return found;
+}
+
+std::size_t ChainAscent::place_of(index_t sequence, std::span<const label_t> labels) {
+  std::vector<Labelling>& known = labellings_[sequence];
+  for (std::size_t j = 0; j < known.size(); ++j)
+    if (std::ranges::equal(known[j].labels, labels)) return j;
+  const label_t* truth = truth_ + chains_.starts[sequence];
+  double loss = 0;
+  for (std::size_t t = 0; t < labels.size(); ++t)
+    loss += cost_[truth[t] * chains_.labels + labels[t]];
+  known.push_back({{labels.begin(), labels.end()}, 0.0, loss});
+  return known.size() - 1;
 }
 
 void ChainAscent::visit(index_t sequence) {
   std::vector<Labelling>& known = labellings_[sequence];
-  const auto length = static_cast<std::size_t>(chains_.length(sequence));
-  const std::span<const label_t> truth(truth_ + chains_.starts[sequence], length);
-  Labelling found{std::vector<label_t>(length), 0.0, 0.0};
+  found_.resize(static_cast<std::size_t>(chains_.length(sequence)));
   for (int s = 0; s < kStepsPerVisit; ++s) {
     scratch_.load_transitions(chains_, w_.data());
     scratch_.score_tokens(chains_, w_.data(), sequence);
-    double mixed = 0, lowest = INFINITY;
-    std::size_t low = 0;
-    for (std::size_t j = 0; j < known.size(); ++j) {
-      const double height = known[j].loss + scratch_.score(known[j].labels);
-      mixed += known[j].weight * height;
-      if (height < lowest) {
-        lowest = height;
-        low = j;
-      }
-    }
-    scratch_.add_costs(truth, cost_);
-    scratch_.best_labelling(found.labels);
-    const double highest = scratch_.score(found.labels);
-    const double gap = C_ * std::max(0.0, highest - mixed);
+    const Mixture mixed = mixture(sequence, scratch_);
+    scratch_.add_costs({truth_ + chains_.starts[sequence], found_.size()}, cost_);
+    scratch_.best_labelling(found_);
+    const double highest = scratch_.score(found_);
+    const double gap = C_ * std::max(0.0, highest - mixed.height);
     if (s == 0) gaps_[sequence] = gap;
-    if (!(highest > lowest) || gap <= 0.1 * gaps_[sequence] * (s > 0)) break;
-    std::size_t high = 0;
-    while (high < known.size() && known[high].labels != found.labels) ++high;
-    if (high == known.size()) {
-      found.loss = 0;
-      for (std::size_t t = 0; t < length; ++t)
-        found.loss += cost_[truth[t] * chains_.labels + found.labels[t]];
-      known.push_back(found);
-    }
-    step(sequence, low, high, highest - lowest);
-    if (known[low].weight <= 0.0) known.erase(known.begin() + low);
+    if (!(highest > mixed.lowest) || (s > 0 && gap <= kSettled * gaps_[sequence])) break;
+    const std::size_t high = place_of(sequence, found_);
+    step(sequence, mixed.low, high, highest - mixed.lowest);
+    if (known[mixed.low].weight <= 0.0)
+      known.erase(known.begin() + static_cast<std::ptrdiff_t>(mixed.low));
   }
 }
 
-double ChainAscent::step(index_t sequence, std::size_t from, std::size_t to, double rise) {
-  std::vector<Labelling>& known = labellings_[sequence];
-  const std::vector<label_t>&a = known[from].labels, &b = known[to].labels;
+void ChainAscent::set_direction(index_t sequence, std::span<const label_t> from,
+                                std::span<const label_t> to) {
   const index_t k = chains_.labels, start = chains_.starts[sequence];
   direction_.clear();
-  for (std::size_t t = 0; t < a.size(); ++t) {
-    if (a[t] != b[t]) {
+  for (std::size_t t = 0; t < from.size(); ++t) {
+    const bool differs = from[t] != to[t];
+    if (differs) {
       for (index_t f = chains_.indptr[start + t]; f < chains_.indptr[start + t + 1]; ++f) {
         const index_t row = static_cast<index_t>(chains_.indices[f]) * k;
         const double value = chains_.values ? chains_.values[f] : 1.0;
-        direction_.add(row + b[t], value);
-        direction_.add(row + a[t], -value);
+        direction_.add(row + to[t], value);
+        direction_.add(row + from[t], -value);
       }
     }
-    if (t > 0 && (a[t] != b[t] || a[t - 1] != b[t - 1])) {
-      direction_.add((chains_.features + b[t - 1]) * k + b[t], 1.0);
-      direction_.add((chains_.features + a[t - 1]) * k + a[t], -1.0);
+    if (t > 0 && (differs || from[t - 1] != to[t - 1])) {
+      direction_.add((chains_.features + to[t - 1]) * k + to[t], 1.0);
+      direction_.add((chains_.features + from[t - 1]) * k + from[t], -1.0);
     }
   }
+}
+
+void ChainAscent::step(index_t sequence, std::size_t from, std::size_t to, double rise) {
+  std::vector<Labelling>& known = labellings_[sequence];
+  set_direction(sequence, known[from].labels, known[to].labels);
   const double square = C_ * direction_.square();
   const double most = known[from].weight;
   const double moved = square > 0.0 ? std::min(most, rise / square) : most;
@@ -176,7 +143,6 @@ double ChainAscent::step(index_t sequence, std::size_t from, std::size_t to, dou
   known[to].weight += moved;
   loss_ += moved * (known[to].loss - known[from].loss);
   direction_.each([&](std::int64_t key, double value) { w_[key] -= C_ * moved * value; });
-  return moved;
 }
 
 void ChainAscent::renew(const double* heights, int n_threads) {
@@ -188,7 +154,7 @@ void ChainAscent::renew(const double* heights, int n_threads) {
       scratch.score_tokens(chains_, w_.data(), i);
       const std::span<const label_t> truth(truth_ + chains_.starts[i],
                                            static_cast<std::size_t>(chains_.length(i)));
-      const double mixed = mixed_height(i, scratch) - scratch.score(truth);
+      const double mixed = mixture(i, scratch).height - scratch.score(truth);
       gaps_[i] = C_ * std::max(0.0, heights[i] - mixed);
     }
   });
@@ -231,11 +197,5 @@ double ChainAscent::dual_value() const {
 }
 
 double ChainAscent::gap() const { return std::accumulate(gaps_.begin(), gaps_.end(), 0.0); }
-
-index_t ChainAscent::labellings() const {
-  index_t count = 0;
-  for (const auto& each : labellings_) count += std::ssize(each);
-  return count;
-}
 
 }  // namespace cutplane

@@ -10,28 +10,9 @@
 #include <vector>
 
 #include "core/structured/chain.hpp"
+#include "core/structured/sparse_sum.hpp"
 
 namespace cutplane {
-
-// A sparse vector being summed up: entries in the order they were first met.
-class SparseSum {
- public:
-  void clear();
-  void add(std::int64_t key, double value);
-  double square() const;
-  template <class Body>
-  void each(Body&& body) const {
-    for (const std::uint32_t slot : used_) body(keys_[slot], values_[slot]);
-  }
-
- private:
-  void grow();
-  std::size_t slot_of(std::int64_t key) const;
-
-  std::vector<std::int64_t> keys_;  // -1: empty
-  std::vector<double> values_;
-  std::vector<std::uint32_t> used_;
-};
 
 class ChainAscent {
  public:
@@ -49,7 +30,6 @@ class ChainAscent {
   const std::vector<double>& weights() const { return w_; }
   double dual_value() const;
   double gap() const;
-  index_t labellings() const;
 
  private:
   struct Labelling {
@@ -57,11 +37,21 @@ class ChainAscent {
     double weight;
     double loss;
   };
+  struct Mixture {
+    double height, lowest;
+    std::size_t low;
+  };
 
   void visit(index_t sequence);
-  double mixed_height(index_t sequence, const ChainScratch& scratch) const;
-  // Moves weight from one labelling of a sequence to another; returns the weight moved.
-  double step(index_t sequence, std::size_t from, std::size_t to, double rise);
+  // Heights before the truth's score is taken off: of the weighted mean and of the lowest
+  // labelling, and which that is.
+  Mixture mixture(index_t sequence, const ChainScratch& scratch) const;
+  // Where a labelling is among those known; added with weight 0 if it is new.
+  std::size_t place_of(index_t sequence, std::span<const label_t> labels);
+  // The direction from one labelling's features to another's.
+  void set_direction(index_t sequence, std::span<const label_t> from, std::span<const label_t> to);
+  // Moves weight from one labelling of a sequence to another that is higher by `rise`.
+  void step(index_t sequence, std::size_t from, std::size_t to, double rise);
   void draw_order();
 
   const Chains chains_;
@@ -76,6 +66,7 @@ class ChainAscent {
   double loss_ = 0;  // sum of the mixed losses
   bool first_ = true;
   ChainScratch scratch_;
+  std::vector<label_t> found_;
   SparseSum direction_;
 };
 
