@@ -26,6 +26,7 @@ from cutplane import LinearSVC
 from cutplane.sources import as_source
 
 SETS = ("covtype-dense", "mnist-dense", "covtype", "mnist")
+QUICK_SETS = ("a9a-dense", "a9a")
 METHODS = ("oca", "auto")
 
 
@@ -78,6 +79,7 @@ def measure_share(name: str, X, y, C: float, threads: int) -> dict:
 def measure_memory(name: str, method: str, options: argparse.Namespace) -> dict:
     """In a process of its own: a peak cannot be taken back."""
     words = [sys.executable, __file__, "--one", f"{name},{method}", "--cache", options.cache]
+    words += [] if options.data is None else ["--data", options.data]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
@@ -121,6 +123,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder of the published data files (default: $CUTPLANE_DATA)")
     parser.add_argument("--cache", default=datasets.DEFAULT_CACHE, help="folder of the parsed data (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="a small data set")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=measure.RESULTS / "passes.json")
@@ -130,7 +133,7 @@ def main() -> None:
         train_alone(*options.one.split(","), options)
         return
     result = {"machine": measure.machine(), "bandwidth": [], "shares": [], "memory": []}
-    for name in SETS:
+    for name in QUICK_SETS if options.quick else SETS:
         X, y = datasets.load(name, options.data, options.cache)
         result["bandwidth"].append(measure_bandwidth(name, X, options.threads, options.repeats))
         result["shares"] += [measure_share(name, X, y, C, options.threads) for C in (0.01, 1.0)]

@@ -29,6 +29,7 @@ from sklearn.datasets import load_svmlight_file
 
 from cutplane.io.svmlight import load_svmlight, save_svmlight
 
+QUICK_ROWS = 50_000
 READERS: dict[str, Callable[[str], Any]] = {
     "cutplane": lambda path: load_svmlight(path, n_jobs=-1),
     "cutplane, 1 thread": lambda path: load_svmlight(path, n_jobs=1),
@@ -39,6 +40,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("CUTPLANE_DATA"))
+    parser.add_argument("--quick", action="store_true", help="the first 50,000 rows")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
@@ -46,6 +48,8 @@ def main() -> None:
         parser.error("say where the data is with --data DIR or CUTPLANE_DATA")
 
     X, y = read_covtype(Path(arguments.data) / "covtype" / "covtype.csv.xz")
+    if arguments.quick:
+        X, y = X[:QUICK_ROWS], y[:QUICK_ROWS]
     files = []
     with tempfile.TemporaryDirectory() as folder:
         for name, values in [

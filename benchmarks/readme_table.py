@@ -1,137 +1,83 @@
-"""Write the measured results into README.md, from the JSON files under benchmarks/results.
+"""Write the measured results into README.md and the pages under docs/results, from benchmarks/results/*.json.
 
-python benchmarks/readme_table.py             writes them between the two markers
+python benchmarks/readme_table.py             writes them between their markers
 python benchmarks/readme_table.py --check     fails if they are not what is there
+
+A benchmark takes part by a module of its name in benchmarks/tables; see there.
 """
 
 import argparse
 import json
-import math
+import pkgutil
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 # So that it runs as a file too, not only with -m.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import binary_report
-from benchmarks.measure import RESULTS, geometric_mean, median
+from benchmarks import tables
+from benchmarks.measure import RESULTS
 
-README = RESULTS.parents[1] / "README.md"
-BEGIN, END = "<!-- results -->", "<!-- /results -->"
-
-
-def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+ROOT = RESULTS.parents[1]
+README = ROOT / "README.md"
+PAGES = ROOT / "docs" / "results"
 
 
-def section(title: str, command: str, words: str, table: str) -> str:
-    return f"### {title}\n\n`{command}`\n\n{words}\n\n{table}"
+def measured() -> Iterator[tuple[ModuleType, dict]]:
+    """The modules of `tables` with the results they are about, those that were measured."""
+    for found in pkgutil.iter_modules(tables.__path__):
+        path = RESULTS / f"{found.name}.json"
+        if path.exists():
+            yield import_module(f"benchmarks.tables.{found.name}"), json.loads(path.read_text())
 
 
-def binary_cell(cell: dict) -> str:
-    """Our seconds, and how many times as long LIBLINEAR takes."""
-    auto = cell["ours"].get("auto")
-    if not auto or not auto["arrived"]:
-        return "not proven"
-    seconds = f"{median(auto['train']):.2g} s"
-    times = binary_report.ratio(cell)
-    if not cell["peers"][binary_report.LIBLINEAR]["arrived"]:
-        return f"{seconds} (> {times:.0f}x)"
-    return seconds if math.isnan(times) else f"{seconds} ({times:.1f}x)"
-
-
-def binary(result: dict) -> str:
-    machine, cells = result["machine"], result["cells"]
-    Cs = sorted({cell["C"] for cell in cells})
-    sets = list(dict.fromkeys(cell["data"] for cell in cells))
-    by_place = {(cell["data"], cell["C"]): binary_cell(cell) for cell in cells}
-    rows = [[name, *(by_place.get((name, C), "") for C in Cs)] for name in sets]
-    ratios = [ratio for cell in cells if not math.isnan(ratio := binary_report.ratio(cell))]
-    never = sum(not cell["peers"][binary_report.LIBLINEAR]["arrived"] for cell in cells)
-    words = (
-        f"Seconds until the model is proven within 1e-3 of the optimum, and in brackets how many times as "
-        f"long LIBLINEAR's C code takes to come as close (`-s 3`, at the loosest setting that does). "
-        f"The geometric mean is {geometric_mean(ratios):.1f}x"
-    )
-    if never:
-        words += (
-            f"; in {never} of {len(cells)} cells LIBLINEAR does not get there, by its cap of 300 passes or within "
-            f"the time it was given: there its best attempt counts, and the ratio is marked >"
-        )
-    words += (
-        f". No intercept, {result['threads']} threads, {machine['cpu']} ({machine['architecture']}), {machine['date']}."
-    )
-    table = markdown_table(["data", *(f"C = {C:g}" for C in Cs)], rows)
-    return section("Training", "python benchmarks/binary.py --data DIR", words, table)
-
-
-def reading(result: dict) -> str:
-    machine = result["machine"]
-    rows = [
-        [
-            f"`{file['file']}`, {file['bytes'] / 1e6:.0f} MB",
-            *(f"{file['median_seconds'][name]:.2g} s" for name in file["median_seconds"]),
-            f"{file['times_scikit_learn']['cutplane']:.1f}x",
-        ]
-        for file in result["files"]
+def readme_sections() -> str:
+    """The sections of the README in their order."""
+    found = [
+        (getattr(module, "ORDER", 100), module, result) for module, result in measured() if hasattr(module, "readme")
     ]
-    header = ["file", *result["files"][0]["median_seconds"], "ratio"]
-    words = (
-        f"Reading svmlight files: covtype with every digit, with six, and compressed. "
-        f"{machine['cores']} cores, {machine['cpu']}, {result['date']}."
-    )
-    command = "python benchmarks/reading.py --data DIR --out benchmarks/results/reading.json"
-    return section("Reading files", command, words, markdown_table(header, rows))
+    return "\n\n".join(module.readme(result) for _, module, result in sorted(found, key=lambda each: each[0]))
 
 
-def reduced_qp(result: dict) -> str:
-    runs = result["runs"]
-    rows = [
-        [
-            name,
-            *(f"{run['solvers'][name]['median_us']:,.0f}" for run in runs),
-            f"{max(run['solvers'][name]['worst_gap'] for run in runs):.0e}",
-        ]
-        for name in runs[0]["solvers"]
-    ]
-    Cs = [f"µs, C = {run['per_example_C']:g}" for run in runs]
-    words = (
-        f"The small QP of the cutting-plane loop, solved each time one of {runs[0]['planes']} planes is "
-        f"added ({result['data']}): median microseconds, and the worst relative gap any of the solutions has."
-    )
-    command = "python benchmarks/reduced_qp.py --data DIR --out benchmarks/results/reduced_qp.json"
-    return section("The reduced QP", command, words, markdown_table(["solver", *Cs, "worst gap"], rows))
+def between(text: str, name: str, content: str, path: Path) -> str:
+    """`text` with what stands between the two markers of that name replaced."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise SystemExit(f"{path.name} must have one {begin} and one {end}.")
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n\n{content}\n\n{end}{rest.split(end)[1]}"
 
 
-SECTIONS: dict[str, Callable[[dict], str]] = {
-    "binary.json": binary,
-    "reading.json": reading,
-    "reduced_qp.json": reduced_qp,
-}
-
-
-def results() -> str:
-    """All sections that have been measured."""
-    measured = [(RESULTS / name, write) for name, write in SECTIONS.items()]
-    return "\n\n".join(write(json.loads(path.read_text())) for path, write in measured if path.exists())
+def wanted() -> dict[Path, str]:
+    """Every file that shows results, as it should be."""
+    files = {README: between(README.read_text(), "results", readme_sections(), README)}
+    for module, result in measured():
+        if not hasattr(module, "PAGE"):
+            continue
+        path = PAGES / module.PAGE
+        text = files.get(path) or path.read_text()
+        made = module.tables(result)
+        for name in re.findall(r"<!-- ((?!/).*?) -->", text):
+            if name in made:
+                text = between(text, name, made[name], path)
+        files[path] = text
+    return files
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if README.md is stale")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a file is stale")
     check = parser.parse_args().check
-    text = README.read_text()
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise SystemExit(f"README.md must have one {BEGIN} and one {END}.")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    wanted = f"{before}{BEGIN}\n\n{results()}\n\n{END}{after}"
-    if check and text != wanted:
-        raise SystemExit("The results in README.md are not those measured; run python benchmarks/readme_table.py.")
-    if not check:
-        README.write_text(wanted)
+    for path, text in wanted().items():
+        if check and path.read_text() != text:
+            name = path.relative_to(ROOT)
+            raise SystemExit(f"The results in {name} are not those measured; run python benchmarks/readme_table.py.")
+        if not check:
+            path.write_text(text)
 
 
 if __name__ == "__main__":

@@ -258,9 +258,12 @@ def compare(X: np.ndarray, y: np.ndarray, per_example_C: float, repeats: int) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--quick", action="store_true", help="one repeat")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    if options.quick:
+        options.repeats = 1
 
     X, y = covtype(options.data) if options.data else synthetic()
     report = {

@@ -24,6 +24,7 @@ from benchmarks.sequence_sets import SETS, SequenceSet
 from cutplane import SequenceSVM
 from cutplane.structured.metrics import score_sequences
 
+QUICK = ("--sets", "ocr-letters", "--repeats", "1")
 OUT = measure.RESULTS / "structured.json"
 # Chosen with --tune.
 CS = {"conll2000": 0.1, "ocr-letters": 0.3, "ocr-letters-large": 1.0, "ud-english-ewt": 0.3}

@@ -86,7 +86,9 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
 
 void bind_matrix(nb::module_& m);
 void bind_hinge(nb::module_& m);
+void bind_separable(nb::module_& m);
 void bind_dual_ascent(nb::module_& m);
+void bind_multiclass(nb::module_& m);
 void bind_reduced_qp(nb::module_& m);
 void bind_smo(nb::module_& m);
 void bind_svmlight(nb::module_& m);

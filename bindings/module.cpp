@@ -9,7 +9,9 @@ NB_MODULE(_core, m) {
         "The threads a pass would use; 0 asks OpenMP.");
   cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);
+  cutplane::bind::bind_separable(m);
   cutplane::bind::bind_dual_ascent(m);
+  cutplane::bind::bind_multiclass(m);
   cutplane::bind::bind_reduced_qp(m);
   cutplane::bind::bind_smo(m);
   cutplane::bind::bind_svmlight(m);

@@ -94,9 +94,54 @@ struct Bundle {
   }
 };
 
+// The QP alone, for planes that are known by their products: (weights, risk_model, violation,
+// pivots). Positions leave out the trivial plane.
+auto solve_qp(ReducedQp& qp, double C) {
+  ReducedQpOutcome outcome{};
+  std::vector<double> weights;
+  {
+    nb::gil_scoped_release unlocked;
+    outcome = qp.solve(C);
+    weights.assign(qp.weights().begin() + 1, qp.weights().end());
+  }
+  return std::make_tuple(to_numpy(std::move(weights)), outcome.risk_model, outcome.violation,
+                         outcome.pivots);
+}
+
+void append_to_qp(ReducedQp& qp, const Vector<const double>& products, double offset) {
+  if (static_cast<index_t>(products.size()) != qp.size())
+    throw std::invalid_argument("one product for each plane, then that with itself, is needed");
+  for (std::size_t i = 0; i < products.size(); ++i)
+    if (!std::isfinite(products.data()[i])) throw std::invalid_argument("products must be finite");
+  if (!std::isfinite(offset)) throw std::invalid_argument("the offset must be finite");
+  qp.append({products.data(), products.size()}, offset);
+}
+
+void remove_from_qp(ReducedQp& qp, const Vector<const index_t>& positions) {
+  std::vector<index_t> in_qp;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const index_t at = positions.data()[i] + 1;
+    if (at < 1 || at >= qp.size() || (!in_qp.empty() && at <= in_qp.back()))
+      throw std::invalid_argument("positions must be those of planes, ascending");
+    if (qp.weights()[at] != 0.0) throw std::invalid_argument("a plane with weight must stay");
+    in_qp.push_back(at);
+  }
+  qp.remove(in_qp);
+}
+
 }  // namespace
 
 void bind_reduced_qp(nb::module_& m) {
+  nb::class_<ReducedQp>(m, "ReducedQp",
+                        "The QP over planes known by their products; see "
+                        "cutplane.solvers.gram_bundle.")
+      .def(nb::init<double>(), nb::arg("lower_bound"))
+      .def("append", &append_to_qp, nb::arg("products"), nb::arg("offset"))
+      .def("remove", &remove_from_qp, nb::arg("positions"))
+      .def("solve", &solve_qp, nb::arg("C"))
+      .def("idle", [](const ReducedQp& qp) {
+        return to_numpy(std::vector<index_t>(qp.idle().begin() + 1, qp.idle().end()));
+      });
   nb::class_<Bundle>(m, "Bundle", "Planes and the QP over them; see cutplane.solvers.bundle.")
       .def(nb::init<index_t, double, int>(), nb::arg("dimension"), nb::arg("lower_bound"),
            nb::arg("n_threads"))

@@ -1,3 +1,4 @@
+#include "core/columns.hpp"
 #include "core/row_passes.hpp"
 
 namespace cutplane {
@@ -49,26 +50,28 @@ struct CsrRows {
       sum[indices[k]] += static_cast<S>(coef * static_cast<double>(values[k]));
   }
 
-  CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
-    for (index_t j = 0; j < m; ++j) out[j] = 0.0;
-    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k) {
-      const double value = values[k];
-      const double* row = w + static_cast<index_t>(indices[k]) * m;
-#pragma omp simd
-      for (index_t j = 0; j < m; ++j) out[j] += value * row[j];
-    }
+  // Calls a function with the value and the feature of every entry of a row.
+  CUTPLANE_INLINE auto each(index_t i) const {
+    return [this, i](auto&& body) __attribute__((always_inline)) {
+      const index_t end = indptr[i + 1];
+      for (index_t k = indptr[i]; k < end; ++k)
+        body(static_cast<double>(values[k]), static_cast<index_t>(indices[k]));
+    };
   }
-
+  CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
+    dot_all_columns(each(i), w, m, out);
+  }
+  CUTPLANE_INLINE void dot_few(index_t i, const std::int16_t* at_columns, index_t count, index_t m,
+                               const double* w, double* out) const {
+    dot_few_columns(each(i), at_columns, count, w, m, out);
+  }
   CUTPLANE_INLINE void axpy_many(index_t i, const double* coef, index_t m, double* sum) const {
-    bool any = false;
-    for (index_t j = 0; j < m; ++j) any |= coef[j] != 0.0;
-    if (!any) return;
-    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k) {
-      const double value = values[k];
-      double* row = sum + static_cast<index_t>(indices[k]) * m;
-#pragma omp simd
-      for (index_t j = 0; j < m; ++j) row[j] += value * coef[j];
-    }
+    add_all_columns(each(i), coef, m, sum);
+  }
+  // sum (d x m) += x_i times the coefficients of a few columns.
+  CUTPLANE_INLINE void axpy_few(index_t i, const std::int32_t* at_columns, const double* coef,
+                                index_t count, index_t m, double* sum) const {
+    add_few_columns(each(i), at_columns, coef, count, m, sum);
   }
 
   // Indices are sorted within a row (sources/csr.py sees to it): m <= k is the lower triangle.

@@ -1,3 +1,4 @@
+#include "core/columns.hpp"
 #include "core/row_passes.hpp"
 
 namespace cutplane {
@@ -81,26 +82,26 @@ struct DenseRows {
     }
   }
 
-  CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
-    const T* row = values + i * stride;
-    for (index_t j = 0; j < m; ++j) out[j] = 0.0;
-    for (index_t c = 0; c < d; ++c) {
-      const double value = row[c];
-#pragma omp simd
-      for (index_t j = 0; j < m; ++j) out[j] += value * w[c * m + j];
-    }
+  // Calls a function with the value and the feature of every entry of a row.
+  CUTPLANE_INLINE auto each(index_t i) const {
+    return [row = values + i * stride, this](auto&& body) __attribute__((always_inline)) {
+      for (index_t j = 0; j < d; ++j) body(static_cast<double>(row[j]), j);
+    };
   }
-
+  CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
+    dot_all_columns(each(i), w, m, out);
+  }
+  CUTPLANE_INLINE void dot_few(index_t i, const std::int16_t* at_columns, index_t count, index_t m,
+                               const double* w, double* out) const {
+    dot_few_columns(each(i), at_columns, count, w, m, out);
+  }
   CUTPLANE_INLINE void axpy_many(index_t i, const double* coef, index_t m, double* sum) const {
-    bool any = false;
-    for (index_t j = 0; j < m; ++j) any |= coef[j] != 0.0;
-    if (!any) return;
-    const T* row = values + i * stride;
-    for (index_t c = 0; c < d; ++c) {
-      const double value = row[c];
-#pragma omp simd
-      for (index_t j = 0; j < m; ++j) sum[c * m + j] += value * coef[j];
-    }
+    add_all_columns(each(i), coef, m, sum);
+  }
+  // sum (d x m) += x_i times the coefficients of a few columns.
+  CUTPLANE_INLINE void axpy_few(index_t i, const std::int32_t* at_columns, const double* coef,
+                                index_t count, index_t m, double* sum) const {
+    add_few_columns(each(i), at_columns, coef, count, m, sum);
   }
 
   CUTPLANE_INLINE void outer(index_t i, double weight, double* sum) const {

@@ -1,5 +1,6 @@
 // A dense matrix whose columns are contiguous (Fortran order, a transposed array, a DataFrame's
 // block).
+#include "core/columns.hpp"
 #include "core/row_passes.hpp"
 
 namespace cutplane {
@@ -26,19 +27,28 @@ struct StridedRows {
     for (index_t j = 0; j < d; ++j)
       sum[j] += static_cast<S>(coef * static_cast<double>(values[i + j * stride]));
   }
+  // Calls a function with the value and the feature of every entry of a row.
+  CUTPLANE_INLINE auto each(index_t i) const {
+    return [this, i](auto&& body) __attribute__((always_inline)) {
+      for (index_t j = 0; j < d; ++j) body(static_cast<double>(values[i + j * stride]), j);
+    };
+  }
   CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
-    for (index_t j = 0; j < m; ++j) out[j] = 0.0;
-    for (index_t c = 0; c < d; ++c) {
-      const double value = values[i + c * stride];
-      for (index_t j = 0; j < m; ++j) out[j] += value * w[c * m + j];
-    }
+    dot_all_columns(each(i), w, m, out);
+  }
+  CUTPLANE_INLINE void dot_few(index_t i, const std::int16_t* at_columns, index_t count, index_t m,
+                               const double* w, double* out) const {
+    dot_few_columns(each(i), at_columns, count, w, m, out);
   }
   CUTPLANE_INLINE void axpy_many(index_t i, const double* coef, index_t m, double* sum) const {
-    for (index_t c = 0; c < d; ++c) {
-      const double value = values[i + c * stride];
-      for (index_t j = 0; j < m; ++j) sum[c * m + j] += value * coef[j];
-    }
+    add_all_columns(each(i), coef, m, sum);
   }
+  // sum (d x m) += x_i times the coefficients of a few columns.
+  CUTPLANE_INLINE void axpy_few(index_t i, const std::int32_t* at_columns, const double* coef,
+                                index_t count, index_t m, double* sum) const {
+    add_few_columns(each(i), at_columns, coef, count, m, sum);
+  }
+
   CUTPLANE_INLINE void outer(index_t i, double weight, double* sum) const {
     for (index_t j = 0; j < d; ++j) {
       const double scaled = weight * static_cast<double>(values[i + j * stride]);

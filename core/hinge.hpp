@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "core/example_sums.hpp"
 
 namespace cutplane {
 
@@ -19,15 +19,6 @@ struct HingeSample {
   const double* c;
   double each;
   index_t n;
-};
-
-// Scores on a line s + t * direction, the direction given as an array, by its end (direction = end
-// - s), or constant: 1 for every example, as the intercept moves.
-struct ScoreLine {
-  enum class Kind { kConstant, kAlong, kTowards };
-  const double* s;
-  const double* other = nullptr;
-  Kind kind = Kind::kConstant;
 };
 
 struct HingeCut {
@@ -40,10 +31,6 @@ struct SmoothedHinge {
   double offset;  // sum c_i pi_i
   double error;   // sum c_i (max(0, z_i) - pi_i z_i): what rounding adds to the gap
   index_t kinks;  // examples with 0 <= z/h + ½ <= 1
-};
-
-struct RayDerivatives {
-  double value, slope, curvature;
 };
 
 double hinge_value(const HingeSample& sample, const double* s, int n_threads);

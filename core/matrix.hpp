@@ -13,7 +13,8 @@
 
 namespace cutplane {
 
-struct Ascent;  // core/dual_ascent.hpp
+struct Ascent;       // core/dual_ascent.hpp
+struct BlockAscent;  // core/multiclass/ascent.hpp
 
 class Matrix {
  public:
@@ -43,6 +44,8 @@ class Matrix {
   virtual void squared_norms(double* out, int n_threads) const = 0;
   // One sweep of dual coordinate ascent, on the calling thread.
   virtual void ascend(Ascent& state) const = 0;
+  // The same over the blocks of a multi-class risk.
+  virtual void ascend_blocks(BlockAscent& state) const = 0;
   // The first row whose values are not all finite; -1 if there is none.
   virtual index_t first_nonfinite_row(int n_threads) const = 0;
 };

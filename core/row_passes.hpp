@@ -10,8 +10,10 @@
 
 #include "core/dual_ascent.hpp"
 #include "core/matrix.hpp"
+#include "core/multiclass/block_sweep.hpp"
 #include "core/multiversion.hpp"
 #include "core/parallel.hpp"
+#include "core/random_order.hpp"
 
 namespace cutplane {
 
@@ -87,30 +89,6 @@ CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
                                               std::span<const std::int64_t> subset, index_t begin,
                                               index_t end, const double* weights, double* sum) {
   for (index_t s = begin; s < end; ++s) rows.outer(rows.at(subset[s]), weights[s], sum);
-}
-
-CUTPLANE_INLINE std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
-  std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
-// Runs of neighbouring examples stay together when the order is shuffled: memory is read in runs,
-// and the order is still random enough for the ascent.
-inline constexpr index_t kRun = 4;
-// The order is known: the first lines of a row some steps ahead are fetched early.
-inline constexpr index_t kAhead = 8;
-
-CUTPLANE_INLINE void shuffle_runs(std::vector<std::int32_t>& order, index_t active,
-                                  std::uint64_t& random) {
-  const index_t runs = active / kRun;
-  for (index_t r = runs - 1; r > 0; --r) {
-    // The high half of a product instead of a division: all but uniform, as r is far below 2^32.
-    const index_t other =
-        static_cast<index_t>((next_random(random) >> 32) * static_cast<std::uint64_t>(r + 1) >> 32);
-    for (index_t j = 0; j < kRun; ++j) std::swap(order[r * kRun + j], order[other * kRun + j]);
-  }
 }
 
 template <class Rows>
@@ -193,7 +171,14 @@ class RowMatrix : public Matrix {
   }
 
   void combine(const double* coef, index_t k, double* out, int n_threads) const override {
-    sum_blocks(rows_.n, entries() * k, rows_.d * k, out, n_threads,
+    // Of several columns mostly few have coefficients: work and blocks are counted by those.
+    index_t there = rows_.n;
+    if (k > 1) {
+      there = 0;
+      for (index_t j = 0; j < rows_.n * k; ++j) there += coef[j] != 0.0;
+    }
+    const index_t work = rows_.n == 0 ? 0 : entries() / rows_.n * there;
+    sum_blocks(rows_.n, k > 1 ? work : entries(), rows_.d * k, out, n_threads,
                [&](index_t begin, index_t end, double* sum) {
                  add_rows(rows_, begin, end, coef, k, sum);
                });
@@ -237,6 +222,7 @@ class RowMatrix : public Matrix {
   }
 
   void ascend(Ascent& state) const override { ascend_rows(rows_, state); }
+  void ascend_blocks(BlockAscent& state) const override { ascend_row_blocks(rows_, state); }
 
   index_t first_nonfinite_row(int n_threads) const override {
     const Blocks blocks = row_blocks();

@@ -352,3 +352,50 @@ def test_version(cutplane: Command) -> None:
     status, out, _ = cutplane("--version")
     assert status == 0
     assert re.fullmatch(r"cutplane \d+\.\d+\.\d+\n", out)
+
+
+# Reports
+
+
+def test_a_report_shows_the_command_and_the_held_out_data(cutplane: Command) -> None:
+    write_data(Path("held out.svm"), [-1, 1], n=40)
+    Path("names.txt").write_text("age\nheight\nweight\nshoe size\n")
+    words = ("train", "data.svm", "m.safetensors", "--report", "run.html", "--test", "held out.svm")
+    status, out, err = cutplane(*words, "--feature-names", "names.txt")
+    assert (status, err) == (0, "")
+    assert "run.html" in out
+    page = Path("run.html").read_text(encoding="utf-8")
+    assert "cutplane train data.svm m.safetensors --report run.html --test &#x27;held out.svm&#x27;" in page
+    assert "shoe size" in page
+    assert "On held-out data" in page
+    assert "LinearSVC on data.svm" in page
+
+
+def test_features_of_a_report_are_numbered_as_in_the_file(cutplane: Command) -> None:
+    write_data(Path("zero.svm"), [-1, 1], first=0)
+    for file, numbers in (("data.svm", range(1, 5)), ("zero.svm", range(4))):
+        assert cutplane("train", file, "m.safetensors", "--report", "run.html")[0] == 0
+        found = set(map(int, re.findall(r">feature (\d+)<", Path("run.html").read_text(encoding="utf-8"))))
+        assert found == set(numbers)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--report run.txt", "does not end in .html"),
+        ("--test data.svm", "is for reports: give --report too"),
+        ("--feature-names data.svm", "is for reports: give --report too"),
+        ("--report run.html --test nowhere.svm", "nowhere.svm"),
+        ("--report run.html --test wide.svm", "wide.svm has 9 features, but the data to train on has 4"),
+        ("--report run.html --feature-names data.svm", "data.svm has 60 lines, but there are 4 features to name"),
+        ("--report data.svm.html/run.html", "data.svm.html"),
+    ],
+)
+def test_a_report_that_cannot_be_is_refused_before_training(cutplane: Command, options: str, words: str) -> None:
+    Path("wide.svm").write_text("1 9:1\n")
+    before = contents()
+    status, out, err = cutplane("train", "data.svm", "new.safetensors", *options.split())
+    assert status in (1, 2)
+    assert words in err
+    assert out == ""
+    assert contents() == before

@@ -6,10 +6,28 @@ from cutplane._runtime import load_core
 
 load_core()
 
+from cutplane.estimators.cross_validation import LinearSVCCV, LinearSVRCV
+from cutplane.estimators.kernel_maps import CholeskyFeatures, WhitenedKernelMap
+from cutplane.estimators.linear_one_class import LinearOneClassSVM
 from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.estimators.linear_svr import LinearSVR
 from cutplane.estimators.persistence import load
+from cutplane.estimators.sampled_cut_svc import SampledCutSVC
 from cutplane.estimators.sequence_svm import SequenceSVM
 from cutplane.estimators.structural_svm import StructuralSVM
 
 __version__ = version("cutplane")
-__all__ = ["LinearSVC", "SequenceSVM", "StructuralSVM", "__version__", "load"]
+__all__ = [
+    "CholeskyFeatures",
+    "LinearOneClassSVM",
+    "LinearSVC",
+    "LinearSVCCV",
+    "LinearSVR",
+    "LinearSVRCV",
+    "SampledCutSVC",
+    "SequenceSVM",
+    "StructuralSVM",
+    "WhitenedKernelMap",
+    "__version__",
+    "load",
+]

@@ -10,6 +10,8 @@ import numpy as np
 from cutplane import _core
 from cutplane.risks.base import Array, Ray, Risk, RoundedRisk, Rows, Smoothed
 from cutplane.risks.hinge import Hinge
+from cutplane.risks.intercept import balanced
+from cutplane.risks.root import rising_root
 from cutplane.solvers.base import Curvature, Cut, Point, SmoothedCut
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
@@ -260,6 +262,11 @@ class HingeAscent:
         """The mean squared length of an example."""
         return self._ascent.mean_square
 
+    @property
+    def can_start(self) -> bool:
+        """Whether it can begin at a plane."""
+        return True
+
     def start(self, plane: Cut, fraction: float) -> None:
         """Begin with every dual variable at a fraction of its bound; `plane` is that of all at their bounds."""
         self._ascent.start(fraction, -self._C * plane.slope)
@@ -290,41 +297,17 @@ class HingeAscent:
 
 
 def _balanced(s: Smoothed, scores: Array, risk: RoundedRisk) -> Smoothed:
-    """The plane with the heavier side scaled down until its coefficients sum to zero.
-
-    An intercept can be balanced only as finely as scores resolve h; without this, what is left would lean on it.
-    """
-    coef = s.coef.copy()
-    for _ in range(2):  # the second time for what rounding left
-        excess = coef.sum()
-        heavier = coef > 0.0 if excess > 0.0 else coef < 0.0
-        total = coef[heavier].sum()
-        if excess == 0.0 or total == 0.0:
-            break
-        coef[heavier] *= max(0.0, 1.0 - excess / total)
+    """The plane with coefficients that sum to zero to the last digit."""
+    coef = balanced(s.coef)
     offset = risk.plane_offset(coef)
     return s._replace(coef=coef, offset=offset, error=s.value - float(coef @ scores) - offset)
 
 
 def _balancing_shift(risk: RoundedRisk, scores: Array, h: float, rest: float) -> float:
-    """The root in t of the slope of the rounded risk along a constant, by Newton's method in a bracket."""
-    low, high, t = -np.inf, np.inf, 0.0
-    for _ in range(100):
+    """The root in t of the slope of the rounded risk along a constant."""
+
+    def slope(t: float) -> tuple[float, float]:
         _, slope, curvature = risk.smoothed_ray(scores, None, t, h)
-        slope += rest
-        if abs(slope) <= 1e-15:
-            break
-        if slope > 0:
-            high = t
-        else:
-            low = t
-        step = t - slope / curvature if curvature > 0 else np.nan
-        if not low < step < high:
-            if np.isinf(low) or np.isinf(high):
-                step = t - np.sign(slope) * max(1.0, 2.0 * abs(t))
-            else:
-                step = 0.5 * (low + high)
-        if step == t:
-            break
-        t = float(step)
-    return t
+        return slope + rest, curvature
+
+    return rising_root(slope, 0.0, tolerance=1e-15)

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cutplane import LinearSVC
+from cutplane import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
 
 # Scikit-learn's own LinearSVC needs these too: equal problems are solved to a tolerance, not to the bit.
 SAME_PROBLEM_NOT_SAME_BITS = {
@@ -12,7 +12,17 @@ SAME_PROBLEM_NOT_SAME_BITS = {
 
 
 @parametrize_with_checks(
-    [LinearSVC(), LinearSVC(method="newton"), LinearSVC(method="oca", intercept_scaling=1.0)],
+    [
+        LinearSVC(),
+        LinearSVC(method="newton"),
+        LinearSVC(method="oca", intercept_scaling=1.0),
+        LinearSVC(loss="logistic"),
+        LinearSVR(),
+        LinearSVR(loss="huber"),
+        LinearOneClassSVM(),
+        LinearSVCCV([0.1, 1.0], cv=2),
+        LinearSVRCV([0.1, 1.0], cv=2),
+    ],
     expected_failed_checks=lambda estimator: SAME_PROBLEM_NOT_SAME_BITS,
 )
 def test_scikit_learn_check(estimator, check):

@@ -116,6 +116,17 @@ def test_multilabel_is_one_hinge_for_each_label():
     assert together.objective_ == pytest.approx(sum(alone), rel=3e-6)
 
 
+@pytest.mark.parametrize(("rescaling", "cost"), [("margin", None), ("margin", COST), ("slack", COST)])
+def test_classes_have_the_optimum_of_the_dedicated_risk(rescaling, cost):
+    model, X, y, _ = classes(MulticlassModel(["a", "b", "c"], cost))
+    structured = StructuralSVM(model, C=0.7, tol=1e-6, rescaling=rescaling).fit(X, y)
+    dedicated = LinearSVC(
+        C=0.7, tol=1e-6, multi_class="crammer_singer", cost=cost, rescaling=rescaling, fit_intercept=False
+    ).fit(X, y)
+    assert structured.objective_ == pytest.approx(dedicated.objective_, rel=3e-6)
+    assert max(structured.lower_bound_, dedicated.lower_bound_) <= min(structured.objective_, dedicated.objective_)
+
+
 def test_two_classes_are_a_binary_hinge():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(40, 3))

@@ -68,7 +68,7 @@ def run(arguments: list[str]) -> int:
     """
     debug = "--debug" in arguments or os.environ.get("CUTPLANE_DEBUG", "") not in ("", "0")
     try:
-        status = app(arguments, prog_name="cutplane", standalone_mode=False)
+        status = app(arguments, prog_name="cutplane", standalone_mode=False, obj=arguments)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
         # Typer turns a broken pipe inside a command into SystemExit, its only use of it here.

@@ -24,6 +24,8 @@ def train(request: TrainRequest) -> int:
         quiet=request.quiet,
     )
     _refuse_targets(request.data, examples.y)
+    held_out = None if request.report is None else request.report.read_test(examples, request.threads)
+    names = None if request.report is None else request.report.read_names(examples.X.shape[1])
     model = LinearSVC(
         **request.solver_params(),
         fit_intercept=request.fit_intercept,
@@ -31,7 +33,14 @@ def train(request: TrainRequest) -> int:
         class_weight=request.class_weight,
     )
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
-    return request.finish(run, notes={"zero_based": examples.zero_based}, labels=list(model.classes_))
+    return request.finish(
+        run,
+        notes={"zero_based": examples.zero_based},
+        labels=list(model.classes_),
+        train=examples,
+        held_out=held_out,
+        names=names,
+    )
 
 
 def _refuse_targets(path: Path, y: NDArray[Any]) -> None:

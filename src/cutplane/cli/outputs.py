@@ -8,6 +8,7 @@ import typer
 
 from cutplane.io.atomic import OutputError, check_writable
 from cutplane.io.model_file import is_model_file
+from cutplane.report.build import check_report_name
 from cutplane.report.plots import plot_format
 
 
@@ -28,6 +29,15 @@ def check_plot_output(path: Path, *, inputs: list[Path]) -> None:
         plot_format(path)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--plot") from error
+    check_text_output(path, inputs=inputs)
+
+
+def check_report_output(path: Path, *, inputs: list[Path]) -> None:
+    """Refuse a report that no browser would open, or in a place that cannot be written."""
+    try:
+        check_report_name(path)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--report") from error
     check_text_output(path, inputs=inputs)
 
 

@@ -11,13 +11,15 @@ from rich.text import Text
 
 from cutplane.cli.options import DebugOption, JsonOption, QuietOption, ThreadsOption
 from cutplane.cli.output import print_facts, print_json, stdout
-from cutplane.cli.outputs import check_model_output, check_plot_output, check_text_output
+from cutplane.cli.outputs import check_model_output, check_plot_output, check_report_output, check_text_output
 from cutplane.cli.training import fit
-from cutplane.datasets import adult_svmlight, load_adult
+from cutplane.datasets import adult_feature_names, adult_svmlight, load_adult
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.persistence import save
 from cutplane.io.atomic import OutputError, replace_file
+from cutplane.report.build import write_report
 from cutplane.report.plots import save_convergence
+from cutplane.report.trained import Examples, Trained
 
 
 def quickstart(
@@ -47,6 +49,16 @@ def quickstart(
     for subset in ("train", "test"):
         with replace_file(files[subset]) as stream:
             stream.write(adult_svmlight(subset))
+    about = Trained(
+        run.model,
+        train=Examples(X, y),
+        held_out=Examples(X_test, y_test),
+        feature_names=adult_feature_names(),
+        data="Adult",
+        command="cutplane quickstart",
+        seconds=run.seconds,
+    )
+    write_report(about, files["report"], "Adult (1994 US census): does a person earn over $50,000 a year?")
 
     if as_json:
         print_json({**files, **run.as_json(), "test_accuracy": accuracy})
@@ -66,11 +78,13 @@ def _prepare(folder: Path) -> dict[str, Path]:
     files = {
         "model": folder / "model.safetensors",
         "plot": folder / "convergence.png",
+        "report": folder / "report.html",
         "train": folder / "adult-train.svm",
         "test": folder / "adult-test.svm",
     }
     check_model_output(files["model"], inputs=[])
     check_plot_output(files["plot"], inputs=[])
+    check_report_output(files["report"], inputs=[])
     for subset in ("train", "test"):
         check_text_output(files[subset], inputs=[])
     return files
@@ -80,9 +94,10 @@ def next_commands(files: dict[str, Path]) -> list[str]:
     """Commands that work as they are, on the files that were just written."""
     quoted = {name: shlex.quote(str(path)) for name, path in files.items()}
     other = shlex.quote(str(files["model"].with_name("smaller-C.safetensors")))
+    report = shlex.quote(str(files["report"].with_name("smaller-C.html")))
     return [
         f"cutplane evaluate {quoted['model']} {quoted['test']}",
-        f"cutplane train {quoted['train']} {other} --C 0.01 --tol 1e-6",
+        f"cutplane train {quoted['train']} {other} --C 0.01 --tol 1e-6 --report {report} --test {quoted['test']}",
         f"cutplane predict {quoted['model']} {quoted['test']} --scores | head -n 3",
         f"cutplane info {quoted['model']}",
     ]

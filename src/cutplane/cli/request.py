@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cutplane.cli.data import Examples
 from cutplane.cli.output import print_facts, print_json
+from cutplane.cli.reporting import Report
 from cutplane.cli.training import Run
 from cutplane.estimators.persistence import save
 from cutplane.report.plots import save_convergence
@@ -31,6 +33,7 @@ class TrainRequest:
     zero_based: bool | None
     n_features: int | None
     plot: Path | None
+    report: Report | None
     as_json: bool
     quiet: bool
     template: Path | None = None
@@ -47,14 +50,28 @@ class TrainRequest:
             "n_jobs": self.threads,
         }
 
-    def finish(self, run: Run, *, notes: dict[str, Any], labels: list[Any] | None = None) -> int:
-        """Save the model, and the plot if wanted, say what was done and return the exit status."""
+    def finish(
+        self,
+        run: Run,
+        *,
+        notes: dict[str, Any],
+        labels: list[Any] | None = None,
+        train: Examples | None = None,
+        held_out: Examples | None = None,
+        names: list[str] | None = None,
+    ) -> int:
+        """Save the model, the plot and the report if wanted, say what was done and return the exit status.
+
+        `train`, `held_out` and `names` (of features) go into the report.
+        """
         save(run.model, self.model_path, notes={"data": self.data.name, **notes})
         if self.plot is not None:
             save_convergence(run.model.history_, self.plot, tol=self.tol, labels=labels)
+        if self.report is not None:
+            self.report.write(run, self.data, train, held_out, names)
+        files = {"model": self.model_path, "plot": self.plot, "report": self.report and self.report.path}
         if self.as_json:
-            print_json({"model": self.model_path, "plot": self.plot, **run.as_json()})
+            print_json({**files, **run.as_json()})
         elif not self.quiet:
-            saved = [("model", str(self.model_path))] + ([] if self.plot is None else [("plot", str(self.plot))])
-            print_facts(run.facts() + saved)
+            print_facts(run.facts() + [(name, str(path)) for name, path in files.items() if path is not None])
         return run.status

@@ -22,6 +22,7 @@ from cutplane.cli.options import (
     positive,
 )
 from cutplane.cli.outputs import check_model_output, check_plot_output
+from cutplane.cli.reporting import Report
 from cutplane.cli.request import TrainRequest
 
 # Each in a module of its own, with a function `train` that takes the request.
@@ -32,6 +33,7 @@ _TASKS = {
 
 
 def train(
+    context: typer.Context,
     data: DataArgument,
     model_path: Annotated[
         Path, typer.Argument(metavar="MODEL", help="Where to write the model file.", show_default=False)
@@ -86,6 +88,18 @@ def train(
         Path | None,
         typer.Option(metavar="FILE", help="Save a convergence plot (.png, .svg or .pdf).", show_default=False),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Save a report of the training (.html).", show_default=False),
+    ] = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Held-out examples to show in the report.", show_default=False),
+    ] = None,
+    feature_names: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Names for the report, one feature a line.", show_default=False),
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     _debug: DebugOption = False,
@@ -100,6 +114,7 @@ def train(
     check_model_output(model_path, inputs=[data])
     if plot is not None:
         check_plot_output(plot, inputs=[data, model_path])
+    outputs = [model_path] if plot is None else [model_path, plot]
     request = TrainRequest(
         data=data,
         model_path=model_path,
@@ -117,6 +132,7 @@ def train(
         n_features=n_features,
         template=template,
         plot=plot,
+        report=Report.asked(context, report, test, feature_names, inputs=[data, *outputs]),
         as_json=as_json,
         quiet=quiet,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from cutplane.estimators import validation
 from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks
 from cutplane.estimators.savable import Arrays, Savable, finite
 from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
-from cutplane.objective import make_objective
-from cutplane.risks.base import Risk
+from cutplane.objective import Objective, make_objective
+from cutplane.risks.base import Risk, Rows
+from cutplane.risks.translated import translated
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
 from cutplane.solvers.stopping import Stopping
@@ -25,11 +27,32 @@ from cutplane.sources import Source, as_source
 from cutplane.sources.augmented import AugmentedSource
 
 
+class Prepared(NamedTuple):
+    """Checked examples, and what makes the problems of them.
+
+    Attributes
+    ----------
+    X, y, weights : array
+        The examples and their weights (None: 1 each), checked.
+    problems : sequence of callables
+        Each makes the risk of one problem on some of the examples (None: on all), when its turn comes.
+    key : tuple
+        All besides X and the weights that the risks depend on, arrays or comparable values: what a warm start must
+        find equal.
+    """
+
+    X: Any
+    y: Any
+    weights: NDArray[np.float64] | None
+    problems: Sequence[Callable[[Rows | None], Risk]]
+    key: tuple[Any, ...]
+
+
 class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator):
     """A model of one score per example, or of one for each of several problems on the same examples.
 
     A subclass names its parameters in `__init__` (those that it leaves out have the values below), checks its
-    examples, and calls `_train` with what makes the risk of each problem.
+    examples in `_prepare`, and calls `_train` with what makes the risk of each problem.
     """
 
     C: float = 1.0
@@ -40,12 +63,18 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     line_search: str = "exact"
     fit_intercept: bool = True
     intercept_scaling: float | None = None
+    prior: Any = None
+    nonnegative: Any = None
     max_iter: int | None = 10_000
     time_limit: float | None = None
     n_jobs: int | None = None
     warm_start: bool = False
     random_state: Any = None
     on_step: Callable[..., Any] | None = None
+
+    def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """The examples checked, `n_features_in_` and the like set, and the problems to solve."""
+        raise NotImplementedError
 
     def _training(self) -> Training:
         """The settings, checked."""
@@ -79,34 +108,45 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     def _penalised(self) -> bool:
         return bool(self.fit_intercept) and self.intercept_scaling is not None
 
-    def _train(
-        self,
-        training: Training,
-        X: Any,
-        y: Any,
-        weights: NDArray[np.float64] | None,
-        problems: Sequence[Callable[[], Risk]],
-        key: Iterable[Any],
-    ) -> list[Result]:
-        """Solve each problem and keep the results.
+    def _source(self, X: Any, n_threads: int) -> Source:
+        """The examples, with a constant feature where the intercept is penalised."""
+        source = as_source(X, n_threads=n_threads)
+        return AugmentedSource(source, float(self.intercept_scaling or 0.0)) if self._penalised else source
 
-        Parameters
-        ----------
-        training : Training
-            The settings.
-        X, y, weights : array
-            The examples and their weights (None: 1 each), checked.
-        problems : sequence of callables
-            Each makes the risk of one problem, when its turn comes.
-        key : iterable
-            All besides X and the weights that the risks depend on, arrays or comparable values: what a warm start
-            must find equal.
-        """
-        source = as_source(X, n_threads=training.n_threads)
-        if self._penalised:
-            source = AugmentedSource(source, float(self.intercept_scaling or 0.0))
+    def _problem(
+        self, source: Source, risk: Risk, training: Training, index: int, n_problems: int
+    ) -> tuple[Objective, Training]:
+        """The objective of one problem and the settings for it: weights count from the prior, bounds too."""
+        d = source.shape[1] - self._penalised
+        prior = self._prior_rows(n_problems, d)
+        if prior is not None:
+            risk = translated(risk, source.scores(self._padded(prior[index], 0.0)))
+        mask = validation.check_features("nonnegative", self.nonnegative, d)
+        if mask is not None:
+            bounds = np.where(mask, 0.0 if prior is None else -prior[index], -np.inf)
+            training = replace(training, bounds=self._padded(bounds, -np.inf))
+        return self._objective(source, risk), training
+
+    def _padded(self, values: NDArray[np.float64], last: float) -> NDArray[np.float64]:
+        """With a value for the constant feature, where there is one."""
+        return np.append(values, last) if self._penalised else np.ascontiguousarray(values)
+
+    def _prior_rows(self, n_problems: int, d: int) -> NDArray[np.float64] | None:
+        return validation.check_prior(self.prior, n_problems, d)
+
+    def _weights(self, results: list[Result]) -> NDArray[np.float64]:
+        """The weights of each problem, those of the constant feature included: what was found, beside the prior."""
+        w = np.vstack([r.w for r in results])
+        prior = self._prior_rows(len(results), w.shape[1] - self._penalised)
+        if prior is not None:
+            w[:, : prior.shape[1]] += prior
+        return w
+
+    def _train(self, training: Training, prepared: Prepared) -> list[Result]:
+        """Solve each problem and keep the results."""
+        X, y, weights, problems, key = prepared
+        source = self._source(X, training.n_threads)
         warm = self._warm_results(source, (weights, *key))
-        everyone = float(X.shape[0]) if weights is None else float(weights.sum())
         results: list[Result] = []
         books: list[Ledger] = []
 
@@ -116,10 +156,9 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
         hooks = StepHooks(self, self.on_step, X, y, so_far)
         for index, make_risk in enumerate(problems):
-            risk = make_risk()
-            objective = make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
-            total = everyone if risk.total_weight is None else risk.total_weight
-            run = training.for_risk(total, hooks if hooks.wanted else None)
+            risk = make_risk(None)
+            objective, run = self._problem(source, risk, training, index, len(problems))
+            run = run.for_risk(total_weight(risk, X.shape[0], weights), hooks if hooks.wanted else None)
             results.append(run.run(objective, warm[index] if warm else None, books.append))
             warn_unless_proven(results[-1], type(self).__name__)
             if results[-1].stop_reason == "interrupted" and len(results) < len(problems):
@@ -127,6 +166,10 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         self._keep(results)
         hooks.close()
         return results
+
+    def _objective(self, source: Source, risk: Risk) -> Objective:
+        """The risk of a problem as a function of its weights."""
+        return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
 
     def _keep(self, results: list[Result]) -> None:
         """The fitted model and its certificate, as attributes."""
@@ -146,7 +189,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
     def _fitted(self, results: list[Result]) -> dict[str, Any]:
         """The attributes that predictions need: a row of weights and an intercept for each problem."""
-        w = np.vstack([r.w for r in results])
+        w = self._weights(results)
         intercept = np.array([r.intercept for r in results])
         if self._penalised:
             intercept = float(self.intercept_scaling or 0.0) * w[:, -1]
@@ -161,7 +204,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         probe = np.random.default_rng(0).standard_normal(source.shape[1])
         digest = hashlib.sha256(source.scores(probe).tobytes())
         values = []
-        for part in key:
+        for part in (*key, _as_key(self.prior), _as_key(self.nonnegative)):
             if isinstance(part, np.ndarray):
                 digest.update(part.tobytes())
             values.append(None if isinstance(part, np.ndarray) else part)
@@ -174,11 +217,11 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         coef = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
         return {"coef": coef, "intercept": np.asarray(self.intercept_)}, {}
 
-    def _weights_from_file(self, arrays: Arrays, shape: tuple[int, ...]) -> None:
-        """Take `coef_` of the given shape and an intercept for each of its rows; there are as many problems."""
+    def _weights_from_file(self, arrays: Arrays, shape: tuple[int, ...], problems: int | None = None) -> None:
+        """Take `coef_` of the given shape and an intercept for each of its rows; there are as many problems, or so."""
         self.coef_: Any = finite(arrays, "coef", shape)
         self.intercept_: NDArray[np.float64] = finite(arrays, "intercept", shape[:-1] or (1,))
-        if np.size(self.gap_) != (shape[0] if len(shape) > 1 else 1):
+        if np.size(self.gap_) != (problems or (shape[0] if len(shape) > 1 else 1)):
             raise ValueError("the certificate is not one number per problem")
 
     def __sklearn_tags__(self) -> Any:
@@ -186,6 +229,17 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _as_key(parameter: Any) -> Any:
+    return None if parameter is None else np.asarray(parameter)
+
+
+def total_weight(risk: Risk, n_examples: int, weights: NDArray[np.float64] | None) -> float:
+    """What C per example is multiplied by to weigh the risk."""
+    if risk.total_weight is not None:
+        return risk.total_weight
+    return float(n_examples) if weights is None else float(weights.sum())
 
 
 def _each(values: list[float]) -> Any:

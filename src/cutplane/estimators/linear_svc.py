@@ -1,4 +1,4 @@
-"""`LinearSVC`: binary and one-vs-rest linear classification with a certificate."""
+"""`LinearSVC`: linear classification of two classes or more with a certificate."""
 
 from __future__ import annotations
 
@@ -9,32 +9,60 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from cutplane.estimators import validation
+from cutplane.estimators.c_path import CPathMixin
 from cutplane.estimators.callbacks import with_callbacks
-from cutplane.estimators.linear_model import LinearModel
+from cutplane.estimators.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
+from cutplane.estimators.linear_model import LinearModel, Prepared
 from cutplane.estimators.savable import Arrays, labels_from_file, labels_to_file
-from cutplane.risks.base import Risk
+from cutplane.estimators.training import Training
+from cutplane.objective import Objective
+from cutplane.risks.base import Risk, Rows
+from cutplane.risks.logistic import probabilities
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
 from cutplane.solvers.result import Result, Step
+from cutplane.sources import Source
 
 
-class LinearSVC(LinearClassifierMixin, LinearModel):
+def _has_probabilities(model: LinearSVC) -> bool:
+    """Only the logistic loss makes probabilities of scores."""
+    if model.loss == "logistic":
+        return True
+    raise AttributeError(f"predict_proba needs loss='logistic', not loss={model.loss!r}.")
+
+
+class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     """Linear support vector classification, proven optimal up to `tol`.
 
-    Minimises ½|w|² + C·Σ max(0, 1 - yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised.
+    Minimises ½|w|² + C·Σ loss(yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised; the loss is
+    max(0, 1 - margin) unless `loss` says otherwise.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the losses against the margin, per example.
     loss : str or callable, default="hinge"
-        The loss: the name of one in `cutplane.risks.registry.BINARY`, or your own, a subclass of
+        "hinge", "squared_hinge", "logistic" (with `predict_proba`), another name in
+        `cutplane.risks.registry.BINARY`, or your own: a subclass of
         `cutplane.risks.base.Risk` (or a function that returns one) that is called as ``loss(y, sample_weight)`` with
         labels of -1 and +1.
     loss_options : dict or None, default=None
         Further keyword arguments of the loss.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        More than two classes as one problem for each class against the rest, or as one problem for all of them
+        (Crammer and Singer): ½|W|² + C·Σ max over y of [cost(yᵢ, y) + s_y(xᵢ) - s_yᵢ(xᵢ)], s being the scores.
+    cost_matrix : array of shape (n_classes, n_classes) or None, default=None
+        For ``multi_class="crammer_singer"``: what it costs to say class y of an example of class k, row k, column y, in
+        the order of `classes_`. Zero on the diagonal, positive elsewhere; None is 1 for every mistake.
+    rescaling : {"margin", "slack"}, default="margin"
+        For ``multi_class="crammer_singer"``: whether the cost is the margin asked for (as above) or the factor on a
+        violated margin, cost·(1 + s_y - s_yᵢ). The same where every mistake costs 1.
+    class_features : array of shape (n_classes, q) or None, default=None
+        For ``multi_class="crammer_singer"``: features of the classes, in the order of `classes_`, through which they
+        share weights: the score of class y is xᵀWφ(y). None gives every class weights of its own.
     tol : float, default=1e-3
         The relative gap (upper - lower) / upper at which training ends.
     absolute_tol : float, default=0.0
@@ -51,6 +79,11 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
     intercept_scaling : float or None, default=None
         None leaves the intercept free. A number makes it the weight of a constant feature of that size and penalises
         it, as LIBLINEAR does.
+    prior : array of shape (n_features,) or (n_classes, n_features) or None, default=None
+        Weights w0 to stay close to: ½|w - w0|² takes the place of ½|w|².
+    nonnegative : bool, array of indices or of booleans, or None, default=None
+        Features whose weights must not be negative; True is all of them. Planes are then found by cutting planes
+        (``method="oca"`` or ``"cpa"``) alone.
     class_weight : dict, "balanced" or None, default=None
         Factors on C by class.
     max_iter : int or None, default=10_000
@@ -75,13 +108,13 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
     classes_ : array of shape (n_classes,)
     objective_, lower_bound_, gap_ : float
         The objective at the model, a proven lower bound on its least value, and their relative difference. With more
-        than two classes: arrays, one entry for each class against the rest.
+        than two classes and ``multi_class="ovr"``: arrays, one entry for each class against the rest.
     n_iter_ : int
         Iterations (the most over the classes).
     history_ : list of Step
-        What each iteration reached; a list for each class if there are more than two.
+        What each iteration reached; a list for each class if there are several problems.
     stop_reason_ : str
-        "gap", "max_iter", "time_limit", "interrupted" or "stalled"; a list if there are more than two classes.
+        "gap", "max_iter", "time_limit", "interrupted" or "stalled"; a list if there are several problems.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X has names.
@@ -96,12 +129,25 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
     True
     """
 
+    # For subclasses that leave these parameters out.
+    multi_class: str = "ovr"
+    cost_matrix: Any = None
+    rescaling: str = "margin"
+    class_features: Any = None
+
+    _joint: CrammerSinger | None = None
+    _decides: Risk | None = None
+
     def __init__(
         self,
         C: float = 1.0,
         *,
         loss: str | Callable[..., Risk] = "hinge",
         loss_options: Mapping[str, Any] | None = None,
+        multi_class: str = "ovr",
+        cost_matrix: Any = None,
+        rescaling: str = "margin",
+        class_features: Any = None,
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -109,6 +155,8 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         line_search: str = "exact",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
+        prior: Any = None,
+        nonnegative: Any = None,
         class_weight: Any = None,
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
@@ -120,6 +168,10 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         self.C = C
         self.loss = loss
         self.loss_options = loss_options
+        self.multi_class = multi_class
+        self.cost_matrix = cost_matrix
+        self.rescaling = rescaling
+        self.class_features = class_features
         self.tol = tol
         self.absolute_tol = absolute_tol
         self.risk_tol = risk_tol
@@ -127,6 +179,8 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         self.line_search = line_search
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.prior = prior
+        self.nonnegative = nonnegative
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -144,21 +198,61 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         self
         """
         training = self._training()
+        self._train(training, self._prepare(training, X, y, sample_weight))
+        return self
+
+    def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
+        self._check_multi_class()
         X, y = validation.check_examples(self, X, y)
         check_classification_targets(y)
         self.classes_, codes = validation.check_labels(y)
         weights = validation.check_weights(sample_weight, X, self.class_weight, self.classes_, y)
+        if self.multi_class == "crammer_singer":
+            return self._prepare_jointly(training, X, y, codes, weights)
+        self._joint = None
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
-        self._train(training, X, y, weights, problems, key=(codes, self.loss, self.loss_options))
-        return self
+        return Prepared(X, y, weights, problems, (codes, self.loss, self.loss_options))
 
-    def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any) -> Risk:
-        """The risk of one class against the rest."""
-        labels = np.where(codes == positive, 1, -1).astype(np.int8)
-        _check_both_sides(labels, weights, self.classes_[positive])
-        risk = make_risk(loss, labels, weights)
+    def _check_multi_class(self) -> None:
+        """Refuse what only one way of having several classes understands, where it is not that way."""
+        joint = validation.check_choice("multi_class", self.multi_class, MULTI_CLASS) == "crammer_singer"
+        if joint and self.loss != "hinge":
+            raise ValueError(f"multi_class='crammer_singer' is for loss='hinge', not loss={self.loss!r}.")
+        for name, value in (("prior", self.prior), ("nonnegative", self.nonnegative)):
+            if joint and value is not None:
+                raise ValueError(f"{name} is for one class at a time: multi_class='ovr', not 'crammer_singer'.")
+        for name, value, default in (
+            ("cost_matrix", self.cost_matrix, None),
+            ("class_features", self.class_features, None),
+            ("rescaling", self.rescaling, "margin"),
+        ):
+            if not joint and value is not default and not (isinstance(value, str) and value == default):
+                raise ValueError(f"{name} is for multi_class='crammer_singer', not multi_class='ovr'.")
+
+    def _prepare_jointly(
+        self, training: Training, X: Any, y: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None
+    ) -> Prepared:
+        """One problem for all classes."""
+        self._decides = None
+        joint = CrammerSinger.checked(self.classes_, self.cost_matrix, self.rescaling, self.class_features)
+        self._joint = joint
+        check_class_weights(codes, weights, self.classes_)
+        problem = partial(joint.risk, codes, weights, training.n_threads)
+        return Prepared(X, y, weights, [problem], (codes, self.multi_class, *joint.key))
+
+    def _objective(self, source: Source, risk: Risk) -> Objective:
+        if self._joint is None:
+            return super()._objective(source, risk)
+        return self._joint.objective(source, risk, intercept=self.fit_intercept and not self._penalised)
+
+    def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any, rows: Rows | None) -> Risk:
+        """The risk of one class against the rest, on some rows or all."""
+        labels = np.where((codes if rows is None else codes[rows]) == positive, 1, -1).astype(np.int8)
+        part = weights if rows is None or weights is None else weights[rows]
+        _check_both_sides(labels, part, self.classes_[positive])
+        risk = make_risk(loss, labels, part)
         if risk.binary_only and len(self.classes_) > 2:
             raise ValueError(f"y has {len(self.classes_)} classes, but loss={self.loss!r} is for two.")
         # A user's risk may decide in its own way; the others by the sign.
@@ -166,15 +260,34 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
         return risk
 
     def _fitted(self, results: list[Result]) -> dict[str, Any]:
-        return {**super()._fitted(results), "classes_": self.classes_}
+        if self._joint is None:
+            return {**super()._fitted(results), "classes_": self.classes_}
+        coef, intercept = self._joint.weights_of(results[0], self.intercept_scaling if self._penalised else None)
+        return {"coef_": coef, "intercept_": intercept, "classes_": self.classes_}
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each example: by the sign of its score, or the highest score where there are several."""
-        scores = self.decision_function(X)
+        return self._predict_from(self.decision_function(X))
+
+    def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        if scores.ndim > 1:
+            return np.asarray(self.classes_[scores.argmax(axis=1)])
         decides = getattr(self, "_decides", None)
-        if decides is not None and scores.ndim == 1:
-            return np.asarray(self.classes_[(np.asarray(decides.decide(scores)) > 0).astype(int)])
-        return np.asarray(super().predict(X))
+        positive = scores > 0 if decides is None else np.asarray(decides.decide(scores)) > 0
+        return np.asarray(self.classes_[positive.astype(int)])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class; only with ``loss="logistic"``.
+
+        With more than two classes these are of each class against the rest, divided by their sum.
+        """
+        return probabilities(self.decision_function(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of the probability of each class; only with ``loss="logistic"``."""
+        return np.asarray(np.log(self.predict_proba(X)))
 
     def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
         if getattr(self, "_decides", None) is not None:
@@ -188,8 +301,9 @@ class LinearSVC(LinearClassifierMixin, LinearModel):
 
     def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
         self.classes_ = labels_from_file(arrays, stored["classes"])
-        problems = 1 if len(self.classes_) == 2 else len(self.classes_)
-        self._weights_from_file(arrays, (problems, self.n_features_in_))
+        rows = 1 if len(self.classes_) == 2 else len(self.classes_)
+        problems = 1 if self.multi_class == "crammer_singer" else rows
+        self._weights_from_file(arrays, (rows, self.n_features_in_), problems)
 
 
 def _check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:

@@ -19,6 +19,10 @@ from cutplane.solvers.result import StopReason
 # The modules of the estimators that files may hold, imported when a file names one.
 _KINDS: dict[str, str] = {
     "LinearSVC": "cutplane.estimators.linear_svc",
+    "LinearSVCCV": "cutplane.estimators.cross_validation",
+    "LinearSVRCV": "cutplane.estimators.cross_validation",
+    "LinearSVR": "cutplane.estimators.linear_svr",
+    "LinearOneClassSVM": "cutplane.estimators.linear_one_class",
     "SequenceSVM": "cutplane.estimators.sequence_svm",
     "StructuralSVM": "cutplane.estimators.structural_svm",
 }

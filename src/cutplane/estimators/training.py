@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.objective import SmoothObjective
 from cutplane.solvers.auto import Auto
+from cutplane.solvers.base import Array
 from cutplane.solvers.blas import one_blas_thread
+from cutplane.solvers.bounded_bundle import BoundedBundle, BoundedLineSearch
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
@@ -34,7 +37,12 @@ class Training:
     line_search: str = "exact"
     seed: int = 0
     n_threads: int = 0
+    bounds: Array | None = field(default=None, repr=False)
     on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
+
+    def with_C(self, C: float) -> Training:
+        """The same settings with another C."""
+        return replace(self, C=C)
 
     def for_risk(self, total_weight: float, on_step: Callable[[Step], Any] | None) -> Training:
         """The same settings for a mean risk: C per example times the weight of all."""
@@ -47,14 +55,13 @@ class Training:
                 f"method='newton' needs a loss that is smooth or can round its kinks, which "
                 f"{type(objective.risk).__name__} cannot; 'auto', 'oca' and 'cpa' are accepted."
             )
+        if self.method == "newton" and self.bounds is not None:
+            raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")
         with one_blas_thread():
             return self._run(objective, warm, watch)
 
     def _run(self, objective: Any, warm: Result | None, watch: Callable[[Ledger], None] | None) -> Result:
-        if warm is None:
-            bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=self.n_threads)
-        else:
-            bundle = warm.bundle.copy()
+        bundle = self._new_bundle(objective) if warm is None else warm.bundle.copy()
         ledger = Ledger(self.C, bundle, self.stopping, self.on_step)
         if watch is not None:
             watch(ledger)
@@ -68,6 +75,12 @@ class Training:
             reason = "interrupted"
         return ledger.result(reason)
 
+    def _new_bundle(self, objective: Any) -> Any:
+        about = {"lower_bound": objective.lower_bound, "n_threads": self.n_threads}
+        if self.bounds is not None:
+            return BoundedBundle(self.bounds, **about)
+        return Bundle(objective.dimension, **about)
+
     def _resume(self, objective: Any, ledger: Ledger, warm: Result) -> StopReason | None:
         """Planes and incumbent of an earlier run may prove the gap at once: planes do not depend on C."""
         point = objective.at(warm.w)
@@ -77,17 +90,23 @@ class Training:
 
     def _solve(self, objective: Any, ledger: Ledger, *, resumed: bool) -> StopReason:
         start = ledger.incumbent.w if resumed and ledger.incumbent is not None else None
-        if self.method == "cpa":
-            return CuttingPlane.cpa().run(objective, ledger, start)
-        if self.method == "oca":
-            search: LineSearch = ExactLineSearch() if self.line_search == "exact" else ThreePointLineSearch()
-            return CuttingPlane(search).run(objective, ledger, start)
+        if self.bounds is not None:
+            begin_at = np.maximum(self.bounds, 0.0) if start is None else start
+            return self._cutting_plane().run(objective, ledger, begin_at)
+        if self.method in ("oca", "cpa"):
+            return self._cutting_plane().run(objective, ledger, start)
         if not isinstance(objective, SmoothObjective):
             return CuttingPlane().run(objective, ledger, start)
         if self.method == "newton":
             begin = narrowed_start(objective, ledger) if resumed else None
             return SmoothedNewton(self.seed).run(objective, ledger, begin)
         return Auto(self.seed).run(objective, ledger, resumed=resumed)
+
+    def _cutting_plane(self) -> CuttingPlane:
+        if self.method == "cpa":
+            return CuttingPlane.cpa()
+        search: LineSearch = ExactLineSearch() if self.line_search == "exact" else ThreePointLineSearch()
+        return CuttingPlane(search if self.bounds is None else BoundedLineSearch(search, self.bounds))
 
 
 def warn_unless_proven(result: Result, what: str) -> None:

@@ -24,6 +24,52 @@ def check_positive(name: str, value: Any, *, finite: bool = True) -> float:
     return float(value)
 
 
+def check_grid(Cs: Any) -> list[float]:
+    """A grid of C: numbers above zero."""
+    try:
+        values = list(Cs)
+    except TypeError:
+        raise ValueError(f"Cs={Cs!r} must be a sequence of numbers greater than 0.") from None
+    if not values:
+        raise ValueError("Cs is empty; it must hold at least one number greater than 0.")
+    return [check_positive(f"Cs[{k}]", value) for k, value in enumerate(values)]
+
+
+def check_prior(prior: Any, n_problems: int, d: int) -> Array | None:
+    """One row of weights for each problem, or None."""
+    if prior is None:
+        return None
+    try:
+        rows = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"prior={prior!r} must be an array of numbers.") from None
+    wanted = (n_problems, d)
+    if rows.shape != wanted and not (n_problems == 1 and rows.shape == (d,)):
+        accepted = f"({d},)" if n_problems == 1 else f"{wanted}"
+        raise ValueError(f"prior has the shape {rows.shape}; with {d} features it must be {accepted}.")
+    if not np.isfinite(rows).all():
+        raise ValueError("prior holds a number that is not finite; every weight must be.")
+    return rows.reshape(wanted)
+
+
+def check_features(name: str, chosen: Any, d: int) -> NDArray[np.bool_] | None:
+    """A mask of the features chosen by True (all), indices or booleans; None for none."""
+    if chosen is None or chosen is False:
+        return None
+    if chosen is True:
+        return np.ones(d, dtype=bool)
+    found = np.asarray(chosen)
+    if found.ndim == 1 and found.dtype.kind == "b" and len(found) == d:
+        return found
+    if found.ndim == 1 and found.size == 0:
+        return None
+    if found.ndim != 1 or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= d:
+        raise ValueError(f"{name}={chosen!r} must be True, indices of features between 0 and {d - 1}, or {d} booleans.")
+    mask = np.zeros(d, dtype=bool)
+    mask[found] = True
+    return mask
+
+
 def check_count(name: str, value: Any) -> int:
     """An integer above zero."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
@@ -76,6 +122,22 @@ def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
         X = _canonical(X)
     _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
     return X, y
+
+
+def check_unlabelled(estimator: Any, X: Any) -> Any:
+    """X as `check_examples` has it, where there is no y."""
+    X = validate_data(
+        estimator,
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        accept_large_sparse=True,
+        ensure_all_finite=False,
+    )
+    if sp.issparse(X):
+        X = _canonical(X)
+    _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
+    return X
 
 
 def _check_finite(X: Any, n_threads: int) -> None:
@@ -141,19 +203,36 @@ def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return classes, codes
 
 
+def check_targets(y: NDArray[Any]) -> Array:
+    """Targets of a regression as finite float64."""
+    try:
+        targets = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"y has the dtype {y.dtype}; targets of a regression must be numbers.") from None
+    wrong = np.flatnonzero(~np.isfinite(targets))
+    if len(wrong):
+        raise ValueError(f"y[{wrong[0]}] is {targets[wrong[0]]}; every target must be finite.")
+    return targets
+
+
+def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
+    """Weights of the examples; None where all are 1."""
+    if sample_weight is None:
+        return None
+    checked = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    negative = np.flatnonzero(checked < 0)
+    if len(negative):
+        raise ValueError(
+            f"sample_weight[{negative[0]}]={checked[negative[0]]} is negative; weights must be 0 or greater."
+        )
+    if not checked.any():
+        raise ValueError("sample_weight is zero for every example; at least one must be greater than 0.")
+    return None if np.all(checked == 1.0) else checked
+
+
 def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y: Any) -> Array | None:
     """Weights of the examples from their own and their classes'; None where all are 1."""
-    weights: Array | None = None
-    if sample_weight is not None:
-        checked = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
-        negative = np.flatnonzero(checked < 0)
-        if len(negative):
-            raise ValueError(
-                f"sample_weight[{negative[0]}]={checked[negative[0]]} is negative; weights must be 0 or greater."
-            )
-        if not checked.any():
-            raise ValueError("sample_weight is zero for every example; at least one must be greater than 0.")
-        weights = checked
+    weights = check_sample_weight(sample_weight, X)
     if class_weight is not None:
         from sklearn.utils.class_weight import compute_class_weight
 

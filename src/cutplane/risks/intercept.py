@@ -22,6 +22,13 @@ _ROUNDING = 1e-15
 _FURTHEST = 1e15
 
 
+class NoInterceptError(ValueError):
+    """The risk has no least value as the intercept moves."""
+
+    def __init__(self) -> None:
+        super().__init__("The risk falls for ever as the intercept moves; it can be trained with fit_intercept=False.")
+
+
 def best_shift(cut: Cuts, scores: Array) -> float:
     """The constant that makes the risk least."""
 
@@ -38,7 +45,7 @@ def best_shift(cut: Cuts, scores: Array) -> float:
     while slope_far * first > 0.0:
         near, slope_near, far = far, slope_far, 2.0 * far
         if abs(far) > _FURTHEST:
-            raise ValueError("The risk falls for ever as the intercept moves; it needs a loss on both sides.")
+            raise NoInterceptError
         slope_far = slope(far)
     # A secant finds the root of a smooth slope, bisection the step of one that jumps: by turns.
     for turn in range(200):
@@ -71,10 +78,26 @@ def balanced_mixture(cut: Cuts, scores: Array) -> tuple[Array, float]:
             break
         width *= 4.0
         if width > _FURTHEST:
-            raise ValueError("The risk falls for ever as the intercept moves; it needs a loss on both sides.")
+            raise NoInterceptError
     share = opposite / (opposite - total)
     coef = share * here.coef + (1.0 - share) * other.coef
     return coef, share * here.offset + (1.0 - share) * other.offset
+
+
+def balanced(coef: Array) -> Array:
+    """The coefficients with the heavier side scaled down until they sum to zero.
+
+    An intercept can be balanced only as finely as scores resolve; without this, what is left would lean on it.
+    """
+    coef = coef.copy()
+    for _ in range(2):  # the second time for what rounding left
+        excess = coef.sum()
+        heavier = coef > 0.0 if excess > 0.0 else coef < 0.0
+        total = coef[heavier].sum()
+        if excess == 0.0 or total == 0.0:
+            break
+        coef[heavier] *= max(0.0, 1.0 - excess / total)
+    return coef
 
 
 def _total(coef: Array) -> float:

@@ -8,7 +8,13 @@ from functools import partial
 from typing import Any
 
 from cutplane.risks.base import Risk
+from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
 from cutplane.risks.hinge import Hinge
+from cutplane.risks.huber import Huber
+from cutplane.risks.logistic import Logistic
+from cutplane.risks.quantile import Quantile
+from cutplane.risks.squared_epsilon_insensitive import SquaredEpsilonInsensitive
+from cutplane.risks.squared_hinge import SquaredHinge
 
 #: Makes the risk of a sample: called as loss(y, sample_weight), the weights None or one each.
 Loss = Callable[..., Risk]
@@ -16,10 +22,17 @@ Loss = Callable[..., Risk]
 #: Losses of labels of -1 and +1 (int8).
 BINARY: dict[str, Loss] = {
     "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "logistic": Logistic,
 }
 
 #: Losses of targets (float64).
-REGRESSION: dict[str, Loss] = {}
+REGRESSION: dict[str, Loss] = {
+    "epsilon_insensitive": EpsilonInsensitive,
+    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
+    "huber": Huber,
+    "quantile": Quantile,
+}
 
 
 def find_loss(
@@ -59,13 +72,22 @@ def find_loss(
     return partial(loss, **options) if options else loss
 
 
-def _check_options(name: str, loss: Loss, options: Mapping[str, Any]) -> None:
-    """Refuse an option that the loss does not have."""
-    has = [
+def takes_option(loss: Loss, option: str) -> bool:
+    """Whether a loss has such an option."""
+    return option in _options(loss)
+
+
+def _options(loss: Loss) -> list[str]:
+    return [
         parameter.name
         for parameter in inspect.signature(loss).parameters.values()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name != "n_threads"
     ]
+
+
+def _check_options(name: str, loss: Loss, options: Mapping[str, Any]) -> None:
+    """Refuse an option that the loss does not have."""
+    has = _options(loss)
     for option in options:
         if option not in has:
             accepted = f"has only {', '.join(repr(each) for each in has)}" if has else "has none"

@@ -26,6 +26,9 @@ _FIRST_EPOCHS = 5
 class AscentLike(Protocol):
     """See `cutplane.objective.HingeAscent`."""
 
+    @property
+    def can_start(self) -> bool: ...  # noqa: D102
+
     def start(self, plane: Cut, fraction: float) -> None: ...  # noqa: D102
 
     def epoch(self) -> None: ...  # noqa: D102
@@ -96,7 +99,7 @@ class DualAscent:
     def _begin(objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
         """Start from the plane at w = 0: at small C it is nearly all there is to know."""
         C = ledger.C
-        if C * ascent.mean_square > _SMALL_C:
+        if not ascent.can_start or C * ascent.mean_square > _SMALL_C:
             return None
         with ledger.phase("cut"):
             plane = objective.cut(objective.at(np.zeros(objective.dimension)))

@@ -79,9 +79,9 @@ class Ledger:
     @property
     def allowed_fraction(self) -> float:
         """The largest difference of the bounds that ends the run, relative to the upper one."""
-        if self.upper <= 0.0 or self.upper == float("inf"):
+        if self.upper == 0.0 or self.upper == float("inf"):
             return self.stopping.relative_gap
-        return self.stopping.allowed(self.upper, self.C) / self.upper
+        return self.stopping.allowed(self.upper, self.C) / abs(self.upper)
 
     @property
     def overdue(self) -> bool:

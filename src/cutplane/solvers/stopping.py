@@ -14,7 +14,7 @@ class Stopping:
     Parameters
     ----------
     relative_gap : float
-        (upper - lower) / upper; 0 turns it off.
+        (upper - lower) / |upper|; 0 turns it off.
     absolute_gap : float
         upper - lower; 0 turns it off.
     risk_epsilon : float
@@ -46,4 +46,4 @@ class Stopping:
 
     def allowed(self, upper: float, C: float) -> float:
         """The largest difference of the bounds that ends a run."""
-        return max(self.relative_gap * upper, self.absolute_gap, self.risk_epsilon * C, 0.0)
+        return max(self.relative_gap * abs(upper), self.absolute_gap, self.risk_epsilon * C, 0.0)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane.risks.base import Risk, RoundedRisk
+from cutplane.risks.intercept import NoInterceptError
 from cutplane.solvers.result import Step
 from cutplane.sources.base import Source
 from cutplane.testing import reference
@@ -199,12 +200,20 @@ def check_risk(risk: Risk, n_examples: int, *, n_scores: int | None = None, seed
         for end in points:
             if end is not start:
                 _check_ray(risk, start, end)
-    if n_scores is None:
+    if (n_scores is None or type(risk).shift is not Risk.shift) and _has_intercept(risk, points[0]):
         for scores in points:
             _check_intercept(risk, scores, points)
     if isinstance(risk, RoundedRisk):
         for scores in points:
             _check_smoothed(risk, scores, points)
+
+
+def _has_intercept(risk: Risk, scores: Array) -> bool:
+    try:
+        risk.shift(scores)
+    except NoInterceptError:
+        return False
+    return True
 
 
 def _size(coef: Array, scores: Array) -> float:
@@ -282,28 +291,39 @@ def _check_ray_minimum(found: float, at: Callable[[float], float], quadratic: fl
 
 
 def _check_intercept(risk: Risk, scores: Array, points: Sequence[Array]) -> None:
-    shift = risk.shift(scores)
+    shift: Any = risk.shift(scores)
     settled = scores + shift
     least = risk.value(settled)
-    for other in np.concatenate([[-shift, 0.0], np.linspace(-3.0, 3.0, 61), [-1e3, 1e3]]):
+    moves: list[Any] = [-shift, 0.0, *np.linspace(-3.0, 3.0, 61), -1e3, 1e3]
+    accuracy = _ROUNDING
+    if scores.ndim > 1:  # one intercept for each column; several at a time are found up to a small width
+        moves = [-shift, *(size * move for size in (1e-3, 1.0, 1e3) for move in _directions(scores.shape[1]))]
+        accuracy = 1e-5
+    for other in moves:
         value = risk.value(settled + other)
         _require(
-            least <= value + _ROUNDING * (value + abs(float(other))),
-            f"shift gave {shift!r} with the risk {least!r}; adding {other:.3g} more gives {value!r}.",
+            least <= value + accuracy * (1.0 + value + float(np.abs(other).max())),
+            f"shift gave {shift!r} with the risk {least!r}; adding {np.round(other, 3)} more gives {value!r}.",
         )
     plane = risk.balanced_cut(settled)
-    total = float(np.sum(plane.coef))
+    total = float(np.abs(np.sum(plane.coef, axis=0)).max())
     _require(
-        abs(total) <= _ROUNDING * max(1.0, float(np.abs(plane.coef).sum())),
+        total <= _ROUNDING * max(1.0, float(np.abs(plane.coef).sum())),
         f"balanced_cut: its coefficients sum to {total!r}; they must to 0, for the intercept is free.",
     )
     # Kinks are met up to a width: the plane is tight up to that.
     height = float(np.vdot(plane.coef, settled)) + plane.offset
     _require(
-        height >= least - 1e-8 * max(1.0, _size(plane.coef, settled)),
+        height >= least - max(1e-8, accuracy) * max(1.0, _size(plane.coef, settled)),
         f"balanced_cut: the plane has the height {height!r} where it was taken and the risk is {least!r}.",
     )
     _check_plane("balanced_cut", plane, risk, settled, points, tight=False)
+
+
+def _directions(columns: int) -> Array:
+    """Moves of single intercepts and of many at once."""
+    single = np.eye(columns)
+    return np.concatenate([single, -single, np.random.default_rng(0).normal(size=(20, columns))])
 
 
 def _check_smoothed(risk: Any, scores: Array, points: Sequence[Array]) -> None:

@@ -1,0 +1,82 @@
+"""Line plots in one style: a panel per question, a line per data set or method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette: told apart with every common kind of colour blindness.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+Line = tuple[Sequence[float], Sequence[float]]
+
+
+@dataclass
+class Panel:
+    """One set of axes; `guide` is an exponent that the paper states, drawn as a dotted line."""
+
+    title: str
+    x: str
+    y: str
+    lines: Mapping[str, Line]
+    log_x: bool = True
+    log_y: bool = True
+    guide: float | None = None
+    guide_label: str = ""
+    vertical: float | None = None
+    styles: Mapping[str, str] = field(default_factory=dict)
+
+
+def draw(panels: Sequence[Panel], columns: int = 2) -> Figure:
+    """All panels on one sheet, without a display."""
+    from matplotlib.figure import Figure
+
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(5.2 * columns, 3.6 * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax, panel in zip(grid, panels, strict=False):
+        _draw(ax, panel)
+    for ax in grid[len(panels) :]:
+        ax.set_visible(False)
+    return figure
+
+
+def _draw(ax: Axes, panel: Panel) -> None:
+    for index, (name, (x, y)) in enumerate(panel.lines.items()):
+        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+        dots = {"marker": marker, "markersize": 4} if len(x) <= 40 else {}
+        ax.plot(x, y, color=colour, linewidth=1.4, label=name, linestyle=panel.styles.get(name, "-"), **dots)
+    if panel.guide is not None:
+        _guide(ax, panel)
+    if panel.vertical is not None:
+        ax.axvline(panel.vertical, color="0.4", linestyle=":", linewidth=1.2)
+    if panel.log_x:
+        ax.set_xscale("log")
+    if panel.log_y:
+        ax.set_yscale("log")
+    ax.set_title(panel.title, loc="left", fontsize=10)
+    ax.set_xlabel(panel.x)
+    ax.set_ylabel(panel.y)
+    ax.grid(True, color="0.9", linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=8)
+
+
+def _guide(ax: Axes, panel: Panel) -> None:
+    """A line of the stated slope through the middle of the first data."""
+    drawn = [(list(x), list(y)) for x, y in panel.lines.values() if len(x) > 1]
+    if not drawn:
+        return
+    x, y = drawn[0]
+    middle = len(x) // 2
+    ends = min(min(a) for a, _ in drawn), max(max(a) for a, _ in drawn)
+    values = [1.6 * y[middle] * (end / x[middle]) ** panel.guide for end in ends]
+    ax.plot(ends, values, color="0.5", linestyle=":", linewidth=1.4, label=panel.guide_label)

@@ -1,0 +1,48 @@
+"""The README's section on training."""
+
+from __future__ import annotations
+
+import math
+
+from benchmarks import binary_report
+from benchmarks.measure import geometric_mean, median
+from benchmarks.tables.markdown import markdown_table, section
+
+ORDER = 10
+
+
+def binary_cell(cell: dict) -> str:
+    """Our seconds, and how many times as long LIBLINEAR takes."""
+    auto = cell["ours"].get("auto")
+    if not auto or not auto["arrived"]:
+        return "not proven"
+    seconds = f"{median(auto['train']):.2g} s"
+    times = binary_report.ratio(cell)
+    if not cell["peers"][binary_report.LIBLINEAR]["arrived"]:
+        return f"{seconds} (> {times:.0f}x)"
+    return seconds if math.isnan(times) else f"{seconds} ({times:.1f}x)"
+
+
+def readme(result: dict) -> str:
+    machine, cells = result["machine"], result["cells"]
+    Cs = sorted({cell["C"] for cell in cells})
+    sets = list(dict.fromkeys(cell["data"] for cell in cells))
+    by_place = {(cell["data"], cell["C"]): binary_cell(cell) for cell in cells}
+    rows = [[name, *(by_place.get((name, C), "") for C in Cs)] for name in sets]
+    ratios = [ratio for cell in cells if not math.isnan(ratio := binary_report.ratio(cell))]
+    never = sum(not cell["peers"][binary_report.LIBLINEAR]["arrived"] for cell in cells)
+    words = (
+        f"Seconds until the model is proven within 1e-3 of the optimum, and in brackets how many times as "
+        f"long LIBLINEAR's C code takes to come as close (`-s 3`, at the loosest setting that does). "
+        f"The geometric mean is {geometric_mean(ratios):.1f}x"
+    )
+    if never:
+        words += (
+            f"; in {never} of {len(cells)} cells LIBLINEAR does not get there, by its cap of 300 passes or within "
+            f"the time it was given: there its best attempt counts, and the ratio is marked >"
+        )
+    words += (
+        f". No intercept, {result['threads']} threads, {machine['cpu']} ({machine['architecture']}), {machine['date']}."
+    )
+    table = markdown_table(["data", *(f"C = {C:g}" for C in Cs)], rows)
+    return section("Training", "python benchmarks/binary.py --data DIR", words, table)

@@ -1,0 +1,26 @@
+"""The README's section on reading files."""
+
+from __future__ import annotations
+
+from benchmarks.tables.markdown import markdown_table, section
+
+ORDER = 80
+
+
+def readme(result: dict) -> str:
+    machine = result["machine"]
+    rows = [
+        [
+            f"`{file['file']}`, {file['bytes'] / 1e6:.0f} MB",
+            *(f"{file['median_seconds'][name]:.2g} s" for name in file["median_seconds"]),
+            f"{file['times_scikit_learn']['cutplane']:.1f}x",
+        ]
+        for file in result["files"]
+    ]
+    header = ["file", *result["files"][0]["median_seconds"], "ratio"]
+    words = (
+        f"Reading svmlight files: covtype with every digit, with six, and compressed. "
+        f"{machine['cores']} cores, {machine['cpu']}, {result['date']}."
+    )
+    command = "python benchmarks/reading.py --data DIR --out benchmarks/results/reading.json"
+    return section("Reading files", command, words, markdown_table(header, rows))

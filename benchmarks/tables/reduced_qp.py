@@ -1,0 +1,26 @@
+"""The README's section on the small QP of the cutting-plane loop."""
+
+from __future__ import annotations
+
+from benchmarks.tables.markdown import markdown_table, section
+
+ORDER = 90
+
+
+def readme(result: dict) -> str:
+    runs = result["runs"]
+    rows = [
+        [
+            name,
+            *(f"{run['solvers'][name]['median_us']:,.0f}" for run in runs),
+            f"{max(run['solvers'][name]['worst_gap'] for run in runs):.0e}",
+        ]
+        for name in runs[0]["solvers"]
+    ]
+    Cs = [f"µs, C = {run['per_example_C']:g}" for run in runs]
+    words = (
+        f"The small QP of the cutting-plane loop, solved each time one of {runs[0]['planes']} planes is "
+        f"added ({result['data']}): median microseconds, and the worst relative gap any of the solutions has."
+    )
+    command = "python benchmarks/reduced_qp.py --data DIR --out benchmarks/results/reduced_qp.json"
+    return section("The reduced QP", command, words, markdown_table(["solver", *Cs, "worst gap"], rows))

@@ -1,0 +1,324 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+
+#include "bindings/matrix.hpp"
+#include "core/multiclass/ascent.hpp"
+#include "core/multiclass/circulation.hpp"
+#include "core/multiclass/sweeps.hpp"
+
+namespace cutplane::bind {
+namespace {
+
+using nb::literals::operator""_a;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Offsets = std::tuple<nb::object, double, double>;
+
+// The examples on their kinks, for the products of one Newton step.
+struct PyKinks {
+  Kinks kinks;
+};
+
+// The labels, weights and costs of a sample, with the sums over it that training asks for.
+class Multiclass {
+ public:
+  Multiclass(Vector<const std::int32_t> y, std::optional<Vector<const double>> c, double each,
+             Table cost, bool slack)
+      : y_(std::move(y)), c_(std::move(c)), each_(each), cost_(std::move(cost)), slack_(slack) {
+    const auto classes = static_cast<std::int32_t>(cost_.shape(0));
+    if (cost_.shape(0) != cost_.shape(1) || (c_ && c_->shape(0) != y_.shape(0)))
+      throw std::invalid_argument("a square cost matrix and one weight per label are needed");
+    for (std::size_t i = 0; i < y_.shape(0); ++i)
+      if (y_.data()[i] < 0 || y_.data()[i] >= classes)
+        throw std::invalid_argument("a label has no row in the cost matrix");
+  }
+
+  double value(Table s, int n_threads) const {
+    check(s);
+    nb::gil_scoped_release release;
+    return multiclass_value(sample(), s.data(), n_threads);
+  }
+
+  Offsets cut(Table s, int n_threads) const {
+    check(s);
+    auto coef = take();
+    MulticlassCut result;
+    {
+      nb::gil_scoped_release release;
+      result = multiclass_cut(sample(), s.data(), coef.data(), n_threads);
+    }
+    return {shaped(coef), result.offset, result.value};
+  }
+
+  std::tuple<nb::object, double, nb::object, double, double> advance(Table s, Table end,
+                                                                     double step, double mu,
+                                                                     int n_threads) const {
+    check(s), check(end);
+    auto moved = take(), coef = take();
+    MulticlassAdvance result;
+    {
+      nb::gil_scoped_release release;
+      result = multiclass_advance(sample(), s.data(), end.data(), step, mu, moved.data(),
+                                  coef.data(), n_threads);
+    }
+    return {shaped(moved), result.value, shaped(coef), result.cut.offset, result.cut.value};
+  }
+
+  std::tuple<nb::object, SmoothedMulticlass> smoothed(Table s, double h, int n_threads) const {
+    check(s);
+    auto coef = take();
+    SmoothedMulticlass result;
+    {
+      nb::gil_scoped_release release;
+      result = multiclass_smoothed(sample(), s.data(), h, coef.data(), n_threads);
+    }
+    return {shaped(coef), result};
+  }
+
+  nb::object extrapolated(Table s, double h, double reach, int n_threads) const {
+    check(s);
+    auto coef = take();
+    {
+      nb::gil_scoped_release release;
+      multiclass_extrapolated(sample(), s.data(), h, reach, coef.data(), n_threads);
+    }
+    return shaped(coef);
+  }
+
+  PyKinks kinks(Table s, double h, int n_threads) const {
+    check(s);
+    nb::gil_scoped_release release;
+    return {multiclass_kinks(sample(), s.data(), h, n_threads)};
+  }
+
+  Array2<double> curvature(const PyKinks& kinks, Table t, int n_threads) const {
+    const std::size_t rows = kinks.kinks.rows.size(), classes = cost_.shape(0);
+    if (t.shape(0) != rows || t.shape(1) != classes)
+      throw std::invalid_argument("one row of scores per example on its kink is needed");
+    double* out = new double[rows * classes];
+    nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    {
+      nb::gil_scoped_release release;
+      multiclass_curvature(sample(), kinks.kinks, t.data(), out, n_threads);
+    }
+    return Array2<double>(out, {rows, classes}, owner);
+  }
+
+  std::tuple<double, double, double> ray(Table s, Table other, bool towards, double t, double h,
+                                         int n_threads) const {
+    check(s), check(other);
+    nb::gil_scoped_release release;
+    const auto found = multiclass_ray(sample(), s.data(), other.data(), towards, t, h, n_threads);
+    return {found.value, found.slope, found.curvature};
+  }
+
+  double ray_minimum(Table s, Table end, double quadratic, double linear, double C,
+                     int n_threads) const {
+    check(s), check(end);
+    nb::gil_scoped_release release;
+    return multiclass_ray_minimum(sample(), s.data(), end.data(), quadratic, linear, C, n_threads);
+  }
+
+  std::tuple<double, Array1<double>, Array2<double>> intercepts(Table s, Vector<const double> b,
+                                                                double h, int n_threads) const {
+    check(s);
+    const std::size_t classes = cost_.shape(0);
+    if (b.shape(0) != classes) throw std::invalid_argument("one intercept per class is needed");
+    std::vector<double> gradient(classes);
+    double* hessian = new double[classes * classes];
+    nb::capsule owner(hessian, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    double value;
+    {
+      nb::gil_scoped_release release;
+      value = multiclass_intercepts(sample(), s.data(), b.data(), h, gradient.data(), hessian,
+                                    n_threads);
+    }
+    return {value, to_numpy(std::move(gradient)),
+            Array2<double>(hessian, {classes, classes}, owner)};
+  }
+
+  // A copy of the coefficients with balanced flows, and the offset that goes with them.
+  std::tuple<nb::object, double> balanced(Table coef, int n_threads) const {
+    check(coef);
+    auto scaled = take();
+    std::copy_n(coef.data(), coef.size(), scaled.data());
+    double offset;
+    {
+      nb::gil_scoped_release release;
+      const MulticlassSample all = sample();
+      std::vector<double> flows(all.classes * all.classes);
+      multiclass_flows(all, scaled.data(), flows.data());
+      const auto keep = circulation(flows.data(), all.classes);
+      offset = multiclass_scale_flows(all, keep.data(), scaled.data(), n_threads);
+    }
+    return {shaped(scaled), offset};
+  }
+
+ private:
+  MulticlassSample sample() const {
+    return {y_.data(),
+            c_ ? c_->data() : nullptr,
+            each_,
+            static_cast<index_t>(y_.shape(0)),
+            static_cast<index_t>(cost_.shape(0)),
+            cost_.data(),
+            slack_ ? cost_.data() : nullptr};
+  }
+  void check(const Table& s) const {
+    if (s.shape(0) != y_.shape(0) || s.shape(1) != cost_.shape(0))
+      throw std::invalid_argument("one score per example and class is needed");
+  }
+  Array1<double> take() const { return buffers_->take(y_.shape(0) * cost_.shape(0)); }
+  nb::object shaped(const Array1<double>& flat) const {
+    return nb::cast(flat).attr("reshape")(y_.shape(0), cost_.shape(0));
+  }
+
+  Vector<const std::int32_t> y_;
+  std::optional<Vector<const double>> c_;
+  double each_;
+  Table cost_;
+  bool slack_;
+  std::shared_ptr<Buffers> buffers_ = std::make_shared<Buffers>();
+};
+
+struct PyBlockAscent {
+  PyBlockAscent(const PyMatrix& X, Vector<const std::int32_t> y, Table cost,
+                std::optional<Vector<const double>> upper, double upper_all, bool intercept,
+                std::uint64_t seed, int n_threads)
+      : owners(nb::make_tuple(nb::cast(X), y, cost, upper)), matrix(X.matrix) {
+    if (static_cast<index_t>(y.shape(0)) != matrix->rows() ||
+        (upper && upper->shape(0) != y.shape(0)) || cost.shape(0) != cost.shape(1))
+      throw std::invalid_argument("one label (and bound) per example is needed");
+    nb::gil_scoped_release release;
+    ascent = std::make_unique<BlockDualAscent>(
+        *matrix, static_cast<index_t>(cost.shape(0)), y.data(), cost.data(),
+        upper ? upper->data() : nullptr, upper_all, intercept, seed, n_threads);
+  }
+
+  Array2<double> table(index_t rows, auto fill) const {
+    const auto n = static_cast<std::size_t>(rows);
+    const auto classes = static_cast<std::size_t>(ascent->classes());
+    double* out = new double[n * classes];
+    nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    fill(out);
+    return Array2<double>(out, {n, classes}, owner);
+  }
+
+  nb::object owners;
+  std::shared_ptr<Matrix> matrix;
+  std::unique_ptr<BlockDualAscent> ascent;
+};
+
+template <class T>
+Array1<T> copied(const std::vector<T>& values) {
+  return to_numpy(std::vector<T>(values));
+}
+
+}  // namespace
+
+void bind_multiclass(nb::module_& m) {
+  nb::class_<SmoothedMulticlass>(m, "SmoothedMulticlass")
+      .def_ro("value", &SmoothedMulticlass::value)
+      .def_ro("offset", &SmoothedMulticlass::offset)
+      .def_ro("error", &SmoothedMulticlass::error)
+      .def_ro("kinks", &SmoothedMulticlass::kinks);
+  nb::class_<PyKinks>(m, "Kinks", "The examples on their kinks and the classes that meet there.")
+      .def_prop_ro(
+          "rows", [](const PyKinks& self) { return copied(self.kinks.rows); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "weights", [](const PyKinks& self) { return copied(self.kinks.weights); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "starts", [](const PyKinks& self) { return copied(self.kinks.starts); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "classes", [](const PyKinks& self) { return copied(self.kinks.classes); },
+          nb::rv_policy::move);
+  // What nanobind cannot tell: arrays of n x classes.
+  const char* array = "NDArray[numpy.float64]";
+  const auto signature = [&](const char* head, const char* result) {
+    std::string text = std::string("def ") + head + " -> " + result;
+    for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, array);
+    return text;
+  };
+  const std::string cut_signature =
+      signature("cut(self, scores: @, n_threads: int = 0)", "tuple[@, float, float]");
+  const std::string advance_signature =
+      signature("advance(self, scores: @, end: @, step: float, mu: float, n_threads: int = 0)",
+                "tuple[@, float, @, float, float]");
+  const std::string smoothed_signature = signature(
+      "smoothed(self, scores: @, h: float, n_threads: int = 0)", "tuple[@, SmoothedMulticlass]");
+  const std::string extrapolated_signature =
+      signature("extrapolated(self, scores: @, h: float, reach: float, n_threads: int = 0)", "@");
+  const std::string balanced_signature =
+      signature("balanced(self, coef: @, n_threads: int = 0)", "tuple[@, float]");
+  nb::class_<Multiclass>(m, "Multiclass", "Sums over a sample of a maximum over classes.")
+      .def(nb::init<Vector<const std::int32_t>, std::optional<Vector<const double>>, double, Table,
+                    bool>(),
+           "y"_a, "weights"_a.none(), "each"_a, "cost"_a, "slack"_a)
+      .def("value", &Multiclass::value, "scores"_a, "n_threads"_a = 0)
+      .def("cut", &Multiclass::cut, "scores"_a, "n_threads"_a = 0, nb::sig(cut_signature.c_str()),
+           "(coef, offset, value)")
+      .def("advance", &Multiclass::advance, "scores"_a, "end"_a, "step"_a, "mu"_a,
+           "n_threads"_a = 0, nb::sig(advance_signature.c_str()),
+           "(moved scores, their value, coef, offset and value of the cut)")
+      .def("smoothed", &Multiclass::smoothed, "scores"_a, "h"_a, "n_threads"_a = 0,
+           nb::sig(smoothed_signature.c_str()))
+      .def("extrapolated", &Multiclass::extrapolated, "scores"_a, "h"_a, "reach"_a,
+           "n_threads"_a = 0, nb::sig(extrapolated_signature.c_str()))
+      .def("kinks", &Multiclass::kinks, "scores"_a, "h"_a, "n_threads"_a = 0)
+      .def("curvature", &Multiclass::curvature, "kinks"_a, "scores"_a, "n_threads"_a = 0,
+           "h times the second derivative in the scores, applied to those of the kinks' examples")
+      .def("ray", &Multiclass::ray, "scores"_a, "other"_a, "towards"_a, "t"_a, "h"_a = 0.0,
+           "n_threads"_a = 0,
+           "(value, slope, curvature) at scores + t * direction: other, or other - scores if "
+           "towards")
+      .def("ray_minimum", &Multiclass::ray_minimum, "scores"_a, "end"_a, "quadratic"_a, "linear"_a,
+           "C"_a, "n_threads"_a = 0)
+      .def("intercepts", &Multiclass::intercepts, "scores"_a, "b"_a, "h"_a, "n_threads"_a = 0,
+           "(value, gradient, second derivative) of the rounded risk in the intercepts")
+      .def("balanced", &Multiclass::balanced, "coef"_a, "n_threads"_a = 0,
+           nb::sig(balanced_signature.c_str()),
+           "(coef, offset) with as much weight flowing into every class as out of it");
+  nb::class_<PyBlockAscent>(m, "BlockAscent", "Dual ascent over the blocks of the examples.")
+      .def(nb::init<const PyMatrix&, Vector<const std::int32_t>, Table,
+                    std::optional<Vector<const double>>, double, bool, std::uint64_t, int>(),
+           "matrix"_a, "y"_a, "cost"_a, "upper"_a.none(), "upper_all"_a, "intercept"_a, "seed"_a,
+           "n_threads"_a)
+      .def("epoch",
+           [](PyBlockAscent& self) {
+             nb::gil_scoped_release release;
+             self.ascent->epoch();
+           })
+      .def("unshrink", [](PyBlockAscent& self) { self.ascent->unshrink(); })
+      .def(
+          "coefficients",
+          [](PyBlockAscent& self, double scale) {
+            return self.table(self.ascent->examples(),
+                              [&](double* out) { self.ascent->coefficients(scale, out); });
+          },
+          "scale"_a)
+      .def_prop_ro(
+          "v",
+          [](PyBlockAscent& self) {
+            return self.table(self.ascent->features(),
+                              [&](double* out) { self.ascent->weights(out); });
+          },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "intercepts",
+          [](PyBlockAscent& self) {
+            const double* b = self.ascent->intercepts();
+            return to_numpy(std::vector<double>(b, b + self.ascent->classes()));
+          },
+          nb::rv_policy::move)
+      .def_prop_ro("mean_square", [](PyBlockAscent& self) { return self.ascent->mean_square(); })
+      .def_prop_ro("dual_value", [](PyBlockAscent& self) { return self.ascent->dual_value(); })
+      .def_prop_ro("active", [](PyBlockAscent& self) { return self.ascent->active(); });
+}
+
+}  // namespace cutplane::bind

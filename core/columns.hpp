@@ -1,0 +1,104 @@
+// Products of a row with several columns at a time, the sums in registers.
+#pragma once
+
+#include "core/multiversion.hpp"
+#include "core/parallel.hpp"
+
+namespace cutplane {
+
+// out[0..W) = sum over the row's entries of value * w[feature * m + 0..W). each(f) calls f(value,
+// feature) for every entry.
+template <int W, class Each>
+CUTPLANE_INLINE void dot_columns(const Each& each, const double* w, index_t m, double* out) {
+  double sum[W] = {};
+  each([&](double value, index_t feature) __attribute__((always_inline)) {
+    const double* row = w + feature * m;
+#pragma omp simd
+    for (int j = 0; j < W; ++j) sum[j] += value * row[j];
+  });
+  for (int j = 0; j < W; ++j) out[j] = sum[j];
+}
+
+// The same for m columns: as many as fit into registers at a time.
+template <class Each>
+CUTPLANE_INLINE void dot_all_columns(const Each& each, const double* w, index_t m, double* out) {
+  index_t at = 0;
+  for (; at + 24 <= m; at += 24) dot_columns<24>(each, w + at, m, out + at);
+  if (at + 16 <= m) dot_columns<16>(each, w + at, m, out + at), at += 16;
+  if (at + 12 <= m) dot_columns<12>(each, w + at, m, out + at), at += 12;
+  if (at + 8 <= m) dot_columns<8>(each, w + at, m, out + at), at += 8;
+  if (at + 4 <= m) dot_columns<4>(each, w + at, m, out + at), at += 4;
+  if (at + 2 <= m) dot_columns<2>(each, w + at, m, out + at), at += 2;
+  if (at < m) dot_columns<1>(each, w + at, m, out + at);
+}
+
+// out[c] = sum over the row's entries of value * w[feature * m + at[c]], for a few columns.
+template <class Each, class Index>
+CUTPLANE_INLINE void dot_few_columns(const Each& each, const Index* at, index_t count,
+                                     const double* w, index_t m, double* out) {
+  for (index_t c = 0; c < count; ++c) out[c] = 0.0;
+  each([&](double value, index_t feature) __attribute__((always_inline)) {
+    const double* row = w + feature * m;
+    for (index_t c = 0; c < count; ++c) out[c] += value * row[at[c]];
+  });
+}
+
+// Going through a few of many columns beats going through all of them.
+CUTPLANE_INLINE bool few_columns(index_t count, index_t m) { return 6 * count < m; }
+
+// The columns with coefficients, gathered; -1 if there are more than a few.
+inline constexpr index_t kFewColumns = 8;
+
+struct FewColumns {
+  index_t count = 0;  // -1: too many
+  std::int32_t at[kFewColumns];
+  double coef[kFewColumns];
+};
+
+CUTPLANE_INLINE FewColumns gather_columns(const double* coef, index_t m) {
+  FewColumns few;
+  for (index_t j = 0; j < m; ++j) {
+    if (coef[j] == 0.0) continue;
+    if (few.count == kFewColumns) {
+      few.count = -1;
+      break;
+    }
+    few.at[few.count] = static_cast<std::int32_t>(j);
+    few.coef[few.count++] = coef[j];
+  }
+  return few;
+}
+
+// sum[feature * m + at[c]] += coef[c] * value, entry by entry.
+template <class Each>
+CUTPLANE_INLINE void add_few_columns(const Each& each, const std::int32_t* at, const double* coef,
+                                     index_t count, index_t m, double* sum) {
+  if (count == 2) {  // by far the most frequent
+    const index_t one = at[0], two = at[1];
+    const double to_one = coef[0], to_two = coef[1];
+    each([&](double value, index_t feature) __attribute__((always_inline)) {
+      double* row = sum + feature * m;
+      row[one] += to_one * value;
+      row[two] += to_two * value;
+    });
+    return;
+  }
+  each([&](double value, index_t feature) __attribute__((always_inline)) {
+    double* row = sum + feature * m;
+    for (index_t c = 0; c < count; ++c) row[at[c]] += coef[c] * value;
+  });
+}
+
+template <class Each>
+CUTPLANE_INLINE void add_all_columns(const Each& each, const double* coef, index_t m, double* sum) {
+  const FewColumns few = gather_columns(coef, m);
+  if (few.count == 0) return;
+  if (few.count > 0) return add_few_columns(each, few.at, few.coef, few.count, m, sum);
+  each([&](double value, index_t feature) __attribute__((always_inline)) {
+    double* row = sum + feature * m;
+#pragma omp simd
+    for (index_t j = 0; j < m; ++j) row[j] += value * coef[j];
+  });
+}
+
+}  // namespace cutplane

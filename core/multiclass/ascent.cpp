@@ -1,0 +1,101 @@
+#include "core/multiclass/ascent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace cutplane {
+namespace {
+
+constexpr index_t kVector = 4;
+// From so many classes on, an example keeps a list of those that matter to it.
+constexpr index_t kManyClasses = 24;
+
+}  // namespace
+
+BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const std::int32_t* y,
+                                 const double* cost, const double* upper, double upper_all,
+                                 bool intercept, std::uint64_t seed, int n_threads)
+    : matrix_(matrix) {
+  const index_t n = matrix.rows();
+  state_.classes = classes;
+  state_.columns = (classes + kVector - 1) / kVector * kVector;
+  state_.y = y;
+  state_.cost = cost;
+  state_.upper = upper;
+  state_.upper_all = upper_all;
+  state_.per_curvature.resize(n);
+  matrix.squared_norms(state_.per_curvature.data(), n_threads);
+  const double sum = std::accumulate(state_.per_curvature.begin(), state_.per_curvature.end(), 0.0);
+  mean_square_ = sum / static_cast<double>(n);
+  // A constant feature as long as a typical example: the intercepts then move at the pace of the
+  // weights.
+  if (intercept) state_.bias = std::sqrt(std::max(mean_square_, 1e-12));
+  for (double& value : state_.per_curvature) {
+    const double curvature = value + state_.bias * state_.bias;
+    value = curvature > 0.0 ? 1.0 / curvature : 0.0;
+  }
+  state_.u.assign(n * classes, 0.0);
+  for (index_t i = 0; i < n; ++i) state_.u[i * classes + y[i]] = upper ? upper[i] : upper_all;
+  state_.v.assign(matrix.cols() * state_.columns, 0.0);
+  state_.bias_weight.assign(state_.columns, 0.0);
+  state_.bias_center.assign(state_.columns, 0.0);
+  state_.order.resize(n);
+  std::iota(state_.order.begin(), state_.order.end(), 0);
+  state_.random = seed;
+  const bool wide = classes >= kManyClasses;
+  state_.class_lists.resize((wide ? n : 1) * classes);
+  for (std::size_t j = 0; j < state_.class_lists.size(); ++j)
+    state_.class_lists[j] = static_cast<std::int16_t>(j % static_cast<std::size_t>(classes));
+  state_.active_classes.resize(wide ? n : 0);
+  unshrink();
+}
+
+void BlockDualAscent::unshrink() {
+  state_.active = std::ssize(state_.order);
+  state_.shrink_beyond = INFINITY;
+  std::fill(state_.active_classes.begin(), state_.active_classes.end(),
+            static_cast<std::int16_t>(state_.classes));
+}
+
+void BlockDualAscent::epoch() {
+  matrix_.ascend_blocks(state_);
+  if (++epochs_ == revival_) {
+    unshrink();
+    revival_ *= 2;
+  }
+  // The step of the method of multipliers.
+  for (index_t y = 0; y < state_.classes; ++y)
+    state_.bias_center[y] += state_.bias * state_.bias_weight[y];
+}
+
+double BlockDualAscent::dual_value() const {
+  double sum = 0, norm = 0;
+  const index_t classes = state_.classes;
+  for (index_t i = 0; i < examples(); ++i) {
+    const double* cost = state_.cost + state_.y[i] * classes;
+    for (index_t y = 0; y < classes; ++y) sum += state_.u[i * classes + y] * cost[y];
+  }
+  for (double value : state_.v) norm += value * value;
+  return sum - 0.5 * norm;
+}
+
+void BlockDualAscent::coefficients(double scale, double* coef) const {
+  const index_t classes = state_.classes;
+  for (index_t i = 0; i < examples(); ++i) {
+    const index_t k = state_.y[i];
+    double own = 0;
+    for (index_t y = 0; y < classes; ++y) {
+      coef[i * classes + y] = scale * state_.u[i * classes + y];
+      if (y != k) own += coef[i * classes + y];
+    }
+    coef[i * classes + k] = -own;
+  }
+}
+
+void BlockDualAscent::weights(double* out) const {
+  for (index_t j = 0; j < features(); ++j)
+    std::copy_n(state_.v.data() + j * state_.columns, state_.classes, out + j * state_.classes);
+}
+
+}  // namespace cutplane

@@ -1,0 +1,75 @@
+// Dual ascent over the examples' blocks for the multi-class risk (Keerthi et al. 2008).
+//
+// Maximises  sum_iy u_iy cost(y_i, y) - ½|V|²,  V = -sum_i x_i (u_i - U_i e_k)',  over u_i in the
+// simplex of size U_i = C c_i, one block u_i at a time: with the lines z of the example at V, the
+// best block is the projection of  u_i + z / |x_i|²  on its simplex, found by sorting. u_i / U_i
+// are the weights p of a plane: what is proven with them is computed elsewhere, from the data.
+//
+// Free intercepts are multipliers for the balance of the classes, handled as in
+// core/dual_ascent.hpp by the proximal method of multipliers: a constant feature of size `bias`,
+// centred anew at every epoch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/matrix.hpp"
+
+namespace cutplane {
+
+// What Matrix::ascend_blocks reads and changes.
+struct BlockAscent {
+  index_t classes;
+  index_t columns;  // classes, rounded up to whole vectors: V and the scores have so many
+  const std::int32_t* y;
+  const double* cost;   // classes x classes
+  const double* upper;  // null: upper_all for every example
+  double upper_all;
+  std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
+  std::vector<double> u;              // n x classes
+  std::vector<double> v;              // d x columns
+  double bias = 0;                    // 0: no intercepts
+  std::vector<double> bias_weight;    // columns: bias * V's row of the constant feature
+  std::vector<double> bias_center;    // columns: the intercepts the proximal term is centred at
+  std::vector<std::int32_t> order;    // the active examples first
+  index_t active = 0;
+  double shrink_beyond;  // an example or class this far from having a violation has settled
+  // Where there are many classes, those looked at come first in an example's list; else one list
+  // for all examples, of all classes.
+  std::vector<std::int16_t> class_lists;
+  std::vector<std::int16_t> active_classes;
+  std::uint64_t random;
+};
+
+class BlockDualAscent {
+ public:
+  BlockDualAscent(const Matrix& matrix, index_t classes, const std::int32_t* y, const double* cost,
+                  const double* upper, double upper_all, bool intercept, std::uint64_t seed,
+                  int n_threads);
+
+  // One sweep over the active examples; after 4, 8, 16, ... all come back.
+  void epoch();
+  // Settled examples come back.
+  void unshrink();
+
+  double mean_square() const { return mean_square_; }
+  double dual_value() const;
+  // coef (n x classes) = scale * (u_iy for y != k, -sum of these for k).
+  void coefficients(double scale, double* coef) const;
+  // V without the padding, d x classes.
+  void weights(double* out) const;
+  const double* intercepts() const { return state_.bias_center.data(); }
+
+  index_t classes() const { return state_.classes; }
+  index_t examples() const { return matrix_.rows(); }
+  index_t features() const { return matrix_.cols(); }
+  index_t active() const { return state_.active; }
+
+ private:
+  const Matrix& matrix_;
+  BlockAscent state_;
+  double mean_square_ = 0;
+  index_t epochs_ = 0, revival_ = 4;
+};
+
+}  // namespace cutplane

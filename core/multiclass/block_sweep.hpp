@@ -1,0 +1,161 @@
+// One sweep of dual ascent over the examples' blocks, for any layout of rows.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "core/columns.hpp"
+#include "core/multiclass/ascent.hpp"
+#include "core/multiversion.hpp"
+#include "core/random_order.hpp"
+
+namespace cutplane {
+
+// The memory one example needs while it is visited.
+struct BlockScratch {
+  explicit BlockScratch(index_t columns)
+      : scores(columns), lines(columns), target(columns), sorted(columns) {}
+  std::vector<double> scores, lines, target, sorted;
+  std::vector<std::int32_t> changed;
+  std::vector<double> change;
+};
+
+// The projection of target on the simplex of this size: max(0, target - threshold). Only entries
+// above the highest less `size` can stay positive.
+CUTPLANE_INLINE double simplex_threshold(const double* target, index_t count, double top,
+                                         double size, double* sorted) {
+  index_t near = 0;
+  for (index_t y = 0; y < count; ++y)
+    if (target[y] > top - size) sorted[near++] = target[y];
+  if (near == 1) return top - size;
+  std::sort(sorted, sorted + near, std::greater<>());
+  double sum = 0, threshold = top - size;
+  for (index_t j = 0; j < near; ++j) {
+    const double next = (sum + sorted[j] - size) / static_cast<double>(j + 1);
+    if (sorted[j] <= next) break;
+    sum += sorted[j];
+    threshold = next;
+  }
+  return threshold;
+}
+
+// The classes of an example that are looked at, and how many they are.
+struct ActiveClasses {
+  std::int16_t* list;
+  std::int16_t* count;  // null: all of them, always
+  index_t classes;
+
+  CUTPLANE_INLINE index_t size() const { return count ? *count : classes; }
+};
+
+// Where the lines of the active classes lie: of those with weight the lowest, of those without the
+// highest, and the highest of all.
+struct BlockRange {
+  double highest = -INFINITY, lowest = INFINITY, next = -INFINITY;
+};
+
+template <class Rows>
+CUTPLANE_INLINE BlockRange block_lines(const Rows& rows, const BlockAscent& state, index_t e,
+                                       const ActiveClasses& active, double* scores, double* lines) {
+  const index_t i = rows.at(e), count = active.size();
+  const double* cost = state.cost + state.y[e] * state.classes;
+  const double* u = state.u.data() + e * state.classes;
+  const bool few = few_columns(count, state.columns);
+  if (few) {
+    rows.dot_few(i, active.list, count, state.columns, state.v.data(), scores);
+  } else {
+    rows.dot_many(i, state.v.data(), state.columns, scores);
+  }
+  BlockRange range;
+  for (index_t c = 0; c < count; ++c) {
+    const index_t y = active.list[c];
+    const double z =
+        cost[y] + scores[few ? c : y] + state.bias * state.bias_weight[y] + state.bias_center[y];
+    lines[c] = z;
+    range.highest = z > range.highest ? z : range.highest;
+    if (u[y] > 0.0) {
+      range.lowest = z < range.lowest ? z : range.lowest;
+    } else {
+      range.next = z > range.next ? z : range.next;
+    }
+  }
+  return range;
+}
+
+// Classes without weight whose lines lie far below are looked at no more.
+CUTPLANE_INLINE void drop_classes(const ActiveClasses& active, const double* u, double below,
+                                  double* lines) {
+  if (!active.count) return;
+  index_t count = *active.count;
+  for (index_t c = 0; c < count;) {
+    if (u[active.list[c]] > 0.0 || lines[c] >= below) {
+      ++c;
+      continue;
+    }
+    --count;
+    std::swap(active.list[c], active.list[count]);
+    lines[c] = lines[count];
+  }
+  *active.count = static_cast<std::int16_t>(count);
+}
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& state) {
+  shuffle_runs(state.order, state.active, state.random);
+  const index_t classes = state.classes;
+  BlockScratch scratch(state.columns);
+  double* lines = scratch.lines.data();
+  double* target = scratch.target.data();
+  double violations = 0;
+  index_t s = 0;
+  while (s < state.active) {
+    if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
+    const index_t e = state.order[s];
+    const double size = state.upper ? state.upper[e] : state.upper_all;
+    double* u = state.u.data() + e * classes;
+    const bool wide = !state.active_classes.empty();
+    const ActiveClasses active{state.class_lists.data() + (wide ? e * classes : 0),
+                               wide ? state.active_classes.data() + e : nullptr, classes};
+    const BlockRange range = block_lines(rows, state, e, active, scratch.scores.data(), lines);
+    const double violation = range.highest - range.lowest;
+    if (size <= 0.0 || (violation <= 0.0 && range.lowest - range.next > state.shrink_beyond)) {
+      std::swap(state.order[s], state.order[--state.active]);
+      continue;
+    }
+    ++s;
+    if (violation <= 1e-14) continue;
+    violations += violation;
+    const double per_curvature = state.per_curvature[e];
+    const index_t count = active.size();
+    double top = -INFINITY;
+    // An empty row's loss is its highest cost whatever V is: a huge step takes it there.
+    const double step = per_curvature > 0.0 ? per_curvature : 1e30;
+    for (index_t c = 0; c < count; ++c) {
+      target[c] = u[active.list[c]] + lines[c] * step;
+      top = target[c] > top ? target[c] : top;
+    }
+    const double threshold = simplex_threshold(target, count, top, size, scratch.sorted.data());
+    scratch.changed.clear();
+    scratch.change.clear();
+    for (index_t c = 0; c < count; ++c) {
+      const index_t y = active.list[c];
+      const double fresh = target[c] > threshold ? std::min(target[c] - threshold, size) : 0.0;
+      const double change = u[y] - fresh;
+      if (change == 0.0) continue;
+      u[y] = fresh;
+      scratch.changed.push_back(static_cast<std::int32_t>(y));
+      scratch.change.push_back(change);
+      state.bias_weight[y] += change * state.bias;
+    }
+    rows.axpy_few(rows.at(e), scratch.changed.data(), scratch.change.data(),
+                  std::ssize(scratch.changed), state.columns, state.v.data());
+    drop_classes(active, u, range.lowest - state.shrink_beyond, lines);
+  }
+  // What is further from mattering than a typical violation has settled, for now.
+  state.shrink_beyond =
+      violations > 0.0 ? violations / static_cast<double>(state.active) : INFINITY;
+}
+
+}  // namespace cutplane

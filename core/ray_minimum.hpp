@@ -1,0 +1,181 @@
+// The exact minimum along a ray of a risk that is piecewise linear, by selection among its
+// breakpoints in linear expected time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "core/example_sums.hpp"
+
+namespace cutplane {
+
+inline constexpr int kProbes = 8;
+
+// A breakpoint of the ray: where an example meets its kink, and by how much the slope rises there.
+struct Breakpoint {
+  double t, jump;
+};
+
+// The root of  q t + g + C (jumps at or before t)  among the breakpoints [first, last):
+// quickselect, O(m) expected.
+inline double select_root(std::vector<Breakpoint>& points, double q, double g, double C, double lo,
+                          double hi) {
+  auto first = points.begin();
+  auto last = points.end();
+  auto before = [](const Breakpoint& a, const Breakpoint& b) { return a.t < b.t; };
+  while (first != last) {
+    auto middle = first + (last - first) / 2;
+    std::nth_element(first, middle, last, before);
+    double left = 0;
+    for (auto it = first; it != middle; ++it) left += it->jump;
+    if (q * middle->t + g + C * left >= 0.0) {
+      hi = middle->t;
+      last = middle;
+    } else if (q * middle->t + g + C * (left + middle->jump) >= 0.0) {
+      return middle->t;
+    } else {
+      lo = middle->t;
+      g += C * (left + middle->jump);
+      first = middle + 1;
+    }
+  }
+  // Between lo and hi the slope is q t + g.
+  if (q > 0.0) return std::clamp(-g / q, lo, hi);
+  return g >= 0.0 || !std::isfinite(hi) ? lo : hi;
+}
+
+// Where the slope q t + linear + C g(t) turns from negative to not: an interval and the risk's
+// slope g at its left end.
+struct Bracket {
+  double low = -INFINITY, high = INFINITY, slope_low = 0, slope_high = 0;
+};
+
+// Above this many examples, a part of them tells first where to look.
+inline constexpr index_t kLargeSample = 1 << 16;
+inline constexpr index_t kPart = 32;
+
+// The first probes: steps are mostly below 2; intercepts mostly within a few units.
+inline constexpr std::array<double, kProbes> kFirstSteps{0, 1e-3, 1e-2, 0.05, 0.2, 0.5, 1, 2};
+inline constexpr std::array<double, kProbes> kFirstShifts{-100, -10, -1, -0.1, 0.1, 1, 10, 100};
+
+// Sweeps has
+//   index_t size() const                                       examples in all
+//   Sums<kProbes> slopes(const double* probes, part) const     of the risk at each probe, over the
+//                                                              first 1 / part of every block
+//   std::vector<Breakpoint> breakpoints(low, high) const       those between low and high
+template <class Sweeps>
+class RayMinimum {
+ public:
+  RayMinimum(const Sweeps& sweeps, double quadratic, double linear, double C)
+      : sweeps_(sweeps), q_(quadratic), linear_(linear), C_(C) {}
+
+  double find(double from) const {
+    const bool bounded = std::isfinite(from);
+    std::array<double, kProbes> probes = bounded ? kFirstSteps : kFirstShifts;
+    if (bounded)
+      for (double& t : probes) t += from;
+    if (sweeps_.size() > kLargeSample) probes = near_estimate(probes, from);
+
+    Bracket bracket;
+    narrow(bracket, probes, 1);
+    if (bounded && bracket.high <= from) return from;
+    widen(bracket, 1);
+    if (!std::isfinite(bracket.high)) return bracket.low;  // falls for ever
+    if (!std::isfinite(bracket.low)) return bracket.high;
+    for (int round = 0; round < 2 && bracket.high - bracket.low > 0.1 * std::abs(bracket.high);
+         ++round)
+      narrow(bracket, around_secant(bracket), 1);
+    return select(bracket);
+  }
+
+ private:
+  double total(double t, double slope) const { return q_ * t + linear_ + C_ * slope; }
+
+  // Probes close to where a part of the sample has its minimum: the whole has it nearby.
+  std::array<double, kProbes> near_estimate(const std::array<double, kProbes>& first,
+                                            double from) const {
+    Bracket bracket;
+    narrow(bracket, first, kPart);
+    widen(bracket, kPart);
+    if (!std::isfinite(bracket.high) || !std::isfinite(bracket.low)) return first;
+    for (int round = 0; round < 3; ++round) narrow(bracket, around_secant(bracket), kPart);
+    const double guess = secant(bracket);
+    std::array<double, kProbes> probes;
+    constexpr std::array<double, kProbes> spread{-0.5, -0.1, -0.03, -0.01, 0.01, 0.03, 0.1, 0.5};
+    for (int k = 0; k < kProbes; ++k) probes[k] = guess + spread[k] * std::abs(guess);
+    if (std::isfinite(from)) {
+      for (double& t : probes) t = std::max(t, from);
+      probes[0] = from;
+    }
+    return probes;
+  }
+
+  // The slopes at the probes, from the first 1 / part of every block.
+  void narrow(Bracket& bracket, const std::array<double, kProbes>& probes, index_t part) const {
+    const auto slopes = sweeps_.slopes(probes.data(), part);
+    for (int k = 0; k < kProbes; ++k) {
+      const double slope = slopes[k] * static_cast<double>(part);
+      if (total(probes[k], slope) < 0.0) {
+        if (probes[k] >= bracket.low) bracket.low = probes[k], bracket.slope_low = slope;
+      } else if (probes[k] < bracket.high) {
+        bracket.high = probes[k], bracket.slope_high = slope;
+      }
+    }
+  }
+
+  // Ever larger probes, to the end of the numbers, until there is one on each side.
+  void widen(Bracket& bracket, index_t part) const {
+    std::array<double, kProbes> probes;
+    for (double scale = 1e3; !std::isfinite(bracket.high) && scale < 1e300; scale *= 1e24) {
+      for (int k = 0; k < kProbes; ++k) probes[k] = scale * std::pow(1e3, k);
+      narrow(bracket, probes, part);
+    }
+    for (double scale = 1e3; !std::isfinite(bracket.low) && scale < 1e300; scale *= 1e24) {
+      for (int k = 0; k < kProbes; ++k) probes[k] = -scale * std::pow(1e3, kProbes - 1 - k);
+      narrow(bracket, probes, part);
+    }
+  }
+
+  // Where a straight line between the ends would cross zero.
+  double secant(const Bracket& bracket) const {
+    const double low = total(bracket.low, bracket.slope_low);
+    const double high = total(bracket.high, bracket.slope_high);
+    const double fraction = high > low ? std::clamp(-low / (high - low), 0.0, 1.0) : 0.5;
+    return bracket.low + (bracket.high - bracket.low) * fraction;
+  }
+
+  // Probes ever closer to the secant's root.
+  std::array<double, kProbes> around_secant(const Bracket& bracket) const {
+    const double width = bracket.high - bracket.low, guess = secant(bracket);
+    constexpr std::array<double, kProbes> spread{-0.3, -0.1, -0.03, -0.005, 0.005, 0.03, 0.1, 0.3};
+    std::array<double, kProbes> probes;
+    for (int k = 0; k < kProbes; ++k)
+      probes[k] = std::clamp(guess + spread[k] * width, bracket.low, bracket.high);
+    return probes;
+  }
+
+  double select(const Bracket& bracket) const {
+    std::vector<Breakpoint> points = sweeps_.breakpoints(bracket.low, bracket.high);
+    const double g = linear_ + C_ * bracket.slope_low;
+    return select_root(points, q_, g, C_, bracket.low, bracket.high);
+  }
+
+  const Sweeps& sweeps_;
+  double q_, linear_, C_;
+};
+
+// The parts of all blocks, in order.
+template <class Collect>
+std::vector<Breakpoint> collect_breakpoints(index_t n, int n_threads, Collect&& collect) {
+  const Blocks blocks = example_blocks(n);
+  std::vector<std::vector<Breakpoint>> found(blocks.count);
+  for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * n),
+             [&](index_t b, index_t begin, index_t end) { collect(begin, end, found[b]); });
+  std::vector<Breakpoint> points;
+  for (const auto& part : found) points.insert(points.end(), part.begin(), part.end());
+  return points;
+}
+
+}  // namespace cutplane

@@ -1,0 +1,87 @@
+"""Vectors of a kernel's feature space as sums over rows of X, and their products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane import _core
+from cutplane.kernels.functions import Kernel
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+_ROWS_AT_ONCE = 512
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Σ coef[j, c] phi(x_rows[j]) for each column c, and a vector of explicit features.
+
+    `prepared` is what `KernelRows` keeps of the rows.
+    """
+
+    rows: Rows
+    coef: Array
+    explicit: Array
+    prepared: Any
+
+
+class KernelRows:
+    """Rows of X as one kernel sees them.
+
+    Parameters
+    ----------
+    X : array or CSR matrix
+        The examples; for a precomputed kernel the kernel matrix.
+    kernel : Kernel
+    like : rows, optional
+        Rows that stand for all where the kernel is prepared: so that no pass over X is needed.
+    n_threads : int
+    """
+
+    def __init__(self, X: Any, kernel: Kernel, *, n_threads: int = 0, like: Rows | None = None) -> None:
+        self._X = X
+        self.kernel = kernel
+        self.n_threads = n_threads
+        self._like = None
+        if kernel.computed:
+            self._like = kernel.examples(X if like is None else X[like], n_threads=n_threads)
+
+    @property
+    def everything(self) -> Any:
+        """All rows, prepared. Requires that `like` was not given."""
+        return self._like if self.kernel.computed else self.prepare(np.arange(self._X.shape[0], dtype=np.int64))
+
+    def prepare(self, rows: Rows) -> Any:
+        """Rows for products on either side."""
+        if self.kernel.computed:
+            return self.kernel.examples(self._X[rows], like=self._like, n_threads=self.n_threads)
+        return rows if self.kernel.name == "precomputed" else self._X[rows]
+
+    def expansion(self, rows: Rows, coef: Array, explicit: Array) -> Expansion:
+        """The sum over rows with a coefficient other than zero."""
+        used = np.flatnonzero(coef.any(axis=1))
+        rows, coef = rows[used], np.ascontiguousarray(coef[used])
+        return Expansion(rows, coef, explicit, self.prepare(rows) if len(rows) else None)
+
+    def squared_lengths(self) -> NDArray[np.float32]:
+        """K(x, x) of every row."""
+        return self.kernel.diagonal(self._X, n_threads=self.n_threads)
+
+    def products(self, left: Any, right: Expansion, size: int) -> Array:
+        """The products of phi(x) with each column of an expansion, for `size` prepared rows x."""
+        if not len(right.rows):
+            return np.zeros((size, right.coef.shape[1]))
+        if self.kernel.computed:
+            return _core.kernel_product(left, right.prepared, right.coef, self.n_threads)
+        if self.kernel.name == "precomputed":
+            parts = [self._X[np.ix_(left[i : i + _ROWS_AT_ONCE], right.rows)] for i in range(0, size, _ROWS_AT_ONCE)]
+        else:
+            parts = [
+                self.kernel.block(left[i : i + _ROWS_AT_ONCE], right.prepared) for i in range(0, size, _ROWS_AT_ONCE)
+            ]
+        return np.concatenate([part.astype(np.float64) @ right.coef for part in parts])

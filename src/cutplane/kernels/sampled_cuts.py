@@ -1,0 +1,135 @@
+"""Kernels in structural SVMs by sampled cuts (Yu and Joachims 2008): the loop.
+
+A cut of the whole sample is a sum of as many kernel functions as there are examples, so that products of cuts cost
+N² kernel values. A cut of r sampled examples costs r. `minimise` is the template of the paper (Algorithm 4); where a
+cut comes from is said by the three finders in `cutplane.kernels.cut_finders`.
+
+What is proven depends on the finder. Exact cuts are planes below the risk: the QP's value is a lower bound, and the
+gap is a proof. Sampled cuts are not, so no gap is stated for them, but what the paper proves: with linear-time cuts the
+objective itself is evaluated and ends within C·epsilon of the model; with constant-time cuts even that is an estimate.
+`Outcome.bound` is the excess of the objective that the paper's Theorems 2 and 3 allow: true, and coarse.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cutplane.kernels.cut_finders import CutFinder
+from cutplane.kernels.expansions import Array, Rows
+from cutplane.solvers.gram_bundle import GramBundle
+
+# Cuts without weight for this many iterations are dropped (section 6.1 of the paper).
+IDLE_ITERATIONS = 20
+
+Reason = Literal["epsilon", "max_iter", "time_limit", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class CutStep:
+    """What an iteration reached.
+
+    `objective` is that of the point a run would return now (constant-time: estimated from a sample), `value` the QP's
+    value, with exact cuts a lower bound on the optimum, and `violation` their difference over C: by how much the risk
+    is above the model.
+    """
+
+    iteration: int
+    seconds: float
+    objective: float
+    value: float
+    violation: float
+    cuts: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The solution w = Σ coef[j] phi(x_rows[j]) and what is known of it.
+
+    Attributes
+    ----------
+    rows, coef, explicit : array
+        The expansion, and the weights of explicit features.
+    objective : float
+        ½|w|² + C·risk; with constant-time cuts an estimate from one sample.
+    lower_bound : float or None
+        A proven lower bound on the optimum: with exact cuts only.
+    violation : float
+        See `CutStep`.
+    bound, probability : float
+        With at least this probability the objective exceeds the optimum by at most `bound`.
+    """
+
+    rows: Rows
+    coef: Array
+    explicit: Array
+    objective: float
+    lower_bound: float | None
+    violation: float
+    bound: float
+    probability: float
+    history: list[CutStep] = field(repr=False)
+    reason: Reason
+
+
+def minimise(
+    finder: CutFinder,
+    C: float,
+    *,
+    epsilon: float = 1e-3,
+    max_iter: int = 10_000,
+    time_limit: float | None = None,
+    on_step: Callable[[CutStep], Any] | None = None,
+    probability: float = 0.95,
+) -> Outcome:
+    """Minimise ½|w|² + C·R(w), R a mean, until the risk is within `epsilon` of the model (Algorithm 4).
+
+    Ctrl-C ends the run with what was reached.
+    """
+    start = time.perf_counter()
+    bundle, solution, value = GramBundle(), None, 0.0
+    history: list[CutStep] = []
+    reason: Reason | None = None
+    try:
+        while reason is None:
+            found = finder.find(solution, C)
+            violation = (found.objective - value) / C
+            step = CutStep(
+                len(history) + 1, time.perf_counter() - start, found.objective, value, violation, len(bundle)
+            )
+            history.append(step)
+            stop = on_step is not None and on_step(step) is True
+            if finder.satisfied(violation, epsilon):
+                reason = "epsilon"
+            elif step.iteration >= max_iter:
+                reason = "max_iter"
+            elif time_limit is not None and step.seconds >= time_limit:
+                reason = "time_limit"
+            elif stop:
+                reason = "interrupted"
+            else:
+                bundle.add(found.products, found.offset)
+                finder.keep(found)
+                idle = bundle.idle(IDLE_ITERATIONS)
+                if len(idle):
+                    bundle.remove(idle)
+                    finder.drop(idle)
+                solution = bundle.solve(C)
+                value = solution.value
+    except KeyboardInterrupt:
+        if not history:
+            raise
+        reason = "interrupted"
+    last = history[-1]
+    return Outcome(
+        *finder.solution(solution, C),
+        last.objective,
+        max(step.value for step in history) if finder.exact else None,
+        last.violation,
+        finder.bound(C, epsilon, last.violation, probability),
+        1.0 if finder.exact else probability,
+        history,
+        reason,
+    )

@@ -1,0 +1,71 @@
+"""What the model was trained on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cutplane.report.charts import counts
+from cutplane.report.markup import Markup, element, facts, figure, number
+from cutplane.report.page import Section
+from cutplane.report.trained import Trained, label
+
+_MOST_CLASSES = 20
+
+
+def section(trained: Trained) -> Section | None:
+    """Shape, layout and labels of the training data; what the model knows of them where these are not at hand."""
+    known: list[tuple[str, object]] = [] if trained.data is None else [("Data", trained.data)]
+    if trained.train is None:
+        features = getattr(trained.model, "n_features_in_", None)
+        if features is None and not known:
+            return None
+        known += [] if features is None else [("Features", f"{features:,}")]
+        known += [("Classes", ", ".join(trained.classes[:12]))] if trained.classes else []
+        return Section("data", "Data", facts(known))
+    body = [facts(known + _shape(trained.train.X))]
+    if trained.classes:
+        body.append(_labels(trained.train.y))
+    if trained.train.qid is not None:
+        body.append(facts([("Queries", f"{len(np.unique(trained.train.qid)):,}")]))
+    return Section("data", "Data", element("div", *body))
+
+
+def _shape(X: Any) -> list[tuple[str, object]]:
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        return [("Examples", f"{len(X):,}")]
+    found: list[tuple[str, object]] = [("Examples", f"{shape[0]:,}")]
+    found += [("Features", f"{shape[1]:,}")] if len(shape) > 1 else []
+    if hasattr(X, "nnz"):
+        cells = max(shape[0] * shape[1], 1)
+        values = X.data
+        found += [
+            ("Stored values", f"{X.nnz:,} ({X.nnz / cells:.2%} of all)"),
+            ("Per example", f"{X.nnz / max(shape[0], 1):.1f} on average"),
+            ("Layout", f"sparse, {values.dtype}, {X.indices.dtype} indices"),
+        ]
+        found += (
+            [("Features never present", f"{int(np.count_nonzero(np.bincount(X.indices, minlength=shape[1]) == 0)):,}")]
+            if X.format == "csr"
+            else []
+        )
+    elif hasattr(X, "dtype") and np.asarray(X).dtype.kind in "biuf":
+        values = np.asarray(X)
+        found.append(("Layout", f"dense, {values.dtype}"))
+    else:
+        return found
+    if values.size:
+        found.append(("Range of values", f"{number(float(values.min()))} to {number(float(values.max()))}"))
+    return found
+
+
+def _labels(y: Any) -> Markup:
+    values, sizes = np.unique(np.asarray(y), return_counts=True)
+    order = np.argsort(-sizes, kind="stable")[:_MOST_CLASSES] if len(values) > _MOST_CLASSES else np.arange(len(values))
+    names = [label(values[index]) for index in order]
+    shown = [float(sizes[index]) for index in order]
+    words = ", ".join(f"{name} {size:,.0f}" for name, size in zip(names, shown, strict=True))
+    caption = "Examples of each class" + (f": the commonest of {len(values)}." if len(values) > len(order) else ".")
+    return figure(caption, counts("Examples of each class", words, names, shown))

@@ -1,0 +1,66 @@
+"""The features that say most, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane.report.charts import diverging_bars
+from cutplane.report.markup import Markup, details, element, figure, paragraph
+from cutplane.report.page import Section
+from cutplane.report.strength import strongest
+from cutplane.report.trained import Trained, dense_weights
+
+_MOST = 10
+_MOST_EACH = 5
+_MOST_CLASSES = 30
+
+
+def section(trained: Trained) -> Section | None:
+    """The strongest weights for and against; of each class where there are several."""
+    weights = dense_weights(trained.model)
+    if weights is None or not np.any(weights) or weights.shape[1] != getattr(trained.model, "n_features_in_", -1):
+        return None
+    spreads = None if trained.train is None else column_spreads(trained.train.X)
+    if spreads is not None and spreads.shape != weights.shape[1:]:
+        spreads = None
+    what = "weight × standard deviation of the feature" if spreads is not None else "weight"
+    used = int(np.count_nonzero(np.any(weights, axis=0)))
+    intro = paragraph(f"By {what}; {used:,} of {weights.shape[1]:,} features have a weight.", "soft")
+    classes = trained.classes
+    if weights.shape[0] == 1:
+        for_words = f"for {classes[1]}" if len(classes) == 2 else "upwards"
+        against = f"for {classes[0]}" if len(classes) == 2 else "downwards"
+        chart = _bars(trained, weights[0], spreads, _MOST, f"Right: {for_words}. Left: {against}.")
+        return Section("features", "Strongest features", Markup(intro + chart))
+    if len(classes) != weights.shape[0]:
+        return None
+    charts = [
+        details(f"Class {name}", _bars(trained, row, spreads, _MOST_EACH, f"Right: for {name}. Left: against."))
+        for name, row in zip(classes[:_MOST_CLASSES], weights, strict=False)
+    ]
+    return Section("features", "Strongest features", Markup(intro + element("div", *charts)))
+
+
+def column_spreads(X: Any) -> NDArray[np.float64] | None:
+    """The standard deviation of each column; None where X is no matrix of numbers."""
+    if hasattr(X, "tocsr") or hasattr(X, "nnz"):
+        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
+        return np.sqrt(np.maximum(square - mean**2, 0.0))
+    try:
+        values = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return values.std(axis=0) if values.ndim == 2 else None
+
+
+def _bars(trained: Trained, row: NDArray[Any], spreads: NDArray[Any] | None, most: int, caption: str) -> Markup:
+    values = row if spreads is None else row * spreads
+    chosen = strongest(values, most)
+    names = [trained.feature(int(index)) for index in chosen]
+    shown = [float(values[index]) for index in chosen]
+    words = "; ".join(f"{name} {value:.3g}" for name, value in zip(names, shown, strict=True))
+    return figure(caption, diverging_bars("Strongest features", words, names, shown))

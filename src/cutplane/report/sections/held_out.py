@@ -1,0 +1,158 @@
+"""How the model does on data it was not trained on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from cutplane.report.charts import COLOURS, Axis, Line, LineChart
+from cutplane.report.curves import Curve, precision_recall, roc
+from cutplane.report.evaluation import Evaluation, evaluate
+from cutplane.report.markup import Markup, details, element, facts, figure, table, text
+from cutplane.report.page import Section
+from cutplane.report.trained import Trained, label
+
+_WIDEST_MATRIX = 12
+_BESIDE = 4  # classes of a matrix that fits beside the figures
+_MOST_CURVES = COLOURS
+
+
+def section(trained: Trained) -> Section | None:
+    """Figures of merit, confusion matrix and curves of a classifier."""
+    found = _evaluated(trained)
+    if found is None:
+        return None
+    result, scores, truth = found
+    merits, matrix = facts(_merits(result, scores)), _matrix(result)
+    beside = len(result.labels) <= _BESIDE
+    body = [element("div", merits, matrix, class_="pair") if beside else Markup(merits + matrix)]
+    curves = _curves(trained, truth, scores)
+    if curves:
+        body.append(element("div", *curves, class_="pair"))
+    return Section("held-out", "On held-out data", Markup("".join(body)))
+
+
+def tile(trained: Trained) -> list[tuple[str, str, str]]:
+    """The accuracy, for the top of the page."""
+    found = _evaluated(trained)
+    if found is None:
+        return []
+    result = found[0]
+    return [("Held-out accuracy", f"{100 * result.accuracy:.2f}\u00a0%", f"{result.n_examples:,} examples")]
+
+
+def _evaluated(trained: Trained) -> tuple[Evaluation, NDArray[Any] | None, NDArray[Any]] | None:
+    if trained.held_out is None or not is_classifier(trained.model) or not hasattr(trained.model, "classes_"):
+        return None
+    X, truth = trained.held_out.X, np.asarray(trained.held_out.y)
+    if truth.ndim != 1:
+        return None
+    predicted = np.asarray(trained.model.predict(X))
+    scores = np.asarray(trained.model.decision_function(X)) if hasattr(trained.model, "decision_function") else None
+    classes = np.asarray(trained.model.classes_)
+    if scores is not None and scores.shape[1:] not in ((), (len(classes),)):
+        scores = None
+    shown = scores if scores is not None else (predicted == classes[-1]).astype(float)
+    return evaluate(truth, predicted, shown, classes), scores, truth
+
+
+def _merits(result: Evaluation, scores: Any) -> list[tuple[str, object]]:
+    two = len(result.labels) == 2
+    commonest = result.confusion.sum(axis=1).max() / max(result.n_examples, 1)
+    found: list[tuple[str, object]] = [
+        ("Examples", f"{result.n_examples:,}"),
+        ("Accuracy", f"{100 * result.accuracy:.2f}\u00a0%"),
+        ("Always the commonest class", f"{100 * commonest:.2f}\u00a0%"),
+        ("Balanced accuracy", f"{100 * result.balanced_accuracy:.2f}\u00a0%"),
+        (f"F1 of {label(result.labels[1])}" if two else "F1, mean over classes", f"{result.f1:.4f}"),
+    ]
+    if scores is not None and result.roc_area is not None:
+        found.append(("Area under ROC", f"{result.roc_area:.4f}"))
+    return found
+
+
+def _matrix(result: Evaluation) -> Markup:
+    names = [label(each) for each in result.labels]
+    if len(names) > _WIDEST_MATRIX:
+        return _confused(result, names)
+    head = element(
+        "tr",
+        element("th", text("true \\ predicted"), scope="col"),
+        *(element("th", text(name), scope="col") for name in names),
+    )
+    rows = []
+    for name, counts in zip(names, result.confusion, strict=True):
+        total = max(int(counts.sum()), 1)
+        cells = []
+        for count in counts:
+            share = count / total
+            percent = [element("small", text(f"{share:.1%}"))] if count else []
+            cells.append(
+                element(
+                    "td",
+                    text(f"{count:,}"),
+                    *percent,
+                    style=f"background: rgba(var(--heat), {0.05 + 0.33 * share:.2f})",
+                )
+            )
+        rows.append(element("tr", element("th", text(name), scope="row"), *cells))
+    grid = element("table", element("thead", head), element("tbody", *rows), class_="matrix")
+    scrolled = element("div", grid, class_="scroll", tabindex="0", role="region", aria_label="Confusion matrix")
+    return figure("Confusion matrix: a row is a true class, with the share of it that was predicted so.", scrolled)
+
+
+def _confused(result: Evaluation, names: list[str]) -> Markup:
+    """Of many classes, each one's recall and the pairs most often taken for each other."""
+    wrong = result.confusion.copy()
+    np.fill_diagonal(wrong, 0)
+    order = np.argsort(-wrong, axis=None, kind="stable")[:10]
+    pairs = [(*np.unravel_index(index, wrong.shape), wrong.flat[index]) for index in order if wrong.flat[index]]
+    worst = table(
+        "The most frequent confusions",
+        ["true", "predicted", "examples"],
+        [(names[true], names[taken], f"{count:,}") for true, taken, count in pairs],
+        shown=True,
+    )
+    totals = result.confusion.sum(axis=1)
+    recall = [
+        (name, f"{total:,}", f"{100 * right / total:.1f}\u00a0%" if total else "")
+        for name, total, right in zip(names, totals, np.diag(result.confusion), strict=True)
+    ]
+    return Markup(worst + details("Every class", table("Classes", ["class", "examples", "found"], recall)))
+
+
+def _curves(trained: Trained, truth: NDArray[Any], scores: NDArray[Any] | None) -> list[Markup]:
+    if scores is None:
+        return []
+    classes = np.asarray(trained.model.classes_)
+    columns = [(classes[1], scores)] if scores.ndim == 1 else list(zip(classes, scores.T, strict=True))
+    present = [(each, column) for each, column in columns if 0 < np.count_nonzero(truth == each) < len(truth)]
+    if not present:
+        return []
+    # Of many classes, those with the most examples: more lines could not be told apart.
+    present.sort(key=lambda pair: -np.count_nonzero(truth == pair[0]))
+    shown = present[:_MOST_CURVES]
+    rocs = [(label(each), roc(truth == each, column)) for each, column in shown]
+    precisions = [(label(each), precision_recall(truth == each, column)) for each, column in shown]
+    more = "" if len(shown) == len(present) else f" The {len(shown)} commonest of {len(present)} classes."
+    return [
+        _chart("ROC curve", "false positive rate", "true positive rate", rocs, "area", more, diagonal=True),
+        _chart("Precision and recall", "recall", "precision", precisions, "average precision", more),
+    ]
+
+
+def _chart(
+    title: str, x: str, y: str, curves: list[tuple[str, Curve]], area: str, more: str, *, diagonal: bool = False
+) -> Markup:
+    words = "; ".join(f"{name}: {area} {curve.area:.4f}" for name, curve in curves)
+    lines = [
+        Line(f"{name}, {area} {curve.area:.3f}", curve.x, curve.y, colour=index, dashed=index % 2 == 1)
+        for index, (name, curve) in enumerate(curves)
+    ]
+    axes = Axis(x, low=0.0, high=1.0), Axis(y, low=0.0, high=1.0)
+    chart = LineChart(title, words, *axes, lines, diagonal=diagonal, points=False)
+    caption = f"{title}: {area} {curves[0][1].area:.4f}." if len(curves) == 1 else f"{title}.{more}"
+    return figure(caption, chart.svg(), chart.legend())

@@ -1,0 +1,96 @@
+"""What a report is about: a fitted model, and what is known besides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutplane.solvers.result import Step
+
+
+class Examples(NamedTuple):
+    """Examples, what they should be, and of which query each is (for rankers)."""
+
+    X: Any
+    y: Any
+    qid: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A fitted model with the data it was trained and is tested on, where these are at hand.
+
+    Parameters
+    ----------
+    model : estimator
+    train, held_out : Examples, optional
+    feature_names : sequence of str, optional
+        By default those the model was fitted with, else numbers.
+    first_feature : int
+        The number of the first feature where there are no names: 1 in most svmlight files.
+    data : str, optional
+        What the training data are called.
+    command : str, optional
+        What trains this model again.
+    seconds : float, optional
+        How long the whole of training took.
+    path : sequence of estimators
+        Models of the same kind over a range of C.
+    """
+
+    model: Any
+    train: Examples | None = None
+    held_out: Examples | None = None
+    feature_names: Sequence[str] | None = None
+    first_feature: int = 0
+    data: str | None = None
+    command: str | None = None
+    seconds: float | None = None
+    path: Sequence[Any] = ()
+
+    @property
+    def runs(self) -> list[list[Step]]:
+        """The history of each problem that was solved; those without steps are left out."""
+        history = getattr(self.model, "history_", None) or []
+        nested = bool(history) and not isinstance(history[0], Step)
+        runs = [list(run) for run in history] if nested else [list(history)]
+        return [run for run in runs if run and isinstance(run[0], Step)]
+
+    @property
+    def classes(self) -> list[str]:
+        """The labels in words; empty where the model is no classifier."""
+        return [label(each) for each in getattr(self.model, "classes_", [])]
+
+    @property
+    def problems(self) -> list[str]:
+        """The names of the runs: of the classes where there is one for each."""
+        runs, classes = self.runs, self.classes
+        if len(runs) == len(classes) and len(runs) > 1:
+            return classes
+        return [f"problem {number}" for number in range(1, len(runs) + 1)]
+
+    def feature(self, index: int) -> str:
+        """The name of a feature; a model whose features are not columns of X names them by `_feature_name`."""
+        own = getattr(self.model, "_feature_name", None)
+        if own is not None and self.feature_names is None:
+            return str(own(index))
+        names = self.feature_names if self.feature_names is not None else getattr(self.model, "feature_names_in_", None)
+        return str(names[index]) if names is not None else f"feature {index + self.first_feature}"
+
+
+def label(value: Any) -> str:
+    """A label in words; 1.0 is shown as 1."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return str(int(plain)) if isinstance(plain, float) and plain.is_integer() else str(plain)
+
+
+def dense_weights(model: Any) -> Any:
+    """`coef_` as rows of weights; None where there is none."""
+    weights = getattr(model, "coef_", None)
+    if weights is None:
+        return None
+    weights = weights.toarray() if hasattr(weights, "toarray") else np.asarray(weights)
+    return np.atleast_2d(weights)

@@ -1,0 +1,46 @@
+"""The epsilon-insensitive loss: the mean of max(0, |score - y| - epsilon), weighted or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from cutplane.risks.base import Array
+from cutplane.risks.separable import TubeRisk, check_number
+
+
+class EpsilonInsensitive(TubeRisk):
+    """Sum of c_i max(0, |s_i - y_i| - epsilon), the c_i proportional to the sample weights and summing to one.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Targets.
+    sample_weight : array of shape (n,), optional
+        Non-negative, not all zero.
+    epsilon : float
+        Errors up to this cost nothing; 0 is the absolute error.
+    n_threads : int
+        0 leaves it to OpenMP.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
+    >>> EpsilonInsensitive(np.array([1.0, 2.0]), epsilon=0.5).value(np.array([1.25, 4.0]))
+    0.75
+    """
+
+    def __init__(
+        self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, epsilon: float = 0.0, n_threads: int = 0
+    ) -> None:
+        self.epsilon = check_number("epsilon", epsilon)
+        super().__init__(y, sample_weight, n_threads)
+
+    def _parameters(self) -> list[float]:
+        return [1.0, 1.0, self.epsilon]
+
+    def decide(self, scores: Array) -> Any:
+        """The scores themselves."""
+        return scores

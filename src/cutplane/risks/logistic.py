@@ -1,0 +1,50 @@
+"""The logistic loss: the mean of log(1 + exp(-y·score)), weighted or not."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from cutplane.risks.base import Array
+from cutplane.risks.separable import SmoothRisk
+
+
+class Logistic(SmoothRisk):
+    """Sum of c_i log(1 + exp(-y_i s_i)), the c_i proportional to the sample weights and summing to one.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels, -1 or +1.
+    sample_weight : array of shape (n,), optional
+        Non-negative, not all zero.
+    n_threads : int
+        0 leaves it to OpenMP.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.risks.logistic import Logistic
+    >>> round(Logistic(np.array([1, -1])).value(np.zeros(2)), 6)
+    0.693147
+    """
+
+    _loss = "logistic"
+
+    def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
+        super().__init__(y, sample_weight, n_threads)
+
+
+def probabilities(scores: Array) -> Array:
+    """Of each class, from the scores of a model trained with this loss: one column a class, rows summing to one.
+
+    With a score for each of several classes, each is that class's probability against the rest; these are divided by
+    their sum.
+    """
+    positive: Array = expit(scores)
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), positive])
+    total = positive.sum(axis=1, keepdims=True)
+    # No class has a score that can be told from minus infinity: they are as likely as each other.
+    return np.asarray(np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), 1.0 / scores.shape[1]))

@@ -1,0 +1,259 @@
+"""Crammer and Singer's multi-class risk for any cost, with margin or slack re-scaling."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cutplane import _core
+from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
+
+RESCALINGS = ("margin", "slack")
+
+# The best intercepts are found by Newton's method on the risk rounded ever more finely: from this width to this one,
+# both as fractions of the mean cost.
+_WIDTHS = (0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6)
+# The rounded risk's slope in the intercepts at which a width is done with.
+_FLAT = 1e-11
+
+
+class MulticlassRay(NamedTuple):
+    """The multi-class risk along a line of scores."""
+
+    core: _core.Multiclass
+    start: Array
+    end: Array
+    n_threads: int
+
+    def value(self, t: float) -> float:
+        """The risk at t."""
+        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[0]
+
+    def slope(self, t: float) -> float:
+        """The right derivative at t."""
+        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[1]
+
+    def minimise(self, quadratic: float, linear: float, C: float) -> float:
+        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk: upper envelopes, then selection."""
+        return self.core.ray_minimum(self.start, self.end, quadratic, linear, C, self.n_threads)
+
+
+class Multiclass(RoundedRisk):
+    """Sum of c_i max over y of [cost(y_i, y) + factor·(s_iy - s_iy_i)], the c_i summing to one.
+
+    The factor is 1 with margin re-scaling and cost(y_i, y) with slack re-scaling (OCA eqs. 15 and 16); for the 0/1
+    cost they are the same.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The classes, 0 to n_classes - 1.
+    n_classes : int
+    cost_matrix : array of shape (n_classes, n_classes), optional
+        cost_matrix[k, y] is what it costs to say y of an example of class k: zero on the diagonal, positive elsewhere.
+        The default is 1 for every mistake.
+    rescaling : {"margin", "slack"}
+    sample_weight : array of shape (n,), optional
+        Non-negative, not all zero.
+    n_threads : int
+        0 leaves it to OpenMP.
+
+    Attributes
+    ----------
+    total_weight : float
+        The sum of the sample weights: C per example times this is the C of the mean risk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.risks.multiclass import Multiclass
+    >>> risk = Multiclass(np.array([0, 2]), 3)
+    >>> risk.value(np.array([[2.0, 0.5, 0.0], [1.0, 0.0, 0.5]]))
+    0.75
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        n_classes: int,
+        cost_matrix: ArrayLike | None = None,
+        *,
+        rescaling: str = "margin",
+        sample_weight: ArrayLike | None = None,
+        n_threads: int = 0,
+    ) -> None:
+        if rescaling not in RESCALINGS:
+            raise ValueError(f"rescaling={rescaling!r} must be one of {', '.join(map(repr, RESCALINGS))}.")
+        labels = np.ascontiguousarray(y, dtype=np.int32)
+        cost = check_cost_matrix(cost_matrix, n_classes)
+        if sample_weight is None:
+            self.total_weight = float(len(labels))
+            weights, each = None, 1.0 / len(labels)
+        else:
+            raw = np.asarray(sample_weight, dtype=np.float64)
+            self.total_weight = float(raw.sum())
+            weights, each = np.ascontiguousarray(raw / self.total_weight), 0.0
+        self._set(labels, weights, each, cost, rescaling, n_threads)
+
+    def _set(
+        self, y: NDArray[np.int32], weights: Array | None, each: float, cost: Array, rescaling: str, n_threads: int
+    ) -> None:
+        self.y = y
+        self.weights = weights
+        self.each = each
+        self.cost = cost
+        self.rescaling = rescaling
+        self._n_threads = n_threads
+        self._core = _core.Multiclass(y, weights, each, cost, rescaling == "slack")
+        self.first_width = 4.0 * self.mean_cost
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.cost)
+
+    @property
+    def mean_cost(self) -> float:
+        """The mean cost of a mistake: the scale of the risk."""
+        return float(self.cost.sum()) / (self.n_classes * (self.n_classes - 1))
+
+    def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
+        """The part of the sum that runs over some examples, times `scale`."""
+        part = object.__new__(type(self))
+        part.total_weight = self.total_weight
+        weights = None if self.weights is None else self.weights[rows] * scale
+        part._set(self.y[rows], weights, self.each * scale, self.cost, self.rescaling, self._n_threads)
+        return part
+
+    def value(self, scores: Array) -> float:
+        """The risk."""
+        return self._core.value(scores, self._n_threads)
+
+    def cut(self, scores: Array) -> ScoreCut:
+        """The plane at `scores`: of every example, the class that costs most (OCA section 3.2)."""
+        return ScoreCut(*self._core.cut(scores, self._n_threads))
+
+    def decide(self, scores: Array) -> NDArray[np.intp]:
+        """The class with the highest score."""
+        return np.asarray(scores.argmax(axis=1))
+
+    def ray(self, start: Array, end: Array) -> MulticlassRay:
+        """The exact restriction to a line."""
+        return MulticlassRay(self._core, start, end, self._n_threads)
+
+    def advance(self, scores: Array, end: Array, step: float, mu: float) -> tuple[Array, float, ScoreCut]:
+        """OCA's step in one sweep: the scores moved towards `end`, their risk, and the plane mu further on."""
+        moved, value, coef, offset, cut_value = self._core.advance(scores, end, step, mu, self._n_threads)
+        return moved, value, ScoreCut(coef, offset, cut_value)
+
+    def shift(self, scores: Array) -> Array:  # type: ignore[override]
+        """Intercepts, one for each class, that make the risk least up to 1e-6 of the mean cost."""
+        b = np.zeros(self.n_classes)
+        for width in _WIDTHS:
+            b = self.rounded_shift(scores, width * self.mean_cost, start=b)
+        return b
+
+    def rounded_shift(self, scores: Array, h: float, *, rest: Array | None = None, start: Array | None = None) -> Array:
+        """Intercepts that make the risk rounded over h, plus <rest, b>, least: Newton's method."""
+        b = np.zeros(self.n_classes) if start is None else start
+        extra = np.zeros(self.n_classes) if rest is None else rest
+
+        def derivatives(at: Array) -> tuple[Array, Array]:
+            _, gradient, hessian = self._core.intercepts(scores, at, h, self._n_threads)
+            return gradient + extra, hessian
+
+        gradient, hessian = derivatives(b)
+        for _ in range(50):
+            if np.abs(gradient).max() <= _FLAT:
+                break
+            step = _intercept_step(gradient, hessian, self.mean_cost)
+            first = float(gradient @ step)
+            low, high, t = 0.0, np.inf, 1.0
+            for _ in range(40):  # the slope along the step rises: look for its root in a bracket
+                gradient, hessian = derivatives(b + t * step)
+                slope = float(gradient @ step)
+                if abs(slope) <= 0.5 * abs(first):
+                    low = t
+                    break
+                low, high = (t, high) if slope < 0.0 else (low, t)
+                t = 4.0 * t if np.isinf(high) else 0.5 * (low + high)
+            if low == 0.0:  # scores resolve no more
+                break
+            if low != t:
+                gradient, hessian = derivatives(b + low * step)
+            b = b + low * step
+        return np.asarray(b - b.mean())
+
+    def balanced_cut(self, scores: Array) -> ScoreCut:
+        """The plane at scores that `shift` leaves alone: below the risk whatever the intercepts are."""
+        coef, sums = self._core.smoothed(scores, _WIDTHS[-1] * self.mean_cost, self._n_threads)
+        coef, offset = self.balanced(coef)
+        return ScoreCut(coef, offset, sums.value)
+
+    def balanced(self, coef: Array) -> tuple[Array, float]:
+        """Coefficients and offset of a plane scaled down, as little as need be, until every column sums to zero."""
+        return self._core.balanced(coef, self._n_threads)
+
+    def smoothed(self, scores: Array, h: float) -> Smoothed:
+        """The risk rounded over a width h."""
+        coef, sums = self._core.smoothed(scores, h, self._n_threads)
+        return Smoothed(coef, sums.offset, sums.value, sums.error, sums.kinks)
+
+    def extrapolated(self, scores: Array, h: float, reach: float) -> Array:
+        """Coefficients of the risk rounded over h as if classes on the kink of width `reach` stayed on it."""
+        return self._core.extrapolated(scores, h, reach, self._n_threads)
+
+    def kinks(self, scores: Array, h: float) -> tuple[Rows, Array]:
+        """The examples on their kinks of width h, and their weights."""
+        found = self.meetings(scores, h)
+        return found.rows, found.weights
+
+    def meetings(self, scores: Array, h: float) -> _core.Kinks:
+        """The examples on their kinks of width h, with the classes that meet there."""
+        return self._core.kinks(scores, h, self._n_threads)
+
+    def curvature(self, kinks: _core.Kinks, scores: Array) -> Array:
+        """H times the second derivative of the rounded risk, applied to the scores of the examples on their kinks."""
+        return self._core.curvature(kinks, scores, self._n_threads)
+
+    def smoothed_ray(self, scores: Array, direction: Array | None, t: float, h: float) -> tuple[float, float, float]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: a constant, no change)."""
+        way = np.zeros_like(scores) if direction is None else direction
+        return self._core.ray(scores, way, False, t, h, self._n_threads)
+
+    def plane_offset(self, coef: Array) -> float:
+        """The offset of the plane with these coefficients: each stands for a weight p = coef / factor of its class."""
+        mistakes = 1.0 - np.eye(self.n_classes)
+        per_weight = self.cost if self.rescaling == "margin" else mistakes
+        return float(np.vdot(coef, per_weight[self.y]))
+
+
+def check_cost_matrix(cost_matrix: ArrayLike | None, n_classes: int) -> Array:
+    """The costs as an array; an error says what is wrong with them."""
+    if n_classes < 2:
+        raise ValueError(f"n_classes={n_classes} must be at least 2.")
+    if cost_matrix is None:
+        return np.ones((n_classes, n_classes)) - np.eye(n_classes)
+    cost = np.ascontiguousarray(cost_matrix, dtype=np.float64)
+    if cost.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"cost_matrix has the shape {cost.shape}; with {n_classes} classes it must be {(n_classes, n_classes)}."
+        )
+    wrong = ~np.isfinite(cost) | np.where(np.eye(n_classes, dtype=bool), cost != 0.0, cost <= 0.0)
+    if wrong.any():
+        row, column = (int(k) for k in np.argwhere(wrong)[0])
+        must = (
+            "be 0: right answers cost nothing" if row == column else "be positive and finite: mistakes cost something"
+        )
+        raise ValueError(f"cost_matrix[{row}, {column}] is {cost[row, column]}; it must {must}.")
+    return cost
+
+
+def _intercept_step(gradient: Array, hessian: Array, scale: float) -> Array:
+    """A Newton step in the intercepts; where nothing bends, a step downhill, no longer than the scale of the costs."""
+    # All intercepts moved alike change nothing, and classes without kinks have no curvature: a little is added.
+    ridge = 1e-8 * (float(np.trace(hessian)) / len(hessian) + float(np.abs(gradient).max()) / scale)
+    step = -np.linalg.solve(hessian + ridge * np.eye(len(hessian)), gradient)
+    return np.asarray(step * min(1.0, scale / float(np.abs(step).max())))

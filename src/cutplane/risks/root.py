@@ -1,0 +1,44 @@
+"""The root of a function that rises, by Newton's method in a bracket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def rising_root(
+    function: Callable[[float], tuple[float, float]], start: float, *, low: float = -np.inf, tolerance: float = 0.0
+) -> float:
+    """Where `function`, which gives its value and derivative and never falls, passes zero; at least `low`.
+
+    Parameters
+    ----------
+    function : callable
+        t -> (value, derivative).
+    start : float
+        The first t to try.
+    low : float
+        The root is not sought below.
+    tolerance : float
+        A value this close to zero is zero.
+    """
+    high, t = np.inf, start
+    for _ in range(100):
+        value, derivative = function(t)
+        if abs(value) <= tolerance:
+            break
+        if value > 0.0:
+            high = t
+        else:
+            low = t
+        step = t - value / derivative if derivative > 0.0 else np.nan
+        if not low < step < high:
+            if np.isinf(low) or np.isinf(high):
+                step = t - np.sign(value) * max(1.0, 2.0 * abs(t))
+            else:
+                step = 0.5 * (low + high)
+        if step == t:
+            break
+        t = float(step)
+    return t

@@ -1,0 +1,215 @@
+"""Risks that are sums over examples of a loss of one score each, summed up by the core."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cutplane import _core
+from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
+from cutplane.risks.intercept import balanced
+from cutplane.risks.root import rising_root
+
+
+class SeparableRisk(RoundedRisk):
+    """Sum of c_i loss(s_i, y_i), the c_i proportional to the sample weights and summing to one.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Targets, or labels of -1 and +1.
+    sample_weight : array of shape (n,) or None
+        Non-negative, not all zero.
+    n_threads : int
+        0 leaves it to OpenMP.
+
+    Attributes
+    ----------
+    total_weight : float
+        The sum of the sample weights: C per example times this is the C of the mean risk.
+    """
+
+    #: The name of the loss in the core.
+    _loss: str
+
+    def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None, n_threads: int) -> None:
+        targets = np.ascontiguousarray(y, dtype=np.float64)
+        if sample_weight is None:
+            self.total_weight = float(len(targets))
+            weights, each = None, 1.0 / len(targets)
+        else:
+            raw = np.asarray(sample_weight, dtype=np.float64)
+            self.total_weight = float(raw.sum())
+            weights, each = np.ascontiguousarray(raw / self.total_weight), 0.0
+        self._n_threads = n_threads
+        self._set(targets, weights, each)
+
+    def _parameters(self) -> list[float]:
+        """Those of the loss in the core."""
+        return []
+
+    def _set(self, y: Array, weights: Array | None, each: float) -> None:
+        self.y = y
+        self.weights = weights
+        self.each = each
+        self._core = _core.Separable(self._loss, self._parameters(), y, weights, each)
+
+    def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
+        """The part of the sum that runs over some examples, times `scale`."""
+        part = object.__new__(type(self))
+        part.__dict__.update(self.__dict__)
+        weights = None if self.weights is None else self.weights[rows] * scale
+        part._set(self.y[rows], weights, self.each * scale)
+        return part
+
+    def value(self, scores: Array) -> float:
+        """The risk."""
+        return self._core.value(scores, self._n_threads)
+
+    def cut(self, scores: Array) -> ScoreCut:
+        """The plane that touches the risk at `scores`."""
+        return ScoreCut(*self._core.cut(scores, self._n_threads))
+
+    def smoothed(self, scores: Array, h: float) -> Smoothed:
+        """The risk rounded over a width h."""
+        return Smoothed(*self._core.smoothed(scores, h, self._n_threads))
+
+    def kinks(self, scores: Array, h: float) -> tuple[Rows, Array]:
+        """The examples that the rounded risk is curved at, and h times the second derivatives there."""
+        return self._core.curved(scores, h, self._n_threads)
+
+    def smoothed_ray(self, scores: Array, direction: Array | None, t: float, h: float) -> tuple[float, float, float]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
+        return self._core.ray(scores, direction, False, t, h, self._n_threads)
+
+    def plane_offset(self, coef: Array) -> float:
+        """The offset of the highest plane with these coefficients that is below the risk."""
+        return self._core.offset(coef, self._n_threads)
+
+
+class SmoothRay(NamedTuple):
+    """A smooth risk along a line of scores."""
+
+    core: _core.Separable
+    start: Array
+    end: Array
+    n_threads: int
+
+    def _at(self, t: float) -> tuple[float, float, float]:
+        return self.core.ray(self.start, self.end, True, t, 1.0, self.n_threads)
+
+    def value(self, t: float) -> float:
+        """The risk at t."""
+        return self._at(t)[0]
+
+    def slope(self, t: float) -> float:
+        """The derivative at t."""
+        return self._at(t)[1]
+
+    def minimise(self, quadratic: float, linear: float, C: float) -> float:
+        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk, by Newton's method in a bracket."""
+
+        def derivative(t: float) -> tuple[float, float]:
+            _, slope, curvature = self._at(t)
+            return quadratic * t + linear + C * slope, quadratic + C * curvature
+
+        first = derivative(0.0)[0]
+        if first >= 0.0:
+            return 0.0
+        return rising_root(derivative, 1.0, low=0.0, tolerance=1e-9 * abs(first))
+
+
+class SmoothRisk(SeparableRisk):
+    """A separable risk whose loss has a derivative everywhere: it is its own rounding."""
+
+    def smoothed(self, scores: Array, h: float) -> Smoothed:
+        """The risk itself; no example can be replaced by its tangent, so that all count as on a kink."""
+        coef, offset, value, error, _ = self._core.smoothed(scores, h, self._n_threads)
+        return Smoothed(coef, offset, value, error, len(scores))
+
+    def extrapolated(self, scores: Array, h: float, reach: float) -> Array:
+        """The coefficients themselves."""
+        return self.cut(scores).coef
+
+    def ray(self, start: Array, end: Array) -> SmoothRay:
+        """The exact restriction to a line."""
+        return SmoothRay(self._core, start, end, self._n_threads)
+
+    def shift(self, scores: Array) -> float:
+        """The best intercept, by Newton's method in a bracket."""
+
+        def slope(t: float) -> tuple[float, float]:
+            _, slope, curvature = self.smoothed_ray(scores, None, t, 1.0)
+            return slope, curvature
+
+        return rising_root(slope, 0.0, tolerance=1e-15 * abs(slope(0.0)[0]))
+
+    def balanced_cut(self, scores: Array) -> ScoreCut:
+        """The plane at scores with the best intercept in them, what rounding left of their sum taken away."""
+        cut = self.cut(scores)
+        coef = balanced(cut.coef)
+        return ScoreCut(coef, self.plane_offset(coef), cut.value)
+
+
+class TubeRay(NamedTuple):
+    """A tube risk along a line of scores."""
+
+    core: _core.Separable
+    start: Array
+    end: Array
+    n_threads: int
+
+    def value(self, t: float) -> float:
+        """The risk at t."""
+        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[0]
+
+    def slope(self, t: float) -> float:
+        """The right derivative at t."""
+        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[1]
+
+    def minimise(self, quadratic: float, linear: float, C: float) -> float:
+        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk, by selection among the kinks in O(n)."""
+        return self.core.ray_minimum(self.start, self.end, True, quadratic, linear, C, 0.0, self.n_threads)
+
+
+class TubeRisk(SeparableRisk):
+    """A separable risk that rises linearly on both sides of a tube around the target, at a price for each side."""
+
+    _loss = "tube"
+
+    def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None, n_threads: int) -> None:
+        super().__init__(y, sample_weight, n_threads)
+        self.first_width = _first_width(self.y)
+
+    def extrapolated(self, scores: Array, h: float, reach: float) -> Array:
+        """Coefficients of the risk rounded over h as if examples on a kink of width `reach` stayed on it."""
+        return self._core.extrapolated(scores, h, reach, self._n_threads)
+
+    def ray(self, start: Array, end: Array) -> TubeRay:
+        """The exact restriction to a line."""
+        return TubeRay(self._core, start, end, self._n_threads)
+
+    def shift(self, scores: Array) -> float:
+        """The best intercept: a weighted quantile of kinks, by selection in O(n)."""
+        return self._core.ray_minimum(scores, None, False, 0.0, 0.0, 1.0, -np.inf, self._n_threads)
+
+
+def _first_width(y: Array) -> float:
+    """Four times how far targets lie from their middle, so that rounding takes in most of them."""
+    for centre in (np.median(y), 0.0):
+        spread = float(np.abs(y - centre).mean())
+        if spread > 0.0:
+            return 4.0 * spread
+    return 4.0
+
+
+def check_number(name: str, value: Any, *, least: float = 0.0, below: float = np.inf, strict: bool = False) -> float:
+    """An option of a loss: a number in a range."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not (value > least if strict else value >= least) or not value < below:
+        lower = f"greater than {least:g}" if strict else f"{least:g} or greater"
+        upper = " and finite" if np.isinf(below) else f" and less than {below:g}"
+        raise ValueError(f"{name}={value!r} must be a number, {lower}{upper}.")
+    return float(value)

@@ -1,0 +1,154 @@
+"""A path of C, and C by cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.metrics import get_scorer, make_scorer, mean_absolute_error
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+
+import cutplane
+from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
+from cutplane.solvers.path import follow
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(240, 5))
+SCORES = X @ np.array([1.0, -1.0, 0.5, 0.0, 0.0]) + 0.5 + RNG.normal(size=240)
+Y = np.where(SCORES > 0.5, "b", "a")
+THREE = np.digitize(SCORES, [-0.5, 1.0])
+CS = [1.0, 1e-3, 30.0, 0.1, 1.0]
+
+
+@pytest.mark.parametrize("method", ["auto", "newton", "oca", "cpa"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_each_model_of_a_path_is_certified_and_as_good_as_alone(method, loss):
+    tol = 0.05 if method == "cpa" else 1e-3
+    models = LinearSVC(loss=loss, method=method, tol=tol).path(X, Y, CS)
+    assert [model.C for model in models] == CS
+    for C, model in zip(CS, models, strict=True):
+        alone = LinearSVC(C, loss=loss, tol=1e-6).fit(X, Y)
+        assert model.gap_ <= tol
+        assert model.lower_bound_ <= alone.objective_ * (1 + 1e-9)
+        assert alone.lower_bound_ <= model.objective_ * (1 + 1e-9)
+        scores = model.decision_function(X)
+        y = np.where(Y == "b", 1, -1)
+        each = np.maximum(0.0, 1.0 - y * scores) ** (2 if loss == "squared_hinge" else 1)
+        assert model.objective_ == pytest.approx(0.5 * np.sum(model.coef_**2) + C * each.sum())
+
+
+def test_a_path_of_several_classes_and_of_a_regression():
+    for model, y in ((LinearSVC(intercept_scaling=2.0), THREE), (LinearSVR(epsilon=0.1), SCORES)):
+        path = model.path(sp.csr_matrix(X), y, [0.01, 1.0], np.linspace(0.5, 1.5, 240))
+        assert not hasattr(model, "coef_")
+        for C, found in zip([0.01, 1.0], path, strict=True):
+            alone = clone(model).set_params(C=C).fit(X, y, np.linspace(0.5, 1.5, 240))
+            assert found.objective_ == pytest.approx(alone.objective_, rel=2e-3)
+            assert found.coef_.shape == alone.coef_.shape
+            assert found.n_features_in_ == 5
+            assert np.mean(found.predict(X) == alone.predict(X)) > 0.95 or model.__class__ is LinearSVR
+
+
+def test_a_path_needs_fewer_iterations_than_its_models_alone():
+    grid = np.logspace(-2, 2, 9)
+    path = LinearSVC(method="oca").path(X, Y, grid)
+    alone = [LinearSVC(C, method="oca").fit(X, Y) for C in grid]
+    assert sum(model.n_iter_ for model in path) < 0.7 * sum(model.n_iter_ for model in alone)
+
+
+def test_planes_are_handed_on_in_the_order_of_C():
+    seen = []
+
+    class Fake:
+        stop_reason = "gap"
+
+    def train(C, warm):
+        seen.append((C, warm))
+        return Fake()
+
+    results = follow([3.0, 1.0, 2.0, 1.0], train)
+    assert [C for C, _ in seen] == [1.0, 2.0, 3.0]
+    assert seen[0][1] is None
+    assert seen[1][1] is results[1] is results[3]
+    assert seen[2][1] is results[2]
+
+
+def test_an_interrupted_path_ends():
+    with pytest.warns(UserWarning, match="was interrupted"), pytest.raises(KeyboardInterrupt):
+        LinearSVC(on_step=lambda step: True, tol=1e-9).path(X, Y, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("Cs", "words"),
+    [
+        ([], "Cs is empty"),
+        (3.0, r"Cs=3.0 must be a sequence"),
+        ([1.0, -2.0], r"Cs\[1\]=-2.0 must be a finite number greater than 0"),
+        (["x"], r"Cs\[0\]='x' must"),
+    ],
+)
+def test_bad_grids_are_refused(Cs, words):
+    with pytest.raises(ValueError, match=words):
+        LinearSVC().path(X, Y, Cs)
+    with pytest.raises(ValueError, match=words):
+        LinearSVCCV(Cs).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("loss", "scoring"),
+    [("hinge", None), ("hinge", "roc_auc"), ("hinge", "f1_macro"), ("logistic", None), ("logistic", "neg_log_loss")],
+)
+def test_scores_are_those_of_a_grid_search(loss, scoring):
+    grid, folds = [0.01, 0.3], StratifiedKFold(3, shuffle=True, random_state=0)
+    ours = LinearSVCCV(grid, cv=folds, scoring=scoring, loss=loss, tol=1e-7).fit(X, Y)
+    search = GridSearchCV(LinearSVC(loss=loss, tol=1e-7), {"C": grid}, cv=folds, scoring=scoring).fit(X, Y)
+    theirs = np.column_stack([search.cv_results_[f"split{k}_test_score"] for k in range(3)])
+    assert ours.scores_ == pytest.approx(theirs, abs=2e-3)
+    assert search.best_params_["C"] == ours.C_
+    assert ours.predict(X).tolist() == LinearSVC(ours.C_, loss=loss, tol=1e-7).fit(X, Y).predict(X).tolist()
+
+
+def test_scores_of_several_classes_and_weights():
+    weights = np.linspace(0.5, 1.5, 240)
+    model = LinearSVCCV([0.1], cv=KFold(4), class_weight="balanced", n_jobs=2).fit(X, THREE, weights)
+    assert model.scores_.shape == (1, 4)
+    train, test = next(KFold(4).split(X))
+    # Balanced over all examples, as in `fit`: the fold's own balance would be another problem.
+    single = LinearSVC(0.1, class_weight="balanced").fit(X, THREE, weights)
+    assert model.objective_ == pytest.approx(single.objective_)
+    assert len(train) + len(test) == 240
+
+
+def test_a_users_scorer_sees_the_examples():
+    def far(model, X, y):
+        assert X.shape[1] == 5
+        return float(model.score(X, y))
+
+    model = LinearSVCCV([0.01, 0.3], cv=3, scoring=far).fit(X, Y)
+    assert model.scores_ == pytest.approx(LinearSVCCV([0.01, 0.3], cv=3).fit(X, Y).scores_)
+
+
+def test_regression_by_cross_validation():
+    scorer = make_scorer(mean_absolute_error, greater_is_better=False)
+    for scoring in (scorer, "neg_mean_absolute_error"):
+        model = LinearSVRCV([1e-4, 1.0], cv=3, scoring=scoring).fit(X, SCORES)
+        assert model.C_ == 1.0
+    assert get_scorer("r2")(model, X, SCORES) > 0.5
+
+
+def test_threads_do_not_change_the_choice():
+    one, two = (LinearSVCCV([0.01, 0.1, 1.0], cv=3, n_jobs=jobs).fit(X, Y) for jobs in (1, 2))
+    assert np.array_equal(one.scores_, two.scores_)
+    assert np.array_equal(one.coef_, two.coef_)
+
+
+@pytest.mark.parametrize("model", [LinearSVCCV([0.1, 1.0], cv=2), LinearSVRCV([0.1, 1.0], cv=2)])
+def test_cross_validated_models_are_saved(model, tmp_path):
+    y = Y if isinstance(model, LinearSVCCV) else SCORES
+    model = clone(model).fit(X, y)
+    model.save(tmp_path / "model")
+    copy = cutplane.load(tmp_path / "model")
+    assert np.array_equal(copy.predict(X), model.predict(X))
+    assert np.array_equal(copy.scores_, model.scores_)
+    assert copy.C_ == model.C_

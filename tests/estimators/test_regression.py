@@ -1,0 +1,111 @@
+"""`LinearSVR` and `LinearOneClassSVM` as users meet them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import cutplane
+from cutplane import LinearOneClassSVM, LinearSVC, LinearSVR
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 4))
+Y = X @ np.array([1.0, -2.0, 0.5, 0.0]) + 3.0 + 0.1 * RNG.normal(size=300)
+
+
+def test_targets_of_any_scale():
+    small = LinearSVR(C=1e3, tol=1e-5).fit(X, Y)
+    for scale in (1e-6, 1e6):
+        # ½|w|² + C·Σ|errors|: with errors times `scale`, the same problem has C divided by it and times it.
+        model = LinearSVR(C=1e3 * scale, tol=1e-5).fit(X, scale * Y)
+        assert model.coef_ / scale == pytest.approx(small.coef_, abs=2e-3)
+        assert model.stop_reason_ == "gap"
+
+
+def test_constant_targets():
+    model = LinearSVR().fit(X, np.full(300, 7.0))
+    assert model.predict(X) == pytest.approx(np.full(300, 7.0))
+    assert model.objective_ == 0.0
+
+
+@pytest.mark.parametrize("model", [LinearSVR(loss="huber"), LinearSVR(epsilon=0.1), LinearOneClassSVM(0.2)])
+def test_models_survive_files_and_pickles(model, tmp_path):
+    model = clone(model).fit(X + 3.0, Y)
+    model.save(tmp_path / "model")
+    for copy in (cutplane.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(copy.predict(X), model.predict(X))
+        assert copy.get_params() == model.get_params()
+        assert copy.gap_ == model.gap_
+        assert len(copy.history_) == len(model.history_)
+
+
+def test_warm_starts_go_on_from_the_planes():
+    model = LinearSVR(C=1.0, tol=1e-4, warm_start=True).fit(X, Y)
+    again = model.set_params(C=1.1).fit(X, Y)
+    assert again.n_iter_ <= LinearSVR(C=1.1, tol=1e-4).fit(X, Y).n_iter_
+    assert again.gap_ <= 1e-4
+    other = model.set_params(epsilon=0.3).fit(X, Y)
+    assert other.objective_ == pytest.approx(LinearSVR(C=1.1, epsilon=0.3, tol=1e-4).fit(X, Y).objective_, rel=1e-4)
+
+
+def test_sparsify():
+    model = LinearSVR().fit(X, Y)
+    expected = model.predict(X)
+    assert model.sparsify().predict(X) == pytest.approx(expected)
+
+
+def test_probabilities_of_several_classes_sum_to_one():
+    y = np.digitize(Y, [1.0, 3.0, 5.0])
+    model = LinearSVC(loss="logistic").fit(X, y)
+    found = model.predict_proba(X)
+    assert found.shape == (300, 4)
+    assert found.sum(axis=1) == pytest.approx(np.ones(300))
+    assert np.array_equal(model.classes_[found.argmax(axis=1)], model.predict(X))
+
+
+def test_only_the_logistic_loss_has_probabilities():
+    assert hasattr(LinearSVC(loss="logistic"), "predict_proba")
+    assert not hasattr(LinearSVC(), "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        LinearSVC(loss="squared_hinge").predict_proba(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"loss": "hinge"}, r"loss='hinge' must be one of 'epsilon_insensitive', "),
+        ({"epsilon": -1.0}, "epsilon=-1.0 must be a finite number, 0 or greater"),
+        ({"epsilon": 0.1, "loss": "huber"}, "epsilon=0.1 is for epsilon-insensitive losses; with 'huber' it must be 0"),
+        ({"loss": "huber", "loss_options": {"quantile": 0.5}}, "'quantile', but loss='huber' has only 'delta'"),
+        ({"loss": "quantile", "loss_options": {"quantile": 2}}, "quantile=2 must be a number"),
+        ({"C": 0.0}, "C=0.0 must be"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        LinearSVR(**parameters).fit(X, Y)
+
+
+def test_bad_targets_are_refused():
+    wrong = Y.copy()
+    wrong[3] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        LinearSVR().fit(X, wrong)
+    with pytest.raises(ValueError, match=r"y has the dtype .*; targets of a regression must be numbers"):
+        LinearSVR().fit(X, np.array(["a", "b"] * 150))
+    with pytest.raises(ValueError, match=r"sample_weight\[2\]=-1.0 is negative"):
+        LinearSVR().fit(X, Y, np.where(np.arange(300) == 2, -1.0, 1.0))
+
+
+@pytest.mark.parametrize("nu", [0.0, 1.5, True, "x", np.nan])
+def test_bad_nu_is_refused(nu):
+    with pytest.raises(ValueError, match=r"nu=.* must be a number greater than 0, at most 1"):
+        LinearOneClassSVM(nu).fit(X)
+
+
+def test_newton_is_refused_where_there_is_none():
+    with pytest.raises(ValueError, match=r"method='newton' needs a loss that is smooth .* OneClass cannot"):
+        LinearOneClassSVM(method="newton").fit(X)

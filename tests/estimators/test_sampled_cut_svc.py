@@ -1,0 +1,125 @@
+"""`SampledCutSVC` and the kernel feature maps, as users call them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cutplane import CholeskyFeatures, LinearSVC, SampledCutSVC, WhitenedKernelMap
+from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
+
+X, y = make_moons(400, noise=0.2, random_state=0)
+
+
+@parametrize_with_checks([SampledCutSVC(), CholeskyFeatures(10), WhitenedKernelMap()])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("algorithm", ["exact", "linear", "constant"])
+def test_every_algorithm_learns_the_moons(algorithm):
+    model = SampledCutSVC(10.0, gamma=3.0, algorithm=algorithm, r=150).fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert model.stop_reason_ == "epsilon"
+    assert hasattr(model, "gap_") == (algorithm == "exact")
+    assert model.support_vectors_.shape == (len(model.support_), 2)
+
+
+def test_exact_cuts_agree_with_smo_up_to_the_intercept():
+    model = SampledCutSVC(1.0, gamma=3.0, algorithm="exact", epsilon=1e-5).fit(X, y)
+    K = Kernel("rbf", gamma=3.0).block(X, X).astype(float)
+    scores = K[:, model.support_] @ model.dual_coef_[:, 0]
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-4, atol=1e-4)
+    # The machine with an intercept can only be better.
+    signs = np.where(y == 1, 1, -1)
+    smo = solve(DualProblem.classification(signs, 1.0), KernelMatrix(X, Kernel("rbf", gamma=3.0)))
+    assert model.lower_bound_ >= smo.dual - 1e-3 * abs(smo.dual)
+
+
+@pytest.mark.parametrize("algorithm", ["exact", "linear", "constant"])
+def test_several_classes(algorithm):
+    data, labels = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[labels]
+    model = SampledCutSVC(10.0, algorithm=algorithm).fit(data, names)
+    assert model.score(data, names) > 0.94
+    assert model.decision_function(data).shape == (150, 3)
+
+
+def test_sparse_rows_are_the_same_as_dense_ones():
+    dense = SampledCutSVC(gamma=1.0, random_state=3).fit(X, y).decision_function(X)
+    sparse = SampledCutSVC(gamma=1.0, random_state=3).fit(sp.csr_array(X), y).decision_function(sp.csr_array(X))
+    np.testing.assert_allclose(dense, sparse, rtol=1e-2, atol=1e-2)
+
+
+def test_a_precomputed_kernel():
+    K = Kernel("rbf", gamma=1.0).block(X, X).astype(np.float64)
+    model = SampledCutSVC(kernel="precomputed").fit(K, y)
+    assert model.score(K, y) > 0.9
+    with pytest.raises(ValueError, match="must be square"):
+        SampledCutSVC(kernel="precomputed").fit(K[:, :50], y)
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"r": 0}, "r=0 must be"),
+        ({"r": 401}, "r=401 is more than the 400 examples"),
+        ({"C": 0}, "C=0 must be"),
+        ({"gamma": -1.0}, "gamma=-1.0 must be"),
+        ({"gamma": "big"}, "gamma='big' must be"),
+        ({"kernel": "cosine"}, "kernel='cosine' must be one of"),
+        ({"algorithm": "fast"}, "algorithm='fast' must be one of"),
+        ({"epsilon": 0.0}, "epsilon=0.0 must be"),
+    ],
+)
+def test_bad_parameters_are_one_sentence(params, words):
+    with pytest.raises(ValueError, match=words):
+        SampledCutSVC(**params).fit(X, y)
+
+
+def test_an_intercept_for_several_classes_is_refused():
+    data, labels = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"intercept_scaling=1\.0 is for two classes; y has 3"):
+        SampledCutSVC(intercept_scaling=1.0).fit(data, labels)
+
+
+def test_a_run_that_ends_early_says_so():
+    with pytest.warns(ConvergenceWarning, match="ended by max_iter after 3 iterations"):
+        SampledCutSVC(100.0, gamma=3.0, max_iter=3).fit(X, y)
+
+
+def test_a_linear_machine_on_the_whitened_map_is_the_kernel_machine():
+    features = WhitenedKernelMap(gamma=3.0).fit(X)
+    linear = LinearSVC(1.0, fit_intercept=False, tol=1e-6).fit(features.transform(X), y)
+    kernel = SampledCutSVC(1.0, gamma=3.0, algorithm="exact", epsilon=1e-6).fit(X, y)
+    assert linear.objective_ == pytest.approx(kernel.objective_, rel=1e-4)
+    new = make_moons(100, noise=0.2, random_state=1)[0]
+    np.testing.assert_allclose(
+        linear.decision_function(features.transform(new)), kernel.decision_function(new), atol=2e-2
+    )
+
+
+@pytest.mark.parametrize("pivoted", [False, True])
+def test_cholesky_features_project_on_their_basis(pivoted):
+    features = CholeskyFeatures(40, gamma=1.0, pivoted=pivoted).fit(X)
+    K = Kernel("rbf", gamma=1.0)
+    inside = features.transform(features.basis_)
+    np.testing.assert_allclose(inside @ inside.T, K.block(features.basis_, features.basis_), atol=2e-3)
+    lengths = (features.transform(X) ** 2).sum(axis=1)
+    assert (lengths <= 1.0 + 1e-3).all()
+
+
+def test_pivots_leave_less_than_a_sample():
+    sampled, pivoted = (CholeskyFeatures(15, gamma=1.0, pivoted=p).fit_transform(X) for p in (False, True))
+    assert (pivoted**2).sum() > (sampled**2).sum()
+
+
+def test_cholesky_features_in_a_pipeline():
+    model = make_pipeline(CholeskyFeatures(60, gamma=3.0), LinearSVC(10.0)).fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert model[0].get_feature_names_out()[0] == "choleskyfeatures0"

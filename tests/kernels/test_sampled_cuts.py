@@ -1,0 +1,175 @@
+"""Sampled cuts: exact ones prove the optimum of the kernel machine, sampled ones come near it."""
+
+from __future__ import annotations
+
+import cvxpy
+import numpy as np
+import pytest
+
+from cutplane.kernels.cut_finders import ConstantTimeCuts, ExactCuts, LinearTimeCuts
+from cutplane.kernels.expansions import KernelRows
+from cutplane.kernels.factored import BinaryHinge, MulticlassHinge
+from cutplane.kernels.functions import Kernel
+from cutplane.kernels.sampled_cuts import minimise
+
+KERNEL = Kernel("rbf", gamma=2.0)
+MEMORY = 1 << 26
+
+
+def moons(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    from sklearn.datasets import make_moons
+
+    X, y = make_moons(n, noise=0.25, random_state=seed)
+    return X, np.where(y == 1, 1, -1).astype(np.int8)
+
+
+def root(K: np.ndarray) -> np.ndarray:
+    """F with F F' = K; kernel values are single precision, so K may have tiny negative eigenvalues."""
+    values, vectors = np.linalg.eigh(K)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def optimum(K: np.ndarray, y: np.ndarray, C: float, bias: float = 0.0) -> float:
+    """min ½|w|² + C·mean hinge, by its dual."""
+    n = len(y)
+    factor = root(K + bias**2)
+    a = cvxpy.Variable(n)
+    value = cvxpy.sum(a) - 0.5 * cvxpy.sum_squares(factor.T @ cvxpy.multiply(y, a))
+    return float(cvxpy.Problem(cvxpy.Maximize(value), [a >= 0, a <= C / n]).solve(solver="CLARABEL"))
+
+
+def multiclass_optimum(K: np.ndarray, codes: np.ndarray, C: float) -> float:
+    n, k = len(codes), codes.max() + 1
+    factor = root(K)
+    W = cvxpy.Variable((n, k))
+    scores = factor @ W
+    cost = 1.0 - np.eye(k)[codes]
+    truth = cvxpy.sum(cvxpy.multiply(scores, np.eye(k)[codes]), axis=1)
+    losses = cvxpy.max(scores + cost, axis=1) - truth
+    return float(
+        cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(W) + C / n * cvxpy.sum(losses))).solve("CLARABEL")
+    )
+
+
+@pytest.mark.parametrize("stabilised", [False, True])
+@pytest.mark.parametrize("bias", [0.0, 2.0])
+def test_exact_cuts_prove_the_optimum_of_the_kernel_machine(stabilised, bias):
+    X, y = moons(60)
+    C = 100.0
+    best = optimum(KERNEL.block(X, X).astype(float), y, C, bias)
+    finder = ExactCuts(BinaryHinge(y, bias), KernelRows(X, KERNEL), memory=MEMORY, stabilised=stabilised)
+    outcome = minimise(finder, C, epsilon=1e-5)
+    assert outcome.reason == "epsilon"
+    assert outcome.lower_bound <= best * (1 + 1e-6) <= outcome.objective * (1 + 1e-5)
+    assert outcome.objective - outcome.lower_bound <= 1e-5 * C * (1 + 1e-6)
+    assert outcome.bound == pytest.approx(outcome.objective - outcome.history[-1].value)
+
+
+@pytest.mark.parametrize("stabilised", [False, True])
+def test_exact_cuts_prove_the_optimum_for_several_classes(stabilised):
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    X += 2.0 * np.eye(3, 2)[codes]
+    C = 40.0
+    best = multiclass_optimum(KERNEL.block(X, X).astype(float), codes, C)
+    risk = MulticlassHinge(codes, 1.0 - np.eye(3))
+    finder = ExactCuts(risk, KernelRows(X, KERNEL), memory=MEMORY, stabilised=stabilised)
+    outcome = minimise(finder, C, epsilon=1e-4)
+    assert outcome.lower_bound <= best * (1 + 1e-5) <= outcome.objective * (1 + 2e-5)
+    assert outcome.objective <= best + 1.1e-4 * C
+
+
+@pytest.mark.parametrize("stabilised", [False, True])
+def test_the_objective_that_is_reported_is_that_of_the_expansion(stabilised):
+    X, y = moons(200)
+    C = 200.0
+    finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 50, 3, memory=MEMORY, stabilised=stabilised)
+    outcome = minimise(finder, C, epsilon=1e-3)
+    K = KERNEL.block(X, X).astype(float)
+    scores = K[:, outcome.rows] @ outcome.coef[:, 0]
+    square = outcome.coef[:, 0] @ scores[outcome.rows]
+    value = 0.5 * square + C * np.maximum(0.0, 1.0 - y * scores).mean()
+    assert value == pytest.approx(outcome.objective, rel=1e-4)
+    assert outcome.lower_bound is None
+
+
+def test_linear_time_cuts_come_near_the_optimum_and_stay_within_their_bound():
+    X, y = moons(300)
+    C = 300.0
+    best = optimum(KERNEL.block(X, X).astype(float), y, C)
+    finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 100, 0, memory=MEMORY, stabilised=True)
+    outcome = minimise(finder, C, epsilon=1e-3)
+    assert outcome.violation <= 1e-3
+    assert best * (1 - 1e-6) <= outcome.objective <= 1.1 * best
+    assert outcome.objective - best <= outcome.bound
+    assert outcome.probability == 0.95
+
+
+def test_constant_time_cuts_never_look_beyond_their_samples():
+    X, y = moons(100_000)
+    seen = set()
+
+    class Watched(BinaryHinge):
+        def violations(self, examples, scores, weights):
+            seen.update(examples.tolist())
+            return super().violations(examples, scores, weights)
+
+    rows = KernelRows(X, KERNEL, like=np.arange(50))
+    outcome = minimise(ConstantTimeCuts(Watched(y), rows, 50, 0), 1e4, max_iter=5)
+    assert len(outcome.history) == 5
+    assert len(seen) <= 250
+    assert outcome.lower_bound is None
+
+
+@pytest.mark.parametrize("make", ["linear", "constant"])
+def test_a_seed_repeats_a_run_for_any_number_of_threads(make):
+    X, y = moons(400)
+    found = []
+    for threads in (1, 2):
+        rows = KernelRows(X, KERNEL, n_threads=threads, like=np.arange(20) if make == "constant" else None)
+        risk = BinaryHinge(y, n_threads=threads)
+        if make == "constant":
+            finder = ConstantTimeCuts(risk, rows, 60, 7)
+        else:
+            finder = LinearTimeCuts(risk, rows, 60, 7, memory=MEMORY, stabilised=True)
+        found.append(minimise(finder, 400.0, max_iter=30))
+    np.testing.assert_array_equal(found[0].rows, found[1].rows)
+    np.testing.assert_array_equal(found[0].coef, found[1].coef)
+
+
+def test_idle_cuts_are_dropped():
+    X, y = moons(500)
+    finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 20, 0, memory=MEMORY, stabilised=False)
+    outcome = minimise(finder, 500.0, epsilon=1e-6, max_iter=150)
+    assert outcome.history[-1].cuts < 149
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "callable"])
+def test_kernels_from_the_caller_give_the_same_cuts(kernel):
+    X, y = moons(80)
+    own = KERNEL.block(X, X).astype(np.float64)
+    if kernel == "precomputed":
+        rows = KernelRows(own, Kernel("precomputed"))
+    else:
+        rows = KernelRows(X, Kernel("callable", function=lambda A, B: KERNEL.block(A, B)))
+    outcomes = [
+        minimise(ExactCuts(BinaryHinge(y), each, memory=MEMORY, stabilised=False), 80.0, epsilon=1e-4)
+        for each in (rows, KernelRows(X, KERNEL))
+    ]
+    assert outcomes[0].objective == pytest.approx(outcomes[1].objective, rel=1e-4)
+
+
+def test_memory_that_does_not_suffice_is_one_sentence():
+    X, y = moons(300)
+    finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 20, 0, memory=4 * 300 * 3, stabilised=False)
+    with pytest.raises(MemoryError, match=r"4 cuts with 300 rows do not fit .* 3 do"):
+        minimise(finder, 300.0, epsilon=1e-6)
+
+
+def test_a_kernel_that_is_not_positive_semi_definite_is_warned_of_and_ends():
+    X, y = moons(60)
+    kernel = Kernel("callable", function=lambda A, B: -(A @ B.T))
+    finder = ExactCuts(BinaryHinge(y), KernelRows(X, kernel), memory=MEMORY, stabilised=False)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        outcome = minimise(finder, 60.0, max_iter=20)
+    assert len(outcome.history) <= 20

@@ -1,0 +1,135 @@
+"""Benchmarks can be found and listed without their peers, and what the pages say is what was measured."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks import __main__ as command
+from benchmarks import harness, readme_table
+from benchmarks.catalogue import discover
+from benchmarks.figures import Panel, draw
+
+ROOT = Path(__file__).resolve().parents[1]
+
+MISSING_PEER = '''"""A benchmark of something that is not there.
+
+More words.
+"""
+
+import argparse
+
+import a_peer_that_nobody_has
+
+REPRODUCES = "A paper, Table 7"
+QUICK = ("--rows", "10")
+
+
+def main():
+    argparse.ArgumentParser().add_argument("--data")
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+
+def test_every_benchmark_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main([]) == 0
+    out = capsys.readouterr().out
+    for name in ("binary", "passes", "reading", "reduced_qp", "joachims", "franc_sonnenburg", "arnosti_kalita"):
+        assert f"\n{name} " in f"\n{out}"
+    assert "Table 1 and Figures 1, 2" in out
+
+
+def test_one_whose_peer_is_missing_is_listed_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(MISSING_PEER)
+    (tmp_path / "helper.py").write_text('"""No script."""\n')
+    (found,) = discover(tmp_path)
+    assert (found.name, found.title) == ("odd", "A benchmark of something that is not there")
+    assert (found.reproduces, found.quick) == ("A paper, Table 7", ("--rows", "10"))
+
+
+def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["nothing"]) == 2
+    assert "There is no benchmark 'nothing'; there are arnosti_kalita" in capsys.readouterr().err
+
+
+def test_a_benchmark_that_fails_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    (tmp_path / "odd.py").write_text(MISSING_PEER)
+    monkeypatch.setattr(command, "discover", lambda: discover(tmp_path))
+    assert command.main(["odd", "--out", str(tmp_path / "out")]) == 1
+    assert "Did not run to the end: odd." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("script", ["joachims", "franc_sonnenburg", "arnosti_kalita"])
+def test_a_page_of_results_shows_every_table_that_was_measured(script: str) -> None:
+    module = next(module for module, _ in readme_table.measured() if module.__name__.endswith(script))
+    text = (readme_table.PAGES / module.PAGE).read_text()
+    result = json.loads((ROOT / "benchmarks" / "results" / f"{script}.json").read_text())
+    tables = module.tables(result)
+    assert tables
+    for name, table in tables.items():
+        assert f"<!-- {name} -->\n\n{table}\n\n<!-- /{name} -->" in text
+    assert all(part["machine"]["commit"] for part in result.values())
+
+
+def test_a_stale_page_is_noticed(tmp_path: Path) -> None:
+    assert readme_table.between("a <!-- t --> old <!-- /t --> b", "t", "new", tmp_path) == (
+        "a <!-- t -->\n\nnew\n\n<!-- /t --> b"
+    )
+    with pytest.raises(SystemExit, match=r"must have one <!-- t -->"):
+        readme_table.between("nothing", "t", "new", tmp_path)
+
+
+def test_one_part_of_a_benchmark_leaves_the_others(tmp_path: Path) -> None:
+    out = tmp_path / "b.json"
+    parts = {"a": lambda options: [{"data": "x", "value": 1}], "b": lambda options: [{"data": "y", "value": 2}]}
+
+    def measure(*words: str) -> dict:
+        options = harness.parser("", "b", tuple(parts)).parse_args([*words, "--out", str(out)])
+        harness.run(options, parts, (), lambda result: {}, lambda result: {})
+        return json.loads(out.read_text())
+
+    assert set(measure("--parts", "a")) == {"a"}
+    result = measure("--parts", "b")
+    assert [result[name]["rows"] for name in "ab"] == [[{"data": "x", "value": 1}], [{"data": "y", "value": 2}]]
+    parts["a"] = lambda options: [{"data": "z", "value": 3}]
+    rows = measure("--parts", "a", "--sets", "z")["a"]["rows"]
+    assert [row["data"] for row in rows] == ["x", "z"]
+    with pytest.raises(SystemExit, match="There is no part 'c'"):
+        measure("--parts", "c")
+
+
+def test_exponents_are_those_of_powers() -> None:
+    x = [1.0, 10.0, 100.0]
+    assert harness.exponent(x, [3 * value**0.7 for value in x]) == pytest.approx(0.7)
+    assert math.isnan(harness.exponent([1.0], [2.0]))
+
+
+def test_spreads() -> None:
+    assert harness.spread([2.0, 1.0, 3.0]) == "2 (1–3)"
+    assert harness.spread([]) == "-"
+
+
+def test_plots_are_files(tmp_path: Path) -> None:
+    panel = Panel("t", "x", "y", {"a": ([1.0, 10.0], [1.0, 5.0])}, guide=1.0, guide_label="linear")
+    draw([panel] * 3).savefig(tmp_path / "plot.svg")
+    assert (tmp_path / "plot.svg").read_text().startswith("<?xml")
+
+
+def test_a_small_run_of_a_real_benchmark(tmp_path: Path) -> None:
+    """Without data files: the made ones. Through the command, so that options, JSON and plots are those of users."""
+    words = ["franc_sonnenburg", "--out", str(tmp_path), "--quick"]
+    own = ["--parts", "challenge", "--sets", "nothing", "--cache", str(tmp_path / "cache")]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", *words, "--", *own], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "franc_sonnenburg.json").read_text())
+    assert result["challenge"]["rows"] == []
+    assert result["challenge"]["machine"]["packages"]["cutplane"]
