@@ -116,13 +116,28 @@ def test_multilabel_is_one_hinge_for_each_label():
     assert together.objective_ == pytest.approx(sum(alone), rel=3e-6)
 
 
-@pytest.mark.parametrize(("rescaling", "cost"), [("margin", None), ("margin", COST), ("slack", COST)])
-def test_classes_have_the_optimum_of_the_dedicated_risk(rescaling, cost):
-    model, X, y, _ = classes(MulticlassModel(["a", "b", "c"], cost))
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        MulticlassModel(["a", "b", "c"]),
+        MulticlassModel(["a", "b", "c"], COST + 0.5 - 0.5 * np.eye(3)),
+        HierarchyModel(TREE),
+    ],
+)
+def test_classes_have_the_optimum_of_the_dedicated_risk(model, rescaling):
+    _, X, y, _ = classes(model)
     structured = StructuralSVM(model, C=0.7, tol=1e-6, rescaling=rescaling).fit(X, y)
     dedicated = LinearSVC(
-        C=0.7, tol=1e-6, multi_class="crammer_singer", cost=cost, rescaling=rescaling, fit_intercept=False
+        C=0.7,
+        tol=1e-6,
+        multi_class="crammer_singer",
+        cost_matrix=model.cost,
+        class_features=model.memberships,
+        rescaling=rescaling,
+        fit_intercept=False,
     ).fit(X, y)
+    assert sorted(model.labels) == dedicated.classes_.tolist() == model.labels
     assert structured.objective_ == pytest.approx(dedicated.objective_, rel=3e-6)
     assert max(structured.lower_bound_, dedicated.lower_bound_) <= min(structured.objective_, dedicated.objective_)
 

@@ -33,17 +33,17 @@ class ClassModel(StructuredModel):
     def __init__(self, labels: Sequence[Hashable], memberships: Array, cost: Array) -> None:
         self.labels = list(labels)
         self._codes = {label: code for code, label in enumerate(self.labels)}
-        self._memberships = memberships
-        self._cost = cost
+        self.memberships = memberships
+        self.cost = cost
 
     def joint_feature(self, x: Any, y: Any) -> Any:
         """One copy of x for each group of the class."""
-        row = self._memberships[self._codes[y]]
+        row = self.memberships[self._codes[y]]
         return sp.kron(row[None, :], x, format="csr") if sp.issparse(x) else np.kron(row, np.asarray(x, np.float64))
 
     def loss(self, y: Any, y_hat: Any) -> float:
         """The cost of one class taken for another."""
-        return float(self._cost[self._codes[y], self._codes[y_hat]])
+        return float(self.cost[self._codes[y], self._codes[y_hat]])
 
     def argmax(self, x: Any, w: Array) -> Any:
         """The class with the highest score."""
@@ -51,12 +51,12 @@ class ClassModel(StructuredModel):
 
     def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> Any:
         """The class with the highest score plus loss."""
-        return self.labels[int(np.argmax(self._scores(x, w) + self._cost[self._codes[y]]))]
+        return self.labels[int(np.argmax(self._scores(x, w) + self.cost[self._codes[y]]))]
 
     def slack_augmented_argmax(self, x: Any, y: Any, w: Array) -> Any:
         """The class with the highest loss times violation."""
         code, scores = self._codes[y], self._scores(x, w)
-        return self.labels[int(np.argmax(self._cost[code] * (1.0 + scores - scores[code])))]
+        return self.labels[int(np.argmax(self.cost[code] * (1.0 + scores - scores[code])))]
 
     def check(self, x: Any, y: Any) -> None:
         """The class must be known."""
@@ -64,9 +64,9 @@ class ClassModel(StructuredModel):
             raise ValueError(f"the class {y!r} is none of the model's {len(self.labels)} classes")
 
     def _scores(self, x: Any, w: Array) -> Array:
-        by_group = w.reshape(self._memberships.shape[1], -1)
+        by_group = w.reshape(self.memberships.shape[1], -1)
         flat = np.ravel(x @ by_group.T if sp.issparse(x) else by_group @ np.asarray(x, np.float64))
-        return np.asarray(self._memberships @ flat)
+        return np.asarray(self.memberships @ flat)
 
     def bind(self, X: Any, Y: Sequence[Any], *, rescaling: str, n_threads: int) -> ClassSample | None:
         """All examples at once, where X is a matrix."""
@@ -79,8 +79,8 @@ class ClassModel(StructuredModel):
         """The class with the highest score for each row."""
         if not (sp.issparse(X) or isinstance(X, np.ndarray)):
             return super().predict(X, w)
-        by_group = w.reshape(self._memberships.shape[1], -1)
-        scores = np.asarray(X @ by_group.T) @ self._memberships.T
+        by_group = w.reshape(self.memberships.shape[1], -1)
+        scores = np.asarray(X @ by_group.T) @ self.memberships.T
         return [self.labels[code] for code in np.argmax(scores, axis=1)]
 
 
@@ -106,12 +106,11 @@ class MulticlassModel(ClassModel):
 
     def __init__(self, labels: Sequence[Hashable], cost: ArrayLike | None = None) -> None:
         count = len(labels)
-        self.cost = None if cost is None else check_cost(cost, count)
-        super().__init__(labels, np.eye(count), 1.0 - np.eye(count) if self.cost is None else self.cost)
+        super().__init__(labels, np.eye(count), 1.0 - np.eye(count) if cost is None else check_cost(cost, count))
 
     def params(self) -> dict[str, Any]:
         """What the constructor needs."""
-        return {"labels": self.labels, "cost": None if self.cost is None else self.cost.tolist()}
+        return {"labels": self.labels, "cost": self.cost.tolist()}
 
 
 class HierarchyModel(ClassModel):
@@ -172,8 +171,8 @@ class ClassSample(OracleSample):
         super().__init__(model, X, Y, rescaling)
         self._source = as_source(X, n_threads=n_threads)
         self._codes = codes
-        self._groups = model._memberships
-        self._losses = model._cost[codes]
+        self._groups = model.memberships
+        self._losses = model.cost[codes]
 
     def sweep(self, w: Array) -> Sweep:
         """Search every example at w."""
