@@ -16,6 +16,8 @@ from cutplane.estimators.persistence import load
 from cutplane.estimators.rank_svm import RankSVM
 from cutplane.estimators.sampled_cut_svc import SampledCutSVC
 from cutplane.estimators.string_svc import StringSVC
+from cutplane.estimators.sequence_svm import SequenceSVM
+from cutplane.estimators.structural_svm import StructuralSVM
 
 __version__ = version("cutplane")
 __all__ = [
@@ -28,7 +30,9 @@ __all__ = [
     "OrdinalSVC",
     "RankSVM",
     "SampledCutSVC",
+    "SequenceSVM",
     "StringSVC",
+    "StructuralSVM",
     "WhitenedKernelMap",
     "__version__",
     "load",

@@ -64,7 +64,7 @@ def _retry(load: Callable[[bool | None], Examples], error: SvmlightError) -> Exa
         raise (second if got_further else error) from None
 
 
-def read_fitted(path: Path) -> tuple[LinearSVC, ModelFile]:
+def read_fitted(path: Path) -> tuple[Any, ModelFile]:
     """Return the estimator in a model file, and the file's own description."""
     file = read_model(path)
     return restore(file, path), file
@@ -86,6 +86,8 @@ def read_data_for(
     if isinstance(model, StringSVC):
         strings, labels = read_strings(path, model.alphabet)
         return Examples(strings, np.zeros(len(strings)) if labels is None else labels, None)
+    if not hasattr(model, "n_features_in_"):
+        raise ValueError(f"A {type(model).__name__} takes no svmlight files; use it in Python.")
     if zero_based is None:
         # A small file may not mention feature 0, so what the training file showed is better evidence.
         zero_based = _noted_base(file)

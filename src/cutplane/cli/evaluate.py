@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from cutplane.cli import exit_codes
+from cutplane.cli import exit_codes, sequences
 from cutplane.cli.data import read_data_for, read_fitted
 from cutplane.cli.options import (
     DataArgument,
@@ -20,6 +20,7 @@ from cutplane.cli.options import (
 )
 from cutplane.cli.output import plain_label, print_facts, print_json, stdout, warn
 from cutplane.cli.summary import label_list
+from cutplane.estimators.sequence_svm import SequenceSVM
 from cutplane.report.evaluation import Evaluation
 from cutplane.report.evaluation import evaluate as compare
 
@@ -49,6 +50,10 @@ def evaluate(
             model, examples, model_path, data, as_json=as_json
         )
         return status
+    if isinstance(model, SequenceSVM):
+        return sequences.evaluate(model, file, model_path, data, as_json=as_json)
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"A {type(model).__name__} takes no svmlight files; use it in Python.")
     if model.classes_.dtype.kind not in "biuf":
         raise ValueError(
             f"{model_path} knows the labels {label_list(model.classes_)}, which are not numbers, so they "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cutplane.cli import exit_codes
@@ -35,9 +37,14 @@ def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOp
         [
             ("model", f"{file.kind}({', '.join(chosen)})"),
             ("written by", f"Cutplane {file.library_version}, file format {file.format_version}"),
-            ("features", f"{model.n_features_in_:,} ({nonzero:,} weights are not zero)"),
+            ("features", f"{_features(model):,} ({nonzero:,} weights are not zero)"),
             *([("classes", label_list(model.classes_))] if hasattr(model, "classes_") else []),
             *certificate_facts(model),
         ]
     )
     return exit_codes.OK
+
+
+def _features(model: Any) -> int:
+    """Numbers of features, or of weights where a structured model makes its own features."""
+    return int(getattr(model, "n_features_in_", np.size(model.coef_)))

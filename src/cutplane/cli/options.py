@@ -17,6 +17,7 @@ class Task(StrEnum):
     ordinal = "ordinal"
     rank = "rank"
     strings = "strings"
+    sequence = "sequence"
 
 
 class Method(StrEnum):

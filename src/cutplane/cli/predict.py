@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from cutplane.cli import exit_codes
+from cutplane.cli import exit_codes, sequences
 from cutplane.cli.data import read_data_for, read_fitted
 from cutplane.cli.options import (
     DataArgument,
@@ -22,6 +22,7 @@ from cutplane.cli.options import (
 )
 from cutplane.cli.output import plain_label, print_json
 from cutplane.cli.outputs import check_text_output
+from cutplane.estimators.sequence_svm import SequenceSVM
 from cutplane.io.atomic import replace_file
 
 
@@ -49,6 +50,8 @@ def predict(
     if output is not None:
         check_text_output(output, inputs=[model_path, data])
     model, file = read_fitted(model_path)
+    if isinstance(model, SequenceSVM):
+        return sequences.predict(model, file, data, output, as_json=as_json)
     X = read_data_for(model, file, data, zero_based=zero_based, threads=threads).X
     labels = [plain_label(label) for label in model.predict(X)]
     values = _scores(model, X) if scores else None

@@ -41,6 +41,7 @@ class TrainRequest:
     spectrum_order: int = 8
     depth: int | None = None
     alphabet: str = "dna"
+    template: Path | None = None
 
     def solver_params(self) -> dict[str, Any]:
         """The parameters that every linear estimator takes under the same names."""

@@ -27,7 +27,7 @@ def stop_reason(model: LinearSVC) -> str:
 
 def certificate_facts(model: LinearSVC) -> list[tuple[str, str]]:
     """The certificate in words; of more than two classes the worst gap, and bounds on the sum."""
-    several = np.size(model.gap_) > 1
+    several = np.ndim(model.gap_) > 0
     each = " for each class against the rest" if several else ""
     total = ", summed over classes" if several else ""
     lower, upper = np.sum(model.lower_bound_), np.sum(model.objective_)
@@ -42,7 +42,7 @@ def certificate_facts(model: LinearSVC) -> list[tuple[str, str]]:
 def certificate_json(model: LinearSVC) -> dict[str, Any]:
     """The certificate as numbers; lists, one entry per class, where there are more than two classes."""
     return {
-        "n_features": model.n_features_in_,
+        "n_features": getattr(model, "n_features_in_", None),
         **({"classes": [plain_label(label) for label in model.classes_]} if hasattr(model, "classes_") else {}),
         "objective": model.objective_,
         "lower_bound": model.lower_bound_,

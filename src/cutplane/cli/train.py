@@ -31,6 +31,7 @@ _TASKS = {
     Task.ordinal: "cutplane.cli.ordinal",
     Task.rank: "cutplane.cli.ranking",
     Task.strings: "cutplane.cli.strings",
+    Task.sequence: "cutplane.cli.sequences",
 }
 
 
@@ -77,6 +78,14 @@ def train(
     n_features: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Features, if more than DATA mentions.", show_default=False),
+    ] = None,
+    template: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For sequences: feature template as of CRF++; windows of two tokens to each side unless given.",
+            show_default=False,
+        ),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -135,6 +144,7 @@ def train(
         threads=threads,
         zero_based=zero_based,
         n_features=n_features,
+        template=template,
         plot=plot,
         report=Report.asked(context, report, test, feature_names, inputs=[data, *outputs]),
         as_json=as_json,

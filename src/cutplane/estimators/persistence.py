@@ -26,6 +26,8 @@ _KINDS: dict[str, str] = {
     "OrdinalSVC": "cutplane.estimators.ordinal_svc",
     "RankSVM": "cutplane.estimators.rank_svm",
     "StringSVC": "cutplane.estimators.string_svc",
+    "SequenceSVM": "cutplane.estimators.sequence_svm",
+    "StructuralSVM": "cutplane.estimators.structural_svm",
 }
 _BOUNDS = ("objective", "lower_bound", "gap")
 _PARAM = "param."

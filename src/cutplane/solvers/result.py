@@ -18,7 +18,7 @@ def relative_gap(upper: float, lower: float) -> float:
     """(upper - lower) / |upper|: how far above the optimum `upper` can be at most, relative to itself."""
     if upper <= lower:
         return 0.0
-    return (upper - lower) / abs(upper) if upper != 0.0 else float("inf")
+    return (upper - lower) / abs(upper) if upper != 0.0 and upper != float("inf") else float("inf")
 
 
 @dataclass(frozen=True, slots=True)

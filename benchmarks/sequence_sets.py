@@ -1,0 +1,88 @@
+"""Sequence data of the structured benchmark: tokens as lists of feature names, and their labels."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.io
+
+from cutplane.io.conll import Sentence, read_tokens
+from cutplane.io.feature_template import FeatureTemplate
+
+# The window features of crfsuite's and CRF++'s chunking examples: words and parts of speech.
+WINDOW = FeatureTemplate.usual(2)
+
+
+class SequenceSet(NamedTuple):
+    """Training and test sequences; `figure` says what is reported: F1 of entities or accuracy of tokens."""
+
+    X: list
+    Y: list
+    X_test: list
+    Y_test: list
+    figure: str
+
+
+def conll2000(data: Path) -> SequenceSet:
+    """Chunking of newspaper text: 8,936 + 2,012 sentences, 22 labels."""
+    parts = []
+    for name in ("train", "test"):
+        sentences = read_tokens(data / "conll2000" / f"{name}.txt.gz")
+        parts.append([WINDOW.apply([row[:2] for row in sentence]) for sentence in sentences])
+        parts.append([[row[2] for row in sentence] for sentence in sentences])
+    return SequenceSet(*parts, "F1")
+
+
+def _shape(word: str) -> str:
+    kinds = ["X" if c.isupper() else "x" if c.islower() else "9" if c.isdigit() else c for c in word]
+    return "".join(c for k, c in enumerate(kinds) if not k or c != kinds[k - 1])
+
+
+def _word_features(sentence: Sentence) -> list[list[str]]:
+    """Words around, and what a word begins and ends with."""
+    words = ["<s>", "<s>", *(row[0].lower() for row in sentence), "</s>", "</s>"]
+    tokens = []
+    for place, (word, _) in enumerate(sentence):
+        low = words[place + 2]
+        around = [f"w{k}={words[place + 2 + k]}" for k in range(-2, 3)]
+        pairs = [f"w-1/0={words[place + 1]}/{low}", f"w0/1={low}/{words[place + 3]}"]
+        ends = [f"p{k}={low[:k]}" for k in range(1, 5)] + [f"s{k}={low[-k:]}" for k in range(1, 5)]
+        tokens.append(["bias", *around, *pairs, *ends, f"shape={_shape(word)}"])
+    return tokens
+
+
+def ud_english_ewt(data: Path) -> SequenceSet:
+    """Universal parts of speech in web text: 12,544 + 2,077 sentences, 17 labels."""
+    parts = []
+    for name in ("train", "test"):
+        sentences = read_tokens(data / "ud_english_ewt" / f"en_ewt-ud-{name}.conllu.xz")
+        parts.append([_word_features(sentence) for sentence in sentences])
+        parts.append([[row[1] for row in sentence] for sentence in sentences])
+    return SequenceSet(*parts, "accuracy")
+
+
+def ocr_letters(data: Path) -> SequenceSet:
+    """Handwritten words, 128 pixels a letter: 626 words to train on and 6,251 to test, 26 labels."""
+    file = scipy.io.loadmat(data / "ocr_letters" / "ocr_taskar.mat")
+    parts = []
+    for name in ("train", "test"):
+        images = [np.asarray(word) for word in file[f"patterns_{name}"][0]]
+        labels = [np.asarray(word).ravel() for word in file[f"labels_{name}"][0]]
+        rows = [image if image.shape[0] == len(label) else image.T for image, label in zip(images, labels, strict=True)]
+        parts.append([[["bias", *(f"p{k}" for k in np.flatnonzero(row))] for row in word] for word in rows])
+        parts.append([[str(code) for code in word.tolist()] for word in labels])
+    return SequenceSet(*parts, "accuracy")
+
+
+def ocr_letters_large(data: Path) -> SequenceSet:
+    """The same words the other way round: 6,251 to train on and 626 to test."""
+    small = ocr_letters(data)
+    return SequenceSet(small.X_test, small.Y_test, small.X, small.Y, small.figure)
+
+
+SETS = {
+    "conll2000": conll2000,
+    "ocr-letters": ocr_letters,
+    "ocr-letters-large": ocr_letters_large,
+    "ud-english-ewt": ud_english_ewt,
+}

@@ -1,0 +1,154 @@
+"""Label sequences on the command line: token files in, token files out."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from cutplane.cli import exit_codes
+from cutplane.cli.output import plain_label, print_facts, print_json
+from cutplane.cli.request import TrainRequest
+from cutplane.cli.summary import certificate_facts, label_list
+from cutplane.cli.training import Run
+from cutplane.estimators.sequence_svm import SequenceSVM
+from cutplane.io.atomic import replace_file
+from cutplane.io.conll import Sentence, TokenFileError, read_tokens
+from cutplane.io.feature_template import FeatureTemplate
+from cutplane.io.model_file import ModelFile
+from cutplane.report.progress import TrainingProgress
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceRun(Run):
+    """A trained model and what it took."""
+
+    n_tokens: int = 0
+
+    def facts(self) -> list[tuple[str, str]]:
+        """The summary for people."""
+        return [
+            (
+                "data",
+                f"{self.n_examples:,} sequences, {self.n_tokens:,} tokens, {self.model.n_features_in_:,} features",
+            ),
+            ("labels", label_list(self.model.classes_)),
+            *certificate_facts(self.model),
+            ("trained in", f"{self.seconds:.2f} s"),
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """The summary for machines."""
+        return {**Run.as_json(self), "n_tokens": self.n_tokens}
+
+
+def train(request: TrainRequest) -> int:
+    """Train on the last column of a token file."""
+    sentences = read_tokens(request.data)
+    width = len(sentences[0][0])
+    if width < 2:
+        raise TokenFileError(f"{request.data} has one column; features and, last, a label were expected.")
+    template = FeatureTemplate.usual(width - 1) if request.template is None else FeatureTemplate.read(request.template)
+    X = [template.apply([row[:-1] for row in sentence]) for sentence in sentences]
+    Y = [[row[-1] for row in sentence] for sentence in sentences]
+    params = request.solver_params()
+    if params["method"] not in ("auto", "oca"):
+        raise ValueError(f"--method {params['method']} is not for sequences; auto and oca are.")
+    model = SequenceSVM(**params)
+    progress = TrainingProgress(request.tol, enabled=not request.quiet)
+    start = time.perf_counter()
+    with warnings.catch_warnings(), progress:
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.set_params(on_step=progress).fit(X, Y)
+    model.set_params(on_step=None)
+    run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, X)))
+    return request.finish(run, notes={"template": template.text, "columns": width - 1})
+
+
+def predict(model: SequenceSVM, file: ModelFile, data: Path, output: Path | None, *, as_json: bool) -> int:
+    """Write each token's columns and, last, its predicted label; a blank line after each sentence."""
+    sentences = read_tokens(data)
+    labels = model.predict(_features(file, data, sentences))
+    text = "".join(_lines(sentence, found) for sentence, found in zip(sentences, labels, strict=True))
+    if output is not None:
+        with replace_file(output) as stream:
+            stream.write(text.encode())
+    if as_json:
+        result: dict[str, Any] = {"n_examples": len(labels), "output": output}
+        if output is None:
+            result["predictions"] = [[plain_label(label) for label in found] for found in labels]
+        print_json(result)
+    elif output is None:
+        sys.stdout.write(text)
+    return exit_codes.OK
+
+
+def evaluate(model: SequenceSVM, file: ModelFile, model_path: Path, data: Path, *, as_json: bool) -> int:
+    """Compare the predictions with the last column of a token file."""
+    sentences = read_tokens(data)
+    columns = _noted(file)[1]
+    if len(sentences[0][0]) <= columns:
+        raise TokenFileError(f"{data} has {columns} columns; {columns + 1} with the label last were expected.")
+    scores = model.evaluate(_features(file, data, sentences), [[row[-1] for row in each] for each in sentences])
+    if as_json:
+        print_json(
+            {
+                "model": model_path,
+                "data": data,
+                "n_examples": len(sentences),
+                "n_tokens": scores.tokens,
+                "accuracy": scores.accuracy,
+                "token_f1": scores.token_f1,
+                "precision": scores.entities.precision,
+                "recall": scores.entities.recall,
+                "f1": scores.entities.f1,
+                "f1_by_type": {kind: counts.f1 for kind, counts in scores.by_type.items()},
+            }
+        )
+        return exit_codes.OK
+    facts = [
+        ("data", f"{len(sentences):,} sequences, {scores.tokens:,} tokens"),
+        ("accuracy", f"{100 * scores.accuracy:.2f} % of the tokens"),
+        ("F1", f"{100 * scores.token_f1:.2f} % (mean over labels)"),
+    ]
+    if scores.by_type:
+        entities = scores.entities
+        facts.append(
+            (
+                "entities",
+                f"precision {100 * entities.precision:.2f} %, recall {100 * entities.recall:.2f} %, "
+                f"F1 {100 * entities.f1:.2f} %",
+            )
+        )
+        facts += [(f"  {kind}", f"F1 {100 * counts.f1:.2f} %") for kind, counts in scores.by_type.items()]
+    print_facts(facts)
+    return exit_codes.OK
+
+
+def _features(file: ModelFile, data: Path, sentences: list[Sentence]) -> list[list[list[str]]]:
+    text, columns = _noted(file)
+    width = len(sentences[0][0])
+    if width not in (columns, columns + 1):
+        raise TokenFileError(
+            f"{data} has {width} columns; the model was trained with {columns}, and the label after them."
+        )
+    template = FeatureTemplate(text, "The model's template")
+    return [template.apply([row[:columns] for row in sentence]) for sentence in sentences]
+
+
+def _noted(file: ModelFile) -> tuple[str, int]:
+    notes = file.metadata.get("notes", {})
+    text, columns = notes.get("template"), notes.get("columns")
+    if not isinstance(text, str) or not isinstance(columns, int):
+        raise ValueError("The model was not made by 'cutplane train --task sequence': it does not know its template.")
+    return text, columns
+
+
+def _lines(sentence: Sentence, labels: list[Any]) -> str:
+    rows = zip(sentence, labels, strict=True)
+    return "".join(" ".join([*row, str(label)]) + "\n" for row, label in rows) + "\n"

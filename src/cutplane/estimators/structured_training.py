@@ -1,0 +1,67 @@
+"""What the estimators of structured models share: settings checked, a run, its certificate kept."""
+
+from __future__ import annotations
+
+import warnings
+
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from cutplane.estimators import validation
+from cutplane.estimators.savable import Savable
+from cutplane.estimators.training import warn_unless_proven
+from cutplane.solvers.result import Result
+from cutplane.solvers.stopping import Stopping
+from cutplane.structured.base import Sample
+from cutplane.structured.cache import PlaneCache
+from cutplane.structured.objective import StructuredObjective
+from cutplane.structured.oracle import OracleSample
+from cutplane.structured.training import LINE_SEARCHES, METHODS, StructuredTraining
+
+
+class StructuredEstimator(Savable, BaseEstimator):
+    """An estimator with the settings that all structured ones have, and their run."""
+
+    def _settings(self) -> StructuredTraining:
+        """The settings, checked."""
+        if self.max_iter is not None:
+            validation.check_count("max_iter", self.max_iter)
+        if self.time_limit is not None:
+            validation.check_positive("time_limit", self.time_limit)
+        seed = 0
+        if self.random_state is not None:
+            from sklearn.utils import check_random_state
+
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return StructuredTraining(
+            validation.check_positive("C", self.C),
+            Stopping(validation.check_positive("tol", self.tol), max_iter=self.max_iter, time_limit=self.time_limit),
+            validation.check_choice("method", self.method, METHODS),
+            validation.check_choice("line_search", self.line_search, LINE_SEARCHES),
+            seed,
+            validation.check_threads(self.n_jobs),
+            on_step=self.on_step,
+        )
+
+    def _train(self, settings: StructuredTraining, sample: Sample, planes_kept: int) -> Result:
+        cache = None
+        if planes_kept and type(sample) is OracleSample:
+            cache = PlaneCache(sample.examples, sample.dimension, most=planes_kept, exact=sample.exact)
+            sample.on_planes = cache.add
+        result = settings.for_examples(sample.examples, cache).run(StructuredObjective(sample))
+        self.objective_ = result.upper
+        self.lower_bound_ = result.lower
+        self.gap_ = result.gap
+        self.n_iter_ = len(result.history)
+        self.history_ = result.history
+        self.stop_reason_ = result.stop_reason
+        if sample.exact:
+            warn_unless_proven(result, type(self).__name__)
+        else:
+            warnings.warn(
+                f"The model's searches are not exact, so nothing is certified: no upper bound is known, and the lower "
+                f"bound {result.lower:.6g} is all that is proven.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return result

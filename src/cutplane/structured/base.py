@@ -1,0 +1,142 @@
+"""What a structured model is: a joint feature map, a loss, and two searches over labellings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class OracleError(ValueError):
+    """A model broke its contract: the message names the example and what was expected."""
+
+
+class StructuredModel(ABC):
+    """Labels that are objects: sequences, trees, matchings.
+
+    The prediction for x is the labelling y with the highest score <w, joint_feature(x, y)>. A new model implements the
+    four abstract methods; `cutplane.testing.check_oracle` tries them out.
+
+    Requires: `joint_feature` has the same length for every pair; ``loss(y, y)`` is 0 and no loss is negative. Ensures,
+    while `exact` is True: no labelling beats the one that `argmax` and the loss-augmented search return. The truth
+    itself is always one of the labellings searched.
+    """
+
+    #: Whether the searches find the best labelling. Planes of an inexact model hold, but nothing is certified with it.
+    exact: bool = True
+
+    @abstractmethod
+    def joint_feature(self, x: Any, y: Any) -> Any:
+        """The features of a labelled example: a vector, or a sparse matrix of one row."""
+
+    @abstractmethod
+    def loss(self, y: Any, y_hat: Any) -> float:
+        """What it costs to predict `y_hat` where y is true."""
+
+    @abstractmethod
+    def argmax(self, x: Any, w: Array) -> Any:
+        """The labelling of x with the highest score <w, joint_feature(x, y)>."""
+
+    @abstractmethod
+    def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> Any:
+        """The y_hat with the highest loss(y, y_hat) + <w, joint_feature(x, y_hat)>: margin re-scaling."""
+
+    def slack_augmented_argmax(self, x: Any, y: Any, w: Array) -> Any:
+        """The y_hat with the highest loss(y, y_hat)·(1 - <w, joint_feature(x, y) - joint_feature(x, y_hat)>)."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no slack_augmented_argmax, which rescaling='slack' needs; "
+            "use rescaling='margin'."
+        )
+
+    def check(self, x: Any, y: Any) -> None:  # noqa: B027
+        """Raise ValueError, saying what is wrong, where (x, y) is no example for this model."""
+
+    def params(self) -> dict[str, Any] | None:
+        """What the constructor needs to make this model again, as JSON can hold it; None for models that cannot."""
+        return None
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any], *, rescaling: str, n_threads: int) -> Sample | None:
+        """The model bound to a sample, searched in compiled or vectorised code; None leaves it to the methods above."""
+        return None
+
+    def predict(self, X: Sequence[Any], w: Array, *, n_threads: int = 0) -> list[Any]:
+        """The best labelling of each x."""
+        return [self.argmax(x, w) for x in X]
+
+
+class Sweep:
+    """The risk at some weights: one search per example.
+
+    Parameters
+    ----------
+    slope : callable
+        Gives the slope of the plane; called when it is first asked for.
+    offset : float
+        The plane <slope, .> + offset, means over the examples, touches the risk if the searches were exact.
+    heights : array of shape (n,)
+        Of each example's own plane at the weights: its share of the risk.
+    """
+
+    def __init__(self, slope: Callable[[], Array], offset: float, heights: Array) -> None:
+        self._take_slope = slope
+        self.offset = offset
+        self.heights = heights
+        self.value = float(np.mean(heights))
+
+    @cached_property
+    def slope(self) -> Array:
+        """The slope of the plane."""
+        return self._take_slope()
+
+
+class Ascent(Protocol):
+    """Dual ascent over the examples, one block of dual variables each: see `cutplane.structured.block_ascent`."""
+
+    def epoch(self) -> None:
+        """About one visit per example."""
+
+    def renew(self, sweep: Sweep) -> None:
+        """Take the examples' gaps from a sweep at the present weights."""
+
+    @property
+    def weights(self) -> Array:
+        """The weights reached."""
+
+    @property
+    def estimate(self) -> float:
+        """The dual value by running sums: not proven."""
+
+    @property
+    def gap_estimate(self) -> float:
+        """The gap as the visits saw it: not proven."""
+
+    def plane(self) -> tuple[Array, float]:
+        """Slope and offset of the plane that the dual variables stand for, summed up afresh."""
+
+
+class Sample(Protocol):
+    """A model bound to its examples: all that an objective asks."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+
+    @property
+    def examples(self) -> int:
+        """The number of examples."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the searches find the best labelling."""
+
+    def sweep(self, w: Array) -> Sweep:
+        """Search every example at w."""
+
+    def ascent(self, C: float, seed: int) -> Ascent:
+        """Block-coordinate ascent for ½|w|² + C·Σ losses, C per example."""

@@ -1,0 +1,173 @@
+"""Linear chains: label sequences whose score adds up tokens and transitions, searched in the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cutplane import _core
+from cutplane.structured.base import Array, StructuredModel, Sweep
+from cutplane.structured.costs import check_cost
+from cutplane.structured.tokens import Tokens, tokens_from_matrices
+
+Labels = NDArray[np.int32]
+
+
+class ChainModel(StructuredModel):
+    """Sequences of tokens, each with one of `n_labels` labels.
+
+    x has a row of features for each token (array or sparse matrix), y a label 0, ..., n_labels - 1 for each. The
+    features of (x, y) are, for each label, the sum of its tokens' rows, and counts of the transitions between labels.
+
+    Parameters
+    ----------
+    n_labels, n_features : int
+    cost : array of shape (n_labels, n_labels), optional
+        cost[true, predicted] of a token; the loss adds up over tokens. 1 for every mistake by default (Hamming).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.structured.chain import ChainModel
+    >>> model = ChainModel(n_labels=2, n_features=1)
+    >>> w = np.array([-1.0, 1.0, 0.5, 0.0, 0.0, 0.5])  # by feature, then by transition; labels side by side
+    >>> model.argmax(np.array([[1.0], [-0.1], [1.0]]), w)
+    array([1, 1, 1], dtype=int32)
+    """
+
+    def __init__(self, n_labels: int, n_features: int, cost: ArrayLike | None = None) -> None:
+        self.n_labels = n_labels
+        self.n_features = n_features
+        self.cost = 1.0 - np.eye(n_labels) if cost is None else check_cost(cost, n_labels)
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights: one for each feature and label, and one for each transition."""
+        return (self.n_features + self.n_labels) * self.n_labels
+
+    def joint_feature(self, x: Any, y: Any) -> Array:
+        """Sums of the tokens' features by label, and counts of transitions."""
+        return self._chains([x]).features(_as_labels(y))
+
+    def loss(self, y: Any, y_hat: Any) -> float:
+        """The sum of the tokens' costs."""
+        return float(self.cost[_as_labels(y), _as_labels(y_hat)].sum())
+
+    def argmax(self, x: Any, w: Array) -> Labels:
+        """The labelling with the highest score."""
+        return self._chains([x]).label(w, None, None, 1)
+
+    def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> Labels:
+        """The labelling with the highest score plus loss."""
+        return self._chains([x]).label(w, _as_labels(y), self.cost.ravel(), 1)
+
+    def check(self, x: Any, y: Any) -> None:
+        """As many labels as tokens, all of them known."""
+        labels = np.asarray(y)
+        length = x.shape[0] if hasattr(x, "shape") else len(x)
+        if labels.shape != (length,):
+            raise ValueError(f"{length} tokens have labels of shape {labels.shape}; one label for each is needed")
+        if not length:
+            raise ValueError("the sequence is empty; each needs a token or more")
+        wrong = np.flatnonzero((labels < 0) | (labels >= self.n_labels))
+        if len(wrong):
+            raise ValueError(f"the label {labels[wrong[0]]} is none of 0, ..., {self.n_labels - 1}")
+
+    def params(self) -> dict[str, Any]:
+        """What the constructor needs."""
+        return {"n_labels": self.n_labels, "n_features": self.n_features, "cost": self.cost.tolist()}
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any], *, rescaling: str, n_threads: int) -> ChainSample | None:
+        """All sequences flattened, searched by the core."""
+        if rescaling != "margin":
+            return None
+        tokens = tokens_from_matrices(X, self.n_features)
+        return ChainSample(self, tokens, np.concatenate([_as_labels(y) for y in Y]), n_threads=n_threads)
+
+    def predict(self, X: Sequence[Any], w: Array, *, n_threads: int = 0) -> list[Any]:
+        """The best labelling of each sequence."""
+        tokens = tokens_from_matrices(X, self.n_features)
+        return list(tokens.split(tokens.chains(self.n_labels).label(w, None, None, n_threads)))
+
+    def _chains(self, X: Sequence[Any]) -> _core.Chains:
+        return tokens_from_matrices(X, self.n_features).chains(self.n_labels)
+
+
+class ChainSample:
+    """Labelled sequences, one after the other.
+
+    Parameters
+    ----------
+    model : ChainModel
+    tokens : Tokens
+    truth : array of shape (n_tokens,)
+        The label of each token.
+    n_threads : int
+        0 leaves it to OpenMP. Results do not depend on it.
+    """
+
+    exact = True
+
+    def __init__(self, model: ChainModel, tokens: Tokens, truth: Labels, *, n_threads: int = 0) -> None:
+        self._chains = tokens.chains(model.n_labels)
+        self._truth = truth
+        self._cost = np.ascontiguousarray(model.cost).ravel()
+        self._n_threads = n_threads
+        self.dimension = model.dimension
+        self.examples = len(tokens)
+
+    def sweep(self, w: Array) -> Sweep:
+        """Search every sequence at w."""
+        labels, heights, losses = self._chains.search(w, self._truth, self._cost, self._n_threads)
+        return Sweep(
+            lambda: self._chains.difference(labels, self._truth, 1.0 / self.examples),
+            float(losses.sum()) / self.examples,
+            heights,
+        )
+
+    def ascent(self, C: float, seed: int) -> ChainAscent:
+        """Block-coordinate ascent in the core."""
+        core = _core.ChainAscent(self._chains, self._truth, self._cost, C, seed)
+        return ChainAscent(core, self._n_threads)
+
+
+class ChainAscent:
+    """See `cutplane.structured.block_ascent.BlockAscent`; this one runs in the core, on one thread."""
+
+    def __init__(self, core: _core.ChainAscent, n_threads: int) -> None:
+        self._core = core
+        self._n_threads = n_threads
+
+    def epoch(self) -> None:
+        """As many visits as there are sequences."""
+        self._core.epoch()
+
+    def renew(self, sweep: Sweep) -> None:
+        """Take the sequences' gaps from a sweep at the present weights."""
+        self._core.renew(sweep.heights, self._n_threads)
+
+    @property
+    def weights(self) -> Array:
+        """The weights reached."""
+        return self._core.weights
+
+    @property
+    def estimate(self) -> float:
+        """The dual value by running sums."""
+        return self._core.dual_value
+
+    @property
+    def gap_estimate(self) -> float:
+        """The gap as the visits saw it."""
+        return self._core.gap
+
+    def plane(self) -> tuple[Array, float]:
+        """The plane that the dual variables stand for, summed up afresh."""
+        return self._core.plane()
+
+
+def _as_labels(y: Any) -> Labels:
+    return np.ascontiguousarray(y, dtype=np.int32)

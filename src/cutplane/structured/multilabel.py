@@ -1,0 +1,98 @@
+"""Several labels at once, each there or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cutplane.sources import as_source
+from cutplane.structured.base import Array, StructuredModel, Sweep
+from cutplane.structured.oracle import OracleSample
+
+
+class MultilabelModel(StructuredModel):
+    """Labels 0 or 1 in each of `n_labels` places; the loss is the number of wrong ones.
+
+    The features of (x, y) are a copy of x for each label that is there. The risk is the sum of one hinge for each
+    label, as if each were learned by itself.
+
+    Parameters
+    ----------
+    n_labels : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane import StructuralSVM
+    >>> from cutplane.structured.multilabel import MultilabelModel
+    >>> X, Y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([[1, 0], [0, 1], [1, 1]])
+    >>> StructuralSVM(MultilabelModel(2), C=10.0).fit(X, Y).predict(X)
+    [array([1, 0]), array([0, 1]), array([1, 1])]
+    """
+
+    def __init__(self, n_labels: int) -> None:
+        self.n_labels = n_labels
+
+    def params(self) -> dict[str, Any]:
+        """What the constructor needs."""
+        return {"n_labels": self.n_labels}
+
+    def joint_feature(self, x: Any, y: Any) -> Any:
+        """A copy of x for each label that is there."""
+        row = np.asarray(y, np.float64)
+        return sp.kron(row[None, :], x, format="csr") if sp.issparse(x) else np.kron(row, np.asarray(x, np.float64))
+
+    def loss(self, y: Any, y_hat: Any) -> float:
+        """The number of wrong labels."""
+        return float(np.count_nonzero(np.asarray(y) != np.asarray(y_hat)))
+
+    def argmax(self, x: Any, w: Array) -> NDArray[np.int64]:
+        """Each label with a positive score."""
+        return (self._scores(x, w) > 0.0).astype(np.int64)
+
+    def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> NDArray[np.int64]:
+        """Each label for itself: the score plus what is wrong about it."""
+        truth = np.asarray(y)
+        return (self._scores(x, w) + np.where(truth == 0, 1.0, -1.0) > 0.0).astype(np.int64)
+
+    def check(self, x: Any, y: Any) -> None:
+        """A label 0 or 1 in each place."""
+        labels = np.asarray(y)
+        if labels.shape != (self.n_labels,) or not np.isin(labels, (0, 1)).all():
+            raise ValueError(f"the labels are {labels.tolist()!r}; {self.n_labels} of 0 or 1 are needed")
+
+    def _scores(self, x: Any, w: Array) -> Array:
+        table = w.reshape(self.n_labels, -1)
+        return np.ravel(x @ table.T if sp.issparse(x) else table @ np.asarray(x, np.float64))
+
+    def bind(self, X: Any, Y: Sequence[Any], *, rescaling: str, n_threads: int) -> MultilabelSample | None:
+        """All examples at once, where X is a matrix."""
+        if rescaling != "margin" or not (sp.issparse(X) or isinstance(X, np.ndarray)) or X.ndim != 2:
+            return None
+        return MultilabelSample(self, X, Y, n_threads)
+
+
+class MultilabelSample(OracleSample):
+    """All examples as one matrix: a sweep is two products."""
+
+    def __init__(self, model: MultilabelModel, X: Any, Y: Sequence[Any], n_threads: int) -> None:
+        super().__init__(model, X, Y)
+        self._source = as_source(X, n_threads=n_threads)
+        self._signs = np.where(np.array([np.asarray(y) for y in Y]) == 1, 1.0, -1.0)
+
+    def sweep(self, w: Array) -> Sweep:
+        """Search every example at w."""
+        scores = self._source.scores(np.ascontiguousarray(w.reshape(self._signs.shape[1], -1).T))
+        violations = 1.0 - self._signs * scores
+        wrong = violations > 0.0
+        coef = np.where(wrong, -self._signs, 0.0) / self.examples
+
+        def slope() -> Array:
+            return np.ascontiguousarray(self._source.combine(coef).T).ravel()
+
+        heights = np.where(wrong, violations, 0.0).sum(axis=1)
+        return Sweep(slope, float(np.count_nonzero(wrong)) / self.examples, heights)

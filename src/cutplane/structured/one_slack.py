@@ -1,0 +1,64 @@
+"""The 1-slack cutting-plane algorithm (Joachims, Finley and Yu 2009) with cached planes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cutplane.solvers.bundle import BundleSolution
+from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
+from cutplane.solvers.result import StopReason
+from cutplane.structured.base import Array
+from cutplane.structured.cache import PlaneCache
+from cutplane.structured.objective import StructuredObjective
+
+# A cached plane serves where it is above the model by this share of the gap still open. On chains of three labels, 100
+# examples to a gap of 1e-4, 0.5 needs 11 sweeps, 0.1 needs 8 and no cache 102.
+_CACHE_SHARE = 0.1
+
+
+@dataclass
+class OneSlack:
+    """Minimise ½|w|² + C·R(w), R the mean over examples of their highest planes.
+
+    Parameters
+    ----------
+    cache : PlaneCache, optional
+        Planes of past searches: tried first, for they cost no search.
+    """
+
+    cache: PlaneCache | None = None
+
+    def run(self, objective: StructuredObjective, ledger: Ledger, start: Array | None = None) -> StopReason:
+        """Go on until the ledger says why to stop."""
+        C, bundle = ledger.C, ledger.bundle
+        point = objective.at(np.zeros(objective.dimension) if start is None else start)
+        while True:
+            with ledger.phase("search"):
+                cut = objective.cut(point)
+            ledger.offer(point, cut.value)
+            with ledger.phase("qp"):
+                bundle.add(cut.slope, cut.offset)
+                model = bundle.solve(C)
+                ledger.prove(model.lower)
+                bundle.prune(IDLE_SOLVES)
+            reason = ledger.close_iteration(1.0)
+            if reason is not None:
+                return reason
+            with ledger.phase("cache"):
+                w = self._exhaust_cache(ledger, model)
+            if np.array_equal(w, point.w):
+                return "stalled"
+            point = objective.at(w)
+
+    def _exhaust_cache(self, ledger: Ledger, model: BundleSolution) -> Array:
+        """The minimiser of the model, after adding what planes the cache has to tell of it."""
+        while self.cache is not None and not ledger.proven and not ledger.overdue:
+            known = self.cache.sweep(model.w)
+            if known.value - model.risk_model <= _CACHE_SHARE * (ledger.upper - ledger.lower) / ledger.C:
+                break
+            ledger.bundle.add(known.slope, known.offset)
+            model = ledger.bundle.solve(ledger.C)
+            ledger.prove(model.lower)
+        return model.w

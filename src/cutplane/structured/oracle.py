@@ -1,0 +1,246 @@
+"""A user's model on its examples: every call checked, the examples searched in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutplane.structured import vectors
+from cutplane.structured.base import Array, OracleError, StructuredModel, Sweep
+from cutplane.structured.vectors import Vector
+
+RESCALINGS = ("margin", "slack")
+BACKENDS = ("threads", "processes")
+# Chunks of examples are the same for any number of workers, so that sums are the same to the bit.
+_MOST_CHUNKS = 64
+# What rounding may take from a score, relative to the size of its parts.
+_ROUNDING = 1e-8
+
+
+class ExamplePlane(NamedTuple):
+    """One labelling of one example: its share of the risk is at least <slope, w> + offset."""
+
+    slope: Vector
+    offset: float
+
+    def height(self, w: Array) -> float:
+        """The plane at w."""
+        return vectors.dot(self.slope, w) + self.offset
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A model's searches with their results checked. Errors name the example.
+
+    Parameters
+    ----------
+    model : StructuredModel
+    rescaling : {"margin", "slack"}
+        Whether a labelling's height is loss - <w, d> or loss·(1 - <w, d>), d the difference of features.
+    dimension : int
+        The length of every feature vector.
+    """
+
+    model: StructuredModel
+    rescaling: str
+    dimension: int
+
+    def features(self, index: int, x: Any, y: Any) -> Vector:
+        """The joint features of an example."""
+        found = self._call(index, "joint_feature", lambda: vectors.as_vector(self.model.joint_feature(x, y)))
+        length = vectors.size(found)
+        if length != self.dimension:
+            raise OracleError(
+                f"Example {index}: joint_feature has length {length}, but that of example 0 has {self.dimension}."
+            )
+        bad = vectors.first_nonfinite(found)
+        if bad is not None:
+            raise OracleError(
+                f"Example {index}: joint_feature has the value {bad[1]} at feature {bad[0]}; all must be finite."
+            )
+        result: Vector = found
+        return result
+
+    def loss(self, index: int, y: Any, y_hat: Any) -> float:
+        """The loss of a labelling."""
+        found = float(self._call(index, "loss", lambda: self.model.loss(y, y_hat)))
+        if not (np.isfinite(found) and found >= 0.0):
+            raise OracleError(f"Example {index}: loss is {found}; it must be a finite number, 0 or greater.")
+        return found
+
+    def search(self, index: int, x: Any, y: Any, truth: Vector, w: Array) -> ExamplePlane:
+        """The plane of the labelling that the loss-augmented search finds at w."""
+        if self.rescaling == "margin":
+            y_hat = self._call(index, "loss_augmented_argmax", lambda: self.model.loss_augmented_argmax(x, y, w))
+        else:
+            y_hat = self._call(index, "slack_augmented_argmax", lambda: self.model.slack_augmented_argmax(x, y, w))
+        return self.plane(index, x, y, truth, y_hat, w)
+
+    def audit(self, index: int, x: Any, y: Any, truth: Vector, w: Array) -> None:
+        """Try the labelling that is predicted at w: an exact loss-augmented search finds nothing lower."""
+        found = self.search(index, x, y, truth, w).height(w)
+        predicted = self._call(index, "argmax", lambda: self.model.argmax(x, w))
+        rival = self.plane(index, x, y, truth, predicted, None).height(w)
+        if found < rival - _ROUNDING * (1.0 + abs(found) + abs(rival)):
+            raise OracleError(
+                f"Example {index}: the {self.rescaling}-augmented search found a labelling of height {found:.6g}, but "
+                f"the one that argmax predicts has {rival:.6g}; an exact oracle finds the highest."
+            )
+
+    def plane(self, index: int, x: Any, y: Any, truth: Vector, y_hat: Any, w: Array | None) -> ExamplePlane:
+        """The plane of a labelling; where it was found at w, that it is not below the truth's."""
+        features, loss = self.features(index, x, y_hat), self.loss(index, y, y_hat)
+        slope = vectors.combination(features, truth, loss if self.rescaling == "slack" else 1.0)
+        plane = ExamplePlane(vectors.compact(slope), loss)
+        if w is not None:
+            self._check_height(index, plane, features, truth, w)
+        return plane
+
+    def _check_height(self, index: int, plane: ExamplePlane, features: Vector, truth: Vector, w: Array) -> None:
+        """The truth is a labelling too, with height 0: an exact search finds nothing lower."""
+        height = plane.height(w)
+        scale = 1.0 + plane.offset * (1.0 + abs(vectors.dot(features, w)) + abs(vectors.dot(truth, w)))
+        if not np.isfinite(height):
+            raise OracleError(f"Example {index}: the labelling found has the height {height}; it must be finite.")
+        if self.model.exact and height < -_ROUNDING * scale:
+            raise OracleError(
+                f"Example {index}: the labelling found by the {self.rescaling}-augmented search scores {-height:.6g} "
+                "below the truth, loss included; an exact oracle finds the highest (exact = False admits it is none)."
+            )
+
+    @staticmethod
+    def _call(index: int, name: str, function: Callable[[], Any]) -> Any:
+        try:
+            return function()
+        except (OracleError, NotImplementedError):
+            raise
+        except Exception as error:
+            raise OracleError(f"Example {index}: {name} failed ({type(error).__name__}: {error}).") from error
+
+
+def truth_plane(dimension: int) -> ExamplePlane:
+    """The plane of the right labelling: zero."""
+    return ExamplePlane(vectors.zeros(dimension), 0.0)
+
+
+class Chunk(NamedTuple):
+    """A run of examples, as a worker sees it."""
+
+    begin: int
+    X: Sequence[Any]
+    Y: Sequence[Any]
+    truths: Sequence[Vector]
+
+
+def search_chunk(oracle: Oracle, chunk: Chunk, w: Array) -> list[ExamplePlane]:
+    """The planes found for a run of examples."""
+    rows = zip(chunk.X, chunk.Y, chunk.truths, strict=True)
+    return [oracle.search(chunk.begin + k, x, y, truth, w) for k, (x, y, truth) in enumerate(rows)]
+
+
+@dataclass
+class OracleSample:
+    """A model bound to a sample, searched by calling its methods.
+
+    Parameters
+    ----------
+    model : StructuredModel
+    X, Y : sequences
+        Examples and their labellings.
+    rescaling : {"margin", "slack"}
+    workers : int
+        Searches side by side.
+    backend : {"threads", "processes"}
+        Processes serve models written in Python, threads those that release the interpreter's lock.
+    on_planes : callable, optional
+        Handed the planes of every sweep: how a cache of planes is filled.
+    """
+
+    model: StructuredModel
+    X: Sequence[Any]
+    Y: Sequence[Any]
+    rescaling: str = "margin"
+    workers: int = 1
+    backend: str = "threads"
+    on_planes: Callable[[list[ExamplePlane], Array], None] | None = None
+    dimension: int = field(init=False, default=0)
+    oracle: Oracle = field(init=False)
+    truths: list[Vector] = field(init=False)
+
+    def __post_init__(self) -> None:
+        first = Oracle._call(0, "joint_feature", lambda: self.model.joint_feature(self.X[0], self.Y[0]))
+        self.dimension = vectors.size(Oracle._call(0, "joint_feature", lambda: vectors.as_vector(first)))
+        self.oracle = Oracle(self.model, self.rescaling, self.dimension)
+        self.truths = []
+        for index, (x, y) in enumerate(zip(self.X, self.Y, strict=True)):
+            self.truths.append(self.oracle.features(index, x, y))
+            own = self.oracle.loss(index, y, y)
+            if own != 0.0:
+                raise OracleError(f"Example {index}: loss(y, y) is {own:g}; the truth must cost nothing.")
+
+    @property
+    def exact(self) -> bool:
+        """Whether the searches find the best labelling."""
+        return self.model.exact
+
+    @property
+    def examples(self) -> int:
+        """The number of examples."""
+        return len(self.truths)
+
+    def search(self, index: int, w: Array) -> ExamplePlane:
+        """The plane found for one example."""
+        return self.oracle.search(index, self.X[index], self.Y[index], self.truths[index], w)
+
+    def planes(self, w: Array) -> list[ExamplePlane]:
+        """The planes found for all examples."""
+        chunks = self._chunks()
+        if self.workers == 1 or len(chunks) == 1:
+            found = [search_chunk(self.oracle, chunk, w) for chunk in chunks]
+        else:
+            from joblib import Parallel, delayed
+
+            parallel = Parallel(n_jobs=self.workers, backend="threading" if self.backend == "threads" else "loky")
+            found = parallel(delayed(search_chunk)(self.oracle, chunk, w) for chunk in chunks)
+        return [plane for part in found for plane in part]
+
+    def sweep(self, w: Array) -> Sweep:
+        """Search every example at w."""
+        planes = self.planes(w)
+        if self.on_planes is not None:
+            self.on_planes(planes, w)
+        return sweep_of(planes, w, self.dimension)
+
+    def audit(self, w: Array) -> None:
+        """Compare the searches at w with the predictions there: a second opinion before anything is certified."""
+        for index, (x, y, truth) in enumerate(zip(self.X, self.Y, self.truths, strict=True)):
+            self.oracle.audit(index, x, y, truth, w)
+
+    def ascent(self, C: float, seed: int) -> Any:
+        """Block-coordinate ascent, one example at a time."""
+        from cutplane.structured.block_ascent import BlockAscent
+
+        return BlockAscent(self, C, seed)
+
+    def _chunks(self) -> list[Chunk]:
+        count = min(_MOST_CHUNKS, self.examples)
+        ends = [self.examples * (k + 1) // count for k in range(count)]
+        return [
+            Chunk(begin, self.X[begin:end], self.Y[begin:end], self.truths[begin:end])
+            for begin, end in zip([0, *ends[:-1]], ends, strict=True)
+        ]
+
+
+def sweep_of(planes: Sequence[ExamplePlane], w: Array, dimension: int) -> Sweep:
+    """The mean of the examples' planes; an example whose own lies below the truth's counts as the truth."""
+    slope, offset = np.zeros(dimension), 0.0
+    heights = np.zeros(len(planes))
+    for index, plane in enumerate(planes):
+        heights[index] = height = plane.height(w)
+        if height > 0.0:
+            vectors.add(plane.slope, 1.0 / len(planes), slope)
+            offset += plane.offset / len(planes)
+    return Sweep(lambda: slope, offset, np.maximum(heights, 0.0))

@@ -1,0 +1,88 @@
+"""From a model and examples to a certified result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cutplane.solvers.blas import one_blas_thread
+from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.cutting_plane import CuttingPlane
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
+from cutplane.solvers.result import Result, Step, StopReason
+from cutplane.solvers.stopping import Stopping
+from cutplane.structured.cache import PlaneCache
+from cutplane.structured.frank_wolfe import BlockFrankWolfe
+from cutplane.structured.objective import StructuredObjective
+from cutplane.structured.one_slack import OneSlack
+from cutplane.structured.oracle import OracleSample
+
+METHODS = ("auto", "one-slack", "oca", "frank-wolfe")
+LINE_SEARCHES = ("exact", "three-point")
+
+
+@dataclass(frozen=True)
+class StructuredTraining:
+    """The settings of a run; C is that of a mean risk."""
+
+    C: float
+    stopping: Stopping
+    method: str = "auto"
+    line_search: str = "three-point"
+    seed: int = 0
+    n_threads: int = 0
+    cache: PlaneCache | None = None
+    on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
+
+    def for_examples(self, n_examples: int, cache: PlaneCache | None = None) -> StructuredTraining:
+        """The same settings for a mean risk: C per example times the number of them."""
+        return replace(self, C=self.C * n_examples, cache=cache)
+
+    def run(self, objective: StructuredObjective, watch: Callable[[Ledger], None] | None = None) -> Result:
+        """Train; after Ctrl-C, what was reached until then.
+
+        Where the searches are inexact, their values are only below the risk: the result then has an infinite upper
+        bound, and "stalled" stands for the end of what such searches can find.
+        """
+        bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=self.n_threads)
+        on_step = self.on_step if objective.exact or self.on_step is None else _hiding(self.on_step)
+        ledger = Ledger(self.C, bundle, self.stopping, on_step)
+        if watch is not None:
+            watch(ledger)
+        try:
+            with one_blas_thread():
+                reason = self._solve(objective, ledger)
+        except KeyboardInterrupt:
+            if ledger.incumbent is None:
+                raise
+            reason = "interrupted"
+        result = ledger.result(reason)
+        if type(objective.sample) is OracleSample and objective.exact and reason == "gap":
+            objective.sample.audit(result.w)
+        return result if objective.exact else uncertified(result)
+
+    def _solve(self, objective: StructuredObjective, ledger: Ledger) -> StopReason:
+        if self.method == "oca":
+            search: LineSearch = ExactLineSearch() if self.line_search == "exact" else ThreePointLineSearch()
+            return CuttingPlane(search).run(objective, ledger)
+        compiled = not isinstance(objective.sample, OracleSample)
+        if self.method == "frank-wolfe" or (self.method == "auto" and compiled):
+            return BlockFrankWolfe(self.seed).run(objective, ledger)
+        return OneSlack(self.cache).run(objective, ledger)
+
+
+def uncertified(result: Result) -> Result:
+    """The result without the upper bounds, which are none."""
+    history = [_hidden(step) for step in result.history]
+    reason: StopReason = "stalled" if result.stop_reason == "gap" else result.stop_reason
+    return replace(result, upper=float("inf"), history=history, stop_reason=reason)
+
+
+def _hidden(step: Step) -> Step:
+    return replace(step, upper=float("inf"))
+
+
+def _hiding(on_step: Callable[[Step], Any]) -> Callable[[Step], Any]:
+    return lambda step: on_step(_hidden(step))
