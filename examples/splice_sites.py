@@ -38,7 +38,9 @@ def main() -> None:
     for order in (1, 2, 4):
         model = StringSVC(order=order, C=1.0).fit(strings, labels)
         area = roc_auc_score(test_labels == "site", model.decision_function(test_strings))
-        print(f"k-mers up to {order}: {model.n_features_in_:,} features, ROC area {area:.3f}, proven gap {model.gap_:.1e}")
+        print(
+            f"k-mers up to {order}: {model.n_features_in_:,} features, ROC area {area:.3f}, proven gap {model.gap_:.1e}"
+        )
 
 
 if __name__ == "__main__":
