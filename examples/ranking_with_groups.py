@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.linear_model import Ridge
 
 from cutplane import RankSVM
-from cutplane.report.curves import ndcg_by_depth
+from cutplane.metrics import ndcg
 
 QUERIES, RESULTS, FEATURES = 300, 20, 12
 
@@ -36,8 +36,8 @@ def main() -> None:
     model = RankSVM(C=0.1).fit(X, y, qid=qid)
     print(f"{len(y):,} results of {QUERIES} queries; proven gap {model.gap_:.1e}")
     for name, scores in (("Ridge", Ridge().fit(X, y).predict(X_test)), ("RankSVM", model.predict(X_test))):
-        ndcg = ndcg_by_depth(y_test, scores, qid_test)
-        print(f"{name:8} NDCG@1 {ndcg[0]:.3f}   NDCG@5 {ndcg[4]:.3f}   NDCG@10 {ndcg[9]:.3f}")
+        found = [f"NDCG@{k} {ndcg(y_test, scores, k=k, qid=qid_test):.3f}" for k in (1, 5, 10)]
+        print(f"{name:8}", "   ".join(found))
 
     report = Path(tempfile.mkdtemp()) / "ranking.html"
     model.report(report, X_test, y_test, qid_test=qid_test, X_train=X, y_train=y, qid_train=qid)

@@ -379,6 +379,16 @@ def test_features_of_a_report_are_numbered_as_in_the_file(cutplane: Command) -> 
         assert found == set(numbers)
 
 
+def test_a_report_of_a_ranking_shows_ndcg(cutplane: Command) -> None:
+    rows = [f"{grade} qid:{query} 1:{grade + 0.1 * query} 2:{query}" for query in range(1, 6) for grade in (0, 2, 1)]
+    Path("rank.svm").write_text("\n".join(rows) + "\n")
+    words = ("train", "rank.svm", "r.safetensors", "--task", "rank", "--report", "run.html", "--test", "rank.svm")
+    assert cutplane(*words)[0] == 0
+    page = Path("run.html").read_text(encoding="utf-8")
+    assert "Ranking on held-out queries" in page
+    assert "<dt>NDCG@10</dt><dd>1.0000</dd>" in page
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

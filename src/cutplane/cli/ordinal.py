@@ -27,9 +27,13 @@ def train(request: TrainRequest) -> int:
         quiet=request.quiet,
     )
     refuse_targets(request.data, examples.y)
+    held_out = None if request.report is None else request.report.read_test(examples, request.threads)
+    names = None if request.report is None else request.report.read_names(examples.X.shape[1])
     model = OrdinalSVC(**request.solver_params())
     run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
-    return request.finish(run, notes={"zero_based": examples.zero_based})
+    return request.finish(
+        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
+    )
 
 
 def evaluate(model: OrdinalSVC, examples: Examples, model_path: Path, data: Path, *, as_json: bool) -> int:

@@ -65,8 +65,8 @@ class Report:
         """Write the page."""
         about = Trained(
             run.model,
-            train=None if train is None else trained.Examples(train.X, train.y),
-            held_out=None if held_out is None else trained.Examples(held_out.X, held_out.y),
+            train=None if train is None else trained.Examples(train.X, train.y, train.qid),
+            held_out=None if held_out is None else trained.Examples(held_out.X, held_out.y, held_out.qid),
             feature_names=names,
             first_feature=0 if train is not None and train.zero_based else 1,
             data=data.name,

@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves, thinned to what a chart can show, and NDCG of rankings."""
+"""ROC and precision-recall curves, thinned to what a chart can show."""
 
 from __future__ import annotations
 
@@ -31,24 +31,6 @@ def precision_recall(positive: NDArray[Any], scores: NDArray[Any]) -> Curve:
     """Precision against recall; the area is the average precision."""
     precision, recall, _ = precision_recall_curve(positive, scores)
     return Curve(*_thin(recall[::-1], precision[::-1]), float(average_precision_score(positive, scores)))
-
-
-def ndcg_by_depth(relevance: NDArray[Any], scores: NDArray[Any], qid: NDArray[Any], depth: int = 10) -> list[float]:
-    """Mean NDCG@1 to NDCG@depth over the queries, with gains 2^relevance - 1; a query without gains counts 0.
-
-    Equal scores are broken by the order of the data.
-    """
-    totals, queries = np.zeros(depth), 0
-    for query in np.unique(qid):
-        rows = np.flatnonzero(qid == query)
-        gains = 2.0 ** np.asarray(relevance[rows], dtype=np.float64) - 1.0
-        discounts = 1.0 / np.log2(np.arange(2, len(rows) + 2))
-        found = np.cumsum(gains[np.argsort(-scores[rows], kind="stable")] * discounts)
-        best = np.cumsum(np.sort(gains)[::-1] * discounts)
-        at = np.minimum(np.arange(depth), len(rows) - 1)
-        totals += np.where(best[at] > 0.0, found[at] / np.maximum(best[at], 1e-300), 0.0)
-        queries += 1
-    return [float(total) / max(queries, 1) for total in totals]
 
 
 def _thin(x: NDArray[Any], y: NDArray[Any]) -> tuple[list[float], list[float]]:

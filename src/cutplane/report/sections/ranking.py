@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import is_classifier
 
+from cutplane.metrics import ndcg
 from cutplane.report.charts import Axis, Line, LineChart
-from cutplane.report.curves import ndcg_by_depth
 from cutplane.report.markup import Markup, facts, figure
 from cutplane.report.page import Section
 from cutplane.report.trained import Trained
@@ -42,8 +43,12 @@ def tile(trained: Trained) -> list[tuple[str, str, str]]:
 
 
 def _ndcg(trained: Trained) -> list[float] | None:
+    """NDCG of the first 1 to 10, where there are queries and grades."""
     held = trained.held_out
-    if held is None or held.qid is None or not hasattr(trained.model, "predict"):
+    if held is None or held.qid is None or is_classifier(trained.model) or not hasattr(trained.model, "predict"):
+        return None
+    grades = np.asarray(held.y, dtype=np.float64)
+    if grades.ndim != 1 or not grades.max(initial=0.0) > 0.0 or grades.min() < 0.0:
         return None
     scores = np.asarray(trained.model.predict(held.X), dtype=np.float64)
-    return ndcg_by_depth(np.asarray(held.y), scores, np.asarray(held.qid), _DEPTH)
+    return [ndcg(grades, scores, k=depth, qid=held.qid) for depth in range(1, _DEPTH + 1)]
