@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/large_memory.hpp"
 #include "core/multiversion.hpp"
 
 namespace cutplane {
@@ -49,6 +50,7 @@ std::vector<double> Planes::products(const double* slope, int n_threads) const {
 
 void Planes::add(const double* slope) {
   auto copy = std::make_shared_for_overwrite<double[]>(static_cast<std::size_t>(dimension_));
+  prefer_large_pages(copy.get(), static_cast<std::size_t>(dimension_));
   std::copy_n(slope, dimension_, copy.get());
   slopes_.push_back(std::move(copy));
 }

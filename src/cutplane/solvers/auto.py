@@ -38,7 +38,8 @@ class Auto:
             if reason != "stalled":
                 return reason
             start = narrowed_start(objective, ledger)
-        reason = SmoothedNewton(self.seed).run(objective, ledger, start)
-        if reason != "stalled":
-            return reason
+        if objective.newton_pays:
+            reason = SmoothedNewton(self.seed).run(objective, ledger, start)
+            if reason != "stalled":
+                return reason
         return CuttingPlane().run(objective, ledger, None if ledger.incumbent is None else ledger.incumbent.w)
