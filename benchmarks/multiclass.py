@@ -11,6 +11,7 @@ A run on some sets replaces their cells in the JSON file and keeps the others.
 
 import argparse
 import ctypes
+import functools
 import json
 import multiprocessing
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+import scipy.sparse as sp
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -55,7 +57,16 @@ class Problem:
         self.name = name
         self.X, self.y, self.X_test, self.y_test = multiclass_data.load(name, data, cache)
         self.classes = int(self.y.max()) + 1
+        if self.X.nnz > 0.5 * np.prod(self.X.shape):  # dense in truth
+            self.X, self.X_test = self.X.toarray(), self.X_test.toarray()
         self._wide = self.X.astype(np.float64)
+
+    @functools.cached_property
+    def converted(self):
+        """As LIBLINEAR wants it: made once, inherited by the processes that train."""
+        from liblinear import liblinear as lib
+
+        return lib.problem(self.y.astype(float), sp.csr_matrix(self.X))
 
     def objective(self, C: float, W: np.ndarray) -> float:
         """W has a row for each class."""
@@ -97,13 +108,12 @@ def ours(problem: Problem, C: float, tol: float, threads: int, limit: float, **w
 def _liblinear_child(problem: Problem, C: float, eps: float, pipe) -> None:
     from liblinear import liblinear as lib
 
-    converted = lib.problem(problem.y.astype(float), problem.X)
     param = lib.parameter(f"-s 4 -B -1 -c {C:.17g} -e {eps:.17g} -q")
     lib.liblinear.set_print_string_function(lib.ctypes_print_null)
     ctypes.CDLL(None).srand(1)  # it shuffles by rand(): every run as in a fresh process of its command line
     pipe.send("ready")
     start = perf_counter()
-    trained = lib.liblinear.train(ctypes.byref(converted), ctypes.byref(param))
+    trained = lib.liblinear.train(ctypes.byref(problem.converted), ctypes.byref(param))
     seconds = perf_counter() - start
     model = lib.toPyModel(trained)
     rows = 1 if model.nr_class == 2 else model.nr_class
@@ -115,10 +125,11 @@ def _liblinear_child(problem: Problem, C: float, eps: float, pipe) -> None:
 
 def liblinear(problem: Problem, C: float, eps: float, limit: float) -> dict | None:
     """One training; None where it took longer than the limit."""
+    assert problem.converted is not None
     near, far = multiprocessing.Pipe()
     child = multiprocessing.get_context("fork").Process(target=_liblinear_child, args=(problem, C, eps, far))
     child.start()
-    near.recv()  # converted
+    near.recv()  # it has started
     found = near.recv() if near.poll(limit) else None
     child.terminate()
     child.join()
@@ -165,7 +176,7 @@ def measure_cell(problem: Problem, C: float, options: argparse.Namespace) -> dic
 
     names = WAYS if options.ways else {"auto": WAYS["auto"]}
     for name, way in names.items():
-        for tol in TOLERANCES:
+        for tol in TOLERANCES if name == "auto" else TOLERANCES[:1]:
             run(f"{name} {tol:g}", tol, way)
     optimum = min(fit["objective"] for runs in fits.values() for fit in runs)
     arrived = liblinear_to(problem, C, optimum, options.limit) if options.peers else {}
@@ -259,7 +270,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder of the published data files (default: $CUTPLANE_DATA)")
     parser.add_argument("--cache", default=datasets.DEFAULT_CACHE, help="folder of the parsed data (%(default)s)")
-    parser.add_argument("--sets", default=",".join(multiclass_data.LOADERS), help="%(default)s")
+    parser.add_argument("--sets", default=",".join(multiclass_data.PUBLISHED), help="%(default)s")
     parser.add_argument("--Cs", default=",".join(f"{C:g}" for C in CS), help="C per example (%(default)s)")
     parser.add_argument("--ways", action="store_true", help="OCAM with both line searches and CPA, too")
     parser.add_argument("--ovr", action="store_true", help="scikit-learn's one class against the rest, too")

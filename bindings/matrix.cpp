@@ -3,6 +3,7 @@
 
 #include "bindings/bind.hpp"
 #include "bindings/matrix.hpp"
+#include "core/large_memory.hpp"
 
 namespace cutplane::bind {
 namespace {
@@ -70,6 +71,7 @@ nb::object combine(const PyMatrix& self,
   const std::size_t k = coef.ndim() == 2 ? coef.shape(1) : 1;
   const auto d = static_cast<std::size_t>(X.cols());
   double* out = new double[d * k];
+  prefer_large_pages(out, d * k);
   nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
   {
     nb::gil_scoped_release release;

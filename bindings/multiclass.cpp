@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "bindings/matrix.hpp"
+#include "core/large_memory.hpp"
 #include "core/multiclass/ascent.hpp"
 #include "core/multiclass/circulation.hpp"
 #include "core/multiclass/sweeps.hpp"
@@ -203,6 +204,7 @@ struct PyBlockAscent {
     const auto n = static_cast<std::size_t>(rows);
     const auto classes = static_cast<std::size_t>(ascent->classes());
     double* out = new double[n * classes];
+    prefer_large_pages(out, n * classes);
     nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
     fill(out);
     return Array2<double>(out, {n, classes}, owner);

@@ -19,17 +19,42 @@ CUTPLANE_INLINE void dot_columns(const Each& each, const double* w, index_t m, d
   for (int j = 0; j < W; ++j) out[j] = sum[j];
 }
 
-// The same for m columns: as many as fit into registers at a time.
+// Columns are padded to whole vectors: so many fit into registers at once.
+inline constexpr index_t kVectorColumns = 4;
+inline constexpr index_t kRegisterColumns = 32;
+
+inline index_t padded_columns(index_t m) {
+  return (m + kVectorColumns - 1) / kVectorColumns * kVectorColumns;
+}
+
+// The same for m columns: in one go where they fit into registers, else summed up in memory, so
+// that every row of w is met only once (wide tables lie far away).
 template <class Each>
 CUTPLANE_INLINE void dot_all_columns(const Each& each, const double* w, index_t m, double* out) {
-  index_t at = 0;
-  for (; at + 24 <= m; at += 24) dot_columns<24>(each, w + at, m, out + at);
-  if (at + 16 <= m) dot_columns<16>(each, w + at, m, out + at), at += 16;
-  if (at + 12 <= m) dot_columns<12>(each, w + at, m, out + at), at += 12;
-  if (at + 8 <= m) dot_columns<8>(each, w + at, m, out + at), at += 8;
-  if (at + 4 <= m) dot_columns<4>(each, w + at, m, out + at), at += 4;
-  if (at + 2 <= m) dot_columns<2>(each, w + at, m, out + at), at += 2;
-  if (at < m) dot_columns<1>(each, w + at, m, out + at);
+  switch (m) {
+    case 4:
+      return dot_columns<4>(each, w, m, out);
+    case 8:
+      return dot_columns<8>(each, w, m, out);
+    case 12:
+      return dot_columns<12>(each, w, m, out);
+    case 16:
+      return dot_columns<16>(each, w, m, out);
+    case 20:
+      return dot_columns<20>(each, w, m, out);
+    case 24:
+      return dot_columns<24>(each, w, m, out);
+    case 28:
+      return dot_columns<28>(each, w, m, out);
+    case kRegisterColumns:
+      return dot_columns<kRegisterColumns>(each, w, m, out);
+  }
+  for (index_t j = 0; j < m; ++j) out[j] = 0.0;
+  each([&](double value, index_t feature) __attribute__((always_inline)) {
+    const double* row = w + feature * m;
+#pragma omp simd
+    for (index_t j = 0; j < m; ++j) out[j] += value * row[j];
+  });
 }
 
 // out[c] = sum over the row's entries of value * w[feature * m + at[c]], for a few columns.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/large_memory.hpp"
 #include "core/multiversion.hpp"
 
 namespace cutplane {
@@ -91,6 +92,7 @@ std::vector<double> Planes::add(const double* slope, double error, int n_threads
     stored.floats = std::move(copy);
   } else {
     auto copy = std::make_shared_for_overwrite<double[]>(static_cast<std::size_t>(dimension_));
+    prefer_large_pages(copy.get(), static_cast<std::size_t>(dimension_));
     std::copy_n(slope, dimension_, copy.get());
     stored.doubles = std::move(copy);
   }

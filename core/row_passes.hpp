@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "core/columns.hpp"
 #include "core/dual_ascent.hpp"
+#include "core/large_memory.hpp"
 #include "core/matrix.hpp"
 #include "core/multiclass/block_sweep.hpp"
 #include "core/multiversion.hpp"
@@ -30,12 +32,19 @@ concept Quartets = requires(const Rows& rows, const index_t* at, const double* i
 };
 
 template <class Rows>
-CUTPLANE_MULTIVERSION void score_rows(const Rows& rows, index_t begin, index_t end, const double* w,
-                                      index_t k, double* out) {
-  if (k != 1) {
-    for (index_t i = begin; i < end; ++i) rows.dot_many(rows.at(i), w, k, out + i * k);
-    return;
+CUTPLANE_MULTIVERSION void score_rows_many(const Rows& rows, index_t begin, index_t end,
+                                           const double* padded, index_t columns, index_t k,
+                                           double* out) {
+  std::vector<double> sums(columns);
+  for (index_t i = begin; i < end; ++i) {
+    rows.dot_many(rows.at(i), padded, columns, sums.data());
+    std::copy_n(sums.data(), k, out + i * k);
   }
+}
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void score_rows(const Rows& rows, index_t begin, index_t end, const double* w,
+                                      double* out) {
   index_t i = begin;
   if constexpr (Quartets<Rows>) {
     for (; i + 4 <= end; i += 4) {
@@ -165,8 +174,20 @@ class RowMatrix : public Matrix {
 
   void scores(const double* w, index_t k, double* out, int n_threads) const override {
     const int threads = useful_threads(n_threads, entries() * k);
+    if (k == 1) {
+      for_blocks(row_blocks(), threads, [&](index_t, index_t begin, index_t end) {
+        score_rows(rows_, begin, end, w, out);
+      });
+      return;
+    }
+    const index_t columns = padded_columns(k);
+    LargeArray copy(columns == k ? 0 : static_cast<std::size_t>(rows_.d * columns));
+    if (columns != k) {
+      for (index_t j = 0; j < rows_.d; ++j) std::copy_n(w + j * k, k, copy.data() + j * columns);
+    }
+    const double* padded = columns == k ? w : copy.data();
     for_blocks(row_blocks(), threads, [&](index_t, index_t begin, index_t end) {
-      score_rows(rows_, begin, end, w, k, out);
+      score_rows_many(rows_, begin, end, padded, columns, k, out);
     });
   }
 

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/columns.hpp"
+
 namespace cutplane {
 namespace {
 
-constexpr index_t kVector = 4;
 // From so many classes on, an example keeps a list of those that matter to it.
 constexpr index_t kManyClasses = 24;
 
@@ -19,7 +20,7 @@ BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const st
     : matrix_(matrix) {
   const index_t n = matrix.rows();
   state_.classes = classes;
-  state_.columns = (classes + kVector - 1) / kVector * kVector;
+  state_.columns = padded_columns(classes);
   state_.y = y;
   state_.cost = cost;
   state_.upper = upper;
@@ -37,7 +38,7 @@ BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const st
   }
   state_.u.assign(n * classes, 0.0);
   for (index_t i = 0; i < n; ++i) state_.u[i * classes + y[i]] = upper ? upper[i] : upper_all;
-  state_.v.assign(matrix.cols() * state_.columns, 0.0);
+  state_.v = LargeArray(static_cast<std::size_t>(matrix.cols() * state_.columns));
   state_.bias_weight.assign(state_.columns, 0.0);
   state_.bias_center.assign(state_.columns, 0.0);
   state_.order.resize(n);

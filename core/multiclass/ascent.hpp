@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/large_memory.hpp"
 #include "core/matrix.hpp"
 
 namespace cutplane {
@@ -27,7 +28,7 @@ struct BlockAscent {
   double upper_all;
   std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
   std::vector<double> u;              // n x classes
-  std::vector<double> v;              // d x columns
+  LargeArray v;                       // d x columns
   double bias = 0;                    // 0: no intercepts
   std::vector<double> bias_weight;    // columns: bias * V's row of the constant feature
   std::vector<double> bias_center;    // columns: the intercepts the proximal term is centred at

@@ -155,6 +155,11 @@ class SmoothObjective(Objective):
         """The width that has most examples on a kink at w = 0."""
         return self.risk.first_width
 
+    @property
+    def newton_pays(self) -> bool:
+        """Whether Newton's method beats cutting planes where dual ascent is slow."""
+        return True
+
     def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
         """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
         s = self.risk.smoothed(point.scores, h)

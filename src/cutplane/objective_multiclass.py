@@ -12,6 +12,7 @@ from cutplane.objective import ScoredPoint, SmoothObjective
 from cutplane.risks.base import Array, Rows
 from cutplane.risks.multiclass import Multiclass
 from cutplane.solvers.base import Cut, SmoothedCut
+from cutplane.solvers.newton_system import LARGEST_FACTOR
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
 
@@ -95,6 +96,11 @@ class MulticlassObjective(SmoothObjective):
         super().__init__(scores, risk, intercept=intercept, rest=rest)  # type: ignore[arg-type]
         self._leaning = np.zeros(risk.n_classes) if rest_balance is None else rest_balance
 
+    @property
+    def newton_pays(self) -> bool:
+        """Only with a factor of the curvature: without, conjugate gradients need hundreds of products a step."""
+        return self.dimension <= LARGEST_FACTOR
+
     def at(self, w: Array) -> ScoredPoint:
         """The point w with its best intercepts: one pass over the data."""
         return self.settle(self.score(w, 0.0))
@@ -106,6 +112,15 @@ class MulticlassObjective(SmoothObjective):
         shift = self.risk.shift(point.scores)
         settled = ScoredPoint(point.w, point.intercept + shift, point.scores + shift)  # type: ignore[arg-type]
         return settled if self.value(settled) < self.value(point) else point
+
+    def cut(self, point: ScoredPoint) -> Cut:
+        """The plane that touches the (profiled) risk at the point's weights."""
+        if not self.intercept:
+            return super().cut(point)
+        # At the rounded risk's own best intercepts, which need not be better than the point's: there the plane is in
+        # balance but for rounding.
+        coef, offset, value = self.risk.balanced_cut(point.scores + self.risk.shift(point.scores))
+        return Cut(self.source.combine(coef), offset, value)
 
     def score(self, w: Array, intercept: Any) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""

@@ -136,6 +136,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     rescaling: str = "margin"
     class_features: Any = None
 
+    # Of the fit: the joint problem of all classes, and a risk that decides in its own way.
     _joint: CrammerSinger | None = None
     _decides: Risk | None = None
 

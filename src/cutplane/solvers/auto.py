@@ -44,7 +44,8 @@ class Auto:
                 incumbent = ledger.incumbent
                 return CuttingPlane().run(objective, ledger, None if incumbent is None else incumbent.w)
             start = narrowed_start(objective, ledger)
-        reason = SmoothedNewton(self.seed).run(objective, ledger, start)
-        if reason != "stalled":
-            return reason
+        if objective.newton_pays:
+            reason = SmoothedNewton(self.seed).run(objective, ledger, start)
+            if reason != "stalled":
+                return reason
         return CuttingPlane().run(objective, ledger, None if ledger.incumbent is None else ledger.incumbent.w)

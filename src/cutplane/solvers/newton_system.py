@@ -10,7 +10,7 @@ import scipy.linalg
 from cutplane.solvers.base import Array, Curvature
 
 # A factor of a system this large would cost more memory and time than it saves.
-_LARGEST_FACTOR = 2500
+LARGEST_FACTOR = 2500
 # How closely the systems are solved: a rough direction costs a little of its length, a fine one many products.
 _RESIDUAL = 0.1
 # Products a system may take; what is reached by then is a descent direction all the same.
@@ -39,7 +39,7 @@ class NewtonSystem:
 
     def solve(self, curvature: Curvature, kappa: float, gradient: Array) -> Array:
         """An approximate solution p, always a descent direction."""
-        if self._dimension <= _LARGEST_FACTOR and len(curvature.rows):
+        if self._dimension <= LARGEST_FACTOR and len(curvature.rows):
             if self._saved >= curvature.cost:
                 self._matrix = curvature.matrix(self._most_rows)
                 self._factorise(kappa)

@@ -1,0 +1,157 @@
+"""The multi-class risk: planes, rays and rounding against readable twins, for both re-scalings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cutplane.risks.multiclass import Multiclass
+from cutplane.testing import check_risk
+
+RESCALINGS = ("margin", "slack")
+
+
+def lines(scores: Any, y: Any, cost: Any, rescaling: str) -> Any:
+    """Every example's loss of every class; the risk is the mean of their maxima."""
+    differences = scores - scores[np.arange(len(y)), y][:, None]
+    return cost[y] * (1.0 + differences) if rescaling == "slack" else cost[y] + differences
+
+
+def random_cost(rng: np.random.Generator, classes: int) -> Any:
+    cost = rng.uniform(0.2, 3.0, (classes, classes))
+    np.fill_diagonal(cost, 0.0)
+    return cost
+
+
+@pytest.mark.parametrize("rescaling", RESCALINGS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 5])
+def test_contract(rescaling: str, weighted: bool, classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    y = np.concatenate([np.arange(classes), rng.integers(0, classes, 20)])
+    weights = rng.uniform(0.1, 2.0, len(y)) if weighted else None
+    risk = Multiclass(y, classes, random_cost(rng, classes), rescaling=rescaling, sample_weight=weights)
+    check_risk(risk, len(y), n_scores=classes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 7), st.sampled_from(RESCALINGS), st.booleans())
+def test_value_and_ray_are_maxima_of_lines(seed: int, classes: int, rescaling: str, integers: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 30))
+    y, cost = rng.integers(0, classes, n), random_cost(rng, classes)
+    if integers:  # many ties
+        cost = np.ones((classes, classes)) - np.eye(classes)
+    start, end = rng.normal(size=(2, n, classes))
+    if integers:
+        start, end = np.round(2 * start), np.round(2 * end)
+    risk = Multiclass(y, classes, cost, rescaling=rescaling)
+
+    def value(t: float) -> float:
+        return float(lines(start + t * (end - start), y, cost, rescaling).max(axis=1).mean())
+
+    ray = risk.ray(start, end)
+    for t in (0.0, 0.4, 1.0, 3.0):
+        np.testing.assert_allclose(ray.value(t), value(t), rtol=1e-12, atol=1e-12)
+    quadratic, linear, C = float(rng.uniform(0.01, 2.0)), float(rng.normal()), float(rng.uniform(0.1, 20.0))
+    found = ray.minimise(quadratic, linear, C)
+    # The minimum is at a crossing of two lines, at zero, or at the root of a slope between crossings.
+    z0 = lines(start, y, cost, rescaling)
+    rise = lines(end, y, cost, rescaling) - z0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        meet = (z0[:, :, None] - z0[:, None, :]) / (rise[:, None, :] - rise[:, :, None])
+    crossings = np.unique(np.append(meet[np.isfinite(meet) & (meet > 0)], 0.0))
+    middles = np.append((crossings[1:] + crossings[:-1]) / 2, crossings[-1] + 1.0)
+    roots = [max(0.0, -(linear + C * ray.slope(t)) / quadratic) for t in middles]
+
+    def objective(t: float) -> float:
+        return 0.5 * quadratic * t * t + linear * t + C * value(t)
+
+    best = min(objective(t) for t in [*crossings, *roots])
+    assert objective(found) <= best + 1e-9 * (1.0 + abs(best))
+
+
+@pytest.mark.parametrize("rescaling", RESCALINGS)
+def test_advance_is_a_step_a_value_and_a_cut(rescaling: str) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 25)
+    risk = Multiclass(y, 4, random_cost(rng, 4), rescaling=rescaling)
+    start, end = rng.normal(size=(2, 25, 4))
+    moved, value, cut = risk.advance(start, end, 0.3, 0.2)
+    np.testing.assert_allclose(moved, start + 0.3 * (end - start), rtol=1e-14)
+    assert value == pytest.approx(risk.value(moved), rel=1e-14)
+    expected = risk.cut(moved + 0.2 * (end - moved))
+    np.testing.assert_allclose(cut.coef, expected.coef, atol=1e-16)
+    assert (cut.offset, cut.value) == pytest.approx((expected.offset, expected.value), rel=1e-12)
+
+
+@pytest.mark.parametrize("rescaling", RESCALINGS)
+def test_curvature_is_the_derivative_of_the_rounded_slope(rescaling: str) -> None:
+    rng = np.random.default_rng(1)
+    y, h = rng.integers(0, 5, 40), 1.0
+    risk = Multiclass(y, 5, random_cost(rng, 5), rescaling=rescaling)
+    scores, direction = 0.4 * rng.normal(size=(40, 5)), rng.normal(size=(40, 5))
+    found = risk.meetings(scores, h)
+    rows, step = found.rows, 1e-7
+    assert len(rows) > 10
+    assert np.diff(found.starts).max() > 2  # three classes and more meet
+    ahead, behind = (risk.smoothed(scores + sign * step * direction, h).coef for sign in (1, -1))
+    expected = h * (ahead - behind)[rows] / (2 * step)
+    np.testing.assert_allclose(risk.curvature(found, direction[rows]), expected, atol=1e-6)
+    value, slope, curvature = risk.smoothed_ray(scores, direction, 0.0, h)
+    assert slope == pytest.approx(np.vdot(risk.smoothed(scores, h).coef, direction))
+    assert h * curvature == pytest.approx(np.vdot(direction[rows], expected), rel=1e-5)
+    assert value >= risk.value(scores)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 8), st.sampled_from(RESCALINGS))
+def test_balanced_planes_stay_below_and_lean_on_no_class(seed: int, classes: int, rescaling: str) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, 30)
+    risk = Multiclass(y, classes, random_cost(rng, classes), rescaling=rescaling)
+    rounded = risk.smoothed(rng.normal(size=(30, classes)), 2.0)
+    coef, offset = risk.balanced(rounded.coef)
+    np.testing.assert_allclose(coef.sum(axis=0), 0.0, atol=1e-15)
+    assert np.all(np.abs(coef) <= np.abs(rounded.coef) + 1e-16)
+    for scale in (0.1, 1.0, 30.0):
+        scores = scale * rng.normal(size=(30, classes))
+        assert np.vdot(coef, scores) + offset <= risk.value(scores) + 1e-12 * (1.0 + scale)
+
+
+def test_threads_do_not_matter() -> None:
+    rng = np.random.default_rng(2)
+    n, classes = 40_000, 6
+    y, cost = rng.integers(0, classes, n), random_cost(rng, classes)
+    start, end = rng.normal(size=(2, n, classes))
+    one, two = (Multiclass(y, classes, cost, n_threads=threads) for threads in (1, 2))
+    assert one.value(start) == two.value(start)
+    assert np.array_equal(one.cut(start).coef, two.cut(start).coef)
+    assert one.ray(start, end).minimise(1.0, -0.1, 2.0) == two.ray(start, end).minimise(1.0, -0.1, 2.0)
+    assert one.smoothed(start, 0.5)[1:] == two.smoothed(start, 0.5)[1:]
+    assert np.array_equal(one.shift(start), two.shift(start))
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (np.ones((2, 2)), r"cost_matrix has the shape \(2, 2\); with 3 classes it must be \(3, 3\)"),
+        (np.ones((3, 3)), r"cost_matrix\[0, 0\] is 1\.0; it must be 0"),
+        ([[0, 1, 1], [1, 0, -2], [1, 1, 0]], r"cost_matrix\[1, 2\] is -2\.0; it must be positive"),
+        ([[0, 1, np.nan], [1, 0, 1], [1, 1, 0]], r"cost_matrix\[0, 2\] is nan"),
+    ],
+)
+def test_costs_that_make_no_sense(cost: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Multiclass(np.array([0, 1, 2]), 3, cost)
+
+
+def test_what_else_is_refused() -> None:
+    with pytest.raises(ValueError, match="rescaling='both' must be one of 'margin', 'slack'"):
+        Multiclass(np.array([0, 1]), 2, rescaling="both")
+    with pytest.raises(ValueError, match="n_classes=1 must be at least 2"):
+        Multiclass(np.array([0, 0]), 1)
