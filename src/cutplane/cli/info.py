@@ -9,7 +9,6 @@ from cutplane.cli.data import read_fitted
 from cutplane.cli.options import DebugOption, JsonOption, ModelArgument
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.summary import certificate_facts, certificate_json, label_list
-from cutplane.estimators.linear_svc import LinearSVC
 
 
 def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOption = False) -> int:
@@ -30,14 +29,14 @@ def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOp
             }
         )
         return exit_codes.OK
-    defaults = LinearSVC().get_params(deep=False)
+    defaults = type(model)().get_params(deep=False)
     chosen = [f"{name}={value!r}" for name, value in params.items() if name == "C" or value != defaults[name]]
     print_facts(
         [
             ("model", f"{file.kind}({', '.join(chosen)})"),
             ("written by", f"Cutplane {file.library_version}, file format {file.format_version}"),
             ("features", f"{model.n_features_in_:,} ({nonzero:,} weights are not zero)"),
-            ("classes", label_list(model.classes_)),
+            *([("classes", label_list(model.classes_))] if hasattr(model, "classes_") else []),
             *certificate_facts(model),
         ]
     )

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cutplane.cli.output import plain_label
-from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.report.certificate import proven_within
 
 _REASONS = {
@@ -19,15 +18,15 @@ _REASONS = {
 }
 
 
-def stop_reason(model: LinearSVC) -> str:
+def stop_reason(model: Any) -> str:
     """Why training ended; of several classes' reasons the first in the order above."""
     reasons = np.atleast_1d(model.stop_reason_)
     return next(reason for reason in _REASONS if reason in reasons)
 
 
-def certificate_facts(model: LinearSVC) -> list[tuple[str, str]]:
+def certificate_facts(model: Any) -> list[tuple[str, str]]:
     """The certificate in words; of more than two classes the worst gap, and bounds on the sum."""
-    several = len(model.classes_) > 2
+    several = np.size(model.gap_) > 1
     each = " for each class against the rest" if several else ""
     total = ", summed over classes" if several else ""
     lower, upper = np.sum(model.lower_bound_), np.sum(model.objective_)
@@ -39,11 +38,11 @@ def certificate_facts(model: LinearSVC) -> list[tuple[str, str]]:
     ]
 
 
-def certificate_json(model: LinearSVC) -> dict[str, Any]:
+def certificate_json(model: Any) -> dict[str, Any]:
     """The certificate as numbers; lists, one entry per class, where there are more than two classes."""
     return {
         "n_features": model.n_features_in_,
-        "classes": [plain_label(label) for label in model.classes_],
+        **({"classes": [plain_label(label) for label in model.classes_]} if hasattr(model, "classes_") else {}),
         "objective": model.objective_,
         "lower_bound": model.lower_bound_,
         "gap": model.gap_,
