@@ -17,6 +17,8 @@ def train(request: TrainRequest) -> int:
         n_features=request.n_features,
         quiet=request.quiet,
     )
+    held_out = None if request.report is None else request.report.read_test(examples, request.threads)
+    names = None if request.report is None else request.report.read_names(examples.X.shape[1])
     model = LinearSVR(
         **request.solver_params(),
         **request.loss_params(),
@@ -24,4 +26,6 @@ def train(request: TrainRequest) -> int:
         intercept_scaling=request.intercept_scaling,
     )
     run = fit(model, examples.X, examples.y.astype(float), quiet=request.quiet)
-    return request.finish(run, notes={"zero_based": examples.zero_based})
+    return request.finish(
+        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
+    )
