@@ -78,7 +78,7 @@ def test_a_path(folder, capfd, task, data):
         ("train classes.svm m --loss-option margin=2", "loss_options has 'margin'"),
         ("train classes.svm m --loss-option margin", "'margin' is not NAME=NUMBER"),
         ("path classes.svm --smallest 10 --largest 1", "10 is not below --largest 1"),
-        ("path classes.svm --scoring nonsense", "nonsense"),
+        ("path classes.svm --scoring nonsense", "scoring='nonsense' is no scorer of scikit-learn"),
         ("path targets.svm", "Unknown label type"),
     ],
 )
