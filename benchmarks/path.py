@@ -25,6 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import datasets, measure, peers
 from cutplane import LinearSVC
 
+REPRODUCES = "Franc and Sonnenburg 2009, model selection (Table 4, Figure 7 right)"
+QUICK = ("--sets", "a9a", "--repeats", "1")
 SETS = ("covtype", "mnist", "a9a", "news20")
 CS = np.logspace(-4, 2, 13)
 RETRY_LIMIT = 10.0  # seconds; a run of LIBLINEAR that took longer is not repeated at a tighter tolerance
