@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cutplane.cli import convert, evaluate, exit_codes, info, predict, quickstart, scan, train
+from cutplane.cli import convert, evaluate, exit_codes, info, path, predict, quickstart, scan, train
 from cutplane.cli.options import DebugOption
 
 # The base of the errors that typer raises for wrong usage. Typer has carried its own copy of click
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 app.command("quickstart")(quickstart.quickstart)
 app.command("train")(train.train)
+app.command("path")(path.path)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("info")(info.info)

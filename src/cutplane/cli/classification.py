@@ -23,6 +23,7 @@ def train(request: TrainRequest) -> int:
     names = None if request.report is None else request.report.read_names(examples.X.shape[1])
     model = LinearSVC(
         **request.solver_params(),
+        **request.loss_params(),
         fit_intercept=request.fit_intercept,
         intercept_scaling=request.intercept_scaling,
         class_weight=request.class_weight,

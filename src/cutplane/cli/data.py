@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.persistence import restore
 from cutplane.estimators.string_svc import StringSVC
 from cutplane.io.model_file import ModelFile, read_model
@@ -71,7 +70,7 @@ def read_fitted(path: Path) -> tuple[Any, ModelFile]:
 
 
 def read_data_for(
-    model: LinearSVC,
+    model: Any,
     file: ModelFile,
     path: Path,
     *,

@@ -18,6 +18,7 @@ class Task(StrEnum):
     rank = "rank"
     strings = "strings"
     sequence = "sequence"
+    regression = "regression"
 
 
 class Method(StrEnum):
@@ -40,6 +41,18 @@ class ClassWeight(StrEnum):
     """Ways to weight classes."""
 
     balanced = "balanced"
+
+
+def loss_options(pairs: list[str] | None) -> dict[str, float]:
+    """NAME=NUMBER pairs as a dictionary."""
+    options = {}
+    for pair in pairs or []:
+        name, _, number = pair.partition("=")
+        try:
+            options[name] = float(number)
+        except ValueError:
+            raise typer.BadParameter(f"{pair!r} is not NAME=NUMBER.", param_hint="--loss-option") from None
+    return options
 
 
 def positive(value: float | None) -> float | None:

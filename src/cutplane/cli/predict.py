@@ -53,6 +53,8 @@ def predict(
     if isinstance(model, SequenceSVM):
         return sequences.predict(model, file, data, output, as_json=as_json)
     X = read_data_for(model, file, data, zero_based=zero_based, threads=threads).X
+    if scores and not hasattr(model, "decision_function"):
+        raise ValueError(f"{model_path} is a regression: its predictions are its scores; leave out --scores.")
     labels = [plain_label(label) for label in model.predict(X)]
     values = _scores(model, X) if scores else None
 

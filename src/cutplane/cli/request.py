@@ -22,6 +22,8 @@ class TrainRequest:
     model_path: Path
     C: float
     tol: float
+    loss: str | None
+    loss_options: dict[str, float]
     method: str
     line_search: str
     fit_intercept: bool
@@ -54,6 +56,11 @@ class TrainRequest:
             "time_limit": self.time_limit,
             "n_jobs": self.threads,
         }
+
+    def loss_params(self) -> dict[str, Any]:
+        """The loss, for estimators that have several; the estimator's own unless given."""
+        params: dict[str, Any] = {} if self.loss is None else {"loss": self.loss}
+        return params | ({"loss_options": self.loss_options} if self.loss_options else {})
 
     def finish(
         self,

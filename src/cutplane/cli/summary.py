@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cutplane.cli.output import plain_label
-from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.report.certificate import proven_within
 
 _REASONS = {
@@ -19,13 +18,13 @@ _REASONS = {
 }
 
 
-def stop_reason(model: LinearSVC) -> str:
+def stop_reason(model: Any) -> str:
     """Why training ended; of several classes' reasons the first in the order above."""
     reasons = np.atleast_1d(model.stop_reason_)
     return next(reason for reason in _REASONS if reason in reasons)
 
 
-def certificate_facts(model: LinearSVC) -> list[tuple[str, str]]:
+def certificate_facts(model: Any) -> list[tuple[str, str]]:
     """The certificate in words; of more than two classes the worst gap, and bounds on the sum."""
     several = np.ndim(model.gap_) > 0
     each = " for each class against the rest" if several else ""
@@ -39,7 +38,7 @@ def certificate_facts(model: LinearSVC) -> list[tuple[str, str]]:
     ]
 
 
-def certificate_json(model: LinearSVC) -> dict[str, Any]:
+def certificate_json(model: Any) -> dict[str, Any]:
     """The certificate as numbers; lists, one entry per class, where there are more than two classes."""
     return {
         "n_features": getattr(model, "n_features_in_", None),

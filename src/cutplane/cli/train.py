@@ -19,6 +19,7 @@ from cutplane.cli.options import (
     Task,
     ThreadsOption,
     ZeroBasedOption,
+    loss_options,
     positive,
 )
 from cutplane.cli.outputs import check_model_output, check_plot_output
@@ -32,6 +33,7 @@ _TASKS = {
     Task.rank: "cutplane.cli.ranking",
     Task.strings: "cutplane.cli.strings",
     Task.sequence: "cutplane.cli.sequences",
+    Task.regression: "cutplane.cli.regression",
 }
 
 
@@ -46,6 +48,19 @@ def train(
     tol: Annotated[
         float, typer.Option(callback=positive, help="Relative gap to prove: (objective - bound) / objective.")
     ] = 1e-3,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The loss: hinge, squared_hinge, logistic ... for classes; epsilon_insensitive, "
+            "squared_epsilon_insensitive, huber, quantile for regression.",
+            show_default=False,
+        ),
+    ] = None,
+    loss_option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=NUMBER", help="An option of the loss; may be repeated.", show_default=False),
+    ] = None,
     method: Annotated[Method, typer.Option(help="How to find planes.")] = Method.auto,
     line_search: Annotated[LineSearch, typer.Option(help="Line search of oca.")] = LineSearch.exact,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Train without an intercept.")] = False,
@@ -134,6 +149,8 @@ def train(
         model_path=model_path,
         C=C,
         tol=tol,
+        loss=loss,
+        loss_options=loss_options(loss_option),
         method=method.value,
         line_search=line_search.value,
         fit_intercept=not no_intercept,

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.cli import exit_codes
 from cutplane.cli.output import warn
 from cutplane.cli.summary import certificate_facts, certificate_json, label_list, stop_reason
-from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.report.progress import TrainingProgress
 
 
@@ -22,7 +22,7 @@ from cutplane.report.progress import TrainingProgress
 class Run:
     """A trained model and what it took."""
 
-    model: LinearSVC
+    model: Any
     n_examples: int
     seconds: float
 
@@ -36,9 +36,10 @@ class Run:
 
     def facts(self) -> list[tuple[str, str]]:
         """The summary for people."""
+        classes = getattr(self.model, "classes_", None)
         return [
             ("data", f"{self.n_examples:,} examples, {self.model.n_features_in_:,} features"),
-            *([("classes", label_list(self.model.classes_))] if hasattr(self.model, "classes_") else []),
+            *([] if classes is None else [("classes", label_list(classes))]),
             *certificate_facts(self.model),
             ("trained in", f"{self.seconds:.2f} s"),
         ]
@@ -55,7 +56,7 @@ def fit(model: Any, X: Any, y: NDArray[Any], *, quiet: bool, problems: int | Non
     its `fit`.
     """
     if problems is None:
-        problems = len(np.unique(y))
+        problems = len(np.unique(y)) if is_classifier(model) else 1
     progress = TrainingProgress(model.tol, problems=1 if problems == 2 else problems, enabled=not quiet)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught, progress:

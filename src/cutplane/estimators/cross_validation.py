@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
@@ -103,6 +103,11 @@ def _choose(
     model: Any, grid: Sequence[float], cv: Any, scoring: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Array, float]:
     """The scores, one row for each C and one column for each fold, and the best C."""
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        raise ValueError(
+            f"scoring={scoring!r} is no scorer of scikit-learn; 'accuracy', 'roc_auc', 'r2' and all of "
+            "sklearn.metrics.get_scorer_names() are."
+        )
     training = model._training()
     prepared = model._prepare(training, X, y, sample_weight)
     folds = list(check_cv(cv, prepared.y, classifier=is_classifier(model)).split(np.zeros(len(prepared.y)), prepared.y))

@@ -1,0 +1,31 @@
+"""`cutplane train` for targets that are numbers."""
+
+from __future__ import annotations
+
+from cutplane.cli.data import read_data
+from cutplane.cli.request import TrainRequest
+from cutplane.cli.training import fit
+from cutplane.estimators.linear_svr import LinearSVR
+
+
+def train(request: TrainRequest) -> int:
+    """Train a regression on the examples of an svmlight file."""
+    examples = read_data(
+        request.data,
+        zero_based=request.zero_based,
+        threads=request.threads,
+        n_features=request.n_features,
+        quiet=request.quiet,
+    )
+    held_out = None if request.report is None else request.report.read_test(examples, request.threads)
+    names = None if request.report is None else request.report.read_names(examples.X.shape[1])
+    model = LinearSVR(
+        **request.solver_params(),
+        **request.loss_params(),
+        fit_intercept=request.fit_intercept,
+        intercept_scaling=request.intercept_scaling,
+    )
+    run = fit(model, examples.X, examples.y.astype(float), quiet=request.quiet)
+    return request.finish(
+        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
+    )

@@ -1,0 +1,68 @@
+"""The plot of a path of C: how well each model does, and how long its weights are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cutplane.io.atomic import replace_file
+from cutplane.report.plots import plot_format
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SCORE, _LENGTH = "#0072B2", "#D55E00"
+
+
+def save_path_plot(
+    Cs: Sequence[float],
+    lengths: Sequence[float],
+    scores: Sequence[Sequence[float]],
+    path: str | os.PathLike[str],
+    *,
+    score_name: str = "score",
+) -> None:
+    """Save a plot of score and length of w against C.
+
+    Parameters
+    ----------
+    Cs : sequence of float
+    lengths : sequence of float
+        |w| for each C.
+    scores : sequence of sequences
+        For each C the scores of the folds; the plot has their mean and the range between the worst and the best.
+    path : path-like
+        The file; the end of its name, one of .png, .svg and .pdf, says the format.
+    score_name : str
+        For the axis.
+    """
+    from matplotlib.figure import Figure
+
+    order = sorted(range(len(Cs)), key=lambda k: Cs[k])
+    x = [Cs[k] for k in order]
+    folds = [scores[k] for k in order]
+    means = [sum(each) / len(each) for each in folds]
+    figure = Figure(figsize=(7.0, 6.0), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    above.fill_between(x, [min(e) for e in folds], [max(e) for e in folds], color="0.9", linewidth=0)
+    above.plot(x, means, color=_SCORE, marker=".")
+    best = max(range(len(x)), key=lambda k: means[k])
+    above.axvline(x[best], color="0.4", linestyle=":")
+    above.set_title(f"best: C = {x[best]:.3g}, {score_name} {means[best]:.4g}", loc="left")
+    above.set_ylabel(f"{score_name} (mean and range of folds)")
+    below.plot(x, [lengths[k] for k in order], color=_LENGTH, marker=".")
+    below.set_ylabel("|w|")
+    below.set_yscale("log")
+    below.set_xlabel("C")
+    for ax in (above, below):
+        _finish(ax)
+    with replace_file(path) as file:
+        figure.savefig(file, format=plot_format(path), dpi=150)
+
+
+def _finish(ax: Axes) -> None:
+    ax.set_xscale("log")
+    ax.grid(True, color="0.9", linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
