@@ -231,7 +231,8 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
                                         std::span<const double>(p.data(), variables),
                                         std::span<const double>(upper.data(), variables), from,
                                         grouped, n_threads);
-  result->solver = make_pair_solver(*result->dual, settings);
+  result->solver = working_set > 2 ? make_block_solver(*result->dual, settings)
+                                   : make_pair_solver(*result->dual, settings);
   return result.release();
 }
 
@@ -306,6 +307,18 @@ void bind_smo(nb::module_& m) {
       nb::call_guard<nb::gil_scoped_release>(), "Bring every gradient up to date.");
   solver.def_prop_ro("iterations", [](const PySolver& self) { return self.solver->iterations(); });
   solver.def_prop_ro("stuck", [](const PySolver& self) { return self.solver->stuck(); });
+  solver.def(
+      "phases",
+      [](const PySolver& self) {
+        const Phases p = self.solver->phases();
+        nb::dict seconds;
+        seconds["rows"] = p.rows;
+        seconds["selection"] = p.selection;
+        seconds["steps"] = p.steps;
+        seconds["gradient"] = p.gradient;
+        return seconds;
+      },
+      nb::sig("def phases(self) -> dict[str, float]"), "Seconds by phase, where they are kept.");
   solver.def("alpha", &alpha_of);
   solver.def("gradient", &gradient_of);
   solver.def(

@@ -24,6 +24,11 @@ struct Settings {
   int n_threads = 0;
 };
 
+// Seconds spent: computing or finding kernel rows, choosing variables, on pair steps, on gradients.
+struct Phases {
+  double rows = 0, selection = 0, steps = 0, gradient = 0;
+};
+
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -34,8 +39,10 @@ class Solver {
   virtual std::int64_t iterations() const = 0;
   // No pair makes progress any more, for rounding: the end, whatever the rule.
   virtual bool stuck() const = 0;
+  virtual Phases phases() const { return {}; }
 };
 
 std::unique_ptr<Solver> make_pair_solver(Dual& dual, const Settings& settings);
+std::unique_ptr<Solver> make_block_solver(Dual& dual, const Settings& settings);
 
 }  // namespace cutplane::smo
