@@ -324,7 +324,7 @@ void bind_smo(nb::module_& m) {
   solver.def(
       "bounds",
       [](const PySolver& self) {
-        const Bounds b = self.dual->bounds();
+        const Bounds b = self.solver->bounds();
         return nb::make_tuple(b.dual, b.primal, b.violation, b.rho[0], b.rho[1]);
       },
       nb::sig("def bounds(self) -> tuple[float, float, float, float, float]"),

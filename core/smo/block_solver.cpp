@@ -73,6 +73,7 @@ class BlockSolver : public Solver {
   void settle() override {}
   std::int64_t iterations() const override { return iterations_; }
   bool stuck() const override { return stuck_; }
+  Bounds bounds() const override { return dual_.bounds(); }
   Phases phases() const override { return phases_; }
 
  private:

@@ -149,7 +149,10 @@ template <class Selector>
 class PairSolver : public Solver {
  public:
   PairSolver(Dual& dual, const Settings& settings)
-      : dual_(dual), settings_(settings), active_(dual, settings.n_threads) {}
+      : dual_(dual), settings_(settings), active_(dual, settings.n_threads) {
+    // The gap is that of all variables.
+    if (settings.stop == StopRule::none) settings_.shrinking = false;
+  }
 
   bool advance(std::int64_t steps) override {
     for (std::int64_t done = 0; done < steps; ++done) {
@@ -171,6 +174,15 @@ class PairSolver : public Solver {
 
   std::int64_t iterations() const override { return iterations_; }
   bool stuck() const override { return stuck_; }
+
+  // What was shrunken away keeps an f of the past: then the primal bound is that of the last full
+  // look, and the dual one has gained what the steps since have taken off.
+  Bounds bounds() const override {
+    if (active_.complete()) return dual_.bounds();
+    Bounds result = full_;
+    result.dual += gained_;
+    return result;
+  }
 
  private:
   // False where the rule says to stop.
@@ -211,6 +223,8 @@ class PairSolver : public Solver {
       stuck_ = true;
       return false;
     }
+    const double bend = active_.diagonal[i] + active_.diagonal[j] - 2.0 * k_up[j];
+    gained_ += taken * (pair.violation - 0.5 * taken * bend);
     add_difference(active_.size(), taken, k_up, k_low, active_.f.data());
     ++iterations_;
     return true;
@@ -232,6 +246,11 @@ class PairSolver : public Solver {
       unshrunk_ = true;
       if (!active_.complete()) unshrink();
       look();
+    }
+    if (active_.complete()) {
+      active_.store();
+      full_ = dual_.bounds();
+      gained_ = 0.0;
     }
     active_.shrink([&](index_t t) {
       const Extremes& e = extremes[dual_.grouped && active_.y[t] < 0 ? 1 : 0];
@@ -257,6 +276,8 @@ class PairSolver : public Solver {
   Selector selectors_[2];  // one for each group
   std::int64_t iterations_ = 0, since_shrink_ = 0;
   bool unshrunk_ = false, stuck_ = false;
+  Bounds full_{};
+  double gained_ = 0.0;
 };
 
 }  // namespace

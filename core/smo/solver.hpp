@@ -39,6 +39,8 @@ class Solver {
   virtual std::int64_t iterations() const = 0;
   // No pair makes progress any more, for rounding: the end, whatever the rule.
   virtual bool stuck() const = 0;
+  // Bounds that hold at the point reached, even while variables are shrunken away.
+  virtual Bounds bounds() const = 0;
   virtual Phases phases() const { return {}; }
 };
 
