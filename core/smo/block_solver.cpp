@@ -53,7 +53,11 @@ template <class Selector>
 class BlockSolver : public Solver {
  public:
   BlockSolver(Dual& dual, const Settings& settings)
-      : dual_(dual), settings_(settings), set_(dual, settings.working_set) {
+      : dual_(dual),
+        settings_(settings),
+        most_(std::min(std::max(settings.working_set, kSmallest), dual.size())),
+        eps_(settings.stop == StopRule::none ? 0.0 : settings.eps),
+        set_(dual, most_) {
     stride_ = most_ + kPanel;  // not a power of two: columns would share a few lines of the cache
     block_.resize(most_ * stride_);
   }
@@ -101,7 +105,7 @@ class BlockSolver : public Solver {
     const Stopwatch watch(phases_.steps);
     const bool all = set_.size() == dual_.size();
     const double eps =
-        all ? kMargin * settings_.eps : std::max(kInnerMargin * settings_.eps, kInner * violation);
+        all && eps_ > 0.0 ? kMargin * eps_ : std::max(kInnerMargin * eps_, kInner * violation);
     double largest = 0.0;
     for (const double value : inner_.f) largest = std::max(largest, std::abs(value));
     const std::int64_t most = kStepsPerVariable * set_.size();
