@@ -24,6 +24,7 @@ from cutplane import _core
 from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
 from cutplane.kernels.smo import DEFAULT_SELECTION
 
+QUICK = ("--sets", "svmguide3,mushrooms", "--repeats", "1")
 CACHE_BYTES = 4 << 30
 EPS = 1e-3
 
