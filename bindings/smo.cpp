@@ -196,7 +196,7 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
                      Vector<const double> upper, std::optional<Vector<const double>> start,
                      bool grouped, const std::string& selection, const std::string& stop,
                      double eps, double least_gain, bool shrinking, index_t working_set,
-                     int n_threads) {
+                     std::optional<std::int64_t> max_iter, int n_threads) {
   const index_t size = matrix.cache->size();
   const index_t n = rows ? static_cast<index_t>(rows->shape(0)) : size;
   if (rows)
@@ -219,6 +219,7 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
   settings.least_gain = least_gain;
   settings.shrinking = shrinking;
   settings.working_set = working_set;
+  if (max_iter) settings.most_steps = *max_iter;
   settings.n_threads = n_threads;
   auto result = std::make_unique<PySolver>();
   result->matrix = matrix;
@@ -297,7 +298,8 @@ void bind_smo(nb::module_& m) {
   auto solver = nb::class_<PySolver>(m, "SmoSolver", "Sequential minimal optimisation.");
   solver.def_static("create", &new_solver, nb::rv_policy::take_ownership, "matrix"_a, "rows"_a,
                     "y"_a, "p"_a, "upper"_a, "start"_a, "grouped"_a, "selection"_a, "stop"_a,
-                    "eps"_a, "least_gain"_a, "shrinking"_a, "working_set"_a, "n_threads"_a = 0);
+                    "eps"_a, "least_gain"_a, "shrinking"_a, "working_set"_a, "max_iter"_a,
+                    "n_threads"_a = 0);
   solver.def(
       "advance", [](PySolver& self, std::int64_t steps) { return self.solver->advance(steps); },
       "steps"_a, nb::call_guard<nb::gil_scoped_release>(),

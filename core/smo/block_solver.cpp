@@ -28,7 +28,7 @@ constexpr double kInner = 0.1;
 constexpr double kMargin = 0.9, kInnerMargin = 0.5;
 constexpr std::int64_t kStepsPerVariable = 20;
 // |f| times this is the rounding of scans in single precision.
-constexpr double kSingleNoise = 1e-6;
+constexpr double kSingleNoise = 2e-6;
 
 // Adds the time until it goes out of scope.
 class Stopwatch {
@@ -108,7 +108,8 @@ class BlockSolver : public Solver {
         all && eps_ > 0.0 ? kMargin * eps_ : std::max(kInnerMargin * eps_, kInner * violation);
     double largest = 0.0;
     for (const double value : inner_.f) largest = std::max(largest, std::abs(value));
-    const std::int64_t most = kStepsPerVariable * set_.size();
+    const std::int64_t most =
+        std::min<std::int64_t>(kStepsPerVariable * set_.size(), settings_.most_steps - iterations_);
     return kSingleNoise * largest < eps
                ? solve_inner<float, Selector>(inner_, block_.data(), stride_, eps, most)
                : solve_inner<double, Selector>(inner_, block_.data(), stride_, eps, most);

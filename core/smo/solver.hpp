@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -21,6 +22,7 @@ struct Settings {
   double least_gain = 0.0;
   bool shrinking = true;
   index_t working_set = 2;  // more than 2: two levels
+  std::int64_t most_steps = std::numeric_limits<std::int64_t>::max();
   int n_threads = 0;
 };
 

@@ -41,8 +41,14 @@ def test_dense_blocks(name, features, dtype):
 @every_kernel
 @pytest.mark.parametrize(
     ("left", "right"),
-    [(SPARSE_A, SPARSE_B), (A, SPARSE_B), (SPARSE_A, B), (with_wide_indices(SPARSE_A), with_wide_indices(SPARSE_B))],
-    ids=["sparse", "dense-sparse", "sparse-dense", "int64"],
+    [
+        (SPARSE_A, SPARSE_B),
+        (A, SPARSE_B),
+        (SPARSE_A, B),
+        (with_wide_indices(SPARSE_A), with_wide_indices(SPARSE_B)),
+        (SPARSE_A, sp.csr_matrix(B)),  # so full that it is kept dense
+    ],
+    ids=["sparse", "dense-sparse", "sparse-dense", "int64", "full"],
 )
 def test_sparse_blocks(name, left, right):
     reference, parameters = REFERENCES[name]

@@ -306,8 +306,9 @@ def test_time_limit(working_set):
     assert_feasible(HARD_PROBLEM, result.alpha)
 
 
-def test_max_iter():
-    result = solve(PROBLEMS["classification"], matrix(), max_iter=3, working_set=2)
+@pytest.mark.parametrize("working_set", WORKING_SETS)
+def test_max_iter(working_set):
+    result = solve(PROBLEMS["classification"], matrix(), max_iter=3, working_set=working_set)
     assert (result.stop_reason, result.n_iter) == ("max_iter", 3)
 
 

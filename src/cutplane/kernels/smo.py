@@ -200,6 +200,7 @@ def solve(
         least_gain,
         shrinking,
         _working_set(working_set, stopping, len(problem.y), matrix),
+        max_iter,
         n_threads,
     )
     run = _Run(solver, stopping, tol, max_iter, time_limit, on_step, should_stop, start)
