@@ -196,7 +196,7 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
                      Vector<const double> upper, std::optional<Vector<const double>> start,
                      bool grouped, const std::string& selection, const std::string& stop,
                      double eps, double least_gain, bool shrinking, index_t working_set,
-                     int n_threads) {
+                     std::optional<std::int64_t> max_iter, int n_threads) {
   const index_t size = matrix.cache->size();
   const index_t n = rows ? static_cast<index_t>(rows->shape(0)) : size;
   if (rows)
@@ -219,6 +219,7 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
   settings.least_gain = least_gain;
   settings.shrinking = shrinking;
   settings.working_set = working_set;
+  if (max_iter) settings.most_steps = *max_iter;
   settings.n_threads = n_threads;
   auto result = std::make_unique<PySolver>();
   result->matrix = matrix;
@@ -231,7 +232,8 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
                                         std::span<const double>(p.data(), variables),
                                         std::span<const double>(upper.data(), variables), from,
                                         grouped, n_threads);
-  result->solver = make_pair_solver(*result->dual, settings);
+  result->solver = working_set > 2 ? make_block_solver(*result->dual, settings)
+                                   : make_pair_solver(*result->dual, settings);
   return result.release();
 }
 
@@ -296,7 +298,8 @@ void bind_smo(nb::module_& m) {
   auto solver = nb::class_<PySolver>(m, "SmoSolver", "Sequential minimal optimisation.");
   solver.def_static("create", &new_solver, nb::rv_policy::take_ownership, "matrix"_a, "rows"_a,
                     "y"_a, "p"_a, "upper"_a, "start"_a, "grouped"_a, "selection"_a, "stop"_a,
-                    "eps"_a, "least_gain"_a, "shrinking"_a, "working_set"_a, "n_threads"_a = 0);
+                    "eps"_a, "least_gain"_a, "shrinking"_a, "working_set"_a, "max_iter"_a,
+                    "n_threads"_a = 0);
   solver.def(
       "advance", [](PySolver& self, std::int64_t steps) { return self.solver->advance(steps); },
       "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
@@ -306,12 +309,24 @@ void bind_smo(nb::module_& m) {
       nb::call_guard<nb::gil_scoped_release>(), "Bring every gradient up to date.");
   solver.def_prop_ro("iterations", [](const PySolver& self) { return self.solver->iterations(); });
   solver.def_prop_ro("stuck", [](const PySolver& self) { return self.solver->stuck(); });
+  solver.def(
+      "phases",
+      [](const PySolver& self) {
+        const Phases p = self.solver->phases();
+        nb::dict seconds;
+        seconds["rows"] = p.rows;
+        seconds["selection"] = p.selection;
+        seconds["steps"] = p.steps;
+        seconds["gradient"] = p.gradient;
+        return seconds;
+      },
+      nb::sig("def phases(self) -> dict[str, float]"), "Seconds by phase, where they are kept.");
   solver.def("alpha", &alpha_of);
   solver.def("gradient", &gradient_of);
   solver.def(
       "bounds",
       [](const PySolver& self) {
-        const Bounds b = self.dual->bounds();
+        const Bounds b = self.solver->bounds();
         return nb::make_tuple(b.dual, b.primal, b.violation, b.rho[0], b.rho[1]);
       },
       nb::sig("def bounds(self) -> tuple[float, float, float, float, float]"),

@@ -12,15 +12,25 @@ namespace {
 constexpr index_t kRowsAtOnce = 256;
 constexpr index_t kTargetsPerBlock = 2048;
 
-CUTPLANE_MULTIVERSION void add_block(const Lease& lease, std::span<const double> coef,
-                                     const RowView& rows, index_t begin, index_t end, double* add) {
-  for (std::size_t w = 0; w < coef.size(); ++w) {
-    const float* row = lease[w];
+// Four rows at a time: the sums are read and written a quarter as often.
+CUTPLANE_MULTIVERSION void add_block(std::span<const float* const> rows,
+                                     std::span<const double> coef, const std::int64_t* columns,
+                                     index_t begin, index_t end, double* sums) {
+  std::size_t w = 0;
+  for (; columns == nullptr && w + 4 <= rows.size(); w += 4) {
+    const float *r0 = rows[w], *r1 = rows[w + 1], *r2 = rows[w + 2], *r3 = rows[w + 3];
+    const double c0 = coef[w], c1 = coef[w + 1], c2 = coef[w + 2], c3 = coef[w + 3];
+    for (index_t t = begin; t < end; ++t)
+      sums[t] += (c0 * static_cast<double>(r0[t]) + c1 * static_cast<double>(r1[t])) +
+                 (c2 * static_cast<double>(r2[t]) + c3 * static_cast<double>(r3[t]));
+  }
+  for (; w < rows.size(); ++w) {
+    const float* row = rows[w];
     const double c = coef[w];
-    if (rows.whole()) {
-      for (index_t t = begin; t < end; ++t) add[t] += c * static_cast<double>(row[t]);
+    if (columns == nullptr) {
+      for (index_t t = begin; t < end; ++t) sums[t] += c * static_cast<double>(row[t]);
     } else {
-      for (index_t t = begin; t < end; ++t) add[t] += c * static_cast<double>(row[rows.global(t)]);
+      for (index_t t = begin; t < end; ++t) sums[t] += c * static_cast<double>(row[columns[t]]);
     }
   }
 }
@@ -31,21 +41,18 @@ RowView::RowView(RowCache& cache, const std::int64_t* rows, index_t n) : cache_(
   if (rows != nullptr) rows_.assign(rows, rows + n);
 }
 
-void add_rows(RowView& rows, std::span<const index_t> which, std::span<const double> coef,
-              double* add, int n_threads) {
-  Lease lease;
-  std::vector<std::int64_t> ids;
-  for (std::size_t first = 0; first < which.size(); first += kRowsAtOnce) {
-    const std::size_t count = std::min<std::size_t>(kRowsAtOnce, which.size() - first);
-    ids.clear();
-    for (std::size_t w = first; w < first + count; ++w) ids.push_back(rows.global(which[w]));
-    rows.cache().acquire(ids, lease, n_threads);
-    const Blocks blocks = make_blocks(rows.size(), kTargetsPerBlock, 1 << 20);
-    for_blocks(blocks, useful_threads(n_threads, static_cast<index_t>(count) * rows.size() / 4),
-               [&](index_t, index_t begin, index_t end) {
-                 add_block(lease, coef.subspan(first, count), rows, begin, end, add);
-               });
-  }
+void add_products(Dual& dual, std::span<const float* const> rows, std::span<const double> change,
+                  int n_threads) {
+  if (rows.empty()) return;
+  const index_t n = dual.rows.size();
+  const Blocks blocks = make_blocks(n, kTargetsPerBlock, 1 << 20);
+  const index_t work = static_cast<index_t>(rows.size()) * n / 4;
+  for_blocks(blocks, useful_threads(n_threads, work), [&](index_t, index_t begin, index_t end) {
+    add_block(rows, change, dual.rows.columns(), begin, end, dual.f.data());
+    // Further variables of the same rows: the same sums.
+    for (int c = 1; c < dual.copies; ++c)
+      add_block(rows, change, dual.rows.columns(), begin, end, dual.f.data() + c * n);
+  });
 }
 
 Dual::Dual(RowView& view, int n_copies, std::span<const std::int8_t> labels,
@@ -67,7 +74,7 @@ Dual::Dual(RowView& view, int n_copies, std::span<const std::int8_t> labels,
     low[t] = y[t] > 0 ? 0.0 : -upper[t];
     high[t] = y[t] > 0 ? upper[t] : 0.0;
   }
-  const std::vector<float> all = view.cache().source().diagonal(n_threads);
+  const std::vector<float>& all = view.cache().diagonal(n_threads);
   diagonal.resize(view.size());
   for (index_t r = 0; r < view.size(); ++r) diagonal[r] = all[view.global(r)];
   recompute(n_threads);
@@ -75,18 +82,28 @@ Dual::Dual(RowView& view, int n_copies, std::span<const std::int8_t> labels,
 
 void Dual::recompute(int n_threads) {
   const index_t n = rows.size();
-  std::vector<double> products(n, 0.0);
-  std::vector<index_t> which;
+  for (index_t t = 0; t < size(); ++t) f[t] = y[t] * p[t];
+  Lease lease;
+  std::vector<std::int64_t> ids;
+  std::vector<const float*> pointers;
   std::vector<double> coef;
+  const auto add = [&] {
+    rows.cache().acquire(ids, lease, n_threads);
+    pointers.clear();
+    for (std::size_t w = 0; w < ids.size(); ++w) pointers.push_back(lease[w]);
+    add_products(*this, pointers, coef, n_threads);
+    ids.clear();
+    coef.clear();
+  };
   for (index_t r = 0; r < n; ++r) {
     double sum = 0.0;
     for (int c = 0; c < copies; ++c) sum += b[r + c * n];
     if (sum == 0.0) continue;
-    which.push_back(r);
+    ids.push_back(rows.global(r));
     coef.push_back(sum);
+    if (static_cast<index_t>(ids.size()) == kRowsAtOnce) add();
   }
-  add_rows(rows, which, coef, products.data(), n_threads);
-  for (index_t t = 0; t < size(); ++t) f[t] = products[row_of(t)] + y[t] * p[t];
+  if (!ids.empty()) add();
 }
 
 // The offset at which those strictly between their bounds lie on the margin, on average; LIBSVM's

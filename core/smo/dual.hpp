@@ -28,19 +28,14 @@ class RowView {
   index_t size() const { return n_; }
   bool whole() const { return rows_.empty(); }
   std::int64_t global(index_t local) const { return rows_.empty() ? local : rows_[local]; }
+  // The columns of the shared rows that are meant; null for all of them.
+  const std::int64_t* columns() const { return rows_.empty() ? nullptr : rows_.data(); }
   RowCache& cache() const { return cache_; }
 
  private:
   RowCache& cache_;
   std::vector<std::int64_t> rows_;
   index_t n_;
-};
-
-struct Extremes {
-  index_t up = -1;   // least f among those that can grow
-  index_t low = -1;  // greatest f among those that can shrink
-  double up_value = 0, low_value = 0;
-  double violation() const { return up < 0 || low < 0 ? 0.0 : low_value - up_value; }
 };
 
 struct Bounds {
@@ -72,8 +67,8 @@ struct Dual {
   double threshold(int group) const;
 };
 
-// add[t] += sum over w of coef[w] * K(which[w], t), over all local rows t, in double precision.
-void add_rows(RowView& rows, std::span<const index_t> which, std::span<const double> coef,
-              double* add, int n_threads);
+// f[t] += sum over w of change[w] * rows[w][row of t], in double precision and a fixed order.
+void add_products(Dual& dual, std::span<const float* const> rows, std::span<const double> change,
+                  int n_threads);
 
 }  // namespace cutplane::smo

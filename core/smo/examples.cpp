@@ -16,6 +16,8 @@ constexpr index_t kColumnsPerTask = 1024;
 constexpr index_t kFewFeatures = 16;
 // gamma |x|² above which differences of products would be off by more than about 1e-5.
 constexpr double kLargeExponent = 80.0;
+// CSR with at least this share of its entries stored is as fast in panels, and more exact.
+constexpr double kSparse = 0.25;
 // Bytes of scattered rows at a time.
 constexpr index_t kScatteredBytes = index_t{1} << 21;
 
@@ -35,6 +37,15 @@ std::vector<double> column_means(const DenseView<T>& view) {
   for (index_t i = 0; i < view.rows; ++i)
     for (index_t k = 0; k < view.cols; ++k)
       means[k] += static_cast<double>(view.values[i * view.row_stride + k * view.col_stride]);
+  for (double& mean : means) mean /= static_cast<double>(std::max<index_t>(view.rows, 1));
+  return means;
+}
+
+template <class T, class I>
+std::vector<double> column_means(const CsrView<T, I>& view) {
+  std::vector<double> means(view.cols, 0.0);
+  for (I at = view.starts[0]; at < view.starts[view.rows]; ++at)
+    means[view.indices[at]] += static_cast<double>(view.values[at]);
   for (double& mean : means) mean /= static_cast<double>(std::max<index_t>(view.rows, 1));
   return means;
 }
@@ -85,10 +96,11 @@ template <class T, class I>
 Examples::Examples(const KernelFunction& function, const CsrView<T, I>& view, const Examples* like,
                    int n_threads)
     : function_(function), size_(view.rows), features_(view.cols) {
-  sparse_ = like == nullptr || like->sparse_;
-  const index_t first = view.starts[0];
+  const index_t first = view.starts[0], stored = view.starts[size_] - first;
+  sparse_ = like != nullptr
+                ? like->sparse_
+                : static_cast<double>(stored) < kSparse * static_cast<double>(size_ * features_);
   if (sparse_) {
-    const index_t stored = view.starts[size_] - first;
     values_.resize(stored);
     indices_.resize(stored);
     starts_.resize(size_ + 1);
@@ -98,7 +110,11 @@ Examples::Examples(const KernelFunction& function, const CsrView<T, I>& view, co
       indices_[at] = static_cast<std::int32_t>(view.indices[first + at]);
     }
   } else {
-    center_ = like->center_;
+    if (like != nullptr)
+      center_ = like->center_;
+    else
+      center_ =
+          shift_invariant(function.kind) ? column_means(view) : std::vector<double>(features_, 0.0);
     panels_.assign(padded(size_) * features_, 0.0f);
     for (index_t i = 0; i < size_; ++i) {
       float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;

@@ -49,8 +49,16 @@ class Active {
     }
   }
 
-  Candidates candidates(int group) const {
-    return {size(), f.data(), b.data(), low.data(), high.data(), diagonal.data(), y.data(), group};
+  Candidates<double> candidates(int group) const {
+    return {size(), f.data(), room_up.data(), room_down.data(), diagonal.data(), y.data(), group};
+  }
+
+  // Move a pair by `wanted`, or as far as the box allows; the step taken.
+  double move(index_t up, index_t down, double wanted) {
+    const double step = std::min({wanted, room_up[up], room_down[down]});
+    set(up, step >= room_up[up] ? high[up] : b[up] + step);
+    set(down, step >= room_down[down] ? low[down] : b[down] - step);
+    return step;
   }
 
   // Valid until the next but one call.
@@ -78,10 +86,16 @@ class Active {
     return values;
   }
 
-  std::vector<double> f, b, low, high, diagonal;
+  std::vector<double> f, b, low, high, room_up, room_down, diagonal;
   std::vector<std::int8_t> y;
 
  private:
+  void set(index_t t, double value) {
+    b[t] = value;
+    room_up[t] = high[t] - value;
+    room_down[t] = value - low[t];
+  }
+
   struct Held {
     index_t variable = -1;
     const float* values = nullptr;
@@ -89,16 +103,16 @@ class Active {
 
   void load() {
     const index_t n = static_cast<index_t>(variables_.size());
-    for (auto* array : {&f, &b, &low, &high, &diagonal}) array->resize(n);
+    for (auto* array : {&f, &b, &low, &high, &room_up, &room_down, &diagonal}) array->resize(n);
     y.resize(n);
     columns_.resize(n);
     in_place_ = dual_.copies == 1 && dual_.rows.whole() && n == dual_.size();
     for (index_t t = 0; t < n; ++t) {
       const index_t v = variables_[t], row = dual_.row_of(v);
       f[t] = dual_.f[v];
-      b[t] = dual_.b[v];
       low[t] = dual_.low[v];
       high[t] = dual_.high[v];
+      set(t, dual_.b[v]);
       diagonal[t] = dual_.diagonal[row];
       y[t] = dual_.y[v];
       columns_[t] = dual_.rows.global(row);
@@ -123,11 +137,11 @@ CUTPLANE_MULTIVERSION void add_difference(index_t n, double step, const float* k
     f[t] += step * (static_cast<double>(k_up[t]) - static_cast<double>(k_low[t]));
 }
 
-CUTPLANE_MULTIVERSION Extremes extremes_of(const Candidates& c) { return find_extremes(c); }
+CUTPLANE_MULTIVERSION Extremes extremes_of(const Candidates<double>& c) { return find_extremes(c); }
 
 template <class Selector>
-CUTPLANE_MULTIVERSION Pair select_pair(Selector& selector, const Candidates& c, const Extremes& e,
-                                       Active& rows) {
+CUTPLANE_MULTIVERSION Pair select_pair(Selector& selector, const Candidates<double>& c,
+                                       const Extremes& e, Active& rows) {
   return selector.select(c, e, rows);
 }
 
@@ -135,7 +149,10 @@ template <class Selector>
 class PairSolver : public Solver {
  public:
   PairSolver(Dual& dual, const Settings& settings)
-      : dual_(dual), settings_(settings), active_(dual, settings.n_threads) {}
+      : dual_(dual), settings_(settings), active_(dual, settings.n_threads) {
+    // The gap is that of all variables.
+    if (settings.stop == StopRule::none) settings_.shrinking = false;
+  }
 
   bool advance(std::int64_t steps) override {
     for (std::int64_t done = 0; done < steps; ++done) {
@@ -158,6 +175,15 @@ class PairSolver : public Solver {
   std::int64_t iterations() const override { return iterations_; }
   bool stuck() const override { return stuck_; }
 
+  // What was shrunken away keeps an f of the past: then the primal bound is that of the last full
+  // look, and the dual one has gained what the steps since have taken off.
+  Bounds bounds() const override {
+    if (active_.complete()) return dual_.bounds();
+    Bounds result = full_;
+    result.dual += gained_;
+    return result;
+  }
+
  private:
   // False where the rule says to stop.
   bool step() {
@@ -165,7 +191,7 @@ class PairSolver : public Solver {
     double maximal = 0.0;
     for (int g = 0; g < dual_.groups(); ++g) {
       const int label = dual_.grouped ? 1 - 2 * g : 0;
-      const Candidates c = active_.candidates(label);
+      const Candidates<double> c = active_.candidates(label);
       const Extremes extremes = extremes_of(c);
       if (!(extremes.violation() > 0.0)) continue;
       maximal = std::max(maximal, extremes.violation());
@@ -190,17 +216,15 @@ class PairSolver : public Solver {
     const auto [i, j] = std::pair{pair.up, pair.low};
     const float* k_up = active_.row(i);
     const float* k_low = active_.row(j);
-    const Candidates c = active_.candidates(0);
-    const double wanted = pair.violation / curvature(c, i, j, k_up[j]);
-    const double room = std::min(c.room_up(i), c.room_down(j));
-    const double taken = std::min(wanted, room);
+    const double eta = curvature(active_.candidates(0), i, j, k_up[j]);
     const double old_up = active_.b[i], old_low = active_.b[j];
-    active_.b[i] = taken >= c.room_up(i) ? active_.high[i] : old_up + taken;
-    active_.b[j] = taken >= c.room_down(j) ? active_.low[j] : old_low - taken;
+    const double taken = active_.move(i, j, pair.violation / eta);
     if (active_.b[i] == old_up && active_.b[j] == old_low) {
       stuck_ = true;
       return false;
     }
+    const double bend = active_.diagonal[i] + active_.diagonal[j] - 2.0 * k_up[j];
+    gained_ += taken * (pair.violation - 0.5 * taken * bend);
     add_difference(active_.size(), taken, k_up, k_low, active_.f.data());
     ++iterations_;
     return true;
@@ -222,6 +246,11 @@ class PairSolver : public Solver {
       unshrunk_ = true;
       if (!active_.complete()) unshrink();
       look();
+    }
+    if (active_.complete()) {
+      active_.store();
+      full_ = dual_.bounds();
+      gained_ = 0.0;
     }
     active_.shrink([&](index_t t) {
       const Extremes& e = extremes[dual_.grouped && active_.y[t] < 0 ? 1 : 0];
@@ -247,6 +276,8 @@ class PairSolver : public Solver {
   Selector selectors_[2];  // one for each group
   std::int64_t iterations_ = 0, since_shrink_ = 0;
   bool unshrunk_ = false, stuck_ = false;
+  Bounds full_{};
+  double gained_ = 0.0;
 };
 
 }  // namespace

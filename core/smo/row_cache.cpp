@@ -1,9 +1,34 @@
 #include "core/smo/row_cache.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <new>
 
 namespace cutplane::smo {
+
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kPiece = std::size_t{1} << 24;
+
+}  // namespace
+
+void RowMemory::Free::operator()(float* memory) const { std::free(memory); }
+
+float* RowMemory::next() {
+  const std::size_t row_bytes = row_floats_ * sizeof(float);
+  const std::size_t per_piece = std::max<std::size_t>(kPiece / row_bytes, 1);
+  if (left_ == 0) {
+    // Rows are whole panels of 64 bytes, so this is a multiple of the alignment.
+    auto* memory = static_cast<float*>(std::aligned_alloc(kAlignment, per_piece * row_bytes));
+    if (memory == nullptr) throw std::bad_alloc();
+    pieces_.emplace_back(memory);
+    left_ = per_piece;
+  }
+  --left_;
+  return pieces_.back().get() + (per_piece - 1 - left_) * row_floats_;
+}
 
 struct RowCache::Claims {
   std::vector<std::int64_t> which;
@@ -22,7 +47,8 @@ void Lease::release() {
   rows_.clear();
 }
 
-RowCache::RowCache(const KernelRows& rows, std::size_t bytes) : rows_(rows) {
+RowCache::RowCache(const KernelRows& rows, std::size_t bytes)
+    : rows_(rows), memory_(std::max<index_t>(padded(rows.size()), kPanel)) {
   const std::size_t row_bytes = std::max<std::size_t>(padded(rows.size()) * sizeof(float), 1);
   const index_t most = std::min<index_t>(rows.size(), std::numeric_limits<std::int32_t>::max());
   capacity_ = std::clamp<index_t>(static_cast<index_t>(bytes / row_bytes),
@@ -33,6 +59,11 @@ RowCache::RowCache(const KernelRows& rows, std::size_t bytes) : rows_(rows) {
 std::int64_t RowCache::computed() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return computed_;
+}
+
+const std::vector<float>& RowCache::diagonal(int n_threads) {
+  std::call_once(diagonal_known_, [&] { diagonal_ = rows_.diagonal(n_threads); });
+  return diagonal_;
 }
 
 void RowCache::unlink(std::int32_t at) {
@@ -58,7 +89,7 @@ void RowCache::unpin(std::int32_t at) {
 std::int32_t RowCache::free_slot() {
   if (static_cast<index_t>(slots_.size()) < capacity_) {
     slots_.emplace_back();
-    slots_.back().values.reset(new float[padded(rows_.size())]);
+    slots_.back().values = memory_.next();
     return static_cast<std::int32_t>(slots_.size()) - 1;
   }
   const std::int32_t at = oldest_;
@@ -96,11 +127,11 @@ void RowCache::acquire(std::span<const std::int64_t> which, Lease& lease, int n_
         slots_[at].row = which[r];
         slots_[at].ready = false;
         slot_of_[which[r]] = at;
-        claims.out.push_back(slots_[at].values.get());
+        claims.out.push_back(slots_[at].values);
       }
       ++slots_[at].pins;
       lease.pinned_.push_back(at);
-      lease.rows_[r] = slots_[at].values.get();
+      lease.rows_[r] = slots_[at].values;
     }
   }
   compute(claims, n_threads);

@@ -17,6 +17,20 @@ namespace cutplane::smo {
 
 class RowCache;
 
+// Memory for rows, taken in large pieces.
+class RowMemory {
+ public:
+  explicit RowMemory(std::size_t row_floats) : row_floats_(row_floats) {}
+  float* next();
+
+ private:
+  struct Free {
+    void operator()(float* memory) const;
+  };
+  std::size_t row_floats_, left_ = 0;
+  std::vector<std::unique_ptr<float[], Free>> pieces_;
+};
+
 // Rows in use. They stay where they are until this is released or destroyed.
 class Lease {
  public:
@@ -44,14 +58,15 @@ class RowCache {
   index_t capacity() const { return capacity_; }
   bool holds_all() const { return capacity_ >= rows_.size(); }
   std::int64_t computed() const;
-  const KernelRows& source() const { return rows_; }
+  // K(x, x) of every example, computed once.
+  const std::vector<float>& diagonal(int n_threads);
 
   void acquire(std::span<const std::int64_t> which, Lease& lease, int n_threads);
 
  private:
   friend class Lease;
   struct Slot {
-    std::unique_ptr<float[]> values;
+    float* values = nullptr;
     std::int64_t row = -1;
     std::int32_t pins = 0;
     std::int32_t newer = -1, older = -1;
@@ -67,8 +82,11 @@ class RowCache {
 
   const KernelRows& rows_;
   index_t capacity_;
+  std::once_flag diagonal_known_;
+  std::vector<float> diagonal_;
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
+  RowMemory memory_;
   std::vector<Slot> slots_;
   std::vector<std::int32_t> slot_of_;  // of each row, or -1
   std::int32_t newest_ = -1, oldest_ = -1;

@@ -8,8 +8,8 @@ namespace cutplane::smo {
 
 class SelectHybridMaximumGain {
  public:
-  template <CandidateRows Rows>
-  Pair select(const Candidates& c, const Extremes& extremes, Rows& rows) {
+  template <class Real, CandidateRows Rows>
+  CUTPLANE_INLINE Pair select(const Candidates<Real>& c, const Extremes& extremes, Rows& rows) {
     Pair best{extremes.up, extremes.low, extremes.violation(), 0.0};
     if (usable(c, last_.up) && usable(c, last_.low) &&
         !(near_bound(c, last_.up) && near_bound(c, last_.low))) {
@@ -27,26 +27,31 @@ class SelectHybridMaximumGain {
  private:
   static constexpr double kNear = 1e-8;  // of the width of the box
 
-  static bool usable(const Candidates& c, index_t t) { return t >= 0 && t < c.n && c.allowed(t); }
-  static bool near_bound(const Candidates& c, index_t t) {
-    return std::min(c.room_up(t), c.room_down(t)) <= kNear * (c.high[t] - c.low[t]);
+  template <class Real>
+  static bool usable(const Candidates<Real>& c, index_t t) {
+    return t >= 0 && t < c.n && c.allowed(t);
+  }
+  template <class Real>
+  static bool near_bound(const Candidates<Real>& c, index_t t) {
+    const Real width = c.room_up[t] + c.room_down[t];
+    return std::min(c.room_up[t], c.room_down[t]) <= static_cast<Real>(kNear) * width;
   }
 
-  static Pair best_partner(const Candidates& c, index_t i, const float* k) {
-    const double f_i = c.f[i], up_i = c.room_up(i), down_i = c.room_down(i);
-    const Best best = argmax(c.n, [&](index_t t) {
-      const double difference = c.f[t] - f_i;
-      const double room =
-          difference > 0.0 ? std::min(up_i, c.room_down(t)) : std::min(down_i, c.room_up(t));
-      const double size = difference > 0.0 ? difference : -difference;
-      const double gain = feasible_gain(size, curvature(c, i, t, k[t]), room);
-      return room > 0.0 && size > 0.0 && c.allowed(t) ? gain : kNever;
+  template <class Real>
+  CUTPLANE_INLINE static Pair best_partner(const Candidates<Real>& c, index_t i, const float* k) {
+    const Real f_i = c.f[i], up_i = c.room_up[i], down_i = c.room_down[i];
+    const Best<Real> best = argmax<Real>(c.n, [&](index_t t) {
+      const Real difference = c.f[t] - f_i;
+      const Real room =
+          difference > 0 ? std::min(up_i, c.room_down[t]) : std::min(down_i, c.room_up[t]);
+      const Real size = difference > 0 ? difference : -difference;
+      const Real gain = feasible_gain(size, curvature(c, i, t, k[t]), room);
+      return room > 0 && size > 0 && c.allowed(t) ? gain : kNever<Real>;
     });
     if (best.at < 0) return {};
-    const bool grows = c.f[best.at] > f_i;
-    const double violation = grows ? c.f[best.at] - f_i : f_i - c.f[best.at];
-    return grows ? Pair{i, best.at, violation, best.score}
-                 : Pair{best.at, i, violation, best.score};
+    const double difference = static_cast<double>(c.f[best.at]) - f_i;
+    return difference > 0.0 ? Pair{i, best.at, difference, best.score}
+                            : Pair{best.at, i, -difference, best.score};
   }
 
   Pair last_;

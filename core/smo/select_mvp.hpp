@@ -6,8 +6,8 @@
 namespace cutplane::smo {
 
 struct SelectMostViolating {
-  template <CandidateRows Rows>
-  Pair select(const Candidates&, const Extremes& extremes, Rows&) {
+  template <class Real, CandidateRows Rows>
+  CUTPLANE_INLINE Pair select(const Candidates<Real>&, const Extremes& extremes, Rows&) {
     return {extremes.up, extremes.low, extremes.violation(), 0.0};
   }
   void forget() {}

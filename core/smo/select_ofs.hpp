@@ -10,29 +10,22 @@ namespace cutplane::smo {
 inline constexpr double kLeastStep = 1e-10;
 
 // Score: (difference, curvature, room) -> what the partner is worth.
-template <CandidateRows Rows, class Score>
-CUTPLANE_INLINE Pair select_by_step(const Candidates& c, const Extremes& extremes, Rows& rows,
+template <class Real, CandidateRows Rows, class Score>
+CUTPLANE_INLINE Pair select_by_step(const Candidates<Real>& c, const Extremes& extremes, Rows& rows,
                                     Score&& score) {
-  const bool first_grows = -extremes.up_value >= extremes.low_value;
-  const index_t i = first_grows ? extremes.up : extremes.low;
-  const double f_i = c.f[i];
-  const double room_i = first_grows ? c.room_up(i) : c.room_down(i);
+  const bool grows = -extremes.up_value >= extremes.low_value;
+  const index_t i = grows ? extremes.up : extremes.low;
   const float* k = rows.row(i);
-  Best best;
-  if (first_grows) {
-    best = argmax(c.n, [&](index_t t) {
-      const double difference = c.f[t] - f_i, room = c.room_down(t);
-      const double worth = score(difference, curvature(c, i, t, k[t]), std::min(room_i, room));
-      return room > 0.0 && difference > 0.0 && c.allowed(t) ? worth : kNever;
-    });
-    return {i, best.at, c.f[best.at] - f_i, best.score};
-  }
-  best = argmax(c.n, [&](index_t t) {
-    const double difference = f_i - c.f[t], room = c.room_up(t);
-    const double worth = score(difference, curvature(c, i, t, k[t]), std::min(room_i, room));
-    return room > 0.0 && difference > 0.0 && c.allowed(t) ? worth : kNever;
+  const Real f_i = c.f[i], sign = grows ? 1 : -1;
+  const Real room_i = grows ? c.room_up[i] : c.room_down[i];
+  const Real* partner_room = grows ? c.room_down : c.room_up;
+  const Best<Real> best = argmax<Real>(c.n, [&](index_t t) {
+    const Real difference = sign * (c.f[t] - f_i), room = partner_room[t];
+    const Real worth = score(difference, curvature(c, i, t, k[t]), std::min(room_i, room));
+    return room > 0 && difference > 0 && c.allowed(t) ? worth : kNever<Real>;
   });
-  return {best.at, i, f_i - c.f[best.at], best.score};
+  const double violation = sign * (static_cast<double>(c.f[best.at]) - f_i);
+  return grows ? Pair{i, best.at, violation, best.score} : Pair{best.at, i, violation, best.score};
 }
 
 }  // namespace cutplane::smo

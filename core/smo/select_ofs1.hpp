@@ -6,10 +6,11 @@
 namespace cutplane::smo {
 
 struct SelectOfs1 {
-  template <CandidateRows Rows>
-  Pair select(const Candidates& c, const Extremes& extremes, Rows& rows) {
-    return select_by_step(c, extremes, rows, [](double difference, double eta, double room) {
-      return std::max(std::min(difference / eta, room), kLeastStep) * difference;
+  template <class Real, CandidateRows Rows>
+  CUTPLANE_INLINE Pair select(const Candidates<Real>& c, const Extremes& extremes, Rows& rows) {
+    return select_by_step(c, extremes, rows, [](Real difference, Real eta, Real room) {
+      const Real step = std::min(difference / eta, room);
+      return std::max(step, static_cast<Real>(kLeastStep)) * difference;
     });
   }
   void forget() {}

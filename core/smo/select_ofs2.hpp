@@ -6,10 +6,10 @@
 namespace cutplane::smo {
 
 struct SelectOfs2 {
-  template <CandidateRows Rows>
-  Pair select(const Candidates& c, const Extremes& extremes, Rows& rows) {
-    return select_by_step(c, extremes, rows, [](double difference, double eta, double room) {
-      return feasible_gain(difference, eta, std::max(room, kLeastStep));
+  template <class Real, CandidateRows Rows>
+  CUTPLANE_INLINE Pair select(const Candidates<Real>& c, const Extremes& extremes, Rows& rows) {
+    return select_by_step(c, extremes, rows, [](Real difference, Real eta, Real room) {
+      return feasible_gain(difference, eta, std::max(room, static_cast<Real>(kLeastStep)));
     });
   }
   void forget() {}

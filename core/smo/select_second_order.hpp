@@ -7,16 +7,17 @@
 namespace cutplane::smo {
 
 struct SelectSecondOrder {
-  template <CandidateRows Rows>
-  Pair select(const Candidates& c, const Extremes& extremes, Rows& rows) {
+  template <class Real, CandidateRows Rows>
+  CUTPLANE_INLINE Pair select(const Candidates<Real>& c, const Extremes& extremes, Rows& rows) {
     const index_t i = extremes.up;
     const float* k = rows.row(i);
-    const Best best = argmax(c.n, [&](index_t t) {
-      const double difference = c.f[t] - extremes.up_value;
-      const double gain = difference * difference / curvature(c, i, t, k[t]);
-      return c.b[t] > c.low[t] && difference > 0.0 && c.allowed(t) ? gain : kNever;
+    const Real f_i = c.f[i];
+    const Best<Real> best = argmax<Real>(c.n, [&](index_t t) {
+      const Real difference = c.f[t] - f_i;
+      const Real gain = difference * difference / curvature(c, i, t, k[t]);
+      return c.room_down[t] > 0 && difference > 0 && c.allowed(t) ? gain : kNever<Real>;
     });
-    return {i, best.at, c.f[best.at] - extremes.up_value, 0.5 * best.score};
+    return {i, best.at, static_cast<double>(c.f[best.at]) - f_i, 0.5 * best.score};
   }
   void forget() {}
 };

@@ -9,26 +9,34 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "core/multiversion.hpp"
 #include "core/parallel.hpp"
-#include "core/smo/dual.hpp"
 
 namespace cutplane::smo {
 
 // Curvature of a pair is taken for at least this: kernels that are not positive semidefinite.
 inline constexpr double kLeastCurvature = 1e-12;
 
-// Variables that can still move, side by side.
+// Variables that can still move, side by side. A variable can grow by room_up and shrink by
+// room_down.
+template <class Real>
 struct Candidates {
   index_t n;
-  const double *f, *b, *low, *high, *diagonal;
+  const Real *f, *room_up, *room_down, *diagonal;
   const std::int8_t* y;
   int group;  // 0: all; +1 or -1: those of this label only
 
   bool allowed(index_t t) const { return group == 0 || y[t] == group; }
-  double room_up(index_t t) const { return high[t] - b[t]; }
-  double room_down(index_t t) const { return b[t] - low[t]; }
+};
+
+// The pair that violates most.
+struct Extremes {
+  index_t up = -1;   // least f among those that can grow
+  index_t low = -1;  // greatest f among those that can shrink
+  double up_value = 0, low_value = 0;
+  double violation() const { return up < 0 || low < 0 ? 0.0 : low_value - up_value; }
 };
 
 struct Pair {
@@ -37,62 +45,88 @@ struct Pair {
   double gain = 0;
 };
 
-inline constexpr double kNever = -std::numeric_limits<double>::infinity();
+template <class Real>
+inline constexpr Real kNever = -std::numeric_limits<Real>::infinity();
 
+template <class Real>
 struct Best {
   index_t at = -1;
-  double score = kNever;
+  Real score = kNever<Real>;
 };
 
-// The t of greatest score(t), the least such t; scores of kNever do not count. Sixteen running
-// maxima, so that the loop becomes vector instructions.
-template <class Score>
-CUTPLANE_INLINE Best argmax(index_t n, Score&& score) {
-  constexpr int kLanes = 16;
-  double best[kLanes];
-  std::int64_t at[kLanes];
-  for (int l = 0; l < kLanes; ++l) {
-    best[l] = kNever;
-    at[l] = -1;
+// Sixteen running maxima, so that the loop over them becomes vector instructions.
+template <class Real>
+class RunningBest {
+ public:
+  static constexpr int kLanes = 16;
+  using Position = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+
+  CUTPLANE_INLINE RunningBest() {
+    for (int l = 0; l < kLanes; ++l) {
+      score_[l] = kNever<Real>;
+      at_[l] = -1;
+    }
   }
+  CUTPLANE_INLINE void offer(int lane, index_t t, Real score) {
+    const bool better = score > score_[lane];
+    score_[lane] = better ? score : score_[lane];
+    at_[lane] = better ? static_cast<Position>(t) : at_[lane];
+  }
+  // The greatest, the first of equals.
+  CUTPLANE_INLINE Best<Real> best() const {
+    Best<Real> result;
+    for (int l = 0; l < kLanes; ++l)
+      if (at_[l] >= 0 &&
+          (score_[l] > result.score || (score_[l] == result.score && at_[l] < result.at)))
+        result = {at_[l], score_[l]};
+    return result;
+  }
+
+ private:
+  Real score_[kLanes];
+  Position at_[kLanes];
+};
+
+// The t of greatest score(t), the least such t; scores of kNever do not count.
+template <class Real, class Score>
+CUTPLANE_INLINE Best<Real> argmax(index_t n, Score&& score) {
+  constexpr int kLanes = RunningBest<Real>::kLanes;
+  RunningBest<Real> running;
   index_t t = 0;
   for (; t + kLanes <= n; t += kLanes)
-    for (int l = 0; l < kLanes; ++l) {
-      const double value = score(t + l);
-      const bool better = value > best[l];
-      best[l] = better ? value : best[l];
-      at[l] = better ? t + l : at[l];
-    }
-  for (; t < n; ++t) {
-    const double value = score(t);
-    if (value > best[0]) {
-      best[0] = value;
-      at[0] = t;
-    }
-  }
-  Best result;
-  for (int l = 0; l < kLanes; ++l)
-    if (at[l] >= 0 && (best[l] > result.score || (best[l] == result.score && at[l] < result.at)))
-      result = {at[l], best[l]};
-  return result;
+    for (int l = 0; l < kLanes; ++l) running.offer(l, t + l, score(t + l));
+  for (; t < n; ++t) running.offer(static_cast<int>(t % kLanes), t, score(t));
+  return running.best();
 }
 
-CUTPLANE_INLINE Extremes find_extremes(const Candidates& c) {
-  const Best up =
-      argmax(c.n, [&](index_t t) { return c.b[t] < c.high[t] && c.allowed(t) ? -c.f[t] : kNever; });
-  const Best low =
-      argmax(c.n, [&](index_t t) { return c.b[t] > c.low[t] && c.allowed(t) ? c.f[t] : kNever; });
-  return {up.at, low.at, -up.score, low.score};
+template <class Real>
+CUTPLANE_INLINE Extremes find_extremes(const Candidates<Real>& c) {
+  constexpr int kLanes = RunningBest<Real>::kLanes;
+  RunningBest<Real> up, low;
+  const auto look = [&](int lane, index_t t) {
+    up.offer(lane, t, c.room_up[t] > 0 && c.allowed(t) ? -c.f[t] : kNever<Real>);
+    low.offer(lane, t, c.room_down[t] > 0 && c.allowed(t) ? c.f[t] : kNever<Real>);
+  };
+  index_t t = 0;
+  for (; t + kLanes <= c.n; t += kLanes)
+    for (int l = 0; l < kLanes; ++l) look(l, t + l);
+  for (; t < c.n; ++t) look(static_cast<int>(t % kLanes), t);
+  const Best<Real> least = up.best(), greatest = low.best();
+  return {least.at, greatest.at, -static_cast<double>(least.score),
+          static_cast<double>(greatest.score)};
 }
 
-CUTPLANE_INLINE double curvature(const Candidates& c, index_t i, index_t t, double k_it) {
-  return std::max(c.diagonal[i] + c.diagonal[t] - 2.0 * k_it, kLeastCurvature);
+template <class Real>
+CUTPLANE_INLINE Real curvature(const Candidates<Real>& c, index_t i, index_t t, float k_it) {
+  return std::max(c.diagonal[i] + c.diagonal[t] - Real{2} * static_cast<Real>(k_it),
+                  static_cast<Real>(kLeastCurvature));
 }
 
 // What the best step within the box takes off the objective, for a difference > 0 of the f.
-CUTPLANE_INLINE double feasible_gain(double difference, double eta, double room) {
-  const double step = std::min(difference / eta, room);
-  return step * (difference - 0.5 * step * eta);
+template <class Real>
+CUTPLANE_INLINE Real feasible_gain(Real difference, Real eta, Real room) {
+  const Real step = std::min(difference / eta, room);
+  return step * (difference - Real{0.5} * step * eta);
 }
 
 // Kernel values of one candidate with all of them.

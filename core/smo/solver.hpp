@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -21,7 +22,13 @@ struct Settings {
   double least_gain = 0.0;
   bool shrinking = true;
   index_t working_set = 2;  // more than 2: two levels
+  std::int64_t most_steps = std::numeric_limits<std::int64_t>::max();
   int n_threads = 0;
+};
+
+// Seconds spent: computing or finding kernel rows, choosing variables, on pair steps, on gradients.
+struct Phases {
+  double rows = 0, selection = 0, steps = 0, gradient = 0;
 };
 
 class Solver {
@@ -34,8 +41,12 @@ class Solver {
   virtual std::int64_t iterations() const = 0;
   // No pair makes progress any more, for rounding: the end, whatever the rule.
   virtual bool stuck() const = 0;
+  // Bounds that hold at the point reached, even while variables are shrunken away.
+  virtual Bounds bounds() const = 0;
+  virtual Phases phases() const { return {}; }
 };
 
 std::unique_ptr<Solver> make_pair_solver(Dual& dual, const Settings& settings);
+std::unique_ptr<Solver> make_block_solver(Dual& dual, const Settings& settings);
 
 }  // namespace cutplane::smo

@@ -1,0 +1,222 @@
+// Two levels: hundreds of violators at a time, their kernel rows by one blocked product, pair steps
+// among them on a block that fits into the cache, and one product to bring the gradient up to date.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "core/smo/inner_solver.hpp"
+#include "core/smo/select_hmg.hpp"
+#include "core/smo/select_mvp.hpp"
+#include "core/smo/select_ofs1.hpp"
+#include "core/smo/select_ofs2.hpp"
+#include "core/smo/select_second_order.hpp"
+#include "core/smo/solver.hpp"
+#include "core/smo/working_set.hpp"
+
+namespace cutplane::smo {
+namespace {
+
+constexpr index_t kSmallest = 8;  // a set with room for a pair of either label
+// Violators let in at first, and at least: while few of them matter, their kernel rows are wasted.
+constexpr index_t kFewest = 64, kFirst = 128;
+// Share of those let in that must have moved for more, or fewer, to be let in next time.
+constexpr double kUseful = 0.5, kUseless = 0.25;
+// What is left of the violation after the pair steps within the set: more is cheap, but in vain.
+constexpr double kInner = 0.1;
+// Share of eps that they may leave: their scans are rounded.
+constexpr double kMargin = 0.9, kInnerMargin = 0.5;
+constexpr std::int64_t kStepsPerVariable = 20;
+// |f| times this is the rounding of scans in single precision.
+constexpr double kSingleNoise = 2e-6;
+
+// Adds the time until it goes out of scope.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() {
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+template <class Real, class Selector>
+CUTPLANE_MULTIVERSION InnerResult solve_inner(InnerState& state, const float* kernel,
+                                              index_t stride, double eps, std::int64_t steps) {
+  return InnerSolver<Real, Selector>(state, kernel, stride).run(eps, steps);
+}
+
+template <class Selector>
+class BlockSolver : public Solver {
+ public:
+  BlockSolver(Dual& dual, const Settings& settings)
+      : dual_(dual),
+        settings_(settings),
+        most_(std::min(std::max(settings.working_set, kSmallest), dual.size())),
+        eps_(settings.stop == StopRule::none ? 0.0 : settings.eps),
+        set_(dual, most_) {
+    stride_ = most_ + kPanel;  // not a power of two: columns would share a few lines of the cache
+    block_.resize(most_ * stride_);
+  }
+
+  bool advance(std::int64_t steps) override {
+    for (const std::int64_t end = iterations_ + steps; iterations_ < end;) {
+      const double violation = measure();
+      if (violation <= eps_) return true;
+      if (!outer(violation)) {
+        stuck_ = true;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void settle() override {}
+  std::int64_t iterations() const override { return iterations_; }
+  bool stuck() const override { return stuck_; }
+  Bounds bounds() const override { return dual_.bounds(); }
+  Phases phases() const override { return phases_; }
+
+ private:
+  double measure() {
+    const Stopwatch watch(phases_.selection);
+    return set_.measure();
+  }
+
+  bool outer(double violation) {
+    {
+      const Stopwatch watch(phases_.selection);
+      set_.refresh(fresh_);
+    }
+    load();
+    const std::vector<double> before = inner_.b;
+    const InnerResult result = steps(violation);
+    iterations_ += result.steps;
+    if (result.steps == 0) return false;
+    store(before);
+    adapt(before);
+    return true;
+  }
+
+  InnerResult steps(double violation) {
+    const Stopwatch watch(phases_.steps);
+    const bool all = set_.size() == dual_.size();
+    const double eps =
+        all && eps_ > 0.0 ? kMargin * eps_ : std::max(kInnerMargin * eps_, kInner * violation);
+    double largest = 0.0;
+    for (const double value : inner_.f) largest = std::max(largest, std::abs(value));
+    const std::int64_t most =
+        std::min<std::int64_t>(kStepsPerVariable * set_.size(), settings_.most_steps - iterations_);
+    return kSingleNoise * largest < eps
+               ? solve_inner<float, Selector>(inner_, block_.data(), stride_, eps, most)
+               : solve_inner<double, Selector>(inner_, block_.data(), stride_, eps, most);
+  }
+
+  // More violators at once while most of them move; fewer where they do not.
+  void adapt(const std::vector<double>& before) {
+    index_t moved = 0;
+    for (const index_t place : set_.changed()) moved += inner_.b[place] != before[place];
+    const double share = static_cast<double>(moved) /
+                         static_cast<double>(std::max<std::size_t>(set_.changed().size(), 1));
+    if (share > kUseful) fresh_ = std::min(2 * fresh_, most_ / 2);
+    if (share < kUseless) fresh_ = std::max(fresh_ / 2, kFewest);
+  }
+
+  void load() {
+    const std::span<const index_t> variables = set_.variables();
+    const index_t q = set_.size();
+    ids_.resize(q);
+    for (index_t w = 0; w < q; ++w) ids_[w] = dual_.rows.global(dual_.row_of(variables[w]));
+    {
+      const Stopwatch watch(phases_.rows);
+      dual_.rows.cache().acquire(ids_, lease_, settings_.n_threads);
+    }
+    const Stopwatch watch(phases_.selection);
+    const std::span<const index_t> changed = set_.changed();
+    const index_t fresh = static_cast<index_t>(changed.size());
+    const int threads = useful_threads(settings_.n_threads, 4 * fresh * q);
+    for_blocks(make_blocks(fresh, 8, 1 << 10), threads, [&](index_t, index_t begin, index_t end) {
+      for (index_t c = begin; c < end; ++c) {
+        const float* row = lease_[changed[c]];
+        float* own = block_.data() + changed[c] * stride_;
+        for (index_t w = 0; w < q; ++w) own[w] = row[ids_[w]];
+      }
+    });
+    if (fresh < q) copy_columns(changed, threads);
+    inner_.resize(q);
+    inner_.grouped = dual_.grouped;
+    for (index_t w = 0; w < q; ++w) {
+      const index_t t = variables[w];
+      inner_.f[w] = dual_.f[t];
+      inner_.b[w] = dual_.b[t];
+      inner_.low[w] = dual_.low[t];
+      inner_.high[w] = dual_.high[t];
+      inner_.diagonal[w] = dual_.diagonal[dual_.row_of(t)];
+      inner_.y[w] = dual_.y[t];
+    }
+  }
+
+  // The new rows are the new columns of the others: 16 rows at a time, so that lines fill up.
+  void copy_columns(std::span<const index_t> changed, int threads) {
+    const index_t q = set_.size();
+    for_blocks({q, panels_for(q)}, threads, [&](index_t, index_t begin, index_t end) {
+      for (const index_t c : changed) {
+        const float* own = block_.data() + c * stride_;
+        for (index_t w = begin; w < end; ++w) block_[w * stride_ + c] = own[w];
+      }
+    });
+  }
+
+  void store(const std::vector<double>& before) {
+    moved_.clear();
+    change_.clear();
+    for (index_t w = 0; w < set_.size(); ++w) {
+      dual_.b[set_.variables()[w]] = inner_.b[w];
+      if (inner_.b[w] == before[w]) continue;
+      moved_.push_back(lease_[w]);
+      change_.push_back(inner_.b[w] - before[w]);
+    }
+    const Stopwatch watch(phases_.gradient);
+    add_products(dual_, moved_, change_, settings_.n_threads);
+  }
+
+  Dual& dual_;
+  Settings settings_;
+  index_t most_;
+  double eps_;
+  WorkingSet set_;
+  index_t stride_;
+  std::vector<float> block_;
+  std::vector<std::int64_t> ids_;
+  Lease lease_;
+  InnerState inner_;
+  std::vector<const float*> moved_;
+  std::vector<double> change_;
+  Phases phases_;
+  index_t fresh_ = kFirst;
+  std::int64_t iterations_ = 0;
+  bool stuck_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_block_solver(Dual& dual, const Settings& settings) {
+  switch (settings.selection) {
+    case Selection::mvp:
+      return std::make_unique<BlockSolver<SelectMostViolating>>(dual, settings);
+    case Selection::hmg:
+      return std::make_unique<BlockSolver<SelectHybridMaximumGain>>(dual, settings);
+    case Selection::ofs1:
+      return std::make_unique<BlockSolver<SelectOfs1>>(dual, settings);
+    case Selection::ofs2:
+      return std::make_unique<BlockSolver<SelectOfs2>>(dual, settings);
+    case Selection::second_order:
+      break;
+  }
+  return std::make_unique<BlockSolver<SelectSecondOrder>>(dual, settings);
+}
+
+}  // namespace cutplane::smo
