@@ -17,7 +17,8 @@ RESCALINGS = ("margin", "slack")
 _WIDTHS = (0.3, 0.03, 3e-3, 3e-4, 1e-5)
 # The slope of the rounded risk in an intercept at which a width is done with: on the way, and where planes are taken.
 # What is left is taken away from a plane as flows.
-_FLAT_ON_THE_WAY, _FLAT = 1e-3, 1e-8
+_ROUGH_WIDTH = 0.03
+_FLAT_ON_THE_WAY, _FLAT = 1e-3, 1e-7
 
 
 class MulticlassRay(NamedTuple):
@@ -155,6 +156,10 @@ class Multiclass(RoundedRisk):
         for width in _WIDTHS[:-1]:
             b = self.rounded_shift(scores, width * self.mean_cost, start=b, flat=_FLAT_ON_THE_WAY)
         return self.rounded_shift(scores, _WIDTHS[-1] * self.mean_cost, start=b)
+
+    def rough_shift(self, scores: Array) -> Array:
+        """Intercepts that are nearly the best, in few sweeps."""
+        return self.rounded_shift(scores, _ROUGH_WIDTH * self.mean_cost, flat=_FLAT_ON_THE_WAY)
 
     def rounded_shift(
         self, scores: Array, h: float, *, rest: Array | None = None, start: Array | None = None, flat: float = _FLAT
