@@ -14,7 +14,7 @@ RESCALINGS = ("margin", "slack")
 
 # The best intercepts are found by Newton's method on the risk rounded ever more finely: from this width to this one,
 # both as fractions of the mean cost.
-_WIDTHS = (0.3, 0.03, 3e-3, 3e-4, 1e-5)
+_WIDTHS = (0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6)
 # The slope of the rounded risk in an intercept at which a width is done with: on the way, and where planes are taken.
 # What is left is taken away from a plane as flows.
 _ROUGH_WIDTH = 0.03
@@ -151,7 +151,7 @@ class Multiclass(RoundedRisk):
         return moved, value, ScoreCut(coef, offset, cut_value)
 
     def shift(self, scores: Array) -> Array:  # type: ignore[override]
-        """Intercepts, one for each class, that make the risk least up to 1e-5 of the mean cost."""
+        """Intercepts, one for each class, that make the risk least up to 1e-6 of the mean cost."""
         b = np.zeros(self.n_classes)
         for width in _WIDTHS[:-1]:
             b = self.rounded_shift(scores, width * self.mean_cost, start=b, flat=_FLAT_ON_THE_WAY)
