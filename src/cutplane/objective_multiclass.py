@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -106,21 +107,41 @@ class MulticlassObjective(SmoothObjective):
         return self.settle(self.score(w, 0.0))
 
     def settle(self, point: ScoredPoint) -> ScoredPoint:
-        """The same weights with the best intercepts for them, up to rounding; never with worse ones."""
+        """The same weights with nearly the best intercepts for them; never with worse ones."""
         if not self.intercept:
             return point
-        shift = self.risk.shift(point.scores)
-        settled = ScoredPoint(point.w, point.intercept + shift, point.scores + shift)  # type: ignore[arg-type]
-        return settled if self.value(settled) < self.value(point) else point
+        return self._better(point, self._shifted(point, self.risk.rough_shift(point.scores)))
+
+    def _shifted(self, point: ScoredPoint, shift: Array) -> ScoredPoint:
+        return ScoredPoint(point.w, point.intercept + shift, point.scores + shift)  # type: ignore[arg-type]
+
+    def _better(self, point: ScoredPoint, other: ScoredPoint) -> ScoredPoint:
+        return other if self.value(other) < self.value(point) else point
 
     def cut(self, point: ScoredPoint) -> Cut:
         """The plane that touches the (profiled) risk at the point's weights."""
         if not self.intercept:
             return super().cut(point)
-        # At the rounded risk's own best intercepts, which need not be better than the point's: there the plane is in
-        # balance but for rounding.
-        coef, offset, value = self.risk.balanced_cut(point.scores + self.risk.shift(point.scores))
+        return self._balanced_cut(self._shifted(point, self.risk.shift(point.scores)))
+
+    def _balanced_cut(self, settled: ScoredPoint) -> Cut:
+        """The plane at the rounded risk's own best intercepts: there it is in balance but for rounding."""
+        coef, offset, value = self.risk.balanced_cut(settled.scores)
         return Cut(self.source.combine(coef), offset, value)
+
+    def advance(
+        self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
+    ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
+        """As `Objective.advance`; closely settled is only the point of the plane, taken for the moved one if better."""
+        if not self.intercept:
+            return super().advance(a, b, step, mu, C)
+        moved = self.settle(self.mix(a, b, step))
+        there = self.mix(moved, b, mu)
+        there = self._shifted(there, self.risk.shift(there.scores))
+        value, value_there = self.value(moved), self.value(there)
+        if 0.5 * float(there.w @ there.w) + C * value_there < 0.5 * float(moved.w @ moved.w) + C * value:
+            moved, value = there, value_there
+        return moved, value, lambda: self._balanced_cut(there)
 
     def score(self, w: Array, intercept: Any) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""

@@ -77,15 +77,15 @@ def test_sample_weights_are_repetitions() -> None:
 
 def test_warm_start_along_C_goes_on_from_its_planes() -> None:
     X, y = iris()
-    model = joint(C=0.1, tol=1e-5, method="oca", warm_start=True).fit(X, y)
+    model = joint(C=0.1, tol=1e-4, method="oca", warm_start=True).fit(X, y)
     warm = model.set_params(C=0.2).fit(X, y)
-    cold = joint(C=0.2, tol=1e-5, method="oca").fit(X, y)
-    assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-5)
+    cold = joint(C=0.2, tol=1e-4, method="oca").fit(X, y)
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-4)
     assert warm.n_iter_ < cold.n_iter_
     # Other costs are another problem.
     other = model.set_params(cost_matrix=[[0, 1, 9], [1, 0, 1], [9, 1, 0]]).fit(X, y)
-    fresh = joint(C=0.2, tol=1e-5, method="oca", cost_matrix=[[0, 1, 9], [1, 0, 1], [9, 1, 0]]).fit(X, y)
-    assert other.objective_ == pytest.approx(fresh.objective_, rel=2e-5)
+    fresh = joint(C=0.2, tol=1e-4, method="oca", cost_matrix=[[0, 1, 9], [1, 0, 1], [9, 1, 0]]).fit(X, y)
+    assert other.objective_ == pytest.approx(fresh.objective_, rel=2e-4)
 
 
 def test_path_of_C_is_proven_at_every_C() -> None:

@@ -15,8 +15,10 @@ RESCALINGS = ("margin", "slack")
 # The best intercepts are found by Newton's method on the risk rounded ever more finely: from this width to this one,
 # both as fractions of the mean cost.
 _WIDTHS = (0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6)
-# The rounded risk's slope in the intercepts at which a width is done with.
-_FLAT = 1e-11
+# The slope of the rounded risk in an intercept at which a width is done with: on the way, and where planes are taken.
+# What is left is taken away from a plane as flows.
+_ROUGH_WIDTH = 0.03
+_FLAT_ON_THE_WAY, _FLAT = 1e-3, 1e-7
 
 
 class MulticlassRay(NamedTuple):
@@ -151,11 +153,17 @@ class Multiclass(RoundedRisk):
     def shift(self, scores: Array) -> Array:  # type: ignore[override]
         """Intercepts, one for each class, that make the risk least up to 1e-6 of the mean cost."""
         b = np.zeros(self.n_classes)
-        for width in _WIDTHS:
-            b = self.rounded_shift(scores, width * self.mean_cost, start=b)
-        return b
+        for width in _WIDTHS[:-1]:
+            b = self.rounded_shift(scores, width * self.mean_cost, start=b, flat=_FLAT_ON_THE_WAY)
+        return self.rounded_shift(scores, _WIDTHS[-1] * self.mean_cost, start=b)
 
-    def rounded_shift(self, scores: Array, h: float, *, rest: Array | None = None, start: Array | None = None) -> Array:
+    def rough_shift(self, scores: Array) -> Array:
+        """Intercepts that are nearly the best, in few sweeps."""
+        return self.rounded_shift(scores, _ROUGH_WIDTH * self.mean_cost, flat=_FLAT_ON_THE_WAY)
+
+    def rounded_shift(
+        self, scores: Array, h: float, *, rest: Array | None = None, start: Array | None = None, flat: float = _FLAT
+    ) -> Array:
         """Intercepts that make the risk rounded over h, plus <rest, b>, least: Newton's method."""
         b = np.zeros(self.n_classes) if start is None else start
         extra = np.zeros(self.n_classes) if rest is None else rest
@@ -166,7 +174,7 @@ class Multiclass(RoundedRisk):
 
         gradient, hessian = derivatives(b)
         for _ in range(50):
-            if np.abs(gradient).max() <= _FLAT:
+            if np.abs(gradient).max() <= flat:
                 break
             step = _intercept_step(gradient, hessian, self.mean_cost)
             first = float(gradient @ step)
