@@ -8,10 +8,10 @@ import numpy as np
 
 from cutplane import SequenceSVM
 
-NOUNS = "dog cat fish bird house river market idea judge report".split()
-VERBS = "sees likes fish finds report sold crossed was left judge".split()
-ADJECTIVES = "old small green quiet happy left".split()
-PREPOSITIONS = "in on near of with by".split()
+NOUNS = ["dog", "cat", "fish", "bird", "house", "river", "market", "idea", "judge", "report"]
+VERBS = ["sees", "likes", "fish", "finds", "report", "sold", "crossed", "was", "left", "judge"]
+ADJECTIVES = ["old", "small", "green", "quiet", "happy", "left"]
+PREPOSITIONS = ["in", "on", "near", "of", "with", "by"]
 
 
 def noun_phrase(rng: np.random.Generator) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ def main() -> None:
     scores = model.evaluate(X[400:], Y[400:])
     print(f"accuracy of tags {scores.accuracy:.4f}   proven gap {model.gap_:.1e}   {len(model.history_)} steps")
 
-    words = "they fish in the quiet old river .".split()
+    words = ["they", "fish", "in", "the", "quiet", "old", "river", "."]
     (tags,) = model.predict([features(words)])
     print("  ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)))
 
