@@ -1,7 +1,7 @@
 """Chunking: find the noun, verb and prepositional phrases of a sentence.
 
-The sentences are made by a small grammar in which a word's chunk depends on its neighbours ("her" alone is a phrase, "her
-dog" is one too, and "fish" may be noun or verb). Real corpora (CoNLL-2000) are read by `cutplane train --task sequence`.
+The sentences are made by a small grammar in which a word's chunk depends on its neighbours: "her" alone is a phrase,
+"her dog" is one too, and "fish" may be noun or verb. `cutplane train --task sequence` reads real corpora (CoNLL-2000).
 """
 
 import numpy as np
