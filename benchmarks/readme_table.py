@@ -56,7 +56,7 @@ def wanted() -> dict[Path, str]:
     """Every file that shows results, as it should be."""
     files = {README: between(README.read_text(), "results", readme_sections(), README)}
     for module, result in measured():
-        if not hasattr(module, "PAGE"):
+        if not hasattr(module, "PAGE") or not (PAGES / module.PAGE).exists():
             continue
         path = PAGES / module.PAGE
         text = files.get(path) or path.read_text()

@@ -10,7 +10,7 @@ from benchmarks.figures import Panel, draw
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAGE = "multiclass-cuts.md"
+PAGE = "multiclass-cuts.md"  # once measured
 WAYS = ("CPAM", "OCAM", "OCA-T")
 # Least error over C, and how many times as long CPAM takes over all C (Franc and Sonnenburg, Table 8).
 PAPER = {"mnist": ("7.08", "3.0"), "news20": ("14.45", "4.9")}
