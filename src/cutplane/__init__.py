@@ -7,7 +7,10 @@ from cutplane._runtime import load_core
 load_core()
 
 from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.estimators.one_class_svm import OneClassSVM
 from cutplane.estimators.persistence import load
+from cutplane.estimators.svc import SVC, NuSVC
+from cutplane.estimators.svr import SVR, NuSVR
 
 __version__ = version("cutplane")
-__all__ = ["LinearSVC", "__version__", "load"]
+__all__ = ["SVC", "SVR", "LinearSVC", "NuSVC", "NuSVR", "OneClassSVM", "__version__", "load"]

@@ -23,7 +23,7 @@ def train(request: TrainRequest) -> int:
         n_features=request.n_features,
         quiet=request.quiet,
     )
-    _refuse_targets(request.data, examples.y)
+    refuse_targets(request.data, examples.y)
     model = LinearSVC(
         **request.solver_params(),
         fit_intercept=request.fit_intercept,
@@ -34,7 +34,7 @@ def train(request: TrainRequest) -> int:
     return request.finish(run, notes={"zero_based": examples.zero_based}, labels=list(model.classes_))
 
 
-def _refuse_targets(path: Path, y: NDArray[Any]) -> None:
+def refuse_targets(path: Path, y: NDArray[Any]) -> None:
     """Say it plainly when a file for regression is given; scikit-learn's words take three lines."""
     if y.dtype.kind == "f":
         odd = y[np.rint(y) != y]

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.persistence import restore
 from cutplane.io.model_file import ModelFile, read_model
 from cutplane.io.svmlight import SvmlightError, load_svmlight
@@ -61,14 +60,14 @@ def _retry(load: Callable[[bool | None], Examples], error: SvmlightError) -> Exa
         raise (second if got_further else error) from None
 
 
-def read_fitted(path: Path) -> tuple[LinearSVC, ModelFile]:
+def read_fitted(path: Path) -> tuple[Any, ModelFile]:
     """Return the estimator in a model file, and the file's own description."""
     file = read_model(path)
     return restore(file, path), file
 
 
 def read_data_for(
-    model: LinearSVC,
+    model: Any,
     file: ModelFile,
     path: Path,
     *,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.table import Table
+from sklearn.base import is_regressor
 
 from cutplane.cli import exit_codes
 from cutplane.cli.data import read_data_for, read_fitted
@@ -33,12 +35,14 @@ def evaluate(
     as_json: JsonOption = False,
     _debug: DebugOption = False,
 ) -> int:
-    """Compare a model's predictions with the labels in DATA.
+    """Compare a model's predictions with the labels or targets in DATA.
 
     Accuracy, balanced accuracy (the mean of the classes' recalls), area under the ROC curve, F1 and
-    the confusion matrix.
+    the confusion matrix; of a regression the mean absolute and squared errors and R².
     """
     model, file = read_fitted(model_path)
+    if is_regressor(model):
+        return _evaluate_regression(model, file, model_path, data, zero_based, threads, as_json)
     if model.classes_.dtype.kind not in "biuf":
         raise ValueError(
             f"{model_path} knows the labels {label_list(model.classes_)}, which are not numbers, so they "
@@ -58,6 +62,32 @@ def evaluate(
         print_json(_as_json(model_path, data, result))
     else:
         _print(result)
+    return exit_codes.OK
+
+
+def _evaluate_regression(
+    model: Any, file: Any, model_path: Path, data: Path, zero_based: bool | None, threads: int | None, as_json: bool
+) -> int:
+    X, y, _ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
+    errors = np.asarray(y, dtype=np.float64) - model.predict(X)
+    spread = float(np.sum((y - np.mean(y)) ** 2))
+    figures = {
+        "mean_absolute_error": float(np.abs(errors).mean()),
+        "root_mean_squared_error": float(np.sqrt(np.mean(errors**2))),
+        "r2": 1.0 - float(errors @ errors) / spread if spread > 0.0 else None,
+    }
+    if as_json:
+        print_json({"model": model_path, "data": data, "n_examples": len(errors), **figures})
+        return exit_codes.OK
+    r2 = figures["r2"]
+    print_facts(
+        [
+            ("examples", f"{len(errors):,}"),
+            ("mean absolute error", f"{figures['mean_absolute_error']:.6g}"),
+            ("root mean squared error", f"{figures['root_mean_squared_error']:.6g}"),
+            ("R²", "not defined, all targets are equal" if r2 is None else f"{r2:.4f}"),
+        ]
+    )
     return exit_codes.OK
 
 

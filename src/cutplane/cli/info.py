@@ -9,13 +9,13 @@ from cutplane.cli.data import read_fitted
 from cutplane.cli.options import DebugOption, JsonOption, ModelArgument
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.summary import certificate_facts, certificate_json, label_list
-from cutplane.estimators.linear_svc import LinearSVC
 
 
 def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOption = False) -> int:
     """Show a model's kind, parameters and certificate."""
     model, file = read_fitted(model_path)
-    nonzero = np.count_nonzero(model.coef_)
+    kernel = hasattr(model, "support_")
+    nonzero = int(np.sum(model.n_support_)) if kernel else np.count_nonzero(model.coef_)
     params = file.metadata["params"]
     if as_json:
         print_json(
@@ -25,19 +25,22 @@ def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOp
                 "library_version": file.library_version,
                 "format_version": file.format_version,
                 "params": params,
-                "n_nonzero_weights": nonzero,
+                "n_support_vectors" if kernel else "n_nonzero_weights": nonzero,
                 **certificate_json(model),
             }
         )
         return exit_codes.OK
-    defaults = LinearSVC().get_params(deep=False)
+    defaults = type(model)().get_params(deep=False)
     chosen = [f"{name}={value!r}" for name, value in params.items() if name == "C" or value != defaults[name]]
     print_facts(
         [
             ("model", f"{file.kind}({', '.join(chosen)})"),
             ("written by", f"Cutplane {file.library_version}, file format {file.format_version}"),
-            ("features", f"{model.n_features_in_:,} ({nonzero:,} weights are not zero)"),
-            ("classes", label_list(model.classes_)),
+            (
+                "features",
+                f"{model.n_features_in_:,} ({nonzero:,} {'support vectors' if kernel else 'weights are not zero'})",
+            ),
+            *([("classes", label_list(model.classes_))] if hasattr(model, "classes_") else []),
             *certificate_facts(model),
         ]
     )

@@ -14,6 +14,7 @@ class Task(StrEnum):
     """What there is to learn."""
 
     classes = "classes"
+    regression = "regression"
 
 
 class Method(StrEnum):

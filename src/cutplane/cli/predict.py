@@ -50,6 +50,8 @@ def predict(
         check_text_output(output, inputs=[model_path, data])
     model, file = read_fitted(model_path)
     X = read_data_for(model, file, data, zero_based=zero_based, threads=threads).X
+    if scores and not hasattr(model, "decision_function"):
+        raise ValueError(f"{model_path} is a regression: its predictions are its scores; leave out --scores.")
     labels = [plain_label(label) for label in model.predict(X)]
     values = model.decision_function(X) if scores else None
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cutplane.cli.kernel_options import KernelOptions
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.training import Run
 from cutplane.estimators.persistence import save
@@ -33,6 +34,7 @@ class TrainRequest:
     plot: Path | None
     as_json: bool
     quiet: bool
+    kernel: KernelOptions | None = None
 
     def solver_params(self) -> dict[str, Any]:
         """The parameters that every linear estimator takes under the same names."""

@@ -8,6 +8,17 @@ from typing import Annotated
 
 import typer
 
+from cutplane.cli.kernel_options import (
+    CacheOption,
+    Coef0Option,
+    DegreeOption,
+    EpsilonOption,
+    GammaOption,
+    KernelOption,
+    KernelOptions,
+    ProbabilityOption,
+    gamma_or_word,
+)
 from cutplane.cli.options import (
     ClassWeight,
     DataArgument,
@@ -67,6 +78,13 @@ def train(
             show_default=False,
         ),
     ] = None,
+    kernel: KernelOption = None,
+    gamma: GammaOption = "scale",
+    degree: DegreeOption = 3,
+    coef0: Coef0Option = 0.0,
+    epsilon: EpsilonOption = 0.1,
+    cache_size: CacheOption = None,
+    probability: ProbabilityOption = False,
     threads: ThreadsOption = None,
     zero_based: ZeroBasedOption = None,
     n_features: Annotated[
@@ -109,6 +127,21 @@ def train(
         plot=plot,
         as_json=as_json,
         quiet=quiet,
+        kernel=None
+        if kernel is None
+        else KernelOptions(kernel.value, gamma_or_word(gamma), degree, coef0, epsilon, cache_size, probability),
     )
+    if kernel is not None:
+        return _train_kernel(task, request)
+    if task not in _TASKS:
+        raise typer.BadParameter(f"{task.value} needs --kernel.", param_hint="--task")
     status: int = import_module(_TASKS[task]).train(request)
     return status
+
+
+def _train_kernel(task: Task, request: TrainRequest) -> int:
+    if task not in (Task.classes, Task.regression):
+        raise typer.BadParameter("is for --task classes and --task regression.", param_hint="--kernel")
+    from cutplane.cli import kernels
+
+    return kernels.train(request) if task is Task.classes else kernels.train_regression(request)

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.cli import exit_codes
 from cutplane.cli.output import warn
-from cutplane.cli.summary import certificate_facts, certificate_json, label_list, stop_reason
-from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.cli.summary import PROVEN, certificate_facts, certificate_json, label_list, stop_reason
 from cutplane.report.progress import TrainingProgress
 
 
@@ -22,7 +22,7 @@ from cutplane.report.progress import TrainingProgress
 class Run:
     """A trained model and what it took."""
 
-    model: LinearSVC
+    model: Any
     n_examples: int
     seconds: float
 
@@ -32,13 +32,14 @@ class Run:
         reason = stop_reason(self.model)
         if reason == "interrupted":
             return exit_codes.INTERRUPTED
-        return exit_codes.OK if reason == "gap" else exit_codes.NOT_PROVEN
+        return exit_codes.OK if reason in PROVEN else exit_codes.NOT_PROVEN
 
     def facts(self) -> list[tuple[str, str]]:
         """The summary for people."""
+        classes = getattr(self.model, "classes_", None)
         return [
             ("data", f"{self.n_examples:,} examples, {self.model.n_features_in_:,} features"),
-            ("classes", label_list(self.model.classes_)),
+            *([] if classes is None else [("classes", label_list(classes))]),
             *certificate_facts(self.model),
             ("trained in", f"{self.seconds:.2f} s"),
         ]
@@ -48,9 +49,10 @@ class Run:
         return {"n_examples": self.n_examples, **certificate_json(self.model), "seconds": self.seconds}
 
 
-def fit(model: LinearSVC, X: Any, y: NDArray[Any], *, quiet: bool) -> Run:
+def fit(model: Any, X: Any, y: NDArray[Any], *, quiet: bool) -> Run:
     """Train `model` with live progress on the standard error stream."""
-    n_classes = len(np.unique(y))
+    # Kernel machines run side by side, and share one line of progress.
+    n_classes = len(np.unique(y)) if is_classifier(model) and not hasattr(model, "kernel") else 2
     progress = TrainingProgress(model.tol, problems=1 if n_classes == 2 else n_classes, enabled=not quiet)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught, progress:
