@@ -37,7 +37,7 @@ class Curve:
             p = expit(self.at[0] * decisions + self.at[1])
         else:
             p = np.interp(decisions, self.at, self.values)
-        return np.clip(p, _LEAST, 1.0 - _LEAST)
+        return np.asarray(np.clip(p, _LEAST, 1.0 - _LEAST))
 
 
 def fit_curve(kind: str, decisions: Array, positive: NDArray[np.bool_], weights: Array) -> Curve:

@@ -223,16 +223,19 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if k == 2:
             return (decisions[:, 0] > 0).astype(np.intp)
         if not self._pairwise:
-            return np.argmax(decisions, axis=1)
+            return np.asarray(np.argmax(decisions, axis=1))
         if self.break_ties:
-            return np.argmax(one_vs_one.class_scores(decisions, k), axis=1)
-        return np.argmax(one_vs_one.votes(decisions, k), axis=1)
+            return np.asarray(np.argmax(one_vs_one.class_scores(decisions, k), axis=1))
+        return np.asarray(np.argmax(one_vs_one.votes(decisions, k), axis=1))
 
     # --- probabilities ---
 
     def _own_decisions(self, problem: DualProblem, result: SMOResult) -> Array:
         """The decision value of every example of the problem: its gradient is Qa + p, with Q_ij = y_i y_j K_ij."""
-        scale, intercept = self._scale(result)
+        try:
+            scale, intercept = self._scale(result)
+        except ValueError:  # a fold that leaves no margin tells nothing
+            return np.zeros(len(problem.y))
         return np.asarray(problem.y * (result.gradient - problem.p) / scale + intercept)
 
     def _calibrated(self, training: MachineTraining, matrix: KernelMatrix, kept: Kept, splits: list[Split]) -> Any:
@@ -249,7 +252,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             for number, split in enumerate(splits)
         ]
 
-    @available_if(_wants_probability)
+    @available_if(_wants_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, of shape (n, n_classes); the largest of a row is that of `predict`.
 
@@ -270,7 +273,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             p = sides / sides.sum(axis=1, keepdims=True)
         return agree(p, self._winners(decisions))
 
-    @available_if(_wants_probability)
+    @available_if(_wants_probability)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):

@@ -104,7 +104,7 @@ class KernelMachine(Savable, BaseEstimator):
         if self.kernel == "precomputed":
             return 1.0
         if self.gamma == "auto":
-            return 1.0 / X.shape[1]
+            return 1.0 / int(X.shape[1])
         with np.errstate(over="ignore", invalid="ignore"):
             variance = _variance(X)
             gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
@@ -148,7 +148,7 @@ class KernelMachine(Savable, BaseEstimator):
         weights = np.asarray(_check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64))
         if not np.any(weights > 0):
             raise ValueError("Invalid input - all samples have zero or negative weights; at least one must be above 0.")
-        return np.maximum(weights, 0.0)
+        return np.asarray(np.maximum(weights, 0.0))
 
     def _arrange(self, kernel: Kernel, X: Any, order: NDArray[np.intp]) -> tuple[KernelMatrix, NDArray[np.int64]]:
         """The kernel matrix, and where in it the examples `order` lie.
