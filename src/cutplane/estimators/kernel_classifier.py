@@ -74,21 +74,23 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._check_every_class(codes, weights)
         self._pairwise = len(self.classes_) > 2 and self.multi_class == "ovo"
         kernel = self._make_kernel(X)
-        kept = np.flatnonzero(weights > 0)
-        order = kept[np.argsort(codes[kept], kind="stable")]
+        order = np.flatnonzero(weights > 0)
+        if self._pairwise:  # the rows of a pair lie together then
+            order = order[np.argsort(codes[order], kind="stable")]
         splits = self._splits(codes[order], weights[order])
         problems = [self._problem(split) for split in splits]
+        folds = self._folds(codes[order]) if self.probability else None
         begin = time.perf_counter()
         matrix, positions = self._arrange(kernel, X, order)
-        examples = Kept(codes[order], own_weights[order], positions)
+        examples = Kept(own_weights[order], positions)
         results = training.run(matrix, examples.machines(problems, splits))
         self._assemble(X, kernel, order, codes, splits, results)
         self._certify(results, training)
         self.n_iter_ = np.array([result.n_iter for result in results], np.int32)
         self._curves: list[Curve] | None = None
-        if self.probability:
+        if folds is not None:
             left = None if self.time_limit is None else max(1e-9, self.time_limit - (time.perf_counter() - begin))
-            self._curves = self._calibrated(training.silent(left), matrix, examples, splits)
+            self._curves = self._calibrated(training.silent(left), matrix, examples, splits, folds)
         return self
 
     # --- checks ---
@@ -162,6 +164,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         else:
             dual_coef = np.vstack(coefficients)
         used = np.flatnonzero(dual_coef.any(axis=0))
+        used = used[np.argsort(of_kept[used], kind="stable")]
         self.n_support_ = np.bincount(of_kept[used], minlength=k).astype(np.int32)
         self._keep(X, kernel, order[used], np.ascontiguousarray(dual_coef[:, used]), np.array(intercepts))
 
@@ -238,9 +241,13 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             return np.zeros(len(problem.y))
         return np.asarray(problem.y * (result.gradient - problem.p) / scale + intercept)
 
-    def _calibrated(self, training: MachineTraining, matrix: KernelMatrix, kept: Kept, splits: list[Split]) -> Any:
+    def _folds(self, codes: Codes) -> Folds:
+        return Folds.of(codes, [_shown(label) for label in self.classes_], self.random_state)
+
+    def _calibrated(
+        self, training: MachineTraining, matrix: KernelMatrix, kept: Kept, splits: list[Split], folds: Folds
+    ) -> list[Curve]:
         """A curve for each machine, from decisions on examples that were left out of training."""
-        folds = Folds.of(kept.codes, [_shown(label) for label in self.classes_], self.random_state)
         parts = [folds.without(split, number) for split in splits for number in range(folds.count)]
         problems = [self._problem(part) for part in parts]
         results = training.run(matrix, kept.machines(problems, parts))

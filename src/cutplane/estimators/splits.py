@@ -34,9 +34,8 @@ class Split:
 
 @dataclass(frozen=True)
 class Kept:
-    """The examples that take part in training: their classes, weights, and places in the kernel matrix."""
+    """The examples that take part in training: their weights, and their places in the kernel matrix."""
 
-    codes: Codes
     weights: Array
     positions: NDArray[np.int64]
 
