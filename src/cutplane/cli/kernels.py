@@ -71,7 +71,7 @@ def _params(request: TrainRequest) -> dict[str, Any]:
         "degree": kernel.degree,
         "coef0": kernel.coef0,
         "cache_size": kernel.cache_size,
-        "max_iter": None if request.max_iter == _MAX_ITER_OF_LINEAR else request.max_iter,
+        "max_iter": -1 if request.max_iter == _MAX_ITER_OF_LINEAR else request.max_iter,
         "time_limit": request.time_limit,
         "n_jobs": request.threads,
     }

@@ -99,7 +99,7 @@ def train(
     quiet: QuietOption = False,
     _debug: DebugOption = False,
 ) -> int:
-    """Train a linear SVM and prove how close to optimal it is.
+    """Train a linear or kernel SVM and prove how close to optimal it is.
 
     Reads DATA, writes MODEL. Ctrl-C stops training and saves the best model so far with the gap that
     was proven for it.
