@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 import warnings
 from typing import Any
@@ -578,6 +579,7 @@ def test_unfitted_models_are_said_to_be() -> None:
 # --- files ---
 
 
+@functools.cache
 def cases() -> dict[str, tuple[Any, Any]]:
     X, y = iris()
     K = rbf_kernel(X, X)
