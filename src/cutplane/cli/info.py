@@ -16,7 +16,8 @@ from cutplane.cli.summary import certificate_facts, certificate_json, label_list
 def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOption = False) -> int:
     """Show a model's kind, parameters and certificate."""
     model, file = read_fitted(model_path)
-    nonzero = np.count_nonzero(model.coef_)
+    kernel = hasattr(model, "support_")
+    nonzero = int(np.sum(model.n_support_)) if kernel else np.count_nonzero(model.coef_)
     params = file.metadata["params"]
     if as_json:
         print_json(
@@ -26,7 +27,7 @@ def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOp
                 "library_version": file.library_version,
                 "format_version": file.format_version,
                 "params": params,
-                "n_nonzero_weights": nonzero,
+                "n_support_vectors" if kernel else "n_nonzero_weights": nonzero,
                 **certificate_json(model),
             }
         )
@@ -37,7 +38,10 @@ def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOp
         [
             ("model", f"{file.kind}({', '.join(chosen)})"),
             ("written by", f"Cutplane {file.library_version}, file format {file.format_version}"),
-            ("features", f"{_features(model):,} ({nonzero:,} weights are not zero)"),
+            (
+                "features",
+                f"{_features(model):,} ({nonzero:,} {'support vectors' if kernel else 'weights are not zero'})",
+            ),
             *([("classes", label_list(model.classes_))] if hasattr(model, "classes_") else []),
             *certificate_facts(model),
         ]
@@ -47,4 +51,4 @@ def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOp
 
 def _features(model: Any) -> int:
     """Numbers of features, or of weights where a structured model makes its own features."""
-    return int(getattr(model, "n_features_in_", np.size(model.coef_)))
+    return int(model.n_features_in_ if hasattr(model, "n_features_in_") else np.size(model.coef_))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cutplane.cli.data import Examples
+from cutplane.cli.kernel_options import KernelOptions
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.reporting import Report
 from cutplane.cli.training import Run
@@ -44,6 +45,7 @@ class TrainRequest:
     depth: int | None = None
     alphabet: str = "dna"
     template: Path | None = None
+    kernel: KernelOptions | None = None
 
     def solver_params(self) -> dict[str, Any]:
         """The parameters that every linear estimator takes under the same names."""

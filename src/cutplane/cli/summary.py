@@ -14,8 +14,12 @@ _REASONS = {
     "time_limit": "the time limit came first",
     "max_iter": "the iteration limit came first",
     "stalled": "no further progress was possible in double precision",
+    "pair": "the pair of variables that was chosen violates less than tol, which proves nothing",
     "gap": "the tolerance is proven",
+    "kkt": "the optimality conditions hold within the tolerance",
 }
+# The tolerance that was asked for is met: the relative gap, or the violation of the optimality conditions.
+PROVEN = ("gap", "kkt")
 
 
 def stop_reason(model: Any) -> str:
@@ -27,10 +31,12 @@ def stop_reason(model: Any) -> str:
 def certificate_facts(model: Any) -> list[tuple[str, str]]:
     """The certificate in words; of more than two classes the worst gap, and bounds on the sum."""
     several = np.ndim(model.gap_) > 0
-    each = " for each class against the rest" if several else ""
-    total = ", summed over classes" if several else ""
+    pairs = several and getattr(model, "multi_class", "ovr") == "ovo"
+    each = (" for each pair of classes" if pairs else " for each class against the rest") if several else ""
+    total = (", summed over pairs" if pairs else ", summed over classes") if several else ""
     lower, upper = np.sum(model.lower_bound_), np.sum(model.objective_)
-    iterations = f"{model.n_iter_:,} iteration{'' if model.n_iter_ == 1 else 's'}"
+    n_iter = int(np.sum(model.n_iter_))
+    iterations = f"{n_iter:,} iteration{'' if n_iter == 1 else 's'}"
     return [
         ("certificate", f"{proven_within(float(np.max(model.gap_)))}{each}"),
         ("objective", f"{lower:.8g} ≤ optimum ≤ {upper:.8g} (this model){total}"),
@@ -47,7 +53,7 @@ def certificate_json(model: Any) -> dict[str, Any]:
         "lower_bound": model.lower_bound_,
         "gap": model.gap_,
         "tol": model.tol,
-        "proven": stop_reason(model) == "gap",
+        "proven": stop_reason(model) in PROVEN,
         "stop_reason": model.stop_reason_,
         "n_iter": model.n_iter_,
     }

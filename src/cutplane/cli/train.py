@@ -8,6 +8,17 @@ from typing import Annotated
 
 import typer
 
+from cutplane.cli.kernel_options import (
+    CacheOption,
+    Coef0Option,
+    DegreeOption,
+    EpsilonOption,
+    GammaOption,
+    KernelOption,
+    KernelOptions,
+    ProbabilityOption,
+    gamma_or_word,
+)
 from cutplane.cli.options import (
     ClassWeight,
     DataArgument,
@@ -88,6 +99,13 @@ def train(
             show_default=False,
         ),
     ] = None,
+    kernel: KernelOption = None,
+    gamma: GammaOption = "scale",
+    degree: DegreeOption = 3,
+    coef0: Coef0Option = 0.0,
+    epsilon: EpsilonOption = 0.1,
+    cache_size: CacheOption = None,
+    probability: ProbabilityOption = False,
     threads: ThreadsOption = None,
     zero_based: ZeroBasedOption = None,
     n_features: Annotated[
@@ -133,7 +151,7 @@ def train(
     quiet: QuietOption = False,
     _debug: DebugOption = False,
 ) -> int:
-    """Train a linear SVM and prove how close to optimal it is.
+    """Train a linear or kernel SVM and prove how close to optimal it is.
 
     Reads DATA, writes MODEL. Ctrl-C stops training and saves the best model so far with the gap that
     was proven for it.
@@ -171,6 +189,21 @@ def train(
         spectrum_order=spectrum_order,
         depth=depth,
         alphabet=alphabet,
+        kernel=None
+        if kernel is None
+        else KernelOptions(kernel.value, gamma_or_word(gamma), degree, coef0, epsilon, cache_size, probability),
     )
+    if kernel is not None:
+        return _train_kernel(task, request)
+    if task not in _TASKS:
+        raise typer.BadParameter(f"{task.value} needs --kernel.", param_hint="--task")
     status: int = import_module(_TASKS[task]).train(request)
     return status
+
+
+def _train_kernel(task: Task, request: TrainRequest) -> int:
+    if task not in (Task.classes, Task.regression):
+        raise typer.BadParameter("is for --task classes and --task regression.", param_hint="--kernel")
+    from cutplane.cli import kernels
+
+    return kernels.train(request) if task is Task.classes else kernels.train_regression(request)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.cli import exit_codes
 from cutplane.cli.output import warn
-from cutplane.cli.summary import certificate_facts, certificate_json, label_list, stop_reason
+from cutplane.cli.summary import PROVEN, certificate_facts, certificate_json, label_list, stop_reason
 from cutplane.report.progress import TrainingProgress
 
 
@@ -32,7 +32,7 @@ class Run:
         reason = stop_reason(self.model)
         if reason == "interrupted":
             return exit_codes.INTERRUPTED
-        return exit_codes.OK if reason == "gap" else exit_codes.NOT_PROVEN
+        return exit_codes.OK if reason in PROVEN else exit_codes.NOT_PROVEN
 
     def facts(self) -> list[tuple[str, str]]:
         """The summary for people."""
@@ -56,7 +56,8 @@ def fit(model: Any, X: Any, y: NDArray[Any], *, quiet: bool, problems: int | Non
     its `fit`.
     """
     if problems is None:
-        problems = len(np.unique(y)) if is_classifier(model) else 1
+        # Kernel machines run side by side, and share one line of progress.
+        problems = len(np.unique(y)) if is_classifier(model) and not hasattr(model, "kernel") else 1
     progress = TrainingProgress(model.tol, problems=1 if problems == 2 else problems, enabled=not quiet)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught, progress:

@@ -121,7 +121,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         training = self._training()
         if not isinstance(self.nu, (int, float, np.floating)) or isinstance(self.nu, bool) or not 0.0 < self.nu <= 1.0:
             raise ValueError(f"nu={self.nu!r} must be a number greater than 0, at most 1.")
-        X = validation.check_unlabelled(self, X)
+        X = validation.check_rows(self, X, reset=True)
         weights = validation.check_sample_weight(sample_weight, X)
         square = _largest_square(X)
         stopping = training.stopping

@@ -14,6 +14,7 @@ from cutplane.estimators.history_arrays import history_from_arrays, history_to_a
 from cutplane.estimators.savable import Arrays, Savable
 from cutplane.io.model_file import ModelFile, ModelFileError, read_model, write_model
 from cutplane.io.plain_json import encode
+from cutplane.kernels.smo import SMOStopReason
 from cutplane.solvers.result import StopReason
 
 # The modules of the estimators that files may hold, imported when a file names one.
@@ -28,9 +29,15 @@ _KINDS: dict[str, str] = {
     "StringSVC": "cutplane.estimators.string_svc",
     "SequenceSVM": "cutplane.estimators.sequence_svm",
     "StructuralSVM": "cutplane.estimators.structural_svm",
+    "NuSVC": "cutplane.estimators.svc",
+    "NuSVR": "cutplane.estimators.svr",
+    "OneClassSVM": "cutplane.estimators.one_class_svm",
+    "SVC": "cutplane.estimators.svc",
+    "SVR": "cutplane.estimators.svr",
 }
 _BOUNDS = ("objective", "lower_bound", "gap")
 _PARAM = "param."
+_REASONS = {*get_args(StopReason), *get_args(SMOStopReason)}
 
 
 def save(model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None) -> None:
@@ -163,10 +170,17 @@ def _certificate(stored: dict[str, Any]) -> dict[str, Any]:
     if len(shape) > 1 or any(values.shape != shape for values in bounds.values()):
         raise ValueError("the certificate is not one number per problem")
     reasons = list(stored["stop_reason"]) if shape else [stored["stop_reason"]]
-    if len(reasons) != (shape[0] if shape else 1) or not set(reasons) <= set(get_args(StopReason)):
+    if len(reasons) != (shape[0] if shape else 1) or not set(reasons) <= _REASONS:
         raise ValueError(f"{stored['stop_reason']!r} is no reason to stop")
     return {
         **{name: values if shape else float(values) for name, values in bounds.items()},
         "stop_reason_": reasons if shape else reasons[0],
-        "n_iter_": int(stored["n_iter"]),
+        "n_iter_": _iterations(stored["n_iter"]),
     }
+
+
+def _iterations(stored: Any) -> Any:
+    """A number, or one for each machine."""
+    if not isinstance(stored, list):
+        return int(stored)
+    return np.array([int(number) for number in stored], dtype=np.int32)

@@ -86,6 +86,14 @@ def check_not_negative(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_share(name: str, value: Any) -> float:
+    """A number above zero and at most one, as a float."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not 0 < value <= 1:
+        raise ValueError(f"{name}={value!r} must be a number greater than 0 and at most 1.")
+    return float(value)
+
+
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """One of the strings that are accepted."""
     if value not in choices:
@@ -130,11 +138,12 @@ def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return X, y
 
 
-def check_unlabelled(estimator: Any, X: Any) -> Any:
-    """X as `check_examples` has it, where there is no y."""
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as `check_examples` has it, where there is no y; unless `reset`, X must have the features of the fit."""
     X = validate_data(
         estimator,
         X,
+        reset=reset,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
         accept_large_sparse=True,

@@ -123,7 +123,8 @@ class Kernel:
 
     def _called(self, A: Any, B: Any) -> Block:
         assert self.function is not None
-        values = np.asarray(self.function(A, B))
+        values = self.function(A, B)
+        values = values.toarray() if sp.issparse(values) else np.asarray(values)
         expected = (A.shape[0], B.shape[0])
         if values.shape != expected:
             raise ValueError(f"The kernel function returned shape {values.shape}; for these examples it is {expected}.")

@@ -93,7 +93,7 @@ class KernelMatrix:
             warnings.warn(
                 f"The kernel cache of {self.cache_bytes} bytes holds {self.core.capacity} rows of the "
                 f"{self.size} x {self.size} kernel matrix ({self.row_bytes} bytes a row): training works, but computes "
-                "rows over and over. A larger cache_bytes is faster.",
+                "rows over and over. A larger cache is faster.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -71,11 +71,11 @@ class TrainingProgress:
         """Leave the last state on the screen."""
         self._bars.stop()
 
-    def __call__(self, step: Step) -> None:
-        """Show `step`."""
+    def __call__(self, step: Any) -> None:
+        """Show `step`: a `Step`, or that of a kernel machine, several of which may run side by side."""
         if not self._shown:
             return
-        if self._task is None or step.iteration <= self._last_iteration:
+        if self._task is None or (isinstance(step, Step) and step.iteration <= self._last_iteration):
             self._begin_problem()
         assert self._task is not None
         self._last_iteration = step.iteration
@@ -103,9 +103,7 @@ def log_fraction(first_gap: float, gap: float, tol: float) -> float:
     return min(1.0, max(0.0, math.log(first_gap / gap) / math.log(first_gap / tol)))
 
 
-def describe(step: Step) -> str:
+def describe(step: Any) -> str:
     """One line about `step`; a narrow terminal cuts off the end, so what matters most comes first."""
-    return (
-        f"gap {step.gap:.1e}  {step.lower:.6g} ≤ optimum ≤ {step.upper:.6g}  "
-        f"iteration {step.iteration}  planes {step.planes}"
-    )
+    last = f"planes {step.planes}" if isinstance(step, Step) else f"machine {step.machine + 1}"
+    return f"gap {step.gap:.1e}  {step.lower:.6g} ≤ optimum ≤ {step.upper:.6g}  iteration {step.iteration}  {last}"

@@ -1,0 +1,89 @@
+"""Options of `cutplane train` for kernel machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from cutplane.cli.options import positive
+
+
+class KernelName(StrEnum):
+    """Kernels that have a name and take examples with features."""
+
+    rbf = "rbf"
+    linear = "linear"
+    poly = "poly"
+    sigmoid = "sigmoid"
+    laplacian = "laplacian"
+    chi2 = "chi2"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOptions:
+    """What was asked for of the kernel."""
+
+    kernel: str
+    gamma: str | float
+    degree: int
+    coef0: float
+    epsilon: float
+    cache_size: float | None
+    probability: bool
+
+
+def gamma_or_word(value: str) -> str | float:
+    """A number, or "scale" or "auto"."""
+    if value in ("scale", "auto"):
+        return value
+    try:
+        number = positive(float(value))
+    except ValueError:
+        raise typer.BadParameter(f"{value!r} is not a number, 'scale' or 'auto'.", param_hint="--gamma") from None
+    assert number is not None
+    return number
+
+
+def not_negative(value: float) -> float:
+    """Refuse a number below zero."""
+    if not value >= 0.0:
+        raise typer.BadParameter(f"{value:g} is not a number of 0 or more.")
+    return value
+
+
+KernelOption = Annotated[
+    KernelName | None,
+    typer.Option("--kernel", help="Train a kernel machine by SMO, not a linear model.", show_default=False),
+]
+GammaOption = Annotated[
+    str,
+    typer.Option(
+        metavar="G", help="With --kernel: its gamma, a number, 'scale' (1 / (features * variance)) or 'auto'."
+    ),
+]
+DegreeOption = Annotated[int, typer.Option(min=0, metavar="N", help="With --kernel poly: its degree.")]
+Coef0Option = Annotated[
+    float, typer.Option("--coef0", metavar="R", help="With --kernel poly or sigmoid: the constant.")
+]
+EpsilonOption = Annotated[
+    float,
+    typer.Option(
+        callback=not_negative, metavar="E", help="With --kernel and --task regression: errors that cost nothing."
+    ),
+]
+CacheOption = Annotated[
+    float | None,
+    typer.Option(
+        "--cache-size",
+        callback=positive,
+        metavar="MB",
+        help="With --kernel: memory for kernel rows; a quarter of what is free unless given.",
+        show_default=False,
+    ),
+]
+ProbabilityOption = Annotated[
+    bool, typer.Option("--probability", help="With --kernel: learn probabilities by cross-validation too.")
+]

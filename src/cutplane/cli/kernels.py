@@ -1,0 +1,77 @@
+"""`cutplane train --kernel`: kernel machines for classes and for regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cutplane.cli.classification import refuse_targets
+from cutplane.cli.data import read_data
+from cutplane.cli.request import TrainRequest
+from cutplane.cli.training import fit
+from cutplane.estimators.svc import SVC
+from cutplane.estimators.svr import SVR
+
+# The default of --max-iter, in cutting planes; a kernel machine takes many more, cheaper steps, and has no limit.
+_MAX_ITER_OF_LINEAR = 10_000
+
+
+def train(request: TrainRequest) -> int:
+    """Train a kernel classifier on the examples of an svmlight file."""
+    examples = _read(request)
+    refuse_targets(request.data, examples.y)
+    assert request.kernel is not None
+    model = SVC(**_params(request), class_weight=request.class_weight, probability=request.kernel.probability)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet)
+    labels = [f"machine {number + 1}" for number in range(np.size(model.gap_))]
+    return request.finish(run, notes={"zero_based": examples.zero_based}, labels=labels)
+
+
+def train_regression(request: TrainRequest) -> int:
+    """Train a kernel regression on the examples of an svmlight file."""
+    examples = _read(request)
+    assert request.kernel is not None
+    model = SVR(**_params(request), epsilon=request.kernel.epsilon)
+    run = fit(model, examples.X, examples.y.astype(np.float64), quiet=request.quiet)
+    return request.finish(run, notes={"zero_based": examples.zero_based})
+
+
+def _read(request: TrainRequest) -> Any:
+    _refuse_linear_options(request)
+    return read_data(
+        request.data,
+        zero_based=request.zero_based,
+        threads=request.threads,
+        n_features=request.n_features,
+        quiet=request.quiet,
+    )
+
+
+def _refuse_linear_options(request: TrainRequest) -> None:
+    given = {
+        "--method": request.method != "auto",
+        "--line-search": request.line_search != "exact",
+        "--no-intercept": not request.fit_intercept,
+        "--intercept-scaling": request.intercept_scaling is not None,
+    }
+    for option in given:
+        if given[option]:
+            raise ValueError(f"{option} is for linear models; leave it out with --kernel.")
+
+
+def _params(request: TrainRequest) -> dict[str, Any]:
+    kernel = request.kernel
+    assert kernel is not None
+    return {
+        "C": request.C,
+        "tol": request.tol,
+        "kernel": kernel.kernel,
+        "gamma": kernel.gamma,
+        "degree": kernel.degree,
+        "coef0": kernel.coef0,
+        "cache_size": kernel.cache_size,
+        "max_iter": -1 if request.max_iter == _MAX_ITER_OF_LINEAR else request.max_iter,
+        "time_limit": request.time_limit,
+        "n_jobs": request.threads,
+    }
