@@ -14,7 +14,9 @@ def readme(result: dict) -> str:
         machine = cell["machine"]
         for trainer, run in cell["runs"].items():
             gap = f"{run['gap']:.2%}" if "gap" in run else ""
-            rows.append([name, trainer, f"{run['figure']:.2f} {cell['figure']}", f"{median(run['seconds']):.2g} s", gap])
+            rows.append(
+                [name, trainer, f"{run['figure']:.2f} {cell['figure']}", f"{median(run['seconds']):.2g} s", gap]
+            )
     words = (
         "Label sequences: test figure, seconds from lists of feature names to a model, and the gap that is proven. "
         f"Everyone has the same features; C was chosen on a fifth of the training data. {machine.get('cpu')}, "

@@ -57,4 +57,4 @@ def test_the_bar_is_logarithmic(first: float, now: float, fraction: float) -> No
 
 def test_an_infinite_gap_is_no_progress() -> None:
     assert log_fraction(math.inf, math.inf, 1e-3) == 0.0
-    assert "gap inf" in describe(step(1, upper=-1.0, lower=-2.0))
+    assert "gap inf" in describe(step(1, upper=math.inf, lower=-2.0))

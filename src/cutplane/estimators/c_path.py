@@ -38,7 +38,7 @@ class CPathMixin:
         >>> from cutplane import LinearSVC
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
         >>> [round(float(model.coef_[0, 0]), 2) for model in LinearSVC(tol=1e-6).path(X, y, [0.1, 1.0, 10.0])]
-        [0.4, 1.33, 2.0]
+        [0.4, 1.0, 2.0]
         """
         grid = validation.check_grid(Cs)
         pattern: Any = clone(self)

@@ -73,7 +73,11 @@ class KernelMatrix:
             return _core.KernelMatrix.stored(_check_precomputed(X), self.cache_bytes)
         if kernel.name == "callable":
             return _core.KernelMatrix.called(self._called_rows, kernel.diagonal(X), self.cache_bytes)
-        return _core.KernelMatrix.computed(kernel.examples(X, n_threads=self.n_threads), self.cache_bytes)
+        examples = kernel.examples(X, n_threads=self.n_threads)
+        # No product of two examples is above the larger of their products with themselves.
+        if not np.all(np.isfinite(examples.diagonal(self.n_threads))):
+            raise ValueError("Kernel values are too large for single precision; scale the data, or lower gamma.")
+        return _core.KernelMatrix.computed(examples, self.cache_bytes)
 
     def _called_rows(self, rows: Rows) -> NDArray[np.float32]:
         return self.kernel.block(self._X[rows], self._X)

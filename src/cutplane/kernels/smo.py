@@ -181,7 +181,7 @@ def solve(
     >>> from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
     >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([-1, -1, 1, 1])
     >>> result = solve(DualProblem.classification(y, C=10.0), KernelMatrix(X, Kernel("linear")))
-    >>> result.stop_reason, result.alpha.round(3).tolist(), round(result.rho[0], 3)
+    >>> result.stop_reason, (result.alpha.round(3) + 0.0).tolist(), round(result.rho[0], 3)
     ('kkt', [0.0, 0.5, 0.5, 0.0], 2.0)
     """
     _check(problem, matrix, rows, selection, stopping, eps, tol, working_set, max_iter, time_limit)
