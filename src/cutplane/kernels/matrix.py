@@ -73,7 +73,10 @@ class KernelMatrix:
             return _core.KernelMatrix.stored(_check_precomputed(X), self.cache_bytes)
         if kernel.name == "callable":
             return _core.KernelMatrix.called(self._called_rows, kernel.diagonal(X), self.cache_bytes)
-        return _core.KernelMatrix.computed(kernel.examples(X, n_threads=self.n_threads), self.cache_bytes)
+        examples = kernel.examples(X, n_threads=self.n_threads)
+        if kernel.name in ("linear", "poly"):
+            _check_size(examples.diagonal(self.n_threads))
+        return _core.KernelMatrix.computed(examples, self.cache_bytes)
 
     def _called_rows(self, rows: Rows) -> NDArray[np.float32]:
         return self.kernel.block(self._X[rows], self._X)
@@ -97,6 +100,16 @@ class KernelMatrix:
                 UserWarning,
                 stacklevel=3,
             )
+
+
+def _check_size(diagonal: NDArray[np.float32]) -> None:
+    """No kernel value is larger than the largest K(x, x)."""
+    if not np.all(np.isfinite(diagonal)):
+        row = int(np.flatnonzero(~np.isfinite(diagonal))[0])
+        raise ValueError(
+            f"The kernel of row {row} of X with itself is too large for single precision; "
+            "scale the data, or lower gamma."
+        )
 
 
 def _check_precomputed(K: Any) -> Any:
