@@ -379,5 +379,5 @@ def test_bad_problems(change, message):
 
 
 def test_kernel_values_that_overflow():
-    with pytest.raises(ValueError, match="too large for single precision"):
+    with pytest.raises(ValueError, match="row 0 of X with itself is too large for single precision"):
         KernelMatrix(1e15 * X, Kernel("poly", degree=5))

@@ -74,9 +74,8 @@ class KernelMatrix:
         if kernel.name == "callable":
             return _core.KernelMatrix.called(self._called_rows, kernel.diagonal(X), self.cache_bytes)
         examples = kernel.examples(X, n_threads=self.n_threads)
-        # No product of two examples is above the larger of their products with themselves.
-        if not np.all(np.isfinite(examples.diagonal(self.n_threads))):
-            raise ValueError("Kernel values are too large for single precision; scale the data, or lower gamma.")
+        if kernel.name in ("linear", "poly"):
+            _check_size(examples.diagonal(self.n_threads))
         return _core.KernelMatrix.computed(examples, self.cache_bytes)
 
     def _called_rows(self, rows: Rows) -> NDArray[np.float32]:
@@ -101,6 +100,16 @@ class KernelMatrix:
                 UserWarning,
                 stacklevel=3,
             )
+
+
+def _check_size(diagonal: NDArray[np.float32]) -> None:
+    """No kernel value is larger than the largest K(x, x)."""
+    if not np.all(np.isfinite(diagonal)):
+        row = int(np.flatnonzero(~np.isfinite(diagonal))[0])
+        raise ValueError(
+            f"The kernel of row {row} of X with itself is too large for single precision; "
+            "scale the data, or lower gamma."
+        )
 
 
 def _check_precomputed(K: Any) -> Any:

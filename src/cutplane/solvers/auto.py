@@ -16,7 +16,7 @@ _AMPLE = 2000
 # More features than this make Newton's systems expensive: coordinate ascent is given more time.
 _FEW_FEATURES = 2500
 # Epochs that Newton's method is worth, as they are promised early on and as they turn out; many features make it slow.
-_EPOCHS, _EPOCHS_IF_WIDE = (27.0, 150.0), (float("inf"), 400.0)
+_EPOCHS, _EPOCHS_IF_WIDE = (27.0, 150.0), (float("inf"), 20_000.0)
 # From this many weights on, vectors are long against the examples on a kink, and the many products of Newton's method
 # cost more than the passes of OCA: where examples cannot be visited one by one, nothing else is tried.
 _VERY_WIDE = 100_000
