@@ -200,14 +200,8 @@ def tables(result: dict) -> dict[str, str]:
         lines = []
         for algorithm, r in sorted({(row["algorithm"], row["r"]) for row in rows}):
             mine = [row for row in rows if (row["algorithm"], row["r"]) == (algorithm, r)]
-            lines.append(
-                [
-                    algorithm,
-                    r,
-                    *(measure.median([row[key] for row in mine]) for key in ("seconds", "n_iter", "test_error")),
-                ]
-                + [float(np.std([row["test_error"] for row in mine]))]
-            )
+            middle = [measure.median([row[key] for row in mine]) for key in ("seconds", "n_iter", "test_error")]
+            lines.append([algorithm, r, *middle, float(np.std([row["test_error"] for row in mine]))])
         found["The size of samples (Adult, C = 1)"] = measure.table(
             ["cuts", "r", "seconds", "iterations", "test error %", "deviation"], lines
         )

@@ -86,7 +86,9 @@ class DualAscent:
             left = self._epochs_left(gaps, ledger.allowed_fraction)
             # The pace slackens: what is promised early on takes several times as long.
             limit = self.promise if epochs < 2 * _FIRST_EPOCHS else self.patience
-            if epochs >= _FIRST_EPOCHS and epochs + left > limit:
+            # Until its own bound is the best one (an earlier run may have left a better), the pace says nothing.
+            in_all = epochs + left if ascent.estimate >= ledger.lower else epochs
+            if epochs >= _FIRST_EPOCHS and in_all > limit:
                 self._prove(ledger, ascent)
                 return "stalled"
             # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
