@@ -25,9 +25,10 @@ def readme(result: dict) -> str:
             ]
         )
     words = (
-        "13 values of C from 1e-4 to 100, every model proven to 1e-3: seconds, how many times our dearest single fit that "
-        "is, and LIBLINEAR's C code over the same grid, which does not arrive at the larger C (the last column: how far "
-        f"above the optimum it ends at worst). 2 threads, {result['machine']['cpu']}, {result['machine']['date']}."
+        "13 values of C from 1e-4 to 100, every model proven to 1e-3: seconds, how many times our dearest single fit "
+        "that is, and LIBLINEAR's C code over the same grid, which does not arrive at the larger C (the last column: "
+        "how far above the optimum it ends at worst). "
+        f"2 threads, {result['machine']['cpu']}, {result['machine']['date']}."
     )
     header = ["data", "path", "/ dearest fit", "LIBLINEAR", "ratio", "its worst"]
     return section("The path of C", "python benchmarks/path.py --data DIR", words, markdown_table(header, rows))

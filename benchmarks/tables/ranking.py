@@ -23,8 +23,9 @@ def readme(result: dict) -> str:
             if row["n"] in (100_000, 1_000_000, 5_000_000)
         ]
     words = (
-        "All pairs of examples of different rank, to a proven 1e-3: seconds, and beside them those of plain classification "
-        f"(`LinearSVC`, hinge) on the same data. 2 threads, {result['machine']['cpu']}, {result['machine']['date']}."
+        "All pairs of examples of different rank, to a proven 1e-3: seconds, and beside them those of plain "
+        "classification (`LinearSVC`, hinge) on the same data. "
+        f"2 threads, {result['machine']['cpu']}, {result['machine']['date']}."
     )
     table = markdown_table(["data", "examples", "all pairs", "classification"], rows)
     return section("Ranking", "python benchmarks/ranking.py --data DIR", words, table)

@@ -25,8 +25,8 @@ def readme(result: dict) -> str:
                 ]
             )
     words = (
-        "Checkers (4 x 4 board, noise 0.02), Gaussian kernel, C = 1 per example, cuts of 400 examples. The paper needed "
-        "1,411 s (constant-time, 3.23 %) and 60,101 s (linear-time, 2.99 %) for a million examples in 2008. "
+        "Checkers (4 x 4 board, noise 0.02), Gaussian kernel, C = 1 per example, cuts of 400 examples. The paper, in "
+        "2008, needed 1,411 s (constant-time, 3.23 %) and 60,101 s (linear-time, 2.99 %) for a million examples. "
         f"{part['threads']} threads, {part['machine']['cpu']}, {part['machine']['date']}."
     )
     table = markdown_table(["cuts", "examples", "training", "iterations", "test error"], rows)
