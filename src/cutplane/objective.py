@@ -157,8 +157,8 @@ class SmoothObjective(Objective):
 
     @property
     def newton_pays(self) -> bool:
-        """Whether Newton's method beats cutting planes where dual ascent is slow."""
-        return True
+        """Whether Newton's method is worth trying: it works on copies of the examples near their kinks."""
+        return not self.source.streamed
 
     def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
         """The risk rounded over h at a point, and the plane below the risk itself that it gives."""

@@ -21,6 +21,9 @@ class Source(ABC):
     overridden where it can be done faster.
     """
 
+    #: Whether rows are read from a file pass by pass, so that `take` copies into memory what may not fit there.
+    streamed: bool = False
+
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:

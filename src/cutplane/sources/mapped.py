@@ -49,6 +49,8 @@ class MappedSource(Source):
         0 leaves it to OpenMP.
     """
 
+    streamed = True
+
     def __init__(self, blocks: RowBlocks, *, n_threads: int = 0) -> None:
         self._blocks = blocks
         self._n_threads = n_threads
