@@ -94,7 +94,7 @@ def test_bad_targets_are_refused():
     wrong[3] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         LinearSVR().fit(X, wrong)
-    with pytest.raises(ValueError, match=r"y has the dtype .*; targets of a regression must be numbers"):
+    with pytest.raises(ValueError, match=r"y has the dtype .*; targets must be numbers"):
         LinearSVR().fit(X, np.array(["a", "b"] * 150))
     with pytest.raises(ValueError, match=r"sample_weight\[2\]=-1.0 is negative"):
         LinearSVR().fit(X, Y, np.where(np.arange(300) == 2, -1.0, 1.0))

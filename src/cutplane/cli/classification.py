@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.cli.data import Examples, read_data, whole_labels
+from cutplane.cli.data import Examples, whole_labels
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
 from cutplane.estimators.linear_svc import LinearSVC
@@ -17,10 +17,9 @@ from cutplane.sources.mapped import CsrRows, MappedSource
 
 def train(request: TrainRequest) -> int:
     """Train a classifier on the examples of an svmlight file, or of a folder of converted ones."""
-    examples = _converted(request) if request.data.is_dir() else _read(request)
+    examples = _converted(request) if request.data.is_dir() else request.read()
     refuse_targets(request.data, examples.y)
-    held_out = None if request.report is None else request.report.read_test(examples, request.threads)
-    names = None if request.report is None else request.report.read_names(examples.X.shape[1])
+    held_out, names = request.read_for_report(examples)
     model = LinearSVC(
         **request.solver_params(),
         **request.loss_params(),
@@ -36,16 +35,6 @@ def train(request: TrainRequest) -> int:
         train=examples,
         held_out=held_out,
         names=names,
-    )
-
-
-def _read(request: TrainRequest) -> Examples:
-    return read_data(
-        request.data,
-        zero_based=request.zero_based,
-        threads=request.threads,
-        n_features=request.n_features,
-        quiet=request.quiet,
     )
 
 

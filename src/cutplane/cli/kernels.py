@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cutplane.cli.classification import refuse_targets
-from cutplane.cli.data import read_data
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
 from cutplane.estimators.svc import SVC
@@ -39,13 +38,7 @@ def train_regression(request: TrainRequest) -> int:
 
 def _read(request: TrainRequest) -> Any:
     _refuse_linear_options(request)
-    return read_data(
-        request.data,
-        zero_based=request.zero_based,
-        threads=request.threads,
-        n_features=request.n_features,
-        quiet=request.quiet,
-    )
+    return request.read()
 
 
 def _refuse_linear_options(request: TrainRequest) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cutplane.cli import exit_codes
 from cutplane.cli.classification import refuse_targets
-from cutplane.cli.data import Examples, read_data
+from cutplane.cli.data import Examples
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.ranking import ranking_facts, ranking_json
 from cutplane.cli.request import TrainRequest
@@ -19,16 +19,9 @@ from cutplane.report.ranking import evaluate_ranking
 
 def train(request: TrainRequest) -> int:
     """Train a classifier into ordered classes on the examples of an svmlight file."""
-    examples = read_data(
-        request.data,
-        zero_based=request.zero_based,
-        threads=request.threads,
-        n_features=request.n_features,
-        quiet=request.quiet,
-    )
+    examples = request.read()
     refuse_targets(request.data, examples.y)
-    held_out = None if request.report is None else request.report.read_test(examples, request.threads)
-    names = None if request.report is None else request.report.read_names(examples.X.shape[1])
+    held_out, names = request.read_for_report(examples)
     model = OrdinalSVC(**request.solver_params())
     run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
     return request.finish(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cutplane.cli import exit_codes
-from cutplane.cli.data import Examples, read_data
+from cutplane.cli.data import Examples
 from cutplane.cli.output import print_facts, print_json, warn
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
@@ -18,17 +18,10 @@ from cutplane.report.ranking import RankingEvaluation, evaluate_ranking
 
 def train(request: TrainRequest) -> int:
     """Train a ranking on the examples of an svmlight file, by its qid where it has one."""
-    examples = read_data(
-        request.data,
-        zero_based=request.zero_based,
-        threads=request.threads,
-        n_features=request.n_features,
-        quiet=request.quiet,
-    )
+    examples = request.read()
     if examples.qid is None and not request.quiet:
         warn(f"{request.data} has no qid, so all of its examples are compared with one another, as one query.")
-    held_out = None if request.report is None else request.report.read_test(examples, request.threads)
-    names = None if request.report is None else request.report.read_names(examples.X.shape[1])
+    held_out, names = request.read_for_report(examples)
     model = RankSVM(**request.solver_params())
     run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1, qid=examples.qid)
     return request.finish(

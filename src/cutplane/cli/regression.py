@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cutplane.cli.data import read_data
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
 from cutplane.estimators.linear_svr import LinearSVR
@@ -10,15 +9,8 @@ from cutplane.estimators.linear_svr import LinearSVR
 
 def train(request: TrainRequest) -> int:
     """Train a regression on the examples of an svmlight file."""
-    examples = read_data(
-        request.data,
-        zero_based=request.zero_based,
-        threads=request.threads,
-        n_features=request.n_features,
-        quiet=request.quiet,
-    )
-    held_out = None if request.report is None else request.report.read_test(examples, request.threads)
-    names = None if request.report is None else request.report.read_names(examples.X.shape[1])
+    examples = request.read()
+    held_out, names = request.read_for_report(examples)
     model = LinearSVR(
         **request.solver_params(),
         **request.loss_params(),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cutplane.cli.data import Examples
+from cutplane.cli.data import Examples, read_data
 from cutplane.cli.kernel_options import KernelOptions
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.reporting import Report
@@ -46,6 +46,22 @@ class TrainRequest:
     alphabet: str = "dna"
     template: Path | None = None
     kernel: KernelOptions | None = None
+
+    def read(self) -> Examples:
+        """The examples of the svmlight file."""
+        return read_data(
+            self.data,
+            zero_based=self.zero_based,
+            threads=self.threads,
+            n_features=self.n_features,
+            quiet=self.quiet,
+        )
+
+    def read_for_report(self, examples: Examples) -> tuple[Any, Any]:
+        """Held-out examples and names of features, where a report was asked for: before any training."""
+        if self.report is None:
+            return None, None
+        return self.report.read_test(examples, self.threads), self.report.read_names(examples.X.shape[1])
 
     def solver_params(self) -> dict[str, Any]:
         """The parameters that every linear estimator takes under the same names."""

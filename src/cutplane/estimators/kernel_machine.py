@@ -13,24 +13,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from cutplane.estimators import validation
+from cutplane.estimators.kernel_choice import make_kernel
 from cutplane.estimators.kernel_files import kernel_machine_from_file, kernel_machine_to_file
 from cutplane.estimators.kernel_scores import kernel_scores
 from cutplane.estimators.machines import KernelStep, MachineTraining, warn_unless_proven
 from cutplane.estimators.savable import Arrays, Savable
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
-from cutplane.kernels.functions import COMPUTED
 from cutplane.kernels.matrix import free_memory
 from cutplane.kernels.smo import DEFAULT_SELECTION
 
 Array = NDArray[np.float64]
 
-KERNELS = (*COMPUTED, "precomputed")
 SELECTIONS = ("second-order", "ofs2", "ofs1", "mvp", "hmg")
 STOPPINGS = ("kkt", "gap", "pair")
 # An infinite C, as a number that sums and products stay finite with.
 _HARD_MARGIN = 1e10
-# Kernels whose values may be too large for single precision; then those of an example with itself are.
-_UNBOUNDED = ("linear", "poly")
 
 
 class KernelMachine(Savable, BaseEstimator):
@@ -88,32 +85,9 @@ class KernelMachine(Savable, BaseEstimator):
 
     def _make_kernel(self, X: Any) -> Kernel:
         """The kernel with `gamma` settled for these examples."""
-        if callable(self.kernel):
-            self._gamma = 0.0
-            return Kernel("callable", function=self.kernel)
-        name = validation.check_choice("kernel", self.kernel, KERNELS)
-        gamma = self._settled_gamma(X)
-        self._gamma = 0.0 if name == "precomputed" else gamma
-        return Kernel(name, gamma=gamma, degree=self.degree, coef0=self.coef0)
-
-    def _settled_gamma(self, X: Any) -> float:
-        if not isinstance(self.gamma, str):
-            return validation.check_positive("gamma", self.gamma)
-        if self.gamma not in ("scale", "auto"):
-            raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a finite number greater than 0.")
-        if self.kernel == "precomputed":
-            return 1.0
-        if self.gamma == "auto":
-            return 1.0 / int(X.shape[1])
-        with np.errstate(over="ignore", invalid="ignore"):
-            variance = _variance(X)
-            gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
-        if not np.isfinite(gamma) or not gamma > 0:
-            raise ValueError(
-                f"gamma='scale' is 1 / (n_features * X.var()), which is {gamma} here: values of X are too large or too "
-                "small; scale them, or give gamma as a number."
-            )
-        return float(gamma)
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+        self._gamma = kernel.gamma if kernel.computed else 0.0
+        return kernel
 
     # --- examples ---
 
@@ -164,8 +138,6 @@ class KernelMachine(Savable, BaseEstimator):
             # One call is much faster than one for each row.
             examples, kernel = kernel.block(examples, examples), Kernel("precomputed")
         n_threads = validation.check_threads(self.n_jobs)
-        if kernel.name in _UNBOUNDED:
-            _check_diagonal(kernel.diagonal(examples, n_threads=n_threads))
         matrix = KernelMatrix(examples, kernel, cache_bytes=cache_bytes, n_threads=n_threads)
         return matrix, order.astype(np.int64) if stays else np.arange(len(order), dtype=np.int64)
 
@@ -275,25 +247,8 @@ class KernelMachine(Savable, BaseEstimator):
         return tags
 
 
-def _check_diagonal(diagonal: NDArray[np.float32]) -> None:
-    wrong = np.flatnonzero(~np.isfinite(diagonal))
-    if len(wrong):
-        raise ValueError(
-            f"The kernel of an example with itself is {diagonal[wrong[0]]}: kernel values are too large for single "
-            "precision; scale the data, or lower gamma."
-        )
-
-
 def _is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def _variance(X: Any) -> float:
-    if not sp.issparse(X):
-        return float(X.var(dtype=np.float64))
-    size = float(X.shape[0]) * float(X.shape[1])
-    data = X.data.astype(np.float64, copy=False)
-    return float(data @ data / size - (data.sum() / size) ** 2)
 
 
 def _printing(on_step: Callable[[KernelStep], Any] | None) -> Callable[[KernelStep], Any]:

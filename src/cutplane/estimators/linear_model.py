@@ -86,11 +86,6 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             validation.check_count("max_iter", self.max_iter)
         if self.time_limit is not None:
             validation.check_positive("time_limit", self.time_limit)
-        seed = 0
-        if self.random_state is not None:
-            from sklearn.utils import check_random_state
-
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Training(
             validation.check_positive("C", self.C),
             Stopping(
@@ -102,7 +97,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             ),
             validation.check_choice("method", self.method, METHODS),
             validation.check_choice("line_search", self.line_search, LINE_SEARCHES),
-            seed,
+            validation.check_seed(self.random_state),
             validation.check_threads(self.n_jobs),
         )
 

@@ -12,7 +12,7 @@ from cutplane.estimators import validation
 from cutplane.estimators.callbacks import with_callbacks
 from cutplane.estimators.linear_model import Prepared
 from cutplane.estimators.pair_model import PairModel
-from cutplane.estimators.ranking_data import check_pairs, check_queries, check_targets
+from cutplane.estimators.ranking_data import check_pairs, check_queries
 from cutplane.estimators.savable import Arrays
 from cutplane.metrics import pair_accuracy
 from cutplane.risks.ranking import RankingRisk
@@ -118,7 +118,7 @@ class RankSVM(PairModel):
         training = self._training()
         validation.check_choice("weighting", self.weighting, WEIGHTINGS)
         X, y = validation.check_examples(self, X, y)
-        y = check_targets(y)
+        y = validation.check_targets(y)
         queries = check_queries(qid, len(y))
         weights = validation.check_weights(sample_weight, X, None, None, y)
         check_pairs(y, queries, weights)

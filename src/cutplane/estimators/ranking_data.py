@@ -13,19 +13,6 @@ from cutplane.risks.pairs import dense_codes
 Codes = NDArray[np.int64]
 
 
-def check_targets(y: Any) -> NDArray[np.float64]:
-    """Finite numbers."""
-    try:
-        targets = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"y has the dtype {np.asarray(y).dtype}; targets to rank by must be numbers.") from None
-    wrong = np.flatnonzero(~np.isfinite(targets))
-    if len(wrong):
-        value = "NaN" if np.isnan(targets[wrong[0]]) else str(targets[wrong[0]])
-        raise ValueError(f"y[{wrong[0]}] is {value}; every target must be a finite number.")
-    return targets
-
-
 def check_queries(qid: Any, n: int) -> Codes | None:
     """The query of each example as a number; None where there is but one."""
     if qid is None:

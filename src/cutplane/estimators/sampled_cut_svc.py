@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -189,9 +188,7 @@ class SampledCutSVC(ClassifierMixin, BaseEstimator):
         return MulticlassHinge(codes.astype(np.int64), 1.0 - np.eye(len(self.classes_)))
 
     def _finder(self, risk: FactoredRisk, X: Any, kernel: Kernel, r: int, threads: int) -> CutFinder:
-        seed = 0
-        if self.random_state is not None:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = validation.check_seed(self.random_state)
         if self.algorithm == "constant":
             return ConstantTimeCuts(risk, KernelRows(X, kernel, n_threads=threads, like=np.arange(r)), r, seed)
         rows = KernelRows(X, kernel, n_threads=threads)

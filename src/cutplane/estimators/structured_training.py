@@ -28,17 +28,12 @@ class StructuredEstimator(Savable, BaseEstimator):
             validation.check_count("max_iter", self.max_iter)
         if self.time_limit is not None:
             validation.check_positive("time_limit", self.time_limit)
-        seed = 0
-        if self.random_state is not None:
-            from sklearn.utils import check_random_state
-
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return StructuredTraining(
             validation.check_positive("C", self.C),
             Stopping(validation.check_positive("tol", self.tol), max_iter=self.max_iter, time_limit=self.time_limit),
             validation.check_choice("method", self.method, METHODS),
             validation.check_choice("line_search", self.line_search, LINE_SEARCHES),
-            seed,
+            validation.check_seed(self.random_state),
             validation.check_threads(self.n_jobs),
             on_step=self.on_step,
         )

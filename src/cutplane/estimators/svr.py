@@ -37,7 +37,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         """
         training = self._training()
         X, y = self._examples(X, y)
-        targets = _targets(y)
+        targets = validation.check_targets(y)
         weights = self._weights(sample_weight, X)
         kernel = self._make_kernel(X)
         kept = np.flatnonzero(weights > 0)
@@ -60,17 +60,6 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         super()._from_file(arrays, stored)
         self._check_one_machine()
         self._settle()
-
-
-def _targets(y: NDArray[Any]) -> Array:
-    try:
-        targets = np.ascontiguousarray(y, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"y has the dtype {y.dtype}; targets of a regression must be numbers.") from None
-    wrong = np.flatnonzero(~np.isfinite(targets))
-    if len(wrong):
-        raise ValueError(f"y[{wrong[0]}] is {targets[wrong[0]]}; every target must be finite.")
-    return targets
 
 
 class SVR(KernelRegressor):

@@ -228,16 +228,26 @@ def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return classes, codes
 
 
-def check_targets(y: NDArray[Any]) -> Array:
-    """Targets of a regression as finite float64."""
+def check_targets(y: Any) -> Array:
+    """Targets, of a regression or to rank by, as finite float64."""
     try:
         targets = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"y has the dtype {y.dtype}; targets of a regression must be numbers.") from None
+        raise ValueError(f"y has the dtype {np.asarray(y).dtype}; targets must be numbers.") from None
     wrong = np.flatnonzero(~np.isfinite(targets))
     if len(wrong):
-        raise ValueError(f"y[{wrong[0]}] is {targets[wrong[0]]}; every target must be finite.")
+        value = "NaN" if np.isnan(targets[wrong[0]]) else str(targets[wrong[0]])
+        raise ValueError(f"y[{wrong[0]}] is {value}; every target must be a finite number.")
     return targets
+
+
+def check_seed(random_state: Any) -> int:
+    """A seed for the core; None is a fixed one, so that the same data give the same model."""
+    if random_state is None:
+        return 0
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:

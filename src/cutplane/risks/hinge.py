@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
+from cutplane.risks.core_ray import CoreRay
 
 Labels = NDArray[np.int8]
 
 # Examples this close to their kink count as on it when an intercept is balanced: scores are sums of rounded products.
 _KINK_WIDTH = 1e-9
-
-
-class HingeRay(NamedTuple):
-    """The hinge along a line of scores."""
-
-    core: _core.Hinge
-    start: Array
-    end: Array
-    n_threads: int
-
-    def value(self, t: float) -> float:
-        """The risk at t."""
-        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[0]
-
-    def slope(self, t: float) -> float:
-        """The right derivative at t."""
-        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[1]
-
-    def minimise(self, quadratic: float, linear: float, C: float) -> float:
-        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk: OCA eq. 13, by selection in O(n)."""
-        return self.core.ray_minimum(self.start, self.end, True, quadratic, linear, C, 0.0, self.n_threads)
 
 
 class Hinge(RoundedRisk):
@@ -96,9 +76,9 @@ class Hinge(RoundedRisk):
         """The plane at `scores`: every example at or beyond its kink counts whole (OCA section 3.1)."""
         return ScoreCut(*self._core.cut(scores, self._n_threads))
 
-    def ray(self, start: Array, end: Array) -> HingeRay:
+    def ray(self, start: Array, end: Array) -> CoreRay:
         """The exact restriction to a line."""
-        return HingeRay(self._core, start, end, self._n_threads)
+        return CoreRay(self._core, start, end, self._n_threads)
 
     def advance(self, scores: Array, end: Array, step: float, mu: float) -> tuple[Array, float, ScoreCut]:
         """OCA's step in one sweep: the scores moved towards `end`, their risk, and the plane mu further on."""

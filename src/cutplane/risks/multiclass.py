@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
+from cutplane.risks.core_ray import CoreRay
 
 RESCALINGS = ("margin", "slack")
 
@@ -21,25 +22,14 @@ _ROUGH_WIDTH = 0.03
 _FLAT_ON_THE_WAY, _FLAT = 1e-3, 1e-7
 
 
-class MulticlassRay(NamedTuple):
+class MulticlassRay(CoreRay):
     """The multi-class risk along a line of scores."""
 
-    core: _core.Multiclass
-    start: Array
-    end: Array
-    n_threads: int
-
-    def value(self, t: float) -> float:
-        """The risk at t."""
-        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[0]
-
-    def slope(self, t: float) -> float:
-        """The right derivative at t."""
-        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[1]
+    __slots__ = ()
 
     def minimise(self, quadratic: float, linear: float, C: float) -> float:
         """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk: upper envelopes, then selection."""
-        return self.core.ray_minimum(self.start, self.end, quadratic, linear, C, self.n_threads)
+        return float(self.core.ray_minimum(self.start, self.end, quadratic, linear, C, self.n_threads))
 
 
 class Multiclass(RoundedRisk):

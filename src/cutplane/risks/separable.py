@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from cutplane import _core
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
+from cutplane.risks.core_ray import CoreRay
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
 
@@ -153,27 +154,6 @@ class SmoothRisk(SeparableRisk):
         return ScoreCut(coef, self.plane_offset(coef), cut.value)
 
 
-class TubeRay(NamedTuple):
-    """A tube risk along a line of scores."""
-
-    core: _core.Separable
-    start: Array
-    end: Array
-    n_threads: int
-
-    def value(self, t: float) -> float:
-        """The risk at t."""
-        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[0]
-
-    def slope(self, t: float) -> float:
-        """The right derivative at t."""
-        return self.core.ray(self.start, self.end, True, t, 0.0, self.n_threads)[1]
-
-    def minimise(self, quadratic: float, linear: float, C: float) -> float:
-        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk, by selection among the kinks in O(n)."""
-        return self.core.ray_minimum(self.start, self.end, True, quadratic, linear, C, 0.0, self.n_threads)
-
-
 class TubeRisk(SeparableRisk):
     """A separable risk that rises linearly on both sides of a tube around the target, at a price for each side."""
 
@@ -187,9 +167,9 @@ class TubeRisk(SeparableRisk):
         """Coefficients of the risk rounded over h as if examples on a kink of width `reach` stayed on it."""
         return self._core.extrapolated(scores, h, reach, self._n_threads)
 
-    def ray(self, start: Array, end: Array) -> TubeRay:
+    def ray(self, start: Array, end: Array) -> CoreRay:
         """The exact restriction to a line."""
-        return TubeRay(self._core, start, end, self._n_threads)
+        return CoreRay(self._core, start, end, self._n_threads)
 
     def shift(self, scores: Array) -> float:
         """The best intercept: a weighted quantile of kinks, by selection in O(n)."""
