@@ -4,12 +4,12 @@
 #include <limits>
 
 #include "core/multiclass/lines.hpp"
+#include "core/ray_minimum.hpp"
 
 namespace cutplane {
 namespace multiclass {
 
-constexpr int kProbes = 8;
-using Probes = std::array<double, kProbes>;
+using Probes = Sums<kProbes>;
 
 // Slopes at each probe, left or right ones where it meets a breakpoint: any will do there.
 template <bool kSlack>
@@ -37,11 +37,6 @@ CUTPLANE_MULTIVERSION Probes probe_block(const MulticlassSample& sample, const d
   }
   return total;
 }
-
-// Where a line of the envelope gives way to the next, and by how much the slope rises there.
-struct Breakpoint {
-  double t, jump;
-};
 
 struct Line {
   double rise, height;  // height at the left end of the bracket
@@ -105,160 +100,49 @@ CUTPLANE_MULTIVERSION void collect_block(const MulticlassSample& sample, const d
   }
 }
 
-// The root of  q t + g + C (jumps at or before t)  among the breakpoints: quickselect, O(m)
-// expected.
-double select_root(std::vector<Breakpoint>& points, double q, double g, double C, double lo,
-                   double hi) {
-  auto first = points.begin();
-  auto last = points.end();
-  while (first != last) {
-    auto middle = first + (last - first) / 2;
-    std::nth_element(first, middle, last,
-                     [](const Breakpoint& a, const Breakpoint& b) { return a.t < b.t; });
-    double left = 0;
-    for (auto it = first; it != middle; ++it) left += it->jump;
-    if (q * middle->t + g + C * left >= 0.0) {
-      hi = middle->t;
-      last = middle;
-    } else if (q * middle->t + g + C * (left + middle->jump) >= 0.0) {
-      return middle->t;
-    } else {
-      lo = middle->t;
-      g += C * (left + middle->jump);
-      first = middle + 1;
-    }
-  }
-  // Between lo and hi the slope is q t + g.
-  if (q > 0.0) return std::clamp(-g / q, lo, hi);
-  return g >= 0.0 || !std::isfinite(hi) ? lo : hi;
-}
+// What the search for the minimum asks (core/ray_minimum.hpp).
+struct LineSweeps {
+  const MulticlassSample& sample;
+  const double* s;
+  const double* ends;
+  int n_threads;
 
-// Where the slope q t + linear + C g(t) turns from negative to not, and g at both ends.
-struct Bracket {
-  double low = -INFINITY, high = INFINITY, slope_low = 0, slope_high = 0;
-};
+  // A sample counts as large by its scores: a few classes take as long as an example of the hinge.
+  index_t size() const { return sample.n * sample.classes / 4; }
 
-// Above this many scores, a part of them tells first where to look.
-constexpr index_t kLargeSample = 1 << 18;
-constexpr index_t kPart = 32;
-constexpr Probes kFirstSteps{0, 1e-3, 1e-2, 0.05, 0.2, 0.5, 1, 2};
-
-class RayMinimum {
- public:
-  RayMinimum(const MulticlassSample& sample, const double* s, const double* end, double quadratic,
-             double linear, double C, int n_threads)
-      : sample_(sample),
-        s_(s),
-        end_(end),
-        q_(quadratic),
-        linear_(linear),
-        C_(C),
-        n_threads_(n_threads) {}
-
-  double find() const {
-    const bool large = sample_.n * sample_.classes > kLargeSample;
-    Bracket bracket;
-    narrow(bracket, large ? near_estimate() : kFirstSteps, 1);
-    if (bracket.high <= 0.0) return 0.0;
-    widen(bracket, 1);
-    if (!std::isfinite(bracket.high)) return bracket.low;  // falls for ever
-    for (int round = 0; round < 2 && bracket.high - bracket.low > 0.1 * bracket.high; ++round)
-      narrow(bracket, around_secant(bracket), 1);
-    return select(bracket);
-  }
-
- private:
-  double total(double t, double slope) const { return q_ * t + linear_ + C_ * slope; }
-
-  // Probes close to where a part of the sample has its minimum: the whole has it nearby.
-  Probes near_estimate() const {
-    Bracket bracket;
-    narrow(bracket, kFirstSteps, kPart);
-    if (bracket.high <= 0.0) return kFirstSteps;
-    widen(bracket, kPart);
-    if (!std::isfinite(bracket.high)) return kFirstSteps;
-    for (int round = 0; round < 3; ++round) narrow(bracket, around_secant(bracket), kPart);
-    const double guess = secant(bracket);
-    constexpr Probes spread{-1.0, -0.3, -0.1, -0.03, 0.03, 0.1, 0.3, 1.0};
-    Probes probes;
-    for (int k = 0; k < kProbes; ++k) probes[k] = std::max(0.0, guess + spread[k] * guess);
-    return probes;
-  }
-
-  // The slopes at the probes, from the first 1 / part of every block.
-  void narrow(Bracket& bracket, const Probes& probes, index_t part) const {
-    const Probes slopes = with_rescaling(sample_, [&](auto slack) {
+  Probes slopes(const double* probes, index_t part) const {
+    return with_rescaling(sample, [&](auto slack) {
       return sum_examples<kProbes>(
-          sample_, n_threads_,
+          sample, n_threads,
           [&](index_t begin, index_t end) {
-            return probe_block<slack.value>(sample_, s_, end_, probes.data(), begin,
+            return probe_block<slack.value>(sample, s, ends, probes, begin,
                                             begin + (end - begin) / part);
           },
           part);
     });
-    for (int k = 0; k < kProbes; ++k) {
-      const double slope = slopes[k] * static_cast<double>(part);
-      if (total(probes[k], slope) < 0.0) {
-        if (probes[k] >= bracket.low) bracket.low = probes[k], bracket.slope_low = slope;
-      } else if (probes[k] < bracket.high) {
-        bracket.high = probes[k], bracket.slope_high = slope;
-      }
-    }
   }
 
-  // Ever larger probes, to the end of the numbers, until one has a slope that is not negative.
-  void widen(Bracket& bracket, index_t part) const {
-    for (double scale = 1e1; !std::isfinite(bracket.high) && scale < 1e300; scale *= 1e16) {
-      Probes probes;
-      for (int k = 0; k < kProbes; ++k) probes[k] = scale * std::pow(1e2, k);
-      narrow(bracket, probes, part);
-    }
-  }
-
-  double secant(const Bracket& bracket) const {
-    const double low = total(bracket.low, bracket.slope_low);
-    const double high = total(bracket.high, bracket.slope_high);
-    const double fraction = high > low ? -low / (high - low) : 0.5;
-    return bracket.low + std::clamp(fraction, 0.0, 1.0) * (bracket.high - bracket.low);
-  }
-
-  // Probes spread over the bracket, closest where the secant has its root.
-  Probes around_secant(const Bracket& bracket) const {
-    const double width = bracket.high - bracket.low, guess = secant(bracket);
-    constexpr Probes spread{-0.25, -0.08, -0.02, -0.005, 0.005, 0.02, 0.08, 0.25};
-    Probes probes;
-    for (int k = 0; k < kProbes; ++k)
-      probes[k] = std::clamp(guess + spread[k] * width, bracket.low, bracket.high);
-    return probes;
-  }
-
-  double select(const Bracket& bracket) const {
-    const Blocks blocks = example_blocks(sample_);
+  std::vector<Breakpoint> breakpoints(double low, double high) const {
+    const Blocks blocks = example_blocks(sample);
     std::vector<std::vector<Breakpoint>> found(blocks.count);
-    with_rescaling(sample_, [&](auto slack) {
-      for_blocks(blocks, sweep_threads(sample_, n_threads_),
+    with_rescaling(sample, [&](auto slack) {
+      for_blocks(blocks, sweep_threads(sample, n_threads),
                  [&](index_t b, index_t begin, index_t end) {
-                   collect_block<slack.value>(sample_, s_, end_, bracket.low, bracket.high, begin,
-                                              end, found[b]);
+                   collect_block<slack.value>(sample, s, ends, low, high, begin, end, found[b]);
                  });
     });
     std::vector<Breakpoint> points;
     for (const auto& part : found) points.insert(points.end(), part.begin(), part.end());
-    return select_root(points, q_, linear_ + C_ * bracket.slope_low, C_, bracket.low, bracket.high);
+    return points;
   }
-
-  const MulticlassSample& sample_;
-  const double* s_;
-  const double* end_;
-  double q_, linear_, C_;
-  int n_threads_;
 };
 
 }  // namespace multiclass
 
 double multiclass_ray_minimum(const MulticlassSample& sample, const double* s, const double* end,
                               double quadratic, double linear, double C, int n_threads) {
-  return multiclass::RayMinimum(sample, s, end, quadratic, linear, C, n_threads).find();
+  const multiclass::LineSweeps sweeps{sample, s, end, n_threads};
+  return RayMinimum(sweeps, quadratic, linear, C).find(0.0);
 }
 
 }  // namespace cutplane

@@ -20,6 +20,7 @@ from cutplane.solvers.base import Array, Curvature, SmoothedCut
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
+from cutplane.solvers.rounded import Evaluation, evaluate, next_width
 
 _NARROWING = 0.25
 # Scores are not known more finely, relative to the first width.
@@ -95,32 +96,6 @@ def narrowed_start(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | No
     return Start(point.w, point.intercept, h)
 
 
-@dataclass(frozen=True, slots=True)
-class _Evaluation:
-    """The rounded objective at a point, with the bounds it gives."""
-
-    cut: SmoothedCut
-    gradient: Array
-    upper: float
-    lower: float
-    residual: float
-    error: float
-
-
-def _evaluate(objective: SmoothObjectiveLike, point: Any, h: float, C: float) -> _Evaluation:
-    cut = objective.smoothed(point, h)
-    v = -C * cut.slope
-    gradient = point.w - v
-    return _Evaluation(
-        cut,
-        gradient,
-        0.5 * float(point.w @ point.w) + C * cut.value,
-        C * cut.offset - 0.5 * float(v @ v),
-        0.5 * float(gradient @ gradient),
-        C * cut.error,
-    )
-
-
 @dataclass
 class SmoothedNewton:
     """Newton's method on the rounded objective, certified by the bundle.
@@ -176,7 +151,7 @@ class _Within:
         """Not timed: its caller is."""
         return nullcontext()
 
-    def done(self, point: Any, now: _Evaluation, step: float) -> bool:
+    def done(self, point: Any, now: Evaluation, step: float) -> bool:
         """Whether to end here."""
         self.steps -= 1
         return self.steps < 0 or now.upper - now.lower <= self.tolerance * abs(now.upper)
@@ -200,7 +175,7 @@ class _Progress:
         """The relative gap aimed at."""
         return self.ledger.allowed_fraction
 
-    def done(self, point: Any, now: _Evaluation, step: float) -> bool:
+    def done(self, point: Any, now: Evaluation, step: float) -> bool:
         """Whether to end here."""
         ledger = self.ledger
         before = ledger.upper - ledger.lower
@@ -248,7 +223,7 @@ def _minimise(
     reach, step, narrowing = _REACH, 1.0, _NARROWING
     while True:
         with until.phase("cut"):
-            now = _evaluate(objective, point, h, C)
+            now = evaluate(objective.smoothed(point, h), point.w, C)
         if until.done(point, now, step) or ledger.overdue:
             return point, h
         with until.phase("newton"):
@@ -262,7 +237,7 @@ def _minimise(
                 end, h_next = _minimise(near, ledger, start, h, system, within, few=_FEW_OF_NEAR)
                 p, shift = end.w - point.w, end.intercept - point.intercept
             else:
-                h_next = max(_LEAST_WIDTH * objective.first_width, _next_width(now, h, narrowing, until.tolerance))
+                h_next = max(_LEAST_WIDTH * objective.first_width, next_width(now, h, narrowing, until.tolerance))
                 p, shift = _newton_step(objective, C, point, now, h, h_next, system)
         with until.phase("scores"):
             direction = objective.score(p, shift)
@@ -276,20 +251,11 @@ def _minimise(
         point, h = objective.balance(objective.move(point, direction, step), h_next), h_next
 
 
-def _next_width(now: _Evaluation, h: float, narrowing: float, tolerance: float) -> float:
-    """The width for the next step: narrower once the rounded problem is solved, but no finer than the goal needs."""
-    if now.residual >= 0.5 * now.error:
-        return h
-    # What rounding costs falls as h²: this much is left for it in a gap of `tolerance`.
-    enough = float(np.sqrt(0.4 * tolerance * abs(now.upper) / now.error)) if now.error > 0.0 else 0.5
-    return h * min(0.7, max(narrowing, enough))
-
-
 def _newton_step(
     objective: SmoothObjectiveLike,
     C: float,
     point: Any,
-    now: _Evaluation,
+    now: Evaluation,
     h: float,
     h_next: float,
     system: NewtonSystem,

@@ -17,6 +17,7 @@ from cutplane.solvers.base import Array, SmoothedCut
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
+from cutplane.solvers.rounded import Evaluation, evaluate, next_width
 
 _FIRST_WIDTH = 4.0
 _NARROWING = 0.25
@@ -63,31 +64,6 @@ class _State(NamedTuple):
     smoothed: Any
 
 
-class _Evaluation(NamedTuple):
-    """The rounded objective at a point, with the bounds it gives."""
-
-    cut: SmoothedCut
-    gradient: Array
-    upper: float
-    lower: float
-    residual: float
-    error: float
-
-
-def _evaluate(objective: SampledObjectiveLike, state: _State, C: float) -> _Evaluation:
-    cut = objective.plane(state.smoothed)
-    w, v = state.point.w, -C * cut.slope
-    gradient = w - v
-    return _Evaluation(
-        cut,
-        gradient,
-        0.5 * float(w @ w) + C * cut.value,
-        C * cut.offset - 0.5 * float(v @ v),
-        0.5 * float(gradient @ gradient),
-        C * cut.error,
-    )
-
-
 @dataclass
 class SampledNewton:
     """Newton's method on the rounded objective, certified by the bundle.
@@ -130,7 +106,7 @@ class SampledNewton:
             point = part.at(w)
             state = _State(point, h, part.smoothed(point, h))
             for _ in range(_MOST_STEPS_ON_SAMPLE):
-                now = _evaluate(part, state, ledger.C)
+                now = evaluate(part.plane(state.smoothed), state.point.w, ledger.C)
                 if now.upper - now.lower <= tolerance * now.upper or ledger.overdue:
                     break
                 state = _step(part, state, now, ledger.C, tolerance, system)[0]
@@ -154,7 +130,7 @@ def _certify(objective: SampledObjectiveLike, ledger: Ledger, state: _State, sys
     step, idle = 1.0, 0
     while True:
         with ledger.phase("cut"):
-            now = _evaluate(objective, state, ledger.C)
+            now = evaluate(objective.plane(state.smoothed), state.point.w, ledger.C)
         before = ledger.upper - ledger.lower
         ledger.offer(state.point, now.cut.value)
         ledger.prove(now.lower)
@@ -174,10 +150,10 @@ def _certify(objective: SampledObjectiveLike, ledger: Ledger, state: _State, sys
 
 
 def _step(
-    objective: SampledObjectiveLike, state: _State, now: _Evaluation, C: float, tolerance: float, system: NewtonSystem
+    objective: SampledObjectiveLike, state: _State, now: Evaluation, C: float, tolerance: float, system: NewtonSystem
 ) -> tuple[_State, float]:
     """A Newton step, cut short or lengthened until it leaves little of the slope."""
-    h = _next_width(now, state.h, tolerance)
+    h = max(_LEAST_WIDTH, next_width(now, state.h, _NARROWING, tolerance))
     gradient = now.gradient
     if h < state.h:
         gradient = state.point.w + C * objective.extrapolated_slope(state.point, h, state.h)
@@ -205,11 +181,3 @@ def _secant(low: tuple[float, float], high: tuple[float, float] | None) -> float
         return 2.0 * low[0]
     fraction = low[1] / (low[1] - high[1])
     return low[0] + min(max(fraction, 0.1), 0.9) * (high[0] - low[0])
-
-
-def _next_width(now: _Evaluation, h: float, tolerance: float) -> float:
-    """The width for the next step: narrower once the rounded problem is solved, but no finer than the goal needs."""
-    if now.residual >= 0.5 * now.error:
-        return h
-    enough = float(np.sqrt(0.4 * tolerance * abs(now.upper) / now.error)) if now.error > 0.0 else 0.5
-    return max(_LEAST_WIDTH, h * min(0.7, max(_NARROWING, enough)))
