@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+from scipy.linalg import lapack
 
 from cutplane.solvers.base import Array, Curvature
 
@@ -58,16 +58,19 @@ class NewtonSystem:
         assert self._matrix is not None
         system = kappa * self._matrix
         system[np.diag_indices_from(system)] += 1.0
-        try:
-            self._factor = scipy.linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-            self._kappa = kappa
-        except scipy.linalg.LinAlgError:  # rounding at huge kappa: go on without
+        # LAPACK itself: for systems this small, cho_factor and cho_solve take longer to look at their arguments. The
+        # lower triangle by rows is the upper one by columns, as LAPACK reads it: no copy.
+        factor, failure = lapack.dpotrf(system.T, lower=False, clean=False, overwrite_a=True)
+        if failure:  # rounding at huge kappa: go on without
             self._factor = self._matrix = None
+        else:
+            self._factor, self._kappa = factor, kappa
 
     def _precondition(self, r: Array) -> Array:
         if self._factor is None:
             return r
-        return np.asarray(scipy.linalg.cho_solve(self._factor, r, check_finite=False))
+        solution, _ = lapack.dpotrs(self._factor, r, lower=False)
+        return np.asarray(solution)
 
     def _conjugate_gradients(self, curvature: Curvature, kappa: float, gradient: Array) -> tuple[Array, int]:
         r = -gradient
