@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutplane import _core
+from cutplane.near_hinges import NearHinges
 from cutplane.risks.base import Array, Ray, Risk, RoundedRisk, Rows, Smoothed
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.intercept import balanced
@@ -239,6 +240,18 @@ class SmoothObjective(Objective):
         rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
         # The whole is balanced: what the near examples lack, the far ones have.
         return SmoothObjective(source, risk, intercept=self.intercept, rest=rest, rest_balance=-float(part.coef.sum()))
+
+    def most_near_hinges(self, work: float) -> int:
+        """How many examples `near_hinges` may take if each of its systems is to cost `work`; 0 where it cannot be."""
+        if not isinstance(self.source, MatrixSource) or not isinstance(self.risk, Hinge) or self._rest is not None:
+            return 0
+        return min(self.examples // 5, int(work / self.source.gram_work))
+
+    def near_hinges(self, point: ScoredPoint, radius: float, most: int) -> NearHinges:
+        """The problem of the examples within `radius` of their kinks, of the `most` nearest where these are more."""
+        assert isinstance(self.source, MatrixSource)
+        assert isinstance(self.risk, Hinge)
+        return NearHinges(self.source, self.risk, point.scores, radius, most=most, intercept=self.intercept)
 
     def score(self, w: Array, intercept: float) -> ScoredPoint:
         """The point with these weights and this intercept: one pass."""

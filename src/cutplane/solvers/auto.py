@@ -7,9 +7,10 @@ from typing import Any
 
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.dual_ascent import DualAscent
+from cutplane.solvers.interior_point import finish, most_examples
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton import SmoothedNewton, narrowed_start
-from cutplane.solvers.result import StopReason
+from cutplane.solvers.result import StopReason, relative_gap
 
 # With this many examples a feature, samples tell nearly all: Newton's method starts from them and needs no help.
 _AMPLE = 2000
@@ -17,6 +18,9 @@ _AMPLE = 2000
 _FEW_FEATURES = 2500
 # Epochs that Newton's method is worth, as they are promised early on and as they turn out; many features make it slow.
 _EPOCHS, _EPOCHS_IF_WIDE = (27.0, 150.0), (float("inf"), 20_000.0)
+# Where coordinate ascent came this close and examples are cheap, an interior point goes on with those within some
+# widths of their kinks.
+_CLOSE, _CHEAP, _MANY, _WIDTHS = 5e-3, 4e7, 0.05, 5.0
 # From this many weights on, vectors are long against the examples on a kink, and the many products of Newton's method
 # cost more than the passes of OCA: where examples cannot be visited one by one, nothing else is tried.
 _VERY_WIDE = 100_000
@@ -44,8 +48,21 @@ class Auto:
                 incumbent = ledger.incumbent
                 return CuttingPlane().run(objective, ledger, None if incumbent is None else incumbent.w)
             start = narrowed_start(objective, ledger)
+            if start is not None and self._close(objective, ledger):
+                reason = finish(
+                    objective, ledger, ledger.incumbent, _WIDTHS * start.h, most_examples(objective, _CHEAP)
+                )
+                if reason != "stalled":
+                    return reason
+                start = narrowed_start(objective, ledger)
         if objective.newton_pays:
             reason = SmoothedNewton(self.seed).run(objective, ledger, start)
             if reason != "stalled":
                 return reason
         return CuttingPlane().run(objective, ledger, None if ledger.incumbent is None else ledger.incumbent.w)
+
+    @staticmethod
+    def _close(objective: Any, ledger: Ledger) -> bool:
+        """Whether an interior point can go on: little is left to do, and many examples are cheap."""
+        close = relative_gap(ledger.upper, ledger.lower) <= _CLOSE
+        return close and most_examples(objective, _CHEAP) >= _MANY * objective.examples

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cutplane.solvers.base import Array, Curvature, SmoothedCut
+from cutplane.solvers.interior_point import NearHingesLike, finish, most_examples
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
@@ -33,6 +34,10 @@ _REACH = 3.0
 _FEW = 0.6
 _FEW_OF_NEAR = 0.3
 _FEW_OF_SAMPLE = 0.15
+# Where the gap asked for is this much less than what rounding costs, several narrowings away, and the last one took
+# this many steps, an interior point ends the run as soon as few enough examples are near their kinks.
+_FAR_OFF = 20.0
+_MANY_STEPS = 9
 # Steps are searched until the slope has fallen to this fraction.
 _SLOPE_LEFT = 0.2
 
@@ -72,6 +77,10 @@ class SmoothObjectiveLike(Protocol):
     def sample(self, rows: Any) -> SmoothObjectiveLike: ...  # noqa: D102
 
     def near(self, point: Any, whole: SmoothedCut, h: float, radius: float) -> SmoothObjectiveLike: ...  # noqa: D102
+
+    def most_near_hinges(self, work: float) -> int: ...  # noqa: D102
+
+    def near_hinges(self, point: Any, radius: float, most: int) -> NearHingesLike: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +126,8 @@ class SmoothedNewton:
                 start = self._from_samples(objective, ledger, start, system)
         with ledger.phase("scores"):
             point, h = _check(objective, ledger.C, start)
-        progress = _Progress(objective, ledger)
+        # About twice as many are within a width of their kinks, which is as far as they move.
+        progress = _Progress(objective, ledger, most_examples(objective) // 2)
         _minimise(objective, ledger, point, h, system, progress, few=_FEW)
         return progress.reason or ("time_limit" if ledger.overdue else "stalled")
 
@@ -142,19 +152,24 @@ class SmoothedNewton:
 
 @dataclass
 class _Within:
-    """Ends when the gap of an auxiliary problem is small enough, or after so many steps."""
+    """Ends when the gap of an auxiliary problem is small enough, after so many steps, or where few kinks are left."""
 
     tolerance: float
     steps: int
+    few_kinks: int = 0
+    tries: int = 0
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Not timed: its caller is."""
         return nullcontext()
 
-    def done(self, point: Any, now: Evaluation, step: float) -> bool:
+    def done(self, point: Any, now: Evaluation, step: float, h: float, tries: int) -> bool:
         """Whether to end here."""
         self.steps -= 1
-        return self.steps < 0 or now.upper - now.lower <= self.tolerance * abs(now.upper)
+        self.tries = tries
+        if self.steps < 0 or now.upper - now.lower <= self.tolerance * abs(now.upper):
+            return True
+        return _hard_to_narrow(now, tries, self.tolerance, self.few_kinks)
 
 
 @dataclass
@@ -163,6 +178,7 @@ class _Progress:
 
     objective: SmoothObjectiveLike
     ledger: Ledger
+    few_kinks: int
     reason: StopReason | None = None
     idle: int = 0
 
@@ -175,7 +191,7 @@ class _Progress:
         """The relative gap aimed at."""
         return self.ledger.allowed_fraction
 
-    def done(self, point: Any, now: Evaluation, step: float) -> bool:
+    def done(self, point: Any, now: Evaluation, step: float, h: float, tries: int) -> bool:
         """Whether to end here."""
         ledger = self.ledger
         before = ledger.upper - ledger.lower
@@ -189,7 +205,17 @@ class _Progress:
                 ledger.bundle.prune(IDLE_SOLVES)
         self.reason = ledger.close_iteration(step)
         self.idle = 0 if ledger.upper - ledger.lower < 0.98 * before else self.idle + 1
+        if self.reason is None and _hard_to_narrow(now, tries, self.tolerance, self.few_kinks):
+            ended = finish(self.objective, ledger, point, h, 2 * self.few_kinks)
+            self.few_kinks = 0  # once
+            self.reason = None if ended == "stalled" else ended
         return self.reason is not None or self.idle >= 15
+
+
+def _hard_to_narrow(now: Evaluation, tries: int, tolerance: float, few_kinks: int) -> bool:
+    """Whether the rounded problem took many steps, much finer rounding is needed, and few are on their kinks."""
+    solved = now.residual < 0.5 * now.error and tries >= _MANY_STEPS
+    return solved and now.cut.kinks <= few_kinks and now.error > _FAR_OFF * tolerance * abs(now.upper)
 
 
 def _check(objective: SmoothObjectiveLike, C: float, start: Start) -> tuple[Any, float]:
@@ -220,11 +246,12 @@ def _minimise(
 ) -> tuple[Any, float]:
     """Newton steps; each is many steps on the examples near their kinks, where these are a fraction below `few`."""
     C = ledger.C
-    reach, step, narrowing = _REACH, 1.0, _NARROWING
+    reach, step, narrowing, tries = _REACH, 1.0, _NARROWING, 0
     while True:
         with until.phase("cut"):
             now = evaluate(objective.smoothed(point, h), point.w, C)
-        if until.done(point, now, step) or ledger.overdue:
+        tries += 1
+        if until.done(point, now, step, h, tries) or ledger.overdue:
             return point, h
         with until.phase("newton"):
             near = None
@@ -233,7 +260,8 @@ def _minimise(
                 if near.examples > few * objective.examples:
                     near = None
             if near is not None:
-                start, within = near.score(point.w, point.intercept), _Within(0.5 * ledger.allowed_fraction, 30)
+                start = near.score(point.w, point.intercept)
+                within = _Within(0.5 * ledger.allowed_fraction, 30, until.few_kinks)
                 end, h_next = _minimise(near, ledger, start, h, system, within, few=_FEW_OF_NEAR)
                 p, shift = end.w - point.w, end.intercept - point.intercept
             else:
@@ -248,6 +276,10 @@ def _minimise(
         if near is not None and step < 0.5:
             # The tangents of far examples did not hold: look further, and do not narrow yet.
             reach, h_next = 2.0 * reach, h
+        if near is not None:
+            tries = within.tries
+        elif h_next != h:
+            tries = 0
         point, h = objective.balance(objective.move(point, direction, step), h_next), h_next
 
 

@@ -37,8 +37,16 @@ class NewtonSystem:
         self._kappa = 0.0
         self._saved = 0.0 if dimension > _LARGE else float("inf")  # small systems: a factor pays at once
 
-    def solve(self, curvature: Curvature, kappa: float, gradient: Array) -> Array:
-        """An approximate solution p, always a descent direction."""
+    @classmethod
+    def of(cls, curvature: Curvature, dimension: int) -> NewtonSystem:
+        """With the factor of this very curvature, all of it."""
+        system = cls(dimension)
+        system._matrix, system._saved = curvature.matrix(), 0.0
+        system._factorise(1.0)
+        return system
+
+    def solve(self, curvature: Curvature, kappa: float, gradient: Array, residual: float = _RESIDUAL) -> Array:
+        """An approximate solution p, always a descent direction; what is left of the gradient is about `residual`."""
         if self._dimension <= LARGEST_FACTOR and len(curvature.rows):
             if self._saved >= curvature.cost:
                 self._matrix = curvature.matrix(self._most_rows)
@@ -46,7 +54,7 @@ class NewtonSystem:
                 self._saved = 0.0
             elif self._matrix is not None and kappa != self._kappa:
                 self._factorise(kappa)
-        p, products = self._conjugate_gradients(curvature, kappa, gradient)
+        p, products = self._conjugate_gradients(curvature, kappa, gradient, residual)
         self._saved += max(0, products - _LEAST_PRODUCTS)
         return p
 
@@ -72,7 +80,9 @@ class NewtonSystem:
         solution, _ = lapack.dpotrs(self._factor, r, lower=False)
         return np.asarray(solution)
 
-    def _conjugate_gradients(self, curvature: Curvature, kappa: float, gradient: Array) -> tuple[Array, int]:
+    def _conjugate_gradients(
+        self, curvature: Curvature, kappa: float, gradient: Array, residual: float
+    ) -> tuple[Array, int]:
         r = -gradient
         z = self._precondition(r)
         p = np.zeros_like(r)
@@ -87,7 +97,7 @@ class NewtonSystem:
             r = r - step * product
             z = self._precondition(r)
             rz_next = float(r @ z)
-            if rz_next <= _RESIDUAL**2 * first:
+            if rz_next <= residual**2 * first:
                 break
             q = z + (rz_next / rz) * q
             rz = rz_next

@@ -14,6 +14,7 @@ _WORDS = {
     "qp": "reduced QP",
     "newton": "Newton systems",
     "epochs": "dual ascent",
+    "interior_point": "interior point",
     "sample": "start on samples",
 }
 
