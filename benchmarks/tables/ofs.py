@@ -22,8 +22,8 @@ def tables(result: dict) -> dict[str, str]:
 
 def ratios(entries: list[dict]) -> str:
     """Geometric means over the sets, relative to second-order selection under the sound rule: LIBSVM's way."""
-    cells = {(e["set"], e["selection"], e["rule"]): e for e in entries}
-    names = list(dict.fromkeys(e["set"] for e in entries))
+    cells = cells_of(entries)
+    names = dict.fromkeys(name for name, *_ in cells)
     rows = []
     for rule in rules_of(entries):
         for what in ("iterations", "seconds"):
@@ -32,7 +32,7 @@ def ratios(entries: list[dict]) -> str:
                 found = [
                     cells[name, selection, rule][what] / cells[name, "second-order", "kkt"][what]
                     for name in names
-                    if ended(cells[name, selection, rule]) and ended(cells[name, "second-order", "kkt"])
+                    if ended(cells.get((name, selection, rule))) and ended(cells[name, "second-order", "kkt"])
                 ]
                 row.append(f"{geometric_mean(found):.2f} ({len(found)})" if found else "-")
             rows.append(row)
@@ -41,18 +41,25 @@ def ratios(entries: list[dict]) -> str:
 
 def runs(entries: list[dict]) -> str:
     """Iterations, seconds, violation and gap of every selector on every set, under each rule."""
-    cells = {(e["set"], e["selection"], e["rule"]): e for e in entries}
+    cells = cells_of(entries)
     header = ["set", "selection"]
     rules = rules_of(entries)
     for rule in rules:
         header += [f"{rule}: iterations", "seconds", "violation", "gap"]
     rows = []
-    for name in dict.fromkeys(e["set"] for e in entries):
+    for name in dict.fromkeys(name for name, *_ in cells):
         for selection in SELECTIONS:
+            if (name, selection, rules[0]) not in cells:
+                continue
             found = [cells[name, selection, rule] for rule in rules]
-            label = f"{name} ({found[0]['rows']:,})" if selection == SELECTIONS[0] else ""
+            label = name if selection == SELECTIONS[0] else ""
             rows.append([label, selection, *(word for cell in found for word in words_of(cell))])
     return markdown_table(header, rows)
+
+
+def cells_of(entries: list[dict]) -> dict[tuple[str, str, str], dict]:
+    """By set with its size, selection and rule."""
+    return {(f"{e['set']} ({e['rows']:,})", e["selection"], e["rule"]): e for e in entries}
 
 
 def rules_of(entries: list[dict]) -> list[str]:
@@ -67,6 +74,6 @@ def words_of(cell: dict) -> list[str]:
     return [f"{cell['iterations']:,}{more}", f"{cell['seconds']:.2g}", *numbers]
 
 
-def ended(cell: dict) -> bool:
+def ended(cell: dict | None) -> bool:
     """Whether the rule ended the run, not the limit of time."""
-    return cell["stop"] == cell["rule"]
+    return cell is not None and cell["stop"] == cell["rule"]
