@@ -44,6 +44,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     multi_class: str = "ovo"
     probability: bool | str = False
     random_state: Any = None
+    _needs_two = "a classifier needs two"
 
     def _check_own(self) -> None:
         """The parameters that the subclass has for itself."""
@@ -116,7 +117,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         left = np.bincount(codes[weights > 0], minlength=len(self.classes_)) > 0
         if left.sum() < 2:
             raise ValueError(
-                "Invalid input - all samples with positive weights belong to the same class; a classifier needs two."
+                f"Invalid input - all samples with positive weights belong to the same class; {self._needs_two}."
             )
         if not left.all():
             gone = _shown(self.classes_[np.flatnonzero(~left)[0]])

@@ -119,7 +119,9 @@ class KernelMachine(Savable, BaseEstimator):
         n = X.shape[0]
         if sample_weight is None:
             return np.ones(n)
-        weights = np.asarray(_check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64))
+        weights = np.asarray(sample_weight)
+        if weights.dtype.kind not in "biuf" or np.any(weights):  # of nothing but zeros we say so ourselves
+            weights = np.asarray(_check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64))
         if not np.any(weights > 0):
             raise ValueError("Invalid input - all samples have zero or negative weights; at least one must be above 0.")
         return np.asarray(np.maximum(weights, 0.0))

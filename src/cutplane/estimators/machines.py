@@ -149,9 +149,9 @@ class _Run:
 
 
 def _met(result: SMOResult, training: MachineTraining) -> SMOResult:
-    """A run that can go no further has met its rule all the same if what it reached says so."""
+    """A run that can go no further, or may not, has met its rule all the same if what it reached says so."""
     reached = {"kkt": result.violation, "gap": result.gap}.get(training.stopping, float("inf"))
-    if result.stop_reason == "stalled" and reached <= training.tol:
+    if result.stop_reason in ("stalled", "max_iter", "time_limit") and reached <= training.tol:
         return replace(result, stop_reason=training.stopping)
     return result
 

@@ -25,23 +25,26 @@ def places(n_classes: int) -> Iterator[tuple[int, int, int, int, int]]:
         yield number, i, j, j - 1, i
 
 
-def votes(decisions: Array, n_classes: int) -> NDArray[np.int64]:
-    """How many of its pairs each class wins, of shape (n, n_classes)."""
+def votes(decisions: Array, n_classes: int, *, zero_to_first: bool = False) -> NDArray[np.int64]:
+    """How many of its pairs each class wins, of shape (n, n_classes); a decision of 0 is the second's, if not said."""
     won = np.zeros((len(decisions), n_classes), np.int64)
     for number, (i, j) in enumerate(pairs(n_classes)):
-        first = decisions[:, number] > 0
+        first = decisions[:, number] >= 0 if zero_to_first else decisions[:, number] > 0
         won[:, i] += first
         won[:, j] += ~first
     return won
 
 
 def class_scores(decisions: Array, n_classes: int) -> Array:
-    """A score for each class: its votes, and a fraction below one half that grows with its decision values."""
+    """A score for each class: its votes, and a fraction below one half that grows with its decision values.
+
+    As in scikit-learn, a decision of exactly 0 is a vote for the first class here, and for the second in predictions.
+    """
     confidence = np.zeros((len(decisions), n_classes))
     for number, (i, j) in enumerate(pairs(n_classes)):
         confidence[:, i] += decisions[:, number]
         confidence[:, j] -= decisions[:, number]
-    return votes(decisions, n_classes) + confidence / (3.0 * (np.abs(confidence) + 1.0))
+    return votes(decisions, n_classes, zero_to_first=True) + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
 
 def couple(pairwise: Array, n_classes: int) -> Array:

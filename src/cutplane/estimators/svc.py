@@ -271,6 +271,8 @@ class NuSVC(KernelClassifier):
     array([0, 1])
     """
 
+    _needs_two = "a classifier needs two (specified nu is infeasible)"
+
     def __init__(
         self,
         *,

@@ -46,7 +46,8 @@ _LEAST_WORKING_SET = 64
 # Kernel values touched between two looks at the clock, the signals and the bounds.
 _VALUES_PER_SLICE = 100_000_000
 _MOST_STEPS_PER_SLICE = 10_000
-# Pair steps between looks at the gap, where that ends a run: at least one for each variable.
+# Pair steps between looks at the gap, where that ends a run; in sets of more than a pair, at least one for each
+# variable, for there a step costs less than a look at all of them.
 _STEPS_PER_GAP = 100
 
 
@@ -186,6 +187,7 @@ def solve(
     """
     _check(problem, matrix, rows, selection, stopping, eps, tol, working_set, max_iter, time_limit)
     start = time.perf_counter()
+    size = _working_set(working_set, stopping, len(problem.y), matrix)
     solver = _core.SmoSolver.create(
         matrix.core,
         None if rows is None else np.ascontiguousarray(rows, np.int64),
@@ -199,12 +201,12 @@ def solve(
         eps,
         least_gain,
         shrinking,
-        _working_set(working_set, stopping, len(problem.y), matrix),
+        size,
         max_iter,
         n_threads,
     )
     run = _Run(solver, stopping, tol, max_iter, time_limit, on_step, should_stop, start)
-    return run.to_the_end(len(problem.y))
+    return run.to_the_end(_steps_per_slice(stopping, len(problem.y), pairs=size == 2))
 
 
 def _working_set(working_set: int | None, stopping: Stopping, n: int, matrix: KernelMatrix) -> int:
@@ -216,6 +218,13 @@ def _working_set(working_set: int | None, stopping: Stopping, n: int, matrix: Ke
         # Rows in use are kept beyond the cache if need be: let them be a part of it.
         return min(_WORKING_SET, max(_LEAST_WORKING_SET, matrix.core.capacity // 2))
     return n if n <= _ALL_AT_ONCE else _WORKING_SET
+
+
+def _steps_per_slice(stopping: Stopping, n: int, *, pairs: bool) -> int:
+    steps = max(1, min(_MOST_STEPS_PER_SLICE, _VALUES_PER_SLICE // (4 * n)))
+    if stopping != "gap":
+        return steps
+    return min(steps, _STEPS_PER_GAP if pairs else max(n, _STEPS_PER_GAP))
 
 
 @dataclass
@@ -232,10 +241,7 @@ class _Run:
     start: float
     history: list[SMOStep] = field(default_factory=list)
 
-    def to_the_end(self, n: int) -> SMOResult:
-        slice_steps = max(1, min(_MOST_STEPS_PER_SLICE, _VALUES_PER_SLICE // (4 * n)))
-        if self.stopping == "gap":
-            slice_steps = min(slice_steps, max(n, _STEPS_PER_GAP))
+    def to_the_end(self, slice_steps: int) -> SMOResult:
         reason: SMOStopReason | None = None
         try:
             while reason is None:
