@@ -80,9 +80,11 @@ class Ledger:
     @property
     def allowed_fraction(self) -> float:
         """The largest difference of the bounds that ends the run, relative to the upper one."""
-        if self.upper == 0.0 or self.upper == float("inf"):
+        if self.upper == 0.0:
             return self.stopping.relative_gap
-        return self.stopping.allowed(self.upper, self.C) / abs(self.upper)
+        # Before any point is known: as if the risk were one, what the hinge is at w = 0.
+        upper = self.C if self.upper == float("inf") else self.upper
+        return self.stopping.allowed(upper, self.C) / abs(upper)
 
     @property
     def overdue(self) -> bool:
