@@ -1,8 +1,9 @@
 """Kernel SVMs: ours beside LIBSVM's own C library, same data, kernel, C, eps and cache, in the same run.
 
     python benchmarks/smo.py --data DIR [--sets mushrooms,mnist] [--selections second-order,ofs2] [--out FILE]
+    python benchmarks/smo.py --data DIR --working-sets 512,1024,2048 --alone --out FILE     sizes of the working set
 
-Both stop by the same sound rule, m - M <= 1e-3. LIBSVM is timed in its C call alone, ours from the arrays to the
+Both stop by the same sound rule, m - M <= eps. LIBSVM is timed in its C call alone, ours from the arrays to the
 solution. Rows of sets measured before stay in the output file.
 """
 
@@ -26,7 +27,6 @@ from cutplane.kernels.smo import DEFAULT_SELECTION
 
 QUICK = ("--sets", "svmguide3,mushrooms", "--repeats", "1")
 CACHE_BYTES = 4 << 30
-EPS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Fit:
     machines: list  # (rows, labels, result)
 
 
-def fit(X, y, kernel: Kernel, C: float, selection: str) -> Fit:
+def fit(X, y, kernel: Kernel, C: float, selection: str, eps: float, working_set: int | None) -> Fit:
     """Train ours: one machine, or one for each pair of classes in parallel on one kernel matrix."""
     start = perf_counter()
     matrix = KernelMatrix(X, kernel, cache_bytes=CACHE_BYTES)
@@ -74,7 +74,16 @@ def fit(X, y, kernel: Kernel, C: float, selection: str) -> Fit:
         rows = np.flatnonzero(np.isin(y, pair)) if len(pairs) > 1 else None
         labels = np.where(y[rows if rows is not None else slice(None)] == pair[0], 1, -1)
         problem = DualProblem.classification(labels, C)
-        return rows, labels, solve(problem, matrix, rows=rows, selection=selection, eps=EPS, n_threads=threads)
+        result = solve(
+            problem,
+            matrix,
+            rows=rows,
+            selection=selection,
+            eps=eps,
+            working_set=working_set,
+            n_threads=threads,
+        )
+        return rows, labels, result
 
     with ThreadPoolExecutor(_core.thread_count(0)) as pool:
         machines = list(pool.map(machine, pairs))
@@ -114,19 +123,22 @@ def run(name: str, options: argparse.Namespace) -> list[dict]:
     kernel = Kernel("rbf", gamma=case.gamma)
     found: dict[str, object] = {}
 
-    def ours(selection):
-        def call():
-            found[selection] = fit(X, y, kernel, case.C, selection)
-            return found[selection].seconds
+    def ours(selection, size):
+        name = selection if size is None else f"{selection}, {size}"
 
-        return call
+        def call():
+            found[name] = fit(X, y, kernel, case.C, selection, options.eps, size)
+            return found[name].seconds
+
+        return name, call
 
     def libsvm():
-        found["LIBSVM"] = libsvm_peer.train(X, y, kernel, case.C, EPS, CACHE_BYTES / 2**20)
+        found["LIBSVM"] = libsvm_peer.train(X, y, kernel, case.C, options.eps, CACHE_BYTES / 2**20)
         return found["LIBSVM"].seconds
 
-    contestants = {selection: ours(selection) for selection in options.selections.split(",")}
-    if libsvm_peer.MISSING is None:
+    sizes = [int(size) for size in options.working_sets.split(",")] if options.working_sets else [None]
+    contestants = dict(ours(selection, size) for selection in options.selections.split(",") for size in sizes)
+    if libsvm_peer.MISSING is None and not options.alone:
         contestants["LIBSVM"] = libsvm
     seconds = measure.alternate(contestants, options.repeats, options.budget)
     peer = found.get("LIBSVM")
@@ -196,11 +208,14 @@ def main() -> None:
     parser.add_argument("--data", help="folder of the published files (default: $CUTPLANE_DATA)")
     parser.add_argument("--sets", default=",".join(CASES), help="comma-separated names")
     parser.add_argument("--selections", default=DEFAULT_SELECTION, help="comma-separated (%(default)s)")
+    parser.add_argument("--eps", type=float, default=1e-3, help="of the stopping rule of both (%(default)s)")
+    parser.add_argument("--working-sets", help="comma-separated sizes, in place of the one that is chosen")
+    parser.add_argument("--alone", action="store_true", help="without LIBSVM")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--budget", type=float, default=20.0, help="seconds a set after which no round is begun")
     parser.add_argument("--out", default=str(measure.RESULTS / "smo.json"))
     options = parser.parse_args()
-    if libsvm_peer.MISSING:
+    if libsvm_peer.MISSING and not options.alone:
         print(f"LIBSVM is missing: {libsvm_peer.MISSING}")
     path = Path(options.out)
     kept = json.loads(path.read_text())["results"] if path.exists() else []
@@ -211,7 +226,7 @@ def main() -> None:
         others = [e for e in kept if e["set"] not in names]
         everything = sorted([*others, *entries], key=lambda e: list(CASES).index(e["set"]))
         packages = ("cutplane", "numpy", "scipy", "libsvm-official")
-        measure.write_json(path, {"machine": measure.machine(packages), "eps": EPS, "results": everything})
+        measure.write_json(path, {"machine": measure.machine(packages), "eps": options.eps, "results": everything})
     report(everything)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cutplane import SVC, SVR, load
+from cutplane import SVC, SVR, NuSVC, NuSVR, OneClassSVM, load
 from cutplane.cli.app import run
 from cutplane.io.svmlight import load_svmlight
 
@@ -130,3 +130,60 @@ def test_targets_are_no_classes(cutplane: Command) -> None:
     status, _, err = cutplane("train", "curve.svm", "m", "--kernel", "rbf")
     assert status == 1
     assert "classes are whole numbers" in err
+
+
+@pytest.mark.parametrize("data", ["rings.svm", "three.svm"])
+def test_reports(cutplane: Command, data: str) -> None:
+    Path("names").write_text("width\nheight\n")
+    arguments = ("train", data, "m", "--kernel", "rbf", "--report", "run.html", "--test", data)
+    status, out, err = cutplane(*arguments, "--feature-names", "names")
+    assert status == 0, err
+    assert "run.html" in out
+    text = Path("run.html").read_text(encoding="utf-8")
+    for words in ("Certified convergence", "Confusion matrix", "ROC", "kernel rows", "--kernel rbf --report run.html"):
+        assert words in text
+    assert "Strongest features" not in text
+
+
+def test_a_report_of_a_regression(cutplane: Command) -> None:
+    arguments = ("train", "curve.svm", "m", "--task", "regression", "--kernel", "rbf", "--C", "5")
+    status, _, err = cutplane(*arguments, "--report", "run.html", "--test", "curve.svm")
+    assert status == 0, err
+    assert "Nine in ten within" in Path("run.html").read_text(encoding="utf-8")
+
+
+def test_a_report_of_examples_with_more_features(cutplane: Command) -> None:
+    Path("wide.svm").write_text("1 3:1\n")
+    arguments = ("train", "rings.svm", "m", "--kernel", "rbf", "--report", "run.html", "--test", "wide.svm")
+    status, _, err = cutplane(*arguments)
+    assert status == 1
+    assert "wide.svm has 3 features, but the data to train on has 2" in err
+    assert not Path("m").exists()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+@pytest.mark.parametrize("kind", [SVC, NuSVC, SVR, NuSVR, OneClassSVM])
+def test_other_commands_on_every_machine(cutplane: Command, kind: type, kernel: str) -> None:
+    X, y = load_svmlight(Path("curve.svm"))[:2]
+    if kind not in (SVR, NuSVR):
+        y = np.sign(X.toarray()[:, 0]) if kind is OneClassSVM else np.digitize(X.toarray()[:, 0], [-0.5, 0.5])
+    X = (X @ X.T).toarray() if kernel == "precomputed" else X.toarray()
+    data = "written.svm"
+    lines = [" ".join(f"{k + 1}:{value!r}" for k, value in enumerate(row.tolist())) for row in X]
+    Path(data).write_text("".join(f"{label:g} {line}\n" for label, line in zip(y, lines, strict=True)))
+    model = kind(kernel=kernel).fit(X) if kind is OneClassSVM else kind(kernel=kernel).fit(X, y)
+    model.save("m")
+    status, out, err = cutplane("info", "m")
+    assert status == 0, err
+    assert kind.__name__ in out
+    assert cutplane("info", "m", "--json")[0] == 0
+    status, out, err = cutplane("predict", "m", data)
+    assert status == 0, err
+    np.testing.assert_allclose([float(line) for line in out.splitlines()], model.predict(X), atol=1e-6)
+    assert cutplane("evaluate", "m", data)[0] == 0
+    status, out, err = cutplane("evaluate", "m", data, "--json")
+    assert status == 0, err
+    if kind in (SVR, NuSVR):
+        assert json.loads(out)["r2"] == pytest.approx(model.score(X, y), abs=1e-5)
+    else:
+        assert json.loads(out)["accuracy"] == pytest.approx(np.mean(model.predict(X) == y))

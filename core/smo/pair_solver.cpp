@@ -1,6 +1,8 @@
 // One pair at a time: the solver of the papers, generic over its selector.
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <utility>
 #include <vector>
 
 #include "core/smo/select_hmg.hpp"
@@ -61,8 +63,24 @@ class Active {
     return step;
   }
 
-  // Valid until the next but one call.
+  // For selectors, which are compiled for several instruction sets: calls of such functions are
+  // taken never to throw, so what a kernel throws waits for rethrow().
   const float* row(index_t t) {
+    try {
+      return fetch(t);
+    } catch (...) {
+      failure_ = std::current_exception();
+      none_.resize(size());
+      return none_.data();
+    }
+  }
+
+  void rethrow() {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+  // Valid until the next but one call.
+  const float* fetch(index_t t) {
     if (held_[0].variable == t) return held_[0].values;
     if (held_[1].variable == t) {
       std::swap(newer_, older_);
@@ -128,7 +146,8 @@ class Active {
   Held held_[2];  // the row asked for last, and the one before
   int newer_ = 0, older_ = 1;
   Lease leases_[2];
-  std::vector<float> gathered_[2];
+  std::vector<float> gathered_[2], none_;
+  std::exception_ptr failure_;
 };
 
 CUTPLANE_MULTIVERSION void add_difference(index_t n, double step, const float* k_up,
@@ -196,6 +215,7 @@ class PairSolver : public Solver {
       if (!(extremes.violation() > 0.0)) continue;
       maximal = std::max(maximal, extremes.violation());
       const Pair pair = select_pair(selectors_[g], c, extremes, active_);
+      active_.rethrow();
       if (best.up < 0 || pair.gain > best.gain ||
           (pair.gain == best.gain && pair.violation > best.violation))
         best = pair;
@@ -214,8 +234,8 @@ class PairSolver : public Solver {
 
   bool move(const Pair& pair) {
     const auto [i, j] = std::pair{pair.up, pair.low};
-    const float* k_up = active_.row(i);
-    const float* k_low = active_.row(j);
+    const float* k_up = active_.fetch(i);
+    const float* k_low = active_.fetch(j);
     const double eta = curvature(active_.candidates(0), i, j, k_up[j]);
     const double old_up = active_.b[i], old_low = active_.b[j];
     const double taken = active_.move(i, j, pair.violation / eta);

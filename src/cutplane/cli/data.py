@@ -95,6 +95,8 @@ def read_data_for(
     if found > expected:
         raise ValueError(f"{path} has {found} features, but the model was trained with {expected}.")
     examples.X.resize((len(examples.y), expected))
+    if getattr(model, "kernel", None) == "precomputed":  # the kernel values with the examples trained on
+        return examples._replace(X=examples.X.toarray())
     return examples
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table
-from sklearn.base import is_regressor
+from sklearn.base import is_outlier_detector, is_regressor
 
 from cutplane.cli import exit_codes, sequences
 from cutplane.cli.data import read_data_for, read_fitted
@@ -43,7 +43,8 @@ def evaluate(
 
     Accuracy, balanced accuracy (the mean of the classes' recalls), area under the ROC curve, F1 and
     the confusion matrix. Of a ranking: NDCG@1, 5 and 10, MAP, pair accuracy and area under the ROC
-    curve, by the qid in DATA. Of a regression: the mean absolute and squared errors and R².
+    curve, by the qid in DATA. Of a regression: the mean absolute and squared errors and R². For a one-class
+    machine the labels are 1, and -1 for what does not belong.
     """
     model, file = read_fitted(model_path)
     if type(model).__name__ in _RANKINGS:
@@ -56,23 +57,24 @@ def evaluate(
         return sequences.evaluate(model, file, model_path, data, as_json=as_json)
     if is_regressor(model):
         return _evaluate_regression(model, file, model_path, data, zero_based, threads, as_json)
-    if not hasattr(model, "classes_"):
+    if not hasattr(model, "classes_") and not is_outlier_detector(model):
         raise ValueError(f"A {type(model).__name__} takes no svmlight files; use it in Python.")
-    if model.classes_.dtype.kind not in "biuf":
+    classes = np.array([-1, 1]) if is_outlier_detector(model) else model.classes_
+    if classes.dtype.kind not in "biuf":
         raise ValueError(
-            f"{model_path} knows the labels {label_list(model.classes_)}, which are not numbers, so they "
+            f"{model_path} knows the labels {label_list(classes)}, which are not numbers, so they "
             f"cannot be compared with the labels of an svmlight file."
         )
     X, y, *_ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
-    unknown = np.setdiff1d(y, model.classes_)
+    unknown = np.setdiff1d(y, classes)
     if len(unknown) == len(np.unique(y)):
         raise ValueError(
             f"{data} has the labels {label_list(unknown)}, none of which the model knows: "
-            f"it was trained on {label_list(model.classes_)}."
+            f"it {'tells apart' if is_outlier_detector(model) else 'was trained on'} {label_list(classes)}."
         )
     if len(unknown):
         warn(f"{data} has labels the model was not trained on, so they count as errors: {label_list(unknown)}.")
-    result = compare(y, model.predict(X), model.decision_function(X), model.classes_)
+    result = compare(y, model.predict(X), model.decision_function(X), classes)
     if as_json:
         print_json(_as_json(model_path, data, result))
     else:

@@ -22,9 +22,17 @@ def train(request: TrainRequest) -> int:
     refuse_targets(request.data, examples.y)
     assert request.kernel is not None
     model = SVC(**_params(request), class_weight=request.class_weight, probability=request.kernel.probability)
+    held_out, names = request.read_for_report(examples)
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
     labels = [f"machine {number + 1}" for number in range(np.size(model.gap_))]
-    return request.finish(run, notes={"zero_based": examples.zero_based}, labels=labels)
+    return request.finish(
+        run,
+        notes={"zero_based": examples.zero_based},
+        labels=labels,
+        train=examples,
+        held_out=held_out,
+        names=names,
+    )
 
 
 def train_regression(request: TrainRequest) -> int:
@@ -32,8 +40,11 @@ def train_regression(request: TrainRequest) -> int:
     examples = _read(request)
     assert request.kernel is not None
     model = SVR(**_params(request), epsilon=request.kernel.epsilon)
+    held_out, names = request.read_for_report(examples)
     run = fit(model, examples.X, examples.y.astype(np.float64), quiet=request.quiet)
-    return request.finish(run, notes={"zero_based": examples.zero_based})
+    return request.finish(
+        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
+    )
 
 
 def _read(request: TrainRequest) -> Any:

@@ -14,7 +14,7 @@ from cutplane.solvers.result import Step
 _INTEGERS = ("iteration", "planes")
 _FLOATS = ("seconds", "upper", "lower", "step")
 _PHASE = "history.phase."
-# The columns of kernel machines, whose steps have no phases.
+# The columns of kernel machines.
 _KERNEL_INTEGERS = ("iteration", "machine")
 _KERNEL_FLOATS = ("seconds", "upper", "lower", "violation")
 
@@ -28,7 +28,7 @@ def history_to_arrays(history: History) -> tuple[dict[str, NDArray[Any]], dict[s
     steps: list[Any] = [step for run in runs for step in run]
     of_kernels = bool(steps) and isinstance(steps[0], KernelStep)
     integers, floats = (_KERNEL_INTEGERS, _KERNEL_FLOATS) if of_kernels else (_INTEGERS, _FLOATS)
-    phases = sorted({name for step in steps for name in step.phases}) if not of_kernels else []
+    phases = sorted({name for step in steps for name in step.phases})
     arrays: dict[str, NDArray[Any]] = {"history.lengths": np.array([len(run) for run in runs], dtype=np.int64)}
     for name in integers:
         arrays[f"history.{name}"] = np.array([getattr(step, name) for step in steps], dtype=np.int64)
@@ -59,7 +59,7 @@ def history_from_arrays(described: dict[str, Any], arrays: dict[str, NDArray[Any
     for i in range(total):
         values = {name: column[i] for name, column in lists.items()}
         phases_here = {name: column[i] for name, column in phase_lists.items() if not np.isnan(column[i])}
-        steps.append(KernelStep(**values) if of_kernels else Step(**values, phases=phases_here))
+        steps.append((KernelStep if of_kernels else Step)(**values, phases=phases_here))
     if not described["per_class"]:
         return steps
     ends = np.cumsum(lengths).tolist()

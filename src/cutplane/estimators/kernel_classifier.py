@@ -169,6 +169,13 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self.n_support_ = np.bincount(of_kept[used], minlength=k).astype(np.int32)
         self._keep(X, kernel, order[used], np.ascontiguousarray(dual_coef[:, used]), np.array(intercepts))
 
+    def _problem_names(self) -> list[str]:
+        """What the machines are about, for reports."""
+        shown = [str(_shown(label)) for label in self.classes_]
+        if self._pairwise:
+            return [f"{shown[i]} against {shown[j]}" for i, j in one_vs_one.pairs(len(shown))]
+        return shown if len(shown) > 2 else ["problem 1"]
+
     def _class_parts(self) -> list[slice]:
         """Where the support vectors of each class lie."""
         ends = np.cumsum(self.n_support_).tolist()

@@ -16,7 +16,7 @@ from cutplane.estimators import validation
 from cutplane.estimators.kernel_choice import make_kernel
 from cutplane.estimators.kernel_files import kernel_machine_from_file, kernel_machine_to_file
 from cutplane.estimators.kernel_scores import kernel_scores
-from cutplane.estimators.machines import KernelStep, MachineTraining, warn_unless_proven
+from cutplane.estimators.machines import KernelStep, MachineTraining, history_of, warn_unless_proven
 from cutplane.estimators.savable import Arrays, Savable
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
 from cutplane.kernels.matrix import free_memory
@@ -180,7 +180,7 @@ class KernelMachine(Savable, BaseEstimator):
         self.gap_: Any = np.array([r.gap for r in results]) if several else float(results[0].gap)
         reasons = [r.stop_reason for r in results]
         self.stop_reason_: Any = reasons if several else reasons[0]
-        histories = [[KernelStep.of(step, k) for step in result.history] for k, result in enumerate(results)]
+        histories = [history_of(result, k) for k, result in enumerate(results)]
         self.history_: Any = histories if several else histories[0]
         self.fit_status_ = int(any(reason != training.stopping for reason in reasons))
         warn_unless_proven(results, training, type(self).__name__)

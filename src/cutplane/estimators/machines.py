@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -36,6 +36,8 @@ class KernelStep:
         The maximal violation of the optimality conditions, which ``stopping="kkt"`` holds against `tol`.
     machine : int
         Which of several machines.
+    phases : dict
+        Of the last look: seconds spent on kernel rows, selection, pair steps and gradients, where they are known.
     """
 
     iteration: int
@@ -44,6 +46,7 @@ class KernelStep:
     lower: float
     violation: float
     machine: int = 0
+    phases: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def gap(self) -> float:
@@ -54,6 +57,12 @@ class KernelStep:
     def of(cls, step: SMOStep, machine: int) -> KernelStep:
         """The solver's step, with the machine it belongs to."""
         return cls(step.iteration, step.seconds, step.primal, step.dual, step.violation, machine)
+
+
+def history_of(result: SMOResult, machine: int) -> list[KernelStep]:
+    """The looks at a run; the last one says where the time went."""
+    steps = [KernelStep.of(step, machine) for step in result.history]
+    return [*steps[:-1], replace(steps[-1], phases={name: s for name, s in result.phases.items() if s > 0.0})]
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from cutplane.solvers.result import Step
+
+@runtime_checkable
+class Look(Protocol):
+    """A moment of training: that of a cutting-plane method, or of another that proves bounds on the optimum.
+
+    The former have `planes`, their number; SMO's have a `violation` of the optimality conditions.
+    """
+
+    iteration: int
+    seconds: float
+    upper: float
+    lower: float
+    gap: float
+    phases: Mapping[str, float]
 
 
 class Examples(NamedTuple):
@@ -52,12 +65,12 @@ class Trained:
     path: Sequence[Any] = ()
 
     @property
-    def runs(self) -> list[list[Step]]:
+    def runs(self) -> list[list[Look]]:
         """The history of each problem that was solved; those without steps are left out."""
         history = getattr(self.model, "history_", None) or []
-        nested = bool(history) and not isinstance(history[0], Step)
+        nested = bool(history) and isinstance(history[0], list)
         runs = [list(run) for run in history] if nested else [list(history)]
-        return [run for run in runs if run and isinstance(run[0], Step)]
+        return [run for run in runs if run and isinstance(run[0], Look)]
 
     @property
     def classes(self) -> list[str]:
@@ -66,8 +79,11 @@ class Trained:
 
     @property
     def problems(self) -> list[str]:
-        """The names of the runs: of the classes where there is one for each."""
+        """The names of the runs: of the classes where there is one for each, unless a model names them itself."""
         runs, classes = self.runs, self.classes
+        own = getattr(self.model, "_problem_names", None)
+        if own is not None:
+            return list(own())
         if len(runs) == len(classes) and len(runs) > 1:
             return classes
         return [f"problem {number}" for number in range(1, len(runs) + 1)]

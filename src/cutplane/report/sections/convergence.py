@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from cutplane.report.charts import COLOURS, Axis, Line, LineChart
 from cutplane.report.markup import Markup, details, element, figure, number, paragraph, seconds, table
 from cutplane.report.page import Section
-from cutplane.report.trained import Trained
-from cutplane.solvers.result import Step
+from cutplane.report.trained import Look, Trained
 
 _MOST_ROWS = 12
 
@@ -29,11 +29,12 @@ def section(trained: Trained) -> Section | None:
     return Section("convergence", "Certified convergence", Markup("".join(body)))
 
 
-def _bounds(run: list[Step]) -> Markup:
+def _bounds(run: list[Look]) -> Markup:
     times = [step.seconds for step in run]
     # First guesses may be a hundred times off: show where the bounds meet.
-    top = min(run[0].upper, 3.0 * run[-1].upper)
-    bottom = max(run[0].lower, -run[-1].upper)
+    last = run[-1].upper
+    top = min(run[0].upper, last + 2.0 * abs(last))
+    bottom = max(run[0].lower, last - 2.0 * abs(last))
     margin = 0.06 * (top - bottom) or 1.0
     chart = LineChart(
         "Bounds on the optimum",
@@ -42,7 +43,7 @@ def _bounds(run: list[Step]) -> Markup:
         Axis("seconds", low=0.0),
         Axis("objective", low=bottom - margin, high=top + margin),
         [
-            Line("upper bound: the best model so far", times, [step.upper for step in run], steps=True, colour=1),
+            Line(f"upper bound: {_model_of(run)}", times, [step.upper for step in run], steps=True, colour=1),
             Line("lower bound: proven", times, [step.lower for step in run], steps=True, colour=0, dashed=True),
         ],
         band=True,
@@ -50,9 +51,14 @@ def _bounds(run: list[Step]) -> Markup:
     return figure("Bounds on the optimum: what is still open is shaded.", chart.svg(), chart.legend())
 
 
+def _model_of(run: list[Look]) -> str:
+    return "the model at that time" if hasattr(run[0], "violation") else "the best model so far"
+
+
 def _gap(trained: Trained) -> Markup:
     runs, names = trained.runs, trained.problems
-    tol = getattr(trained.model, "tol", None)
+    model = trained.model
+    tol = getattr(model, "tol", None) if getattr(model, "stopping", "gap") == "gap" else None
     lines = []
     for index, run in enumerate(runs):
         steps = [step for step in run if 0.0 < step.gap < math.inf]
@@ -78,7 +84,7 @@ def _gap(trained: Trained) -> Markup:
     return figure("Proven relative gap: (upper − lower) / upper.", chart.svg(), legend)
 
 
-def _steps(run: list[Step]) -> Markup:
+def _steps(run: list[Look]) -> Markup:
     every = max(1, -(-len(run) // _MOST_ROWS))
     chosen = [*run[:-1:every], run[-1]]
     rows = [
@@ -88,13 +94,19 @@ def _steps(run: list[Step]) -> Markup:
             number(step.upper, 6),
             number(step.lower, 6),
             f"{step.gap:.1e}",
-            f"{step.planes:,}",
+            *_own(step).values(),
         )
         for step in chosen
     ]
-    return details(
-        "The steps as a table", table("Steps", ["iteration", "time", "upper", "lower", "gap", "planes"], rows)
-    )
+    head = ["iteration", "time", "upper", "lower", "gap", *_own(run[-1])]
+    return details("The steps as a table", table("Steps", head, rows))
+
+
+def _own(step: Any) -> dict[str, str]:
+    """What only steps of this kind have."""
+    if hasattr(step, "violation"):
+        return {"violation": f"{step.violation:.1e}"}
+    return {"planes": f"{step.planes:,}"} if hasattr(step, "planes") else {}
 
 
 def _problems(trained: Trained) -> Markup:
@@ -102,5 +114,6 @@ def _problems(trained: Trained) -> Markup:
         (name, f"{run[-1].iteration:,}", seconds(run[-1].seconds), number(run[-1].upper, 6), f"{run[-1].gap:.1e}")
         for name, run in zip(trained.problems, trained.runs, strict=True)
     ]
-    head = ["class", "iterations", "time", "objective", "proven gap"]
-    return details("One problem for each class: the figures", table("Problems", head, rows))
+    what = "pair of classes" if getattr(trained.model, "_pairwise", False) else "class"
+    head = [what, "iterations", "time", "objective", "proven gap"]
+    return details(f"One problem for each {what}: the figures", table("Problems", head, rows))

@@ -21,6 +21,8 @@ _MOST_CLASSES = 30
 def section(trained: Trained) -> Section | None:
     """The strongest weights for and against; of each class where there are several."""
     weights = dense_weights(trained.model)
+    if getattr(trained.model, "_pairwise", False):  # weights of pairs of classes
+        return None
     if weights is None or not np.any(weights) or weights.shape[1] != getattr(trained.model, "n_features_in_", -1):
         return None
     spreads = None if trained.train is None else column_spreads(trained.train.X)

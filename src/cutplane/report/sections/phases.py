@@ -16,6 +16,10 @@ _WORDS = {
     "epochs": "dual ascent",
     "interior_point": "interior point",
     "sample": "start on samples",
+    "rows": "kernel rows",
+    "selection": "choice of variables",
+    "steps": "pair steps",
+    "gradient": "gradients",
 }
 
 

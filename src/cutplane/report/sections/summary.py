@@ -10,6 +10,8 @@ from cutplane.report.trained import Trained
 
 _ENDED = {
     "gap": "The tolerance that was asked for is proven.",
+    "kkt": "The optimality conditions hold within the tolerance that was asked for.",
+    "pair": "It ended by a rule that proves nothing.",
     "time_limit": "The time limit came before the tolerance that was asked for.",
     "max_iter": "The iteration limit came before the tolerance that was asked for.",
     "interrupted": "Training was interrupted before the tolerance that was asked for.",
@@ -33,10 +35,11 @@ def _verdict(trained: Trained) -> Markup:
     model = trained.model
     gap = float(np.max(model.gap_))
     reasons = [str(reason) for reason in np.atleast_1d(getattr(model, "stop_reason_", "gap"))]
-    proven = all(reason == "gap" for reason in reasons)
+    proven = all(reason in ("gap", "kkt") for reason in reasons)
     lower, upper = float(np.sum(model.lower_bound_)), float(np.sum(model.objective_))
     several = np.size(model.gap_) > 1
-    what = "the optimum of every class" if several else "the optimum"
+    pairs = " pair of classes" if getattr(model, "_pairwise", False) else " class"
+    what = f"the optimum of every{pairs}" if several else "the optimum"
     words = ("" if proven else "stopped early, ") + proven_within(gap).replace("the optimum", what)
     why = next(reason for reason in (*reversed(_ENDED),) if reason in reasons)
     explained = (
@@ -57,9 +60,11 @@ def _certificate(trained: Trained) -> list[tuple[str, str, str]]:
     model, runs = trained.model, trained.runs
     took = trained.seconds if trained.seconds is not None else sum(run[-1].seconds for run in runs)
     tol = getattr(model, "tol", None)
-    found = [("Proven gap", f"{float(np.max(model.gap_)):.1e}", "" if tol is None else f"asked for {tol:g}")]
+    asked = "asked for" if getattr(model, "stopping", "gap") == "gap" else "violation asked for:"
+    found = [("Proven gap", f"{float(np.max(model.gap_)):.1e}", "" if tol is None else f"{asked} {tol:g}")]
     if runs or trained.seconds is not None:
-        found.append(("Training", seconds(took), f"{model.n_iter_:,} iterations" if hasattr(model, "n_iter_") else ""))
+        steps = f"{int(np.sum(model.n_iter_)):,} iterations" if hasattr(model, "n_iter_") else ""
+        found.append(("Training", seconds(took), steps))
     return found
 
 
