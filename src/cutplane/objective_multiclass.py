@@ -134,7 +134,7 @@ class MulticlassObjective(SmoothObjective):
     ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
         """As `Objective.advance`; closely settled is only the point of the plane, taken for the moved one if better."""
         if not self.intercept:
-            return super().advance(a, b, step, mu, C)
+            return self._advance_choosing(a, b, step, mu, C)
         moved = self.settle(self.mix(a, b, step))
         there = self.mix(moved, b, mu)
         there = self._shifted(there, self.risk.shift(there.scores))
@@ -142,6 +142,17 @@ class MulticlassObjective(SmoothObjective):
         if 0.5 * float(there.w @ there.w) + C * value_there < 0.5 * float(moved.w @ moved.w) + C * value:
             moved, value = there, value_there
         return moved, value, lambda: self._balanced_cut(there)
+
+    def _advance_choosing(
+        self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
+    ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
+        """Without intercepts; where classes have weights of their own, without coefficients for all of them."""
+        examples = self.source.source
+        if self.source.class_features is not None or not isinstance(examples, MatrixSource):
+            return super().advance(a, b, step, mu, C)
+        scores, value, chosen, offset, cut_value = self.risk.advance_choosing(a.scores, b.scores, step, mu)
+        moved = ScoredPoint(_core.mix(a.w, b.w, step), a.intercept, scores)
+        return moved, value, lambda: Cut(self.risk.combine(examples.core, chosen).ravel(), offset, cut_value)
 
     def score(self, w: Array, intercept: Any) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""
