@@ -341,10 +341,13 @@ void bind_multiclass(nb::module_& m) {
       .def(
           "coefficients",
           [](PyBlockAscent& self, double scale) {
-            return self.table(self.ascent->examples(),
-                              [&](double* out) { self.ascent->coefficients(scale, out); });
+            double offset = 0;
+            auto coef = self.table(self.ascent->examples(), [&](double* out) {
+              offset = self.ascent->coefficients(scale, out);
+            });
+            return std::make_tuple(coef, offset);
           },
-          "scale"_a)
+          "scale"_a, "(coef, offset) of the plane of the dual variables, times scale")
       .def_prop_ro(
           "v",
           [](PyBlockAscent& self) {

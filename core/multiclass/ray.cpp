@@ -125,6 +125,9 @@ struct LineSweeps {
   // A sample counts as large by its scores: a few classes take as long as an example of the hinge.
   index_t size() const { return sample.n * sample.classes / 4; }
 
+  // Several probes of an example are as much work as a sweep over several.
+  static index_t weigh(index_t part) { return std::max<index_t>(1, part / 4); }
+
   Probes slopes(const double* probes, index_t part) const {
     return with_rescaling(sample, [&](auto slack) {
       return sum_examples<kProbes>(
@@ -132,7 +135,7 @@ struct LineSweeps {
           [&](index_t begin, index_t end) {
             return probe_block<slack.value>(sample, s, ends, probes, part, begin, end);
           },
-          part);
+          weigh(part));
     });
   }
 
@@ -143,7 +146,7 @@ struct LineSweeps {
           [&](index_t begin, index_t end) {
             return square_block<slack.value>(sample, s, ends, t, part, begin, end);
           },
-          part)[0];
+          weigh(part))[0];
     });
   }
 

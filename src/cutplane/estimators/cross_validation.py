@@ -181,7 +181,8 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is the accuracy.
     loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol, risk_tol, method, \
-line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter, time_limit, n_jobs, random_state, on_step
+line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter, time_limit, n_jobs, \
+random_state, on_step
         As for `LinearSVC`.
 
     Attributes
