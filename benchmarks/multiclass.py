@@ -1,12 +1,13 @@
 """Multi-class SVMs (Crammer and Singer): seconds to 1 % and to 1e-3 of the optimum, ours beside LIBLINEAR -s 4.
 
-    python benchmarks/multiclass.py --data DIR [--sets mnist,news20] [--Cs 0.01,1] [--ways] [--out FILE]
-    python benchmarks/multiclass.py --report FILE          prints the tables of an earlier run
+    python benchmarks/multiclass.py --data DIR [--sets mnist,news20] [--Cs 0.01,1] [--ways] [--ovr] [--out FILE]
+    python benchmarks/multiclass.py --report FILE...        prints the tables of earlier runs, together
 
 Objective ½|W|² + C·Σ max_y [1(y ≠ yᵢ) + s_y - s_yᵢ], no intercept. Ours stops at its own PROVEN gap; LIBLINEAR runs at
 the loosest of its tolerances whose objective, evaluated afresh, is as close to the best one known. LIBLINEAR caps
 itself at 100,000 passes, so each of its runs is a process of its own that is ended after --limit seconds.
-A run on some sets replaces their cells in the JSON file and keeps the others.
+A run on some sets replaces their cells in the JSON file and keeps the others; --report FILE... --out FILE writes one
+file of several. "malware-shape" is a set of the size of Franc and Sonnenburg's section 5.2, over eleven decades of C.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import json
 import multiprocessing
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
@@ -28,6 +30,8 @@ from benchmarks import datasets, measure, multiclass_data
 from cutplane import LinearSVC
 
 CS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
+# Eleven decades, as for malware in Franc and Sonnenburg's section 5.2.
+WIDE_CS = tuple(10.0**k for k in range(-6, 5))
 TOLERANCES = (1e-2, 1e-3)
 LIBLINEAR_EPS = (30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3)
 # Ours beside each other: how planes are found.
@@ -105,34 +109,46 @@ def ours(problem: Problem, C: float, tol: float, threads: int, limit: float, **w
     }
 
 
-def _liblinear_child(problem: Problem, C: float, eps: float, pipe) -> None:
-    from liblinear import liblinear as lib
+def in_time(train: Callable[[], tuple[float, np.ndarray]], limit: float) -> tuple[float, np.ndarray] | None:
+    """Seconds and weights of a training in a process of its own; None where it took longer than the limit."""
+    near, far = multiprocessing.Pipe()
 
-    param = lib.parameter(f"-s 4 -B -1 -c {C:.17g} -e {eps:.17g} -q")
-    lib.liblinear.set_print_string_function(lib.ctypes_print_null)
-    ctypes.CDLL(None).srand(1)  # it shuffles by rand(): every run as in a fresh process of its command line
-    pipe.send("ready")
-    start = perf_counter()
-    trained = lib.liblinear.train(ctypes.byref(problem.converted), ctypes.byref(param))
-    seconds = perf_counter() - start
-    model = lib.toPyModel(trained)
-    rows = 1 if model.nr_class == 2 else model.nr_class
-    flat = np.ctypeslib.as_array(model.w, (model.nr_feature * rows,)).copy()
-    W = np.zeros((problem.classes, problem.X.shape[1]))
-    W[np.array(model.get_labels())] = flat.reshape(model.nr_feature, rows).T
-    pipe.send((seconds, W))
+    def child() -> None:
+        far.send("ready")
+        far.send(train())
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    near.recv()  # it has started
+    found = near.recv() if near.poll(limit) else None
+    if found is None and not process.is_alive():
+        raise SystemExit("A peer's process ended without a result.")
+    process.terminate()
+    process.join()
+    return found
 
 
 def liblinear(problem: Problem, C: float, eps: float, limit: float) -> dict | None:
     """One training; None where it took longer than the limit."""
-    assert problem.converted is not None
-    near, far = multiprocessing.Pipe()
-    child = multiprocessing.get_context("fork").Process(target=_liblinear_child, args=(problem, C, eps, far))
-    child.start()
-    near.recv()  # it has started
-    found = near.recv() if near.poll(limit) else None
-    child.terminate()
-    child.join()
+    from liblinear import liblinear as lib
+
+    converted = problem.converted
+
+    def train() -> tuple[float, np.ndarray]:
+        param = lib.parameter(f"-s 4 -B -1 -c {C:.17g} -e {eps:.17g} -q")
+        lib.liblinear.set_print_string_function(lib.ctypes_print_null)
+        ctypes.CDLL(None).srand(1)  # it shuffles by rand(): every run as in a fresh process of its command line
+        start = perf_counter()
+        trained = lib.liblinear.train(ctypes.byref(converted), ctypes.byref(param))
+        seconds = perf_counter() - start
+        model = lib.toPyModel(trained)
+        rows = 1 if model.nr_class == 2 else model.nr_class
+        flat = np.ctypeslib.as_array(model.w, (model.nr_feature * rows,)).copy()
+        W = np.zeros((problem.classes, problem.X.shape[1]))
+        W[np.array(model.get_labels())] = flat.reshape(model.nr_feature, rows).T
+        return seconds, W
+
+    found = in_time(train, limit)
     if found is None:
         return None
     seconds, W = found
@@ -154,15 +170,19 @@ def liblinear_to(problem: Problem, C: float, optimum: float, limit: float) -> di
     return arrived
 
 
-def sklearn_ovr(problem: Problem, C: float, limit: float) -> dict:
+def sklearn_ovr(problem: Problem, C: float, limit: float) -> dict | None:
     """scikit-learn's LinearSVC, one class against the rest, hinge: another objective, shown for its error."""
     from sklearn.svm import LinearSVC as Peer
 
-    start = perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = Peer(C=C, loss="hinge", fit_intercept=False, tol=1e-3, random_state=0).fit(problem.X, problem.y)
-    return {"seconds": perf_counter() - start, "error": problem.error(model.coef_)}
+    def train() -> tuple[float, np.ndarray]:
+        start = perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = Peer(C=C, loss="hinge", fit_intercept=False, tol=1e-3, random_state=0).fit(problem.X, problem.y)
+        return perf_counter() - start, model.coef_
+
+    found = in_time(train, limit)
+    return None if found is None else {"seconds": found[0], "error": problem.error(found[1])}
 
 
 def measure_cell(problem: Problem, C: float, options: argparse.Namespace) -> dict:
@@ -222,7 +242,7 @@ def text(result: dict) -> str:
         for tol in TOLERANCES:
             mine, peer = cell["ours"][f"auto {tol:g}"], cell["liblinear"].get(f"{tol:g}")
             row += [_cell_text(mine, cell["limit"], tol), _cell_text(peer, cell["limit"])]
-            if cell["liblinear"]:
+            if cell["liblinear"] and cell["data"] in multiclass_data.PUBLISHED:
                 ratios[tol].append((peer["seconds"] if peer else cell["limit"]) / mine["seconds"])
         row += [
             f"{mine['error']:.2f}",
@@ -271,7 +291,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--data", help="folder of the published data files (default: $CUTPLANE_DATA)")
     parser.add_argument("--cache", default=datasets.DEFAULT_CACHE, help="folder of the parsed data (%(default)s)")
     parser.add_argument("--sets", default=",".join(multiclass_data.PUBLISHED), help="%(default)s")
-    parser.add_argument("--Cs", default=",".join(f"{C:g}" for C in CS), help="C per example (%(default)s)")
+    parser.add_argument("--Cs", help=f"C per example ({', '.join(f'{C:g}' for C in CS)})")
     parser.add_argument("--ways", action="store_true", help="OCAM with both line searches and CPA, too")
     parser.add_argument("--ovr", action="store_true", help="scikit-learn's one class against the rest, too")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="ours alone")
@@ -280,20 +300,30 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=30.0, help="seconds a run may take (%(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="ours; LIBLINEAR -s 4 has one (%(default)s)")
     parser.add_argument("--out", type=Path, default=measure.RESULTS / "multiclass.json", help="JSON file (%(default)s)")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="print the tables of this JSON file and stop")
+    parser.add_argument("--report", type=Path, nargs="+", metavar="FILE", help="print the tables of these JSON files")
     return parser.parse_args()
+
+
+def merged(results: list[dict]) -> dict:
+    """One result of several; of a cell measured twice, the last."""
+    cells = {(cell["data"], cell["C"]): cell for result in results for cell in result["cells"]}
+    return {**results[-1], "cells": [cells[key] for key in sorted(cells)]}
 
 
 def main() -> None:
     options = parse()
     if options.report:
-        print(text(json.loads(options.report.read_text())))
+        result = merged([json.loads(path.read_text()) for path in options.report])
+        if len(options.report) > 1:
+            measure.write_json(options.out, result)
+        print(text(result))
         return
     kept = json.loads(options.out.read_text())["cells"] if options.out.exists() else []
     result = {"machine": measure.machine(), "threads": options.threads, "cells": kept}
     for name in options.sets.split(","):
         problem = Problem(name, options.data, options.cache)
-        for C in map(float, options.Cs.split(",")):
+        usual = WIDE_CS if name == "malware-shape" else CS
+        for C in map(float, options.Cs.split(",")) if options.Cs else usual:
             cell = measure_cell(problem, C, options)
             others = [each for each in result["cells"] if (each["data"], each["C"]) != (name, C)]
             result["cells"] = sorted([*others, cell], key=lambda each: (each["data"], each["C"]))

@@ -55,18 +55,45 @@ class Multiclass {
     return {shaped(coef), result.offset, result.value};
   }
 
-  std::tuple<nb::object, double, nb::object, double, double> advance(Table s, Table end,
-                                                                     double step, double mu,
-                                                                     int n_threads) const {
+  std::tuple<nb::object, double, Array1<std::int32_t>, double, double> advance(
+      Table s, Table end, double step, double mu, int n_threads) const {
     check(s), check(end);
-    auto moved = take(), coef = take();
+    auto moved = take();
+    std::vector<std::int32_t> chosen(y_.shape(0));
     MulticlassAdvance result;
     {
       nb::gil_scoped_release release;
       result = multiclass_advance(sample(), s.data(), end.data(), step, mu, moved.data(),
-                                  coef.data(), n_threads);
+                                  chosen.data(), n_threads);
     }
-    return {shaped(moved), result.value, shaped(coef), result.cut.offset, result.cut.value};
+    return {shaped(moved), result.value, to_numpy(std::move(chosen)), result.cut.offset,
+            result.cut.value};
+  }
+
+  nb::object coefficients(Vector<const std::int32_t> chosen, int n_threads) const {
+    check(chosen);
+    auto coef = take();
+    {
+      nb::gil_scoped_release release;
+      multiclass_coefficients(sample(), chosen.data(), coef.data(), n_threads);
+    }
+    return shaped(coef);
+  }
+
+  Array2<double> combine(const PyMatrix& X, Vector<const std::int32_t> chosen,
+                         int n_threads) const {
+    check(chosen);
+    if (X.matrix->rows() != static_cast<index_t>(y_.shape(0)))
+      throw std::invalid_argument("one label per row of the matrix is needed");
+    const auto d = static_cast<std::size_t>(X.matrix->cols()), classes = cost_.shape(0);
+    double* out = new double[d * classes];
+    prefer_large_pages(out, d * classes);
+    nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    {
+      nb::gil_scoped_release release;
+      X.matrix->combine_chosen(sample(), chosen.data(), out, n_threads);
+    }
+    return Array2<double>(out, {d, classes}, owner);
   }
 
   std::tuple<nb::object, SmoothedMulticlass> smoothed(Table s, double h, int n_threads) const {
@@ -173,6 +200,14 @@ class Multiclass {
     if (s.shape(0) != y_.shape(0) || s.shape(1) != cost_.shape(0))
       throw std::invalid_argument("one score per example and class is needed");
   }
+  void check(const Vector<const std::int32_t>& chosen) const {
+    if (chosen.shape(0) != y_.shape(0))
+      throw std::invalid_argument("one class per example is needed");
+    const auto classes = static_cast<std::int32_t>(cost_.shape(0));
+    for (std::size_t i = 0; i < chosen.shape(0); ++i)
+      if (chosen.data()[i] < 0 || chosen.data()[i] >= classes)
+        throw std::invalid_argument("a chosen class does not exist");
+  }
   Array1<double> take() const { return buffers_->take(y_.shape(0) * cost_.shape(0)); }
   nb::object shaped(const Array1<double>& flat) const {
     return nb::cast(flat).attr("reshape")(y_.shape(0), cost_.shape(0));
@@ -251,7 +286,9 @@ void bind_multiclass(nb::module_& m) {
       signature("cut(self, scores: @, n_threads: int = 0)", "tuple[@, float, float]");
   const std::string advance_signature =
       signature("advance(self, scores: @, end: @, step: float, mu: float, n_threads: int = 0)",
-                "tuple[@, float, @, float, float]");
+                "tuple[@, float, NDArray[numpy.int32], float, float]");
+  const std::string coefficients_signature =
+      signature("coefficients(self, chosen: NDArray[numpy.int32], n_threads: int = 0)", "@");
   const std::string smoothed_signature = signature(
       "smoothed(self, scores: @, h: float, n_threads: int = 0)", "tuple[@, SmoothedMulticlass]");
   const std::string extrapolated_signature =
@@ -267,7 +304,11 @@ void bind_multiclass(nb::module_& m) {
            "(coef, offset, value)")
       .def("advance", &Multiclass::advance, "scores"_a, "end"_a, "step"_a, "mu"_a,
            "n_threads"_a = 0, nb::sig(advance_signature.c_str()),
-           "(moved scores, their value, coef, offset and value of the cut)")
+           "(moved scores, their value, the cut's chosen classes, offset and value)")
+      .def("coefficients", &Multiclass::coefficients, "chosen"_a, "n_threads"_a = 0,
+           nb::sig(coefficients_signature.c_str()), "of the plane of one chosen class an example")
+      .def("combine", &Multiclass::combine, "matrix"_a, "chosen"_a, "n_threads"_a = 0,
+           "the slope of the plane of one chosen class an example")
       .def("smoothed", &Multiclass::smoothed, "scores"_a, "h"_a, "n_threads"_a = 0,
            nb::sig(smoothed_signature.c_str()))
       .def("extrapolated", &Multiclass::extrapolated, "scores"_a, "h"_a, "reach"_a,
@@ -300,10 +341,13 @@ void bind_multiclass(nb::module_& m) {
       .def(
           "coefficients",
           [](PyBlockAscent& self, double scale) {
-            return self.table(self.ascent->examples(),
-                              [&](double* out) { self.ascent->coefficients(scale, out); });
+            double offset = 0;
+            auto coef = self.table(self.ascent->examples(), [&](double* out) {
+              offset = self.ascent->coefficients(scale, out);
+            });
+            return std::make_tuple(coef, offset);
           },
-          "scale"_a)
+          "scale"_a, "(coef, offset) of the plane of the dual variables, times scale")
       .def_prop_ro(
           "v",
           [](PyBlockAscent& self) {

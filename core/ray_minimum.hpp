@@ -46,6 +46,12 @@ inline double select_root(std::vector<Breakpoint>& points, double q, double g, d
   return g >= 0.0 || !std::isfinite(hi) ? lo : hi;
 }
 
+// The breakpoints between two steps, and the slopes of the risk at both.
+struct BreakpointSweep {
+  std::vector<Breakpoint> points;
+  double slope_low, slope_high;
+};
+
 // Where the slope q t + linear + C g(t) turns from negative to not: an interval and the risk's
 // slope g at its left end.
 struct Bracket {
@@ -62,9 +68,12 @@ inline constexpr std::array<double, kProbes> kFirstShifts{-100, -10, -1, -0.1, 0
 
 // Sweeps has
 //   index_t size() const                                       examples in all
-//   Sums<kProbes> slopes(const double* probes, part) const     of the risk at each probe, over the
-//                                                              first 1 / part of every block
+//   Sums<kProbes> slopes(const double* probes, part) const     of the risk at each probe, over
+//                                                              1 / part of the sample
 //   std::vector<Breakpoint> breakpoints(low, high) const       those between low and high
+// and, where slopes come with the breakpoints at little cost,
+//   BreakpointSweep sweep(low, high) const                     both, over all examples
+//   double squared_slopes(t, part) const                       summed over a part
 template <class Sweeps>
 class RayMinimum {
  public:
@@ -76,7 +85,13 @@ class RayMinimum {
     std::array<double, kProbes> probes = bounded ? kFirstSteps : kFirstShifts;
     if (bounded)
       for (double& t : probes) t += from;
-    if (sweeps_.size() > kLargeSample) probes = near_estimate(probes, from);
+    if (sweeps_.size() > kLargeSample) {
+      if constexpr (requires { sweeps_.sweep(from, from); }) {
+        const double found = by_one_sweep(probes, from);
+        if (!std::isnan(found)) return found;
+      }
+      probes = near_estimate(probes, from);
+    }
 
     Bracket bracket;
     narrow(bracket, probes, 1);
@@ -93,14 +108,22 @@ class RayMinimum {
  private:
   double total(double t, double slope) const { return q_ * t + linear_ + C_ * slope; }
 
+  // Where a part of the sample has its minimum; not finite where it has none.
+  Bracket part_bracket(const std::array<double, kProbes>& first, double from) const {
+    Bracket bracket;
+    narrow(bracket, first, kPart);
+    if (std::isfinite(from) && bracket.high <= from) return {from, from, 0, 0};
+    widen(bracket, kPart);
+    if (!std::isfinite(bracket.high) || !std::isfinite(bracket.low)) return {};
+    for (int round = 0; round < 3; ++round) narrow(bracket, around_secant(bracket), kPart);
+    return bracket;
+  }
+
   // Probes close to where a part of the sample has its minimum: the whole has it nearby.
   std::array<double, kProbes> near_estimate(const std::array<double, kProbes>& first,
                                             double from) const {
-    Bracket bracket;
-    narrow(bracket, first, kPart);
-    widen(bracket, kPart);
-    if (!std::isfinite(bracket.high) || !std::isfinite(bracket.low)) return first;
-    for (int round = 0; round < 3; ++round) narrow(bracket, around_secant(bracket), kPart);
+    const Bracket bracket = part_bracket(first, from);
+    if (!std::isfinite(bracket.high) || bracket.high <= from) return first;
     const double guess = secant(bracket);
     std::array<double, kProbes> probes;
     constexpr std::array<double, kProbes> spread{-0.5, -0.1, -0.03, -0.01, 0.01, 0.03, 0.1, 0.5};
@@ -112,7 +135,36 @@ class RayMinimum {
     return probes;
   }
 
-  // The slopes at the probes, from the first 1 / part of every block.
+  // The minimum, if it lies where a part of the sample makes it most likely; else not a number.
+  double by_one_sweep(const std::array<double, kProbes>& first, double from) const {
+    const Bracket part = part_bracket(first, from);
+    if (!std::isfinite(part.high)) return NAN;
+    double low = from, high = first[1];
+    if (part.high > from) {
+      const double guess = secant(part);
+      // So much may the slope of the whole differ from what the part makes of it.
+      const double margin = 3.0 * C_ * kPart * std::sqrt(sweeps_.squared_slopes(guess, kPart));
+      constexpr std::array<double, kProbes> factors{0.3, 0.6, 0.85, 0.95, 1.05, 1.2, 1.6, 3.0};
+      std::array<double, kProbes> probes;
+      for (int k = 0; k < kProbes; ++k) probes[k] = from + factors[k] * (guess - from);
+      const auto slopes = sweeps_.slopes(probes.data(), kPart);
+      high = probes[kProbes - 1];
+      for (int k = kProbes - 1; k >= 0; --k) {
+        const double slope = total(probes[k], slopes[k] * kPart);
+        if (slope > margin) high = probes[k];
+        if (slope < -margin) {
+          low = probes[k];
+          break;
+        }
+      }
+    }
+    BreakpointSweep near = sweeps_.sweep(low, high);
+    if (total(low, near.slope_low) >= 0.0) return low <= from ? from : NAN;
+    if (total(high, near.slope_high) < 0.0) return NAN;
+    return select_root(near.points, q_, linear_ + C_ * near.slope_low, C_, low, high);
+  }
+
+  // The slopes at the probes, from 1 / part of the sample.
   void narrow(Bracket& bracket, const std::array<double, kProbes>& probes, index_t part) const {
     const auto slopes = sweeps_.slopes(probes.data(), part);
     for (int k = 0; k < kProbes; ++k) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "core/large_memory.hpp"
 #include "core/matrix.hpp"
 #include "core/multiclass/block_sweep.hpp"
+#include "core/multiclass/sweeps.hpp"
 #include "core/multiversion.hpp"
 #include "core/parallel.hpp"
 #include "core/random_order.hpp"
@@ -84,6 +86,21 @@ CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end
 }
 
 template <class Rows>
+CUTPLANE_MULTIVERSION void add_chosen(const Rows& rows, index_t begin, index_t end,
+                                      const MulticlassSample& sample, const std::int32_t* chosen,
+                                      double* sum) {
+  for (index_t i = begin; i < end; ++i) {
+    const std::int32_t classes[2] = {chosen[i], sample.y[i]};
+    if (classes[0] == classes[1]) continue;
+    const index_t edge = classes[1] * sample.classes + classes[0];
+    const double weight = sample.c ? sample.c[i] : sample.each;
+    const double share = sample.factor ? weight * sample.factor[edge] : weight;
+    const double shares[2] = {share, -share};
+    rows.axpy_few(rows.at(i), classes, shares, 2, sample.classes, sum);
+  }
+}
+
+template <class Rows>
 CUTPLANE_MULTIVERSION void add_curvature(const Rows& rows, std::span<const std::int64_t> subset,
                                          index_t begin, index_t end, const double* weights,
                                          const double* v, double* sum) {
@@ -151,6 +168,17 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
   state.shrink_below = smallest < 0.0 ? smallest : -INFINITY;
 }
 
+inline index_t count_nonzero(const double* values, index_t size, int n_threads) {
+  const Blocks blocks = make_blocks(size, 1 << 16, kMostBlocks);
+  std::vector<index_t> counts(blocks.count, 0);
+  for_blocks(blocks, useful_threads(n_threads, size), [&](index_t b, index_t begin, index_t end) {
+    index_t there = 0;
+    for (index_t j = begin; j < end; ++j) there += values[j] != 0.0;
+    counts[b] = there;
+  });
+  return std::accumulate(counts.begin(), counts.end(), index_t{0});
+}
+
 // Adds per-block sums in block order; columns in parallel.
 inline void add_partial_sums(const std::vector<double>& partial, index_t count, index_t size,
                              double* out, int n_threads) {
@@ -193,15 +221,21 @@ class RowMatrix : public Matrix {
 
   void combine(const double* coef, index_t k, double* out, int n_threads) const override {
     // Of several columns mostly few have coefficients: work and blocks are counted by those.
-    index_t there = rows_.n;
-    if (k > 1) {
-      there = 0;
-      for (index_t j = 0; j < rows_.n * k; ++j) there += coef[j] != 0.0;
-    }
-    const index_t work = rows_.n == 0 ? 0 : entries() / rows_.n * there;
-    sum_blocks(rows_.n, k > 1 ? work : entries(), rows_.d * k, out, n_threads,
+    const index_t work =
+        k == 1 ? entries() : entries_per_row() * count_nonzero(coef, rows_.n * k, n_threads);
+    sum_blocks(rows_.n, work, rows_.d * k, out, n_threads,
                [&](index_t begin, index_t end, double* sum) {
                  add_rows(rows_, begin, end, coef, k, sum);
+               });
+  }
+
+  void combine_chosen(const MulticlassSample& sample, const std::int32_t* chosen, double* out,
+                      int n_threads) const override {
+    index_t there = 0;
+    for (index_t i = 0; i < rows_.n; ++i) there += chosen[i] != sample.y[i];
+    sum_blocks(rows_.n, 2 * there * entries_per_row(), rows_.d * sample.classes, out, n_threads,
+               [&](index_t begin, index_t end, double* sum) {
+                 add_chosen(rows_, begin, end, sample, chosen, sum);
                });
   }
 
@@ -264,8 +298,11 @@ class RowMatrix : public Matrix {
     return make_blocks(rows_.n, std::max<index_t>(1, kEntriesPerBlock / per_row), 4 * kMostBlocks);
   }
 
+  index_t entries_per_row() const {
+    return rows_.n == 0 ? 0 : std::max<index_t>(1, entries() / rows_.n);
+  }
   index_t entries_of(std::span<const std::int64_t> subset) const {
-    return rows_.n == 0 ? 0 : std::max<index_t>(1, entries() / rows_.n) * std::ssize(subset);
+    return entries_per_row() * std::ssize(subset);
   }
 
   // out = sum of body over blocks. As many blocks as the work pays for: each costs `size` doubles

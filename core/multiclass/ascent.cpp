@@ -12,12 +12,26 @@ namespace {
 // From so many classes on, an example keeps a list of those that matter to it.
 constexpr index_t kManyClasses = 24;
 
+// The sum of term(i), each over `work` numbers.
+template <class Term>
+double sum_in_blocks(index_t size, index_t work, int n_threads, Term&& term) {
+  const Blocks blocks = make_blocks(size, 1024, 64);
+  std::vector<double> partial(blocks.count, 0.0);
+  for_blocks(blocks, useful_threads(n_threads, size * work),
+             [&](index_t b, index_t begin, index_t end) {
+               double sum = 0;
+               for (index_t i = begin; i < end; ++i) sum += term(i);
+               partial[b] = sum;
+             });
+  return std::accumulate(partial.begin(), partial.end(), 0.0);
+}
+
 }  // namespace
 
 BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const std::int32_t* y,
                                  const double* cost, const double* upper, double upper_all,
                                  bool intercept, std::uint64_t seed, int n_threads)
-    : matrix_(matrix) {
+    : matrix_(matrix), n_threads_(n_threads) {
   const index_t n = matrix.rows();
   state_.classes = classes;
   state_.columns = padded_columns(classes);
@@ -71,32 +85,51 @@ void BlockDualAscent::epoch() {
 }
 
 double BlockDualAscent::dual_value() const {
-  double sum = 0, norm = 0;
   const index_t classes = state_.classes;
-  for (index_t i = 0; i < examples(); ++i) {
-    const double* cost = state_.cost + state_.y[i] * classes;
-    for (index_t y = 0; y < classes; ++y) sum += state_.u[i * classes + y] * cost[y];
-  }
-  for (double value : state_.v) norm += value * value;
-  return sum - 0.5 * norm;
+  const double cost = sum_in_blocks(examples(), classes, n_threads_, [&](index_t i) {
+    const double* costs = state_.cost + state_.y[i] * classes;
+    const double* u = state_.u.data() + i * classes;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t y = 0; y < classes; ++y) sum += u[y] * costs[y];
+    return sum;
+  });
+  const double norm = sum_in_blocks(features(), state_.columns, n_threads_, [&](index_t j) {
+    const double* v = state_.v.data() + j * state_.columns;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t y = 0; y < state_.columns; ++y) sum += v[y] * v[y];
+    return sum;
+  });
+  return cost - 0.5 * norm;
 }
 
-void BlockDualAscent::coefficients(double scale, double* coef) const {
+double BlockDualAscent::coefficients(double scale, double* coef) const {
   const index_t classes = state_.classes;
-  for (index_t i = 0; i < examples(); ++i) {
+  return sum_in_blocks(examples(), classes, n_threads_, [&](index_t i) {
     const index_t k = state_.y[i];
-    double own = 0;
+    const double* costs = state_.cost + k * classes;
+    const double* u = state_.u.data() + i * classes;
+    double* mine = coef + i * classes;
+    double own = 0, offset = 0;
     for (index_t y = 0; y < classes; ++y) {
-      coef[i * classes + y] = scale * state_.u[i * classes + y];
-      if (y != k) own += coef[i * classes + y];
+      mine[y] = scale * u[y];
+      offset += mine[y] * costs[y];
+      if (y != k) own += mine[y];
     }
-    coef[i * classes + k] = -own;
-  }
+    mine[k] = -own;
+    return offset;
+  });
 }
 
 void BlockDualAscent::weights(double* out) const {
-  for (index_t j = 0; j < features(); ++j)
-    std::copy_n(state_.v.data() + j * state_.columns, state_.classes, out + j * state_.classes);
+  for_blocks(make_blocks(features(), 1024, 64),
+             useful_threads(n_threads_, features() * state_.classes),
+             [&](index_t, index_t begin, index_t end) {
+               for (index_t j = begin; j < end; ++j)
+                 std::copy_n(state_.v.data() + j * state_.columns, state_.classes,
+                             out + j * state_.classes);
+             });
 }
 
 }  // namespace cutplane

@@ -55,8 +55,9 @@ class BlockDualAscent {
 
   double mean_square() const { return mean_square_; }
   double dual_value() const;
-  // coef (n x classes) = scale * (u_iy for y != k, -sum of these for k).
-  void coefficients(double scale, double* coef) const;
+  // coef (n x classes) = scale * (u_iy for y != k, -sum of these for k); returns the offset of the
+  // plane, scale * sum u_iy cost(k, y).
+  double coefficients(double scale, double* coef) const;
   // V without the padding, d x classes.
   void weights(double* out) const;
   const double* intercepts() const { return state_.bias_center.data(); }
@@ -69,6 +70,7 @@ class BlockDualAscent {
  private:
   const Matrix& matrix_;
   BlockAscent state_;
+  int n_threads_;
   double mean_square_ = 0;
   index_t epochs_ = 0, revival_ = 4;
 };

@@ -27,15 +27,20 @@ inline int sweep_threads(const MulticlassSample& sample, int n_threads, index_t 
 
 // Per-block sums, added in block order.
 template <std::size_t N, class Body>
-Sums<N> sum_examples(const MulticlassSample& sample, int n_threads, Body&& body, index_t part = 1) {
-  const Blocks blocks = example_blocks(sample);
+Sums<N> sum_blocks(const Blocks& blocks, int n_threads, Body&& body) {
   std::vector<Sums<N>> partial(blocks.count);
-  for_blocks(blocks, sweep_threads(sample, n_threads, part),
-             [&](index_t b, index_t begin, index_t end) { partial[b] = body(begin, end); });
+  for_blocks(blocks, n_threads,
+             [&](index_t b, index_t begin, index_t end) { partial[b] = body(b, begin, end); });
   Sums<N> total{};
   for (const Sums<N>& one : partial)
     for (std::size_t k = 0; k < N; ++k) total[k] += one[k];
   return total;
+}
+
+template <std::size_t N, class Body>
+Sums<N> sum_examples(const MulticlassSample& sample, int n_threads, Body&& body, index_t part = 1) {
+  return sum_blocks<N>(example_blocks(sample), sweep_threads(sample, n_threads, part),
+                       [&](index_t, index_t begin, index_t end) { return body(begin, end); });
 }
 
 // An example: its true class, its weight and its rows of the cost matrix.

@@ -1,9 +1,12 @@
 // The exact minimum along a line of scores. Every example contributes the upper envelope of its
 // classes' lines; the slope of the sum is a step function whose root is wanted.
+//
+// Between two steps close to each other most examples keep their highest line, and so have no
+// breakpoint there: one sweep over all of them gives the slopes at both and the breakpoints
+// between.
 #include <cmath>
-#include <limits>
 
-#include "core/multiclass/lines.hpp"
+#include "core/multiclass/tiles.hpp"
 #include "core/ray_minimum.hpp"
 
 namespace cutplane {
@@ -11,31 +14,42 @@ namespace multiclass {
 
 using Probes = Sums<kProbes>;
 
-// Slopes at each probe, left or right ones where it meets a breakpoint: any will do there.
+// Slopes at each probe, left or right ones where it meets a breakpoint: any will do there. Of the
+// tiles, every `part`-th is looked at.
 template <bool kSlack>
 CUTPLANE_MULTIVERSION Probes probe_block(const MulticlassSample& sample, const double* s,
-                                         const double* ends, const double* probes, index_t begin,
-                                         index_t end) {
+                                         const double* ends, const double* probes, index_t part,
+                                         index_t begin, index_t end) {
   Probes total{};
-  for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
-    const double* from = s + i * e.classes;
-    const double* to = ends + i * e.classes;
-    const double own = from[e.k], own_way = to[e.k] - own;
-    double best[kProbes] = {}, slope[kProbes] = {};
-    for (index_t y = 0; y < e.classes; ++y) {
-      const double start = e.line(y, from[y] - own);
-      const double rise = e.scale(y) * (to[y] - from[y] - own_way);
-#pragma omp simd
-      for (int p = 0; p < kProbes; ++p) {
-        const double z = start + probes[p] * rise;
-        slope[p] = z > best[p] ? rise : slope[p];
-        best[p] = z > best[p] ? z : best[p];
-      }
+  Tile tile(sample.classes);
+  double best[kTile], slope[kTile];
+  for (index_t i = begin; i < end; i += part * kTile) {
+    tile.fill<kSlack>(sample, s, ends, i, end);
+    for (int p = 0; p < kProbes; ++p) {
+      tile.highest(sample.classes, probes[p], best, slope);
+      for (index_t e = 0; e < kTile; ++e) total[p] += tile.weights[e] * slope[e];
     }
-    for (int p = 0; p < kProbes; ++p) total[p] += e.weight * slope[p];
   }
   return total;
+}
+
+// The squares of what each example adds to the slope at t.
+template <bool kSlack>
+CUTPLANE_MULTIVERSION Sums<1> square_block(const MulticlassSample& sample, const double* s,
+                                           const double* ends, double t, index_t part,
+                                           index_t begin, index_t end) {
+  double total = 0;
+  Tile tile(sample.classes);
+  double best[kTile], slope[kTile];
+  for (index_t i = begin; i < end; i += part * kTile) {
+    tile.fill<kSlack>(sample, s, ends, i, end);
+    tile.highest(sample.classes, t, best, slope);
+    for (index_t e = 0; e < kTile; ++e) {
+      const double mine = tile.weights[e] * slope[e];
+      total += mine * mine;
+    }
+  }
+  return {total};
 }
 
 struct Line {
@@ -67,37 +81,38 @@ inline void envelope(std::vector<Line>& lines, double span, double low, double w
   }
 }
 
-// Few examples have a breakpoint inside a narrow bracket: their highest lines at its ends differ.
+// The slopes at `low` and `high`, and the breakpoints between. Few examples have any in a narrow
+// bracket: their highest lines at its ends differ.
 template <bool kSlack>
-CUTPLANE_MULTIVERSION void collect_block(const MulticlassSample& sample, const double* s,
-                                         const double* ends, double low, double high, index_t begin,
-                                         index_t end, std::vector<Breakpoint>& out) {
+CUTPLANE_MULTIVERSION Sums<2> collect_block(const MulticlassSample& sample, const double* s,
+                                            const double* ends, double low, double high,
+                                            index_t begin, index_t end,
+                                            std::vector<Breakpoint>& out) {
+  Sums<2> total{};
+  Tile tile(sample.classes);
   std::vector<Line> lines;
-  for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
-    const double* from = s + i * e.classes;
-    const double* to = ends + i * e.classes;
-    const double own = from[e.k], own_way = to[e.k] - own;
-    double best_low = 0, best_high = 0, rise_low = 0, rise_high = 0;
-    for (index_t y = 0; y < e.classes; ++y) {
-      const double start = e.line(y, from[y] - own);
-      const double rise = e.scale(y) * (to[y] - from[y] - own_way);
-      const double z_low = start + low * rise, z_high = start + high * rise;
-      rise_low = z_low > best_low ? rise : rise_low;
-      best_low = z_low > best_low ? z_low : best_low;
-      rise_high = z_high > best_high ? rise : rise_high;
-      best_high = z_high > best_high ? z_high : best_high;
+  double best_low[kTile], best_high[kTile], rise_low[kTile], rise_high[kTile];
+  for (index_t i = begin; i < end; i += kTile) {
+    tile.fill<kSlack>(sample, s, ends, i, end);
+    tile.highest(sample.classes, low, best_low, rise_low);
+    tile.highest(sample.classes, high, best_high, rise_high);
+    for (index_t e = 0; e < kTile; ++e) {
+      total[0] += tile.weights[e] * rise_low[e];
+      total[1] += tile.weights[e] * rise_high[e];
     }
-    if (rise_low >= rise_high) continue;
-    lines.clear();
-    lines.push_back({rise_low, best_low});
-    for (index_t y = 0; y < e.classes; ++y) {
-      const double rise = e.scale(y) * (to[y] - from[y] - own_way);
-      if (rise <= rise_low || rise > rise_high) continue;
-      lines.push_back({rise, e.line(y, from[y] - own) + low * rise});
+    for (index_t e = 0; e < kTile; ++e) {
+      if (rise_low[e] >= rise_high[e]) continue;
+      lines.clear();
+      lines.push_back({rise_low[e], best_low[e]});
+      for (index_t j = e; j < sample.classes * kTile; j += kTile) {
+        const double rise = tile.rises[j];
+        if (rise <= rise_low[e] || rise > rise_high[e]) continue;
+        lines.push_back({rise, tile.heights[j] + low * rise});
+      }
+      envelope(lines, high - low, low, tile.weights[e], out);
     }
-    envelope(lines, high - low, low, e.weight, out);
   }
+  return total;
 }
 
 // What the search for the minimum asks (core/ray_minimum.hpp).
@@ -110,30 +125,48 @@ struct LineSweeps {
   // A sample counts as large by its scores: a few classes take as long as an example of the hinge.
   index_t size() const { return sample.n * sample.classes / 4; }
 
+  // Several probes of an example are as much work as a sweep over several.
+  static index_t weigh(index_t part) { return std::max<index_t>(1, part / 4); }
+
   Probes slopes(const double* probes, index_t part) const {
     return with_rescaling(sample, [&](auto slack) {
       return sum_examples<kProbes>(
           sample, n_threads,
           [&](index_t begin, index_t end) {
-            return probe_block<slack.value>(sample, s, ends, probes, begin,
-                                            begin + (end - begin) / part);
+            return probe_block<slack.value>(sample, s, ends, probes, part, begin, end);
           },
-          part);
+          weigh(part));
     });
   }
 
-  std::vector<Breakpoint> breakpoints(double low, double high) const {
+  double squared_slopes(double t, index_t part) const {
+    return with_rescaling(sample, [&](auto slack) {
+      return sum_examples<1>(
+          sample, n_threads,
+          [&](index_t begin, index_t end) {
+            return square_block<slack.value>(sample, s, ends, t, part, begin, end);
+          },
+          weigh(part))[0];
+    });
+  }
+
+  // The breakpoints between low and high, and the slopes there.
+  BreakpointSweep sweep(double low, double high) const {
     const Blocks blocks = example_blocks(sample);
     std::vector<std::vector<Breakpoint>> found(blocks.count);
-    with_rescaling(sample, [&](auto slack) {
-      for_blocks(blocks, sweep_threads(sample, n_threads),
-                 [&](index_t b, index_t begin, index_t end) {
-                   collect_block<slack.value>(sample, s, ends, low, high, begin, end, found[b]);
-                 });
+    const auto slopes = with_rescaling(sample, [&](auto slack) {
+      return sum_blocks<2>(
+          blocks, sweep_threads(sample, n_threads), [&](index_t b, index_t begin, index_t end) {
+            return collect_block<slack.value>(sample, s, ends, low, high, begin, end, found[b]);
+          });
     });
-    std::vector<Breakpoint> points;
-    for (const auto& part : found) points.insert(points.end(), part.begin(), part.end());
-    return points;
+    BreakpointSweep result{{}, slopes[0], slopes[1]};
+    for (const auto& part : found)
+      result.points.insert(result.points.end(), part.begin(), part.end());
+    return result;
+  }
+  std::vector<Breakpoint> breakpoints(double low, double high) const {
+    return sweep(low, high).points;
   }
 };
 

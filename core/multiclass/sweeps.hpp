@@ -64,10 +64,16 @@ struct MulticlassAdvance {
   MulticlassCut cut;  // at the cut point
 };
 
-// OCA's step in one sweep: moved = s + step (end - s), the cut at moved + mu (end - moved).
+// OCA's step in one sweep: moved = s + step (end - s), the cut at moved + mu (end - moved). Of the
+// cut, the class chosen for every example: the true one where no other costs more.
 MulticlassAdvance multiclass_advance(const MulticlassSample& sample, const double* s,
                                      const double* end, double step, double mu, double* moved,
-                                     double* coef, int n_threads);
+                                     std::int32_t* chosen, int n_threads);
+
+// The coefficients (n x classes) of the plane of these choices: of an example, its weight for the
+// chosen class and as much less for the true one. Matrix::combine_chosen sums up without them.
+void multiclass_coefficients(const MulticlassSample& sample, const std::int32_t* chosen,
+                             double* coef, int n_threads);
 
 SmoothedMulticlass multiclass_smoothed(const MulticlassSample& sample, const double* s, double h,
                                        double* coef, int n_threads);

@@ -307,6 +307,11 @@ class HingeAscent:
         """The dual value by the running sums: what `plane` would prove but for rounding and the intercept's balance."""
         return self._ascent.dual_value
 
+    @property
+    def first_gap(self) -> float:
+        """What gap the first epoch leaves is not foreseen."""
+        return float("inf")
+
     def plane(self) -> Cut:
         """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
         coef = self._ascent.coefficients(1.0 / self._C, self._intercept)

@@ -134,7 +134,7 @@ class MulticlassObjective(SmoothObjective):
     ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
         """As `Objective.advance`; closely settled is only the point of the plane, taken for the moved one if better."""
         if not self.intercept:
-            return super().advance(a, b, step, mu, C)
+            return self._advance_choosing(a, b, step, mu, C)
         moved = self.settle(self.mix(a, b, step))
         there = self.mix(moved, b, mu)
         there = self._shifted(there, self.risk.shift(there.scores))
@@ -142,6 +142,17 @@ class MulticlassObjective(SmoothObjective):
         if 0.5 * float(there.w @ there.w) + C * value_there < 0.5 * float(moved.w @ moved.w) + C * value:
             moved, value = there, value_there
         return moved, value, lambda: self._balanced_cut(there)
+
+    def _advance_choosing(
+        self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
+    ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
+        """Without intercepts; where classes have weights of their own, without coefficients for all of them."""
+        examples = self.source.source
+        if self.source.class_features is not None or not isinstance(examples, MatrixSource):
+            return super().advance(a, b, step, mu, C)
+        scores, value, chosen, offset, cut_value = self.risk.advance_choosing(a.scores, b.scores, step, mu)
+        moved = ScoredPoint(_core.mix(a.w, b.w, step), a.intercept, scores)
+        return moved, value, lambda: Cut(self.risk.combine(examples.core, chosen).ravel(), offset, cut_value)
 
     def score(self, w: Array, intercept: Any) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""
@@ -152,15 +163,9 @@ class MulticlassObjective(SmoothObjective):
 
     def mix(self, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
         """(1 - t) a + t b, without a pass over the data and in as little memory as it takes."""
-
-        def mixed(one: Array, other: Array) -> Array:
-            result = np.subtract(other, one)
-            result *= t
-            result += one
-            return result
-
         intercept: Any = a.intercept + t * (b.intercept - a.intercept)
-        return ScoredPoint(mixed(a.w, b.w), intercept, mixed(a.scores, b.scores))
+        scores = _core.mix(a.scores.ravel(), b.scores.ravel(), t).reshape(a.scores.shape)
+        return ScoredPoint(_core.mix(a.w, b.w, t), intercept, scores)
 
     def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
         """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
@@ -234,6 +239,7 @@ class MulticlassAscent:
         self._risk = risk
         self._C = C
         self._intercept = intercept
+        self._dual_value: float | None = None
         upper = None if risk.weights is None else C * risk.weights
         self._ascent = _core.BlockAscent(
             source.core, risk.y, risk.cost, upper, C * risk.each, intercept, seed, source.n_threads
@@ -255,6 +261,7 @@ class MulticlassAscent:
 
     def epoch(self) -> None:
         """One sweep over the examples that have not settled."""
+        self._dual_value = None
         self._ascent.epoch()
 
     def revive(self) -> None:
@@ -269,15 +276,20 @@ class MulticlassAscent:
     @property
     def estimate(self) -> float:
         """The dual value by the running sums: what `plane` would prove but for rounding and the balance."""
-        return self._ascent.dual_value
+        if self._dual_value is None:
+            self._dual_value = self._ascent.dual_value
+        return self._dual_value
+
+    @property
+    def first_gap(self) -> float:
+        """About the gap that the first epoch leaves: measured, on text and images, within a factor of four."""
+        return 0.6 * self._C / self._source.shape[0] * self.mean_square
 
     def plane(self) -> Cut:
         """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
-        coef = self._ascent.coefficients(1.0 / self._C)
+        coef, offset = self._ascent.coefficients(1.0 / self._C)
         if self._intercept:
             coef, offset = self._risk.balanced(coef)
-        else:
-            offset = self._risk.plane_offset(coef)
         return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False)
 
 

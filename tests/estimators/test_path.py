@@ -120,6 +120,19 @@ def test_scores_of_several_classes_and_weights():
     assert len(train) + len(test) == 240
 
 
+@pytest.mark.parametrize("scaling", [None, 2.0])
+def test_all_classes_together_by_cross_validation(scaling):
+    joint = {"multi_class": "crammer_singer", "intercept_scaling": scaling, "tol": 1e-6}
+    joint["cost_matrix"] = [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]
+    folds, grid = KFold(3), [1e-3, 0.1]
+    model = LinearSVCCV(grid, cv=folds, **joint).fit(X, THREE)
+    for k, (train, test) in enumerate(folds.split(X)):
+        for C, score in zip(grid, model.scores_[:, k], strict=True):
+            alone = LinearSVC(C, **joint).fit(X[train], THREE[train])
+            assert score == pytest.approx(alone.score(X[test], THREE[test]), abs=0.02)
+    assert model.objective_ == pytest.approx(LinearSVC(model.C_, **joint).fit(X, THREE).objective_)
+
+
 def test_a_users_scorer_sees_the_examples():
     def far(model, X, y):
         assert X.shape[1] == 5

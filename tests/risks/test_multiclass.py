@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutplane.risks.multiclass import Multiclass
+from cutplane.sources.matrix import as_source
 from cutplane.testing import check_risk
 
 RESCALINGS = ("margin", "slack")
@@ -73,6 +75,42 @@ def test_value_and_ray_are_maxima_of_lines(seed: int, classes: int, rescaling: s
 
     best = min(objective(t) for t in [*crossings, *roots])
     assert objective(found) <= best + 1e-9 * (1.0 + abs(best))
+
+
+@pytest.mark.parametrize("rescaling", RESCALINGS)
+def test_the_minimum_along_a_ray_of_many_examples(rescaling: str) -> None:
+    rng = np.random.default_rng(5)
+    n, classes = 60_000, 5  # enough for a part of them to tell where to look
+    y = rng.integers(0, classes, n)
+    risk = Multiclass(y, classes, random_cost(rng, classes), rescaling=rescaling)
+    start = rng.normal(size=(n, classes))
+    # Towards the true classes, away from them, hardly at all, and such that the part is far off: its tiles differ.
+    right = start + 3.0 * np.eye(classes)[y]
+    misleading = np.where((np.arange(n) // 16 % 32 == 0)[:, None], right, start + 0.05 * rng.normal(size=start.shape))
+    for end in (right, 2.0 * start - right, start + 1e-9 * (right - start), misleading):
+        ray = risk.ray(start, end)
+        for quadratic, linear, C in ((1.0, 0.1, 1.0), (1e-3, -0.2, 5.0), (4.0, -1e-4, 1e-3)):
+            found = ray.minimise(quadratic, linear, C)
+            around = found + np.array([-1e-7, 1e-7]) * max(1.0, found)
+            left, right_of = (quadratic * t + linear + C * ray.slope(t) for t in around)
+            assert right_of >= -1e-9
+            assert found == 0.0 or left <= 1e-9
+
+
+@pytest.mark.parametrize("rescaling", RESCALINGS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_planes_of_chosen_classes_are_summed_up_without_their_coefficients(rescaling: str, weighted: bool) -> None:
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 4, 300)
+    weights = rng.uniform(0.5, 2.0, 300) if weighted else None
+    risk = Multiclass(y, 4, random_cost(rng, 4), rescaling=rescaling, sample_weight=weights)
+    X = rng.normal(size=(300, 7)) * (rng.uniform(size=(300, 7)) < 0.5)
+    start, end = rng.normal(size=(2, 300, 4))
+    cut = risk.advance(start, end, 0.3, 0.2)[2]
+    chosen = risk.advance_choosing(start, end, 0.3, 0.2)[2]
+    for layout in (X, np.asfortranarray(X), sp.csr_matrix(X)):
+        found = risk.combine(as_source(layout).core, chosen)
+        np.testing.assert_allclose(found, X.T @ cut.coef, atol=1e-14)
 
 
 @pytest.mark.parametrize("rescaling", RESCALINGS)

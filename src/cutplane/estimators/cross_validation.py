@@ -86,8 +86,11 @@ class _Fold:
         return [self._score(beyond, others, [run[k] for run in runs]) for k in range(len(grid))]
 
     def _score(self, beyond: Source, rows: Any, results: list[Result]) -> float:
-        weights = self._model._weights(results)
-        scores = np.column_stack([beyond.scores(w) + r.intercept for w, r in zip(weights, results, strict=True)])
+        fitted = self._model._fitted(results)
+        coef = np.atleast_2d(fitted["coef_"])
+        if self._model._penalised:  # rows have a constant feature, which the intercept accounts for
+            coef = np.column_stack([coef, np.zeros(len(coef))])
+        scores = beyond.scores(np.ascontiguousarray(coef.T)) + fitted["intercept_"]
         model = clone(self._model)
         vars(model).update(vars(self._model))
         scored: Any = _Scored(model, scores[:, 0] if scores.shape[1] == 1 else scores)
@@ -177,8 +180,9 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
         As in scikit-learn: None is 5 folds, stratified by class.
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is the accuracy.
-    loss, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept, intercept_scaling, \
-prior, nonnegative, class_weight, max_iter, time_limit, n_jobs, random_state, on_step
+    loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol, risk_tol, method, \
+line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter, time_limit, n_jobs, \
+random_state, on_step
         As for `LinearSVC`.
 
     Attributes
@@ -210,6 +214,10 @@ prior, nonnegative, class_weight, max_iter, time_limit, n_jobs, random_state, on
         scoring: Any = None,
         loss: str | Callable[..., Risk] = "hinge",
         loss_options: Mapping[str, Any] | None = None,
+        multi_class: str = "ovr",
+        cost_matrix: Any = None,
+        rescaling: str = "margin",
+        class_features: Any = None,
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -231,6 +239,10 @@ prior, nonnegative, class_weight, max_iter, time_limit, n_jobs, random_state, on
         self.scoring = scoring
         self.loss = loss
         self.loss_options = loss_options
+        self.multi_class = multi_class
+        self.cost_matrix = cost_matrix
+        self.rescaling = rescaling
+        self.class_features = class_features
         self.tol = tol
         self.absolute_tol = absolute_tol
         self.risk_tol = risk_tol

@@ -130,12 +130,6 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     True
     """
 
-    # For subclasses that leave these parameters out.
-    multi_class: str = "ovr"
-    cost_matrix: Any = None
-    rescaling: str = "margin"
-    class_features: Any = None
-
     # Of the fit: the joint problem of all classes, and a risk that decides in its own way.
     _joint: CrammerSinger | None = None
     _decides: Risk | None = None

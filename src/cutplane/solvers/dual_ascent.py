@@ -8,12 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cutplane import _core
 from cutplane.solvers.base import Array, Cut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch
 from cutplane.solvers.result import StopReason, relative_gap
 
-# Before this epoch there is little to certify.
+# Before this epoch there is little to certify, unless the gap is foreseen to be small.
 _FIRST_CERTIFICATE = 2
 # Where the first plane takes this much of its bound, most dual variables end there: ascent begins from it.
 _MOSTLY = 0.3
@@ -44,6 +45,9 @@ class AscentLike(Protocol):
     @property
     def mean_square(self) -> float: ...  # noqa: D102
 
+    @property
+    def first_gap(self) -> float: ...  # noqa: D102
+
     def plane(self) -> Cut: ...  # noqa: D102
 
 
@@ -73,7 +77,8 @@ class DualAscent:
         reason = self._begin(objective, ledger, ascent)
         if reason is not None:
             return reason
-        epochs, due, gaps = 0, _FIRST_CERTIFICATE, [(0, 1.0)]
+        epochs, gaps = 0, [(0, 1.0)]
+        due = 1 if ascent.first_gap <= ledger.allowed_fraction else _FIRST_CERTIFICATE
         while True:
             with ledger.phase("epochs"):
                 while epochs < due:
@@ -138,8 +143,8 @@ class DualAscent:
     def _prove(ledger: Ledger, ascent: AscentLike) -> None:
         with ledger.phase("cut"):
             plane = ascent.plane()
-        v = ledger.C * plane.slope
-        ledger.prove(ledger.C * plane.offset - 0.5 * float(v @ v))
+        C = ledger.C
+        ledger.prove(C * plane.offset - 0.5 * C**2 * _core.inner(plane.slope, plane.slope))
         with ledger.phase("qp"):
             ledger.bundle.add(plane.slope, plane.offset)
 

@@ -1,61 +1,10 @@
-#include "core/multiclass/sweeps.hpp"
-
+// The risk with its kinks rounded, its curvature, and both along a line.
 #include <cmath>
 
 #include "core/multiclass/lines.hpp"
 
 namespace cutplane {
 namespace multiclass {
-
-template <bool kSlack>
-CUTPLANE_MULTIVERSION Sums<1> value_block(const MulticlassSample& sample, const double* s,
-                                          index_t begin, index_t end) {
-  double value = 0;
-  for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
-    value += e.weight * e.highest(s + i * e.classes);
-  }
-  return {value};
-}
-
-template <bool kSlack>
-CUTPLANE_MULTIVERSION Sums<2> cut_block(const MulticlassSample& sample, const double* s,
-                                        double* coef, index_t begin, index_t end) {
-  Sums<2> sum{};
-  for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
-    double best;
-    const index_t at = e.highest_class(s + i * e.classes, best);
-    sum[0] += e.weight * best;
-    sum[1] += e.vertex(at, coef + i * e.classes);
-  }
-  return sum;
-}
-
-template <bool kSlack>
-CUTPLANE_MULTIVERSION Sums<3> advance_block(const MulticlassSample& sample, const double* s,
-                                            const double* end_scores, double step, double mu,
-                                            double* moved, double* coef, index_t begin,
-                                            index_t end) {
-  Sums<3> sum{};
-  std::vector<double> there(sample.classes);
-  for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
-    const index_t row = i * e.classes;
-    for (index_t y = 0; y < e.classes; ++y) {
-      const double to = end_scores[row + y];
-      const double next = s[row + y] + step * (to - s[row + y]);
-      moved[row + y] = next;
-      there[y] = next + mu * (to - next);
-    }
-    sum[0] += e.weight * e.highest(moved + row);
-    double best;
-    const index_t at = e.highest_class(there.data(), best);
-    sum[1] += e.weight * best;
-    sum[2] += e.vertex(at, coef + row);
-  }
-  return sum;
-}
 
 template <bool kSlack>
 CUTPLANE_MULTIVERSION Sums<4> smoothed_block(const MulticlassSample& sample, const double* s,
@@ -232,86 +181,9 @@ CUTPLANE_MULTIVERSION Sums<3> smoothed_ray_block(const MulticlassSample& sample,
   return sum;
 }
 
-// sums: value, gradient, second derivative of the rounded risk in the intercepts.
-template <bool kSlack>
-void intercepts_block(const MulticlassSample& sample, const double* s, const double* b, double h,
-                      index_t begin, index_t end, double* sums) {
-  const double width = 0.5 * h;
-  const index_t classes = sample.classes;
-  double* gradient = sums + 1;
-  double* hessian = gradient + classes;
-  std::vector<double> shifted(classes), z(classes), near;
-  std::vector<index_t> meeting;
-  for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
-    for (index_t y = 0; y < classes; ++y) shifted[y] = s[i * classes + y] + b[y];
-    double top;
-    const index_t at = e.highest_class(shifted.data(), top);
-    e.lines(shifted.data(), z.data());
-    const Projection on = project(z.data(), classes, top, width, near);
-    if (on.count == 1) {
-      sums[0] += e.weight * top;
-      if (at == e.k) continue;
-      gradient[at] += e.weight * e.scale(at);
-      gradient[e.k] -= e.weight * e.scale(at);
-      continue;
-    }
-    meeting.clear();
-    double height = 0, square = 0;
-    for (index_t y = 0; y < classes; ++y) {
-      if (z[y] <= on.threshold) continue;
-      const double p = (z[y] - on.threshold) / width;
-      height += p * z[y];
-      square += p * p;
-      gradient[y] += e.weight * p * e.scale(y);
-      gradient[e.k] -= e.weight * p * e.scale(y);
-      meeting.push_back(y);
-    }
-    sums[0] += e.weight * (height + 0.5 * width * (1.0 - square));
-    // Each pair of the classes that meet adds the square of the difference of their lines.
-    const double share = e.weight / (width * static_cast<double>(on.count));
-    for (std::size_t one = 0; one < meeting.size(); ++one)
-      for (std::size_t two = 0; two < one; ++two) {
-        const index_t y[3] = {meeting[one], meeting[two], e.k};
-        const double f[3] = {e.scale(y[0]), -e.scale(y[1]), e.scale(y[1]) - e.scale(y[0])};
-        for (int a = 0; a < 3; ++a)
-          for (int c = 0; c < 3; ++c) hessian[y[a] * classes + y[c]] += share * f[a] * f[c];
-      }
-  }
-}
-
 }  // namespace multiclass
 
 using namespace multiclass;
-
-double multiclass_value(const MulticlassSample& sample, const double* s, int n_threads) {
-  return with_rescaling(sample, [&](auto slack) {
-    return sum_examples<1>(sample, n_threads, [&](index_t begin, index_t end) {
-      return value_block<slack.value>(sample, s, begin, end);
-    })[0];
-  });
-}
-
-MulticlassCut multiclass_cut(const MulticlassSample& sample, const double* s, double* coef,
-                             int n_threads) {
-  return with_rescaling(sample, [&](auto slack) -> MulticlassCut {
-    const auto sums = sum_examples<2>(sample, n_threads, [&](index_t begin, index_t end) {
-      return cut_block<slack.value>(sample, s, coef, begin, end);
-    });
-    return {sums[0], sums[1]};
-  });
-}
-
-MulticlassAdvance multiclass_advance(const MulticlassSample& sample, const double* s,
-                                     const double* end_scores, double step, double mu,
-                                     double* moved, double* coef, int n_threads) {
-  return with_rescaling(sample, [&](auto slack) -> MulticlassAdvance {
-    const auto sums = sum_examples<3>(sample, n_threads, [&](index_t begin, index_t end) {
-      return advance_block<slack.value>(sample, s, end_scores, step, mu, moved, coef, begin, end);
-    });
-    return {sums[0], {sums[1], sums[2]}};
-  });
-}
 
 SmoothedMulticlass multiclass_smoothed(const MulticlassSample& sample, const double* s, double h,
                                        double* coef, int n_threads) {
@@ -376,54 +248,6 @@ MulticlassDerivatives multiclass_ray(const MulticlassSample& sample, const doubl
     });
     return {sums[0], sums[1], sums[2]};
   });
-}
-
-double multiclass_intercepts(const MulticlassSample& sample, const double* s, const double* b,
-                             double h, double* gradient, double* hessian, int n_threads) {
-  const index_t size = 1 + sample.classes + sample.classes * sample.classes;
-  const Blocks blocks = example_blocks(sample);
-  std::vector<double> partial(blocks.count * size, 0.0);
-  with_rescaling(sample, [&](auto slack) {
-    for_blocks(
-        blocks, sweep_threads(sample, n_threads), [&](index_t block, index_t begin, index_t end) {
-          intercepts_block<slack.value>(sample, s, b, h, begin, end, partial.data() + block * size);
-        });
-  });
-  for (index_t block = 1; block < blocks.count; ++block)
-    for (index_t j = 0; j < size; ++j) partial[j] += partial[block * size + j];
-  std::copy_n(partial.data() + 1, sample.classes, gradient);
-  std::copy_n(partial.data() + 1 + sample.classes, sample.classes * sample.classes, hessian);
-  return partial[0];
-}
-
-void multiclass_flows(const MulticlassSample& sample, const double* coef, double* out) {
-  std::fill(out, out + sample.classes * sample.classes, 0.0);
-  for (index_t i = 0; i < sample.n; ++i) {
-    const index_t k = sample.y[i];
-    for (index_t y = 0; y < sample.classes; ++y)
-      if (y != k) out[k * sample.classes + y] += coef[i * sample.classes + y];
-  }
-}
-
-double multiclass_scale_flows(const MulticlassSample& sample, const double* keep, double* coef,
-                              int n_threads) {
-  return sum_examples<1>(sample, n_threads, [&](index_t begin, index_t end) {
-    double offset = 0;
-    for (index_t i = begin; i < end; ++i) {
-      const index_t k = sample.y[i], row = k * sample.classes;
-      double* mine = coef + i * sample.classes;
-      double own = 0;
-      for (index_t y = 0; y < sample.classes; ++y) {
-        if (y == k || mine[y] == 0.0) continue;
-        mine[y] *= keep[row + y];
-        own += mine[y];
-        const double scale = sample.factor ? sample.factor[row + y] : 1.0;
-        offset += mine[y] / scale * sample.cost[row + y];
-      }
-      mine[k] = -own;
-    }
-    return Sums<1>{offset};
-  })[0];
 }
 
 }  // namespace cutplane

@@ -1,0 +1,110 @@
+// The risk itself and planes that touch it.
+#include "core/multiclass/tiles.hpp"
+
+namespace cutplane {
+namespace multiclass {
+
+template <bool kSlack>
+CUTPLANE_MULTIVERSION Sums<1> value_block(const MulticlassSample& sample, const double* s,
+                                          index_t begin, index_t end) {
+  double value = 0;
+  for (index_t i = begin; i < end; ++i) {
+    const Example<kSlack> e(sample, i);
+    value += e.weight * e.highest(s + i * e.classes);
+  }
+  return {value};
+}
+
+template <bool kSlack>
+CUTPLANE_MULTIVERSION Sums<2> cut_block(const MulticlassSample& sample, const double* s,
+                                        double* coef, index_t begin, index_t end) {
+  Sums<2> sum{};
+  for (index_t i = begin; i < end; ++i) {
+    const Example<kSlack> e(sample, i);
+    double best;
+    const index_t at = e.highest_class(s + i * e.classes, best);
+    sum[0] += e.weight * best;
+    sum[1] += e.vertex(at, coef + i * e.classes);
+  }
+  return sum;
+}
+
+template <bool kSlack>
+CUTPLANE_MULTIVERSION Sums<3> advance_block(const MulticlassSample& sample, const double* s,
+                                            const double* end_scores, double step, double mu,
+                                            double* moved, std::int32_t* chosen, index_t begin,
+                                            index_t end) {
+  Sums<3> sum{};
+  const index_t classes = sample.classes;
+  Tile tile(classes);
+  double value[kTile], there[kTile], at[kTile];
+  for (index_t i = begin; i < end; i += kTile) {
+    const index_t last = std::min(i + kTile, end);
+#pragma omp simd
+    for (index_t j = i * classes; j < last * classes; ++j)
+      moved[j] = s[j] + step * (end_scores[j] - s[j]);
+    tile.fill<kSlack>(sample, moved, end_scores, i, last);
+    tile.highest_classes(classes, mu, value, there, at);
+    for (index_t e = 0; e < last - i; ++e) {
+      const index_t k = sample.y[i + e];
+      const index_t y = there[e] > 0.0 ? static_cast<index_t>(at[e]) : k;
+      chosen[i + e] = static_cast<std::int32_t>(y);
+      sum[0] += tile.weights[e] * value[e];
+      sum[1] += tile.weights[e] * there[e];
+      sum[2] += tile.weights[e] * sample.cost[k * classes + y];
+    }
+  }
+  return sum;
+}
+
+template <bool kSlack>
+void coefficients_block(const MulticlassSample& sample, const std::int32_t* chosen, double* coef,
+                        index_t begin, index_t end) {
+  for (index_t i = begin; i < end; ++i)
+    Example<kSlack>(sample, i).vertex(chosen[i], coef + i * sample.classes);
+}
+
+}  // namespace multiclass
+
+using namespace multiclass;
+
+double multiclass_value(const MulticlassSample& sample, const double* s, int n_threads) {
+  return with_rescaling(sample, [&](auto slack) {
+    return sum_examples<1>(sample, n_threads, [&](index_t begin, index_t end) {
+      return value_block<slack.value>(sample, s, begin, end);
+    })[0];
+  });
+}
+
+MulticlassCut multiclass_cut(const MulticlassSample& sample, const double* s, double* coef,
+                             int n_threads) {
+  return with_rescaling(sample, [&](auto slack) -> MulticlassCut {
+    const auto sums = sum_examples<2>(sample, n_threads, [&](index_t begin, index_t end) {
+      return cut_block<slack.value>(sample, s, coef, begin, end);
+    });
+    return {sums[0], sums[1]};
+  });
+}
+
+MulticlassAdvance multiclass_advance(const MulticlassSample& sample, const double* s,
+                                     const double* end_scores, double step, double mu,
+                                     double* moved, std::int32_t* chosen, int n_threads) {
+  return with_rescaling(sample, [&](auto slack) -> MulticlassAdvance {
+    const auto sums = sum_examples<3>(sample, n_threads, [&](index_t begin, index_t end) {
+      return advance_block<slack.value>(sample, s, end_scores, step, mu, moved, chosen, begin, end);
+    });
+    return {sums[0], {sums[1], sums[2]}};
+  });
+}
+
+void multiclass_coefficients(const MulticlassSample& sample, const std::int32_t* chosen,
+                             double* coef, int n_threads) {
+  with_rescaling(sample, [&](auto slack) {
+    for_blocks(example_blocks(sample), sweep_threads(sample, n_threads),
+               [&](index_t, index_t begin, index_t end) {
+                 coefficients_block<slack.value>(sample, chosen, coef, begin, end);
+               });
+  });
+}
+
+}  // namespace cutplane
