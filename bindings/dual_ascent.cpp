@@ -52,6 +52,17 @@ void bind_dual_ascent(nb::module_& m) {
             self.ascent->start(fraction, all.data());
           },
           "fraction"_a, "all"_a)
+      .def(
+          "resume",
+          [](PyDualAscent& self, Vector<const double> alpha, Vector<const double> v,
+             double intercept) {
+            if (alpha.shape(0) != static_cast<std::size_t>(self.matrix->rows()) ||
+                v.shape(0) != self.ascent->v().size())
+              throw std::invalid_argument(
+                  "one alpha per example, one entry per feature are needed");
+            self.ascent->resume(alpha.data(), v.data(), intercept);
+          },
+          "alpha"_a, "v"_a, "intercept"_a)
       .def("unshrink", [](PyDualAscent& self) { self.ascent->unshrink(); })
       .def(
           "coefficients",

@@ -1,5 +1,6 @@
 #include "core/dual_ascent.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -45,6 +46,18 @@ void DualAscent::start(double fraction, const double* all) {
   }
   for (std::size_t j = 0; j < state_.v.size(); ++j) state_.v[j] = fraction * all[j];
   state_.bias_weight = state_.bias * balance;
+  unshrink();
+}
+
+void DualAscent::resume(const double* alpha, const double* v, double intercept) {
+  double balance = 0;
+  for (std::size_t i = 0; i < state_.alpha.size(); ++i) {
+    state_.alpha[i] = alpha[i];
+    balance += alpha[i] * state_.y[i];
+  }
+  std::copy_n(v, state_.v.size(), state_.v.begin());
+  state_.bias_weight = state_.bias * balance;
+  state_.bias_center = state_.bias > 0.0 ? intercept : 0.0;
   unshrink();
 }
 

@@ -47,6 +47,8 @@ class DualAscent {
   // Start from alpha = fraction * upper, of which v is fraction times `all`, the v of alpha =
   // upper.
   void start(double fraction, const double* all);
+  // Go on from alpha, within the bounds, its v, and an intercept.
+  void resume(const double* alpha, const double* v, double intercept);
   // One sweep over the active examples.
   void epoch();
   // Shrunken examples come back.

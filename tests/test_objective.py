@@ -216,6 +216,28 @@ def test_dual_variables_are_a_plane(intercept: bool) -> None:
         assert ascent.estimate == pytest.approx(C * plane.offset - 0.5 * v @ v, rel=1e-12)
 
 
+@intercepts
+@pytest.mark.parametrize("factor", [0.2, 1.0, 3.0])
+def test_ascent_goes_on_at_another_C(intercept: bool, factor: float) -> None:
+    objective = make(0, 100, intercept=intercept, weighted=True)
+    first = objective.dual_ascent(C, seed=0)
+    for _ in range(50):
+        first.epoch()
+    resumed, cold = (objective.dual_ascent(factor * C, seed=0) for _ in range(2))
+    assert resumed.resume(first.duals)
+    kept = first.duals.fractions * min(1.0, 1.0 / factor)
+    assert np.all(resumed.duals.fractions >= kept - 1e-12)
+    assert np.all(resumed.duals.fractions <= 1.0)
+    plane = resumed.plane()
+    for scale in (0.0, 1.0, 10.0):
+        w = scale * np.random.default_rng(1).normal(size=4)
+        assert plane.slope @ w + plane.offset <= best_value(objective, w) + 1e-11 * (1.0 + scale)
+    if not intercept:
+        assert_allclose(resumed.weights[0], -factor * C * plane.slope, atol=1e-12)
+        cold.epoch()
+        assert factor < 1.0 or resumed.estimate > cold.estimate  # a good start: better than a sweep from nothing
+
+
 def test_examples_that_cannot_be_visited_one_by_one() -> None:
     objective = make(0, intercept=False)
     augmented = SmoothObjective(AugmentedSource(objective.source, 1.0), objective.risk)

@@ -14,11 +14,14 @@ from cutplane.risks.hinge import Hinge
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
 from cutplane.solvers.base import Curvature, Cut, Point, SmoothedCut
+from cutplane.solvers.result import Duals
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
 
 # Beyond this, squares of sums over examples are no longer numbers.
 _LARGEST_SQUARE = 1e150
+# Of its bound: what a dual variable at the bound is, but for rounding.
+_AT_BOUND = 1.0 - 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +291,30 @@ class HingeAscent:
     def start(self, plane: Cut, fraction: float) -> None:
         """Begin with every dual variable at a fraction of its bound; `plane` is that of all at their bounds."""
         self._ascent.start(fraction, -self._C * plane.slope)
+
+    def resume(self, duals: Duals) -> bool:
+        """Go on from the end of another ascent; the variables at their bounds move towards the new ones together."""
+        bounds = self._C * (self._risk.each if self._risk.weights is None else self._risk.weights)
+        settled = duals.fractions >= _AT_BOUND
+        # Under lower bounds they keep their fractions.
+        alpha = min(duals.C / self._C, 1.0) * duals.fractions * bounds
+        v = self._source.combine(alpha * self._risk.y)
+        change = np.where(settled, bounds - alpha, 0.0)
+        towards = self._source.combine(change * self._risk.y)
+        curvature = float(towards @ towards)
+        gain = float(change.sum()) - float(v @ towards)
+        step = 1.0 if gain >= curvature else max(gain, 0.0) / curvature  # the dual value is a parabola along it
+        alpha = np.where(settled, bounds, alpha) if step == 1.0 else np.minimum(alpha + step * change, bounds)
+        self._ascent.resume(alpha, v + step * towards, duals.intercept)
+        return True
+
+    @property
+    def duals(self) -> Duals:
+        """What `resume` goes on from."""
+        bounds = self._risk.each if self._risk.weights is None else self._risk.weights
+        coef = -self._risk.y * self._ascent.coefficients(1.0 / self._C, False)
+        fractions = np.divide(coef, bounds, out=np.ones_like(coef), where=np.asarray(bounds) > 0.0)
+        return Duals(np.minimum(fractions, 1.0), self._C, self._ascent.intercept)
 
     def epoch(self) -> None:
         """One sweep over the examples that have not settled at a bound."""

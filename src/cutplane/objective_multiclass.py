@@ -259,6 +259,14 @@ class MulticlassAscent:
         """Not for blocks."""
         raise NotImplementedError("Blocks begin at their true classes.")
 
+    def resume(self, duals: Any) -> bool:
+        """Blocks always begin at their true classes."""
+        return False
+
+    @property
+    def duals(self) -> None:
+        """Nothing to go on from."""
+
     def epoch(self) -> None:
         """One sweep over the examples that have not settled."""
         self._dual_value = None

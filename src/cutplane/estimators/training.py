@@ -67,6 +67,8 @@ class Training:
     def _run(self, objective: Any, warm: Result | None, watch: Callable[[Ledger], None] | None) -> Result:
         bundle = self._new_bundle(objective) if warm is None else warm.bundle.copy()
         ledger = Ledger(self.C, bundle, self.stopping, self.on_step)
+        if warm is not None:
+            ledger.duals = warm.duals
         if watch is not None:
             watch(ledger)
         try:
@@ -91,6 +93,12 @@ class Training:
         point = objective.at(warm.w)
         ledger.offer(point, objective.value(point))
         ledger.prove(ledger.bundle.solve(self.C).lower)
+        if self.bounds is None and not ledger.proven:
+            # The same direction at its best length: no pass over the data.
+            origin = objective.at(np.zeros_like(point.w))
+            step = ExactLineSearch().step(objective, origin, point, self.C)
+            scaled = objective.settle(objective.mix(origin, point, step))
+            ledger.offer(scaled, objective.value(scaled))
         return ledger.close_iteration(0.0)
 
     def _solve(self, objective: Any, ledger: Ledger, *, resumed: bool) -> StopReason:

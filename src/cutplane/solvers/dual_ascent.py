@@ -12,7 +12,7 @@ from cutplane import _core
 from cutplane.solvers.base import Array, Cut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch
-from cutplane.solvers.result import StopReason, relative_gap
+from cutplane.solvers.result import Duals, StopReason, relative_gap
 
 # Before this epoch there is little to certify, unless the gap is foreseen to be small.
 _FIRST_CERTIFICATE = 2
@@ -22,6 +22,10 @@ _MOSTLY = 0.3
 _SMALL_C = 30.0
 # Before this many epochs the pace says little.
 _FIRST_EPOCHS = 5
+# A certificate that has closed the gap to no less than this fraction looks at every example again.
+_HARDLY = 0.5
+# Epochs until the next certificate at most, relative to those before it.
+_PATIENT = 0.25
 
 
 class AscentLike(Protocol):
@@ -31,6 +35,11 @@ class AscentLike(Protocol):
     def can_start(self) -> bool: ...  # noqa: D102
 
     def start(self, plane: Cut, fraction: float) -> None: ...  # noqa: D102
+
+    def resume(self, duals: Duals) -> bool: ...  # noqa: D102
+
+    @property
+    def duals(self) -> Duals | None: ...  # noqa: D102
 
     def epoch(self) -> None: ...  # noqa: D102
 
@@ -74,9 +83,15 @@ class DualAscent:
         ascent: AscentLike | None = objective.dual_ascent(ledger.C, self.seed)
         if ascent is None:
             return "stalled"
-        reason = self._begin(objective, ledger, ascent)
-        if reason is not None:
-            return reason
+        resumed = ledger.duals is not None and ascent.resume(ledger.duals)
+        reason = None if resumed else self._begin(objective, ledger, ascent)
+        if reason is None:
+            reason = self._ascend(objective, ledger, ascent)
+        ledger.duals = ascent.duals
+        return reason
+
+    def _ascend(self, objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason:
+        """Epochs and certificates in turn."""
         epochs, gaps = 0, [(0, 1.0)]
         due = 1 if ascent.first_gap <= ledger.allowed_fraction else _FIRST_CERTIFICATE
         while True:
@@ -97,10 +112,10 @@ class DualAscent:
                 self._prove(ledger, ascent)
                 return "stalled"
             # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
-            if gaps[-1][1] > 0.9 * gaps[-2][1]:
+            if gaps[-1][1] > _HARDLY * gaps[-2][1]:
                 ascent.revive()
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
-            due = epochs + max(1, int(min(left, 0.5 * epochs + 1)))
+            due = epochs + max(1, int(min(left, _PATIENT * epochs + 1)))
 
     @staticmethod
     def _begin(objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:

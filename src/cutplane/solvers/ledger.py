@@ -10,7 +10,7 @@ from typing import Any
 from cutplane import _core
 from cutplane.solvers.base import Point
 from cutplane.solvers.bundle import Bundle
-from cutplane.solvers.result import Result, Step, StopReason
+from cutplane.solvers.result import Duals, Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
 
 # Planes that carried no weight for this many solves are dropped.
@@ -40,6 +40,7 @@ class Ledger:
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
         self.incumbent: Point | None = None
+        self.duals: Duals | None = None  # of the last dual ascent, in this run or the one it goes on from
         self.history: list[Step] = []
         self._on_step = on_step
         self._start = time.perf_counter()
@@ -122,4 +123,5 @@ class Ledger:
             self.history,
             reason,
             self.bundle,
+            self.duals,
         )

@@ -40,6 +40,15 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Duals:
+    """Where dual ascent ended: each variable as a fraction of its bound, the C of the bounds, the intercept."""
+
+    fractions: NDArray[np.float64]
+    C: float
+    intercept: float
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The incumbent of a run with its certificate, and what another run needs to go on from there.
 
@@ -53,6 +62,7 @@ class Result:
     history: list[Step]
     stop_reason: StopReason
     bundle: Bundle
+    duals: Duals | None = None
 
     @property
     def gap(self) -> float:
