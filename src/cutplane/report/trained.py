@@ -55,7 +55,7 @@ class Trained:
     def runs(self) -> list[list[Step]]:
         """The history of each problem that was solved; those without steps are left out."""
         history = getattr(self.model, "history_", None) or []
-        nested = bool(history) and not isinstance(history[0], Step)
+        nested = bool(history) and isinstance(history[0], Sequence)
         runs = [list(run) for run in history] if nested else [list(history)]
         return [run for run in runs if run and isinstance(run[0], Step)]
 

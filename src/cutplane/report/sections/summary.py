@@ -10,6 +10,7 @@ from cutplane.report.trained import Trained
 
 _ENDED = {
     "gap": "The tolerance that was asked for is proven.",
+    "epsilon": "The mean loss is within the epsilon that was asked for of its model.",
     "time_limit": "The time limit came before the tolerance that was asked for.",
     "max_iter": "The iteration limit came before the tolerance that was asked for.",
     "interrupted": "Training was interrupted before the tolerance that was asked for.",
@@ -33,7 +34,7 @@ def _verdict(trained: Trained) -> Markup:
     model = trained.model
     gap = float(np.max(model.gap_))
     reasons = [str(reason) for reason in np.atleast_1d(getattr(model, "stop_reason_", "gap"))]
-    proven = all(reason == "gap" for reason in reasons)
+    proven = all(reason in ("gap", "epsilon") for reason in reasons)
     lower, upper = float(np.sum(model.lower_bound_)), float(np.sum(model.objective_))
     several = np.size(model.gap_) > 1
     what = "the optimum of every class" if several else "the optimum"
