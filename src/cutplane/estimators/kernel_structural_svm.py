@@ -130,6 +130,7 @@ class KernelStructuralSVM(SampledCutEstimator):
         check_pairs(model, X, Y)
         self._sample_size(len(Y))
         rows = _finite_rows(factors.rows(X))
+        self.n_features_in_ = int(rows.shape[1])
         risk = factors.risk(X, Y, n_threads=validation.check_threads(self.n_jobs))
         outcome = self._train(risk, rows, self._make_kernel(rows))
         self.explicit_coef_ = outcome.explicit

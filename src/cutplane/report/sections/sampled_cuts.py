@@ -25,6 +25,8 @@ def proven(model: Any) -> str:
     """What is proven of a model by sampled cuts, in words."""
     if hasattr(model, "gap_"):
         return "Every cut was made of all examples, so the value of their model is a proven lower bound on the optimum."
+    if model.bound_ == float("inf"):
+        return "The cuts show that the kernel is not positive semi-definite: what was found need not be a minimum."
     estimate = "The objective itself is an estimate from the last sample. " if model.algorithm == "constant" else ""
     return (
         f"Cuts of sampled examples prove no gap. {estimate}With a probability of at least "
