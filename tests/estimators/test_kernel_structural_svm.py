@@ -13,7 +13,9 @@ from cutplane import KernelStructuralSVM, SampledCutSVC, StructuralSVM, load
 from cutplane.kernels import Kernel
 from cutplane.structured.chain import ChainModel
 from cutplane.structured.classes import HierarchyModel, MulticlassModel
+from cutplane.structured.factored_chain import ChainHinge
 from cutplane.structured.matching import MatchingModel
+from cutplane.testing import check_factors
 
 CHAIN = ChainModel(n_labels=3, n_features=4)
 TREE = {"cat": "mammal", "dog": "mammal", "mammal": "animal", "fish": "animal"}
@@ -26,6 +28,47 @@ def chains(n=40, seed=0):
 
 
 X, Y = chains()
+
+
+POINTS = np.random.default_rng(3).normal(size=(12, 2))
+COST = [[0.0, 2.0, 1.0], [1.0, 0.0, 5.0], [0.5, 1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("model", "examples", "labellings"),
+    [
+        (CHAIN, X, Y),
+        (ChainModel(3, 4, cost=COST), X, Y),
+        (MulticlassModel(["a", "b", "c"], cost=COST), POINTS, list("abcabcabcabc")),
+        (HierarchyModel(TREE), POINTS, ["cat", "dog", "fish"] * 4),
+    ],
+    ids=["chain", "chain with costs", "classes with costs", "tree"],
+)
+def test_factors_keep_their_contract(model, examples, labellings):
+    check_factors(model, examples, labellings)
+
+
+def test_factors_that_break_their_contract_are_told():
+    class Short(ChainHinge):
+        def reach(self, squared_lengths):
+            return 1.0
+
+    class Blind(ChainHinge):
+        def violations(self, examples, scores, weights):
+            return super().violations(examples, 0.0 * scores, weights)
+
+    for kind, words in ((Short, "is beyond 1.0"), (Blind, "loss and direction make it")):
+
+        class Broken(ChainModel):
+            def factors(self, kind=kind):
+                whole = super().factors()
+                whole.risk = lambda X, Y, n_threads: kind(
+                    np.concatenate([[0], np.cumsum([len(y) for y in Y])]), np.concatenate(Y).astype(np.int32), self.cost
+                )
+                return whole
+
+        with pytest.raises(AssertionError, match=words):
+            check_factors(Broken(3, 4), X, Y)
 
 
 @pytest.mark.parametrize("stabilised", [True, False])
