@@ -63,6 +63,11 @@ def run(
     measured = {name: part for name, part in result.items() if part["rows"]}
     for title, text in tables(measured).items():
         print(f"\n## {title}\n\n{text}")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        print("\nMatplotlib is missing, so there are no plots; --report draws them where it is.")
+        return
     for name, figure in figures(measured).items():
         save_plot(figure, (options.plots or options.out.parent) / f"{options.out.stem}-{name}")
 

@@ -61,16 +61,26 @@ def ud_english_ewt(data: Path) -> SequenceSet:
     return SequenceSet(*parts, "accuracy")
 
 
-def ocr_letters(data: Path) -> SequenceSet:
-    """Handwritten words, 128 pixels a letter: 626 words to train on and 6,251 to test, 26 labels."""
+def ocr_arrays(data: Path) -> list[list[np.ndarray]]:
+    """Handwritten words: pixels of training words, their letters, and the same of test words; a row for each letter."""
     file = scipy.io.loadmat(data / "ocr_letters" / "ocr_taskar.mat")
     parts = []
     for name in ("train", "test"):
         images = [np.asarray(word) for word in file[f"patterns_{name}"][0]]
         labels = [np.asarray(word).ravel() for word in file[f"labels_{name}"][0]]
-        rows = [image if image.shape[0] == len(label) else image.T for image, label in zip(images, labels, strict=True)]
-        parts.append([[["bias", *(f"p{k}" for k in np.flatnonzero(row))] for row in word] for word in rows])
-        parts.append([[str(code) for code in word.tolist()] for word in labels])
+        parts.append([x if x.shape[0] == len(y) else x.T for x, y in zip(images, labels, strict=True)])
+        parts.append(labels)
+    return parts
+
+
+def ocr_letters(data: Path) -> SequenceSet:
+    """Handwritten words, 128 pixels a letter: 626 words to train on and 6,251 to test, 26 labels."""
+    parts = []
+    for index, part in enumerate(ocr_arrays(data)):
+        if index % 2:
+            parts.append([[str(code) for code in word.tolist()] for word in part])
+        else:
+            parts.append([[["bias", *(f"p{k}" for k in np.flatnonzero(row))] for row in word] for word in part])
     return SequenceSet(*parts, "accuracy")
 
 

@@ -66,7 +66,7 @@ def test_a_benchmark_that_fails_is_named(tmp_path: Path, capsys: pytest.CaptureF
     assert "Did not run to the end: odd." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("script", ["joachims", "franc_sonnenburg", "arnosti_kalita"])
+@pytest.mark.parametrize("script", ["joachims", "franc_sonnenburg", "arnosti_kalita", "sampled_cuts"])
 def test_a_page_of_results_shows_every_table_that_was_measured(script: str) -> None:
     module = next(module for module, _ in readme_table.measured() if module.__name__.endswith(script))
     text = (readme_table.PAGES / module.PAGE).read_text()

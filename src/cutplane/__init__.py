@@ -8,6 +8,7 @@ load_core()
 
 from cutplane.estimators.cross_validation import LinearSVCCV, LinearSVRCV
 from cutplane.estimators.kernel_maps import CholeskyFeatures, WhitenedKernelMap
+from cutplane.estimators.kernel_structural_svm import KernelStructuralSVM
 from cutplane.estimators.linear_one_class import LinearOneClassSVM
 from cutplane.estimators.linear_svc import LinearSVC
 from cutplane.estimators.linear_svr import LinearSVR
@@ -27,6 +28,7 @@ __all__ = [
     "SVC",
     "SVR",
     "CholeskyFeatures",
+    "KernelStructuralSVM",
     "LinearOneClassSVM",
     "LinearSVC",
     "LinearSVCCV",

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cutplane import CholeskyFeatures, LinearSVC, SampledCutSVC, WhitenedKernelMap
+from cutplane import CholeskyFeatures, LinearSVC, SampledCutSVC, WhitenedKernelMap, load
 from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
 
 X, y = make_moons(400, noise=0.2, random_state=0)
@@ -91,6 +91,64 @@ def test_an_intercept_for_several_classes_is_refused():
 def test_a_run_that_ends_early_says_so():
     with pytest.warns(ConvergenceWarning, match="ended by max_iter after 3 iterations"):
         SampledCutSVC(100.0, gamma=3.0, max_iter=3).fit(X, y)
+
+
+@pytest.mark.parametrize("algorithm", ["exact", "linear", "constant"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_files_keep_the_model(algorithm, sparse, tmp_path):
+    rows = sp.csr_array(X) if sparse else X
+    names = np.array(["left", "right"])[y]
+    model = SampledCutSVC(gamma=3.0, algorithm=algorithm, intercept_scaling=1.0).fit(rows, names)
+    model.save(tmp_path / "m")
+    back = load(tmp_path / "m")
+    np.testing.assert_array_equal(back.decision_function(rows), model.decision_function(rows))
+    np.testing.assert_array_equal(back.predict(rows), model.predict(rows))
+    for name in ("history_", "bound_", "bound_probability_", "violation_", "objective_", "stop_reason_", "n_iter_"):
+        assert getattr(back, name) == getattr(model, name)
+    assert hasattr(back, "gap_") == hasattr(model, "gap_") == (algorithm == "exact")
+
+
+def test_files_keep_several_classes_and_a_precomputed_kernel(tmp_path):
+    data, labels = load_iris(return_X_y=True)
+    K = Kernel("rbf", gamma=0.5).block(data, data).astype(float)
+    model = SampledCutSVC(kernel="precomputed").fit(K, labels)
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(load(tmp_path / "m").decision_function(K), model.decision_function(K))
+
+
+def test_a_kernel_that_is_a_function_is_not_saved(tmp_path):
+    model = SampledCutSVC(kernel=lambda A, B: A @ B.T).fit(X, y)
+    with pytest.raises(ValueError, match="is a function, which a model file cannot hold"):
+        model.save(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "words"),
+    [
+        ("exact", "a proven lower bound on the optimum"),
+        ("linear", "Cuts of sampled examples prove no gap"),
+        ("constant", "The objective itself is an estimate from the last sample"),
+    ],
+)
+def test_a_report_says_what_is_proven(algorithm, words, tmp_path):
+    model = SampledCutSVC(gamma=3.0, algorithm=algorithm, r=100).fit(X, y)
+    model.report(tmp_path / "r.html", X, y)
+    text = (tmp_path / "r.html").read_text()
+    assert words in text
+    assert ("Proven gap" in text) == (algorithm == "exact")
+
+
+def test_an_exact_fit_leaves_no_gap_to_a_sampled_one():
+    model = SampledCutSVC(gamma=3.0, algorithm="exact").fit(X, y)
+    assert not hasattr(model.set_params(algorithm="linear").fit(X, y), "gap_")
+
+
+def test_a_kernel_that_is_not_positive_semi_definite_is_warned_of_and_bounded():
+    model = SampledCutSVC(kernel=lambda A, B: -(A @ B.T), max_iter=30)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        model.fit(X, y)
+    assert model.n_iter_ <= 30
+    assert np.isfinite(model.decision_function(X)).all()
 
 
 def test_a_linear_machine_on_the_whitened_map_is_the_kernel_machine():

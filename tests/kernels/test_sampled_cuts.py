@@ -8,9 +8,9 @@ import pytest
 
 from cutplane.kernels.cut_finders import ConstantTimeCuts, ExactCuts, LinearTimeCuts
 from cutplane.kernels.expansions import KernelRows
-from cutplane.kernels.factored import BinaryHinge, MulticlassHinge
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.sampled_cuts import minimise
+from cutplane.structured.factored import BinaryHinge, ClassHinge
 
 KERNEL = Kernel("rbf", gamma=2.0)
 MEMORY = 1 << 26
@@ -72,7 +72,7 @@ def test_exact_cuts_prove_the_optimum_for_several_classes(stabilised):
     X += 2.0 * np.eye(3, 2)[codes]
     C = 40.0
     best = multiclass_optimum(KERNEL.block(X, X).astype(float), codes, C)
-    risk = MulticlassHinge(codes, 1.0 - np.eye(3))
+    risk = ClassHinge(codes, 1.0 - np.eye(3))
     finder = ExactCuts(risk, KernelRows(X, KERNEL), memory=MEMORY, stabilised=stabilised)
     outcome = minimise(finder, C, epsilon=1e-4)
     assert outcome.lower_bound <= best * (1 + 1e-5) <= outcome.objective * (1 + 2e-5)

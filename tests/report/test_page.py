@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from cutplane import LinearSVC, LinearSVR, load
+from cutplane import SVC, LinearSVC, LinearSVR, load
 from cutplane.report.build import SECTIONS, render_report
 from cutplane.report.certificate import proven_within
 from cutplane.report.markup import Markup, text
@@ -254,3 +254,10 @@ def test_bad_input(tmp_path: Path, arguments: dict[str, Any], words: str) -> Non
     with pytest.raises(ValueError, match=re.escape(words)):
         model.report(tmp_path / given.pop("path"), **given)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1], [0, 1, 2, 2]])
+def test_kernel_machines_have_a_report_too(labels, tmp_path) -> None:
+    X = [[0.0], [1.0], [2.0], [3.0]]
+    SVC().fit(X, labels).report(tmp_path / "r.html", X, labels)
+    assert "The optimality conditions hold within the tolerance" in (tmp_path / "r.html").read_text()

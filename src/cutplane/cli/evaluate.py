@@ -22,7 +22,6 @@ from cutplane.cli.options import (
 )
 from cutplane.cli.output import plain_label, print_facts, print_json, stdout, warn
 from cutplane.cli.summary import label_list
-from cutplane.estimators.sequence_svm import SequenceSVM
 from cutplane.report.evaluation import Evaluation
 from cutplane.report.evaluation import evaluate as compare
 
@@ -53,8 +52,9 @@ def evaluate(
             model, examples, model_path, data, as_json=as_json
         )
         return status
-    if isinstance(model, SequenceSVM):
-        return sequences.evaluate(model, file, model_path, data, as_json=as_json)
+    labeller = sequences.labeller(model, file)
+    if labeller is not None:
+        return sequences.evaluate(labeller, file, model_path, data, as_json=as_json)
     if is_regressor(model):
         return _evaluate_regression(model, file, model_path, data, zero_based, threads, as_json)
     if not hasattr(model, "classes_") and not is_outlier_detector(model):

@@ -22,6 +22,14 @@ class KernelName(StrEnum):
     chi2 = "chi2"
 
 
+class SampledCuts(StrEnum):
+    """Where the cuts of a kernel machine come from."""
+
+    linear = "linear"
+    constant = "constant"
+    exact = "exact"
+
+
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
     """What was asked for of the kernel."""
@@ -33,6 +41,8 @@ class KernelOptions:
     epsilon: float
     cache_size: float | None
     probability: bool
+    sampled_cuts: str | None = None
+    cut_size: int | None = None
 
 
 def gamma_or_word(value: str) -> str | float:
@@ -86,4 +96,24 @@ CacheOption = Annotated[
 ]
 ProbabilityOption = Annotated[
     bool, typer.Option("--probability", help="With --kernel: learn probabilities by cross-validation too.")
+]
+SampledCutsOption = Annotated[
+    SampledCuts | None,
+    typer.Option(
+        "--sampled-cuts",
+        help="With --kernel: cuts of sampled examples instead of SMO, for more rows than a kernel matrix can have. "
+        "linear looks at every example, constant at samples only, exact makes cuts of all. --tol is then how far the "
+        "mean loss may be above the cuts' model. Label sequences: exact unless given.",
+        show_default=False,
+    ),
+]
+CutSizeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--cut-size",
+        min=1,
+        metavar="R",
+        help="With --sampled-cuts: examples in a sample; 400 unless given.",
+        show_default=False,
+    ),
 ]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cutplane.cli.classification import refuse_targets
+from cutplane.cli.options import Task
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
 from cutplane.estimators.svc import SVC
@@ -16,9 +17,14 @@ from cutplane.estimators.svr import SVR
 _MAX_ITER_OF_LINEAR = 10_000
 
 
-def train(request: TrainRequest) -> int:
-    """Train a kernel classifier on the examples of an svmlight file."""
-    examples = _read(request)
+def train(request: TrainRequest, task: Task) -> int:
+    """Train a kernel classifier on the examples of an svmlight file, or label sequences."""
+    _refuse_linear_options(request)
+    if request.kernel is not None and (task is Task.sequence or request.kernel.sampled_cuts is not None):
+        from cutplane.cli import sampled_cuts
+
+        return sampled_cuts.train_sequences(request) if task is Task.sequence else sampled_cuts.train(request)
+    examples = request.read()
     refuse_targets(request.data, examples.y)
     assert request.kernel is not None
     model = SVC(**_params(request), class_weight=request.class_weight, probability=request.kernel.probability)
@@ -37,7 +43,8 @@ def train(request: TrainRequest) -> int:
 
 def train_regression(request: TrainRequest) -> int:
     """Train a kernel regression on the examples of an svmlight file."""
-    examples = _read(request)
+    _refuse_linear_options(request)
+    examples = request.read()
     assert request.kernel is not None
     model = SVR(**_params(request), epsilon=request.kernel.epsilon)
     held_out, names = request.read_for_report(examples)
@@ -45,11 +52,6 @@ def train_regression(request: TrainRequest) -> int:
     return request.finish(
         run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
     )
-
-
-def _read(request: TrainRequest) -> Any:
-    _refuse_linear_options(request)
-    return request.read()
 
 
 def _refuse_linear_options(request: TrainRequest) -> None:

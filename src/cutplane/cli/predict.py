@@ -22,7 +22,6 @@ from cutplane.cli.options import (
 )
 from cutplane.cli.output import plain_label, print_json
 from cutplane.cli.outputs import check_text_output
-from cutplane.estimators.sequence_svm import SequenceSVM
 from cutplane.io.atomic import replace_file
 
 
@@ -50,8 +49,9 @@ def predict(
     if output is not None:
         check_text_output(output, inputs=[model_path, data])
     model, file = read_fitted(model_path)
-    if isinstance(model, SequenceSVM):
-        return sequences.predict(model, file, data, output, as_json=as_json)
+    labeller = sequences.labeller(model, file)
+    if labeller is not None:
+        return sequences.predict(labeller, file, data, output, as_json=as_json)
     X = read_data_for(model, file, data, zero_based=zero_based, threads=threads).X
     if scores and not hasattr(model, "decision_function"):
         raise ValueError(f"{model_path} is a regression: its predictions are its scores; leave out --scores.")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -16,12 +17,24 @@ from cutplane.cli.output import plain_label, print_facts, print_json
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.summary import certificate_facts, label_list
 from cutplane.cli.training import Run
+from cutplane.estimators.kernel_structural_svm import KernelStructuralSVM
 from cutplane.estimators.sequence_svm import SequenceSVM
 from cutplane.io.atomic import replace_file
 from cutplane.io.conll import Sentence, TokenFileError, read_tokens
 from cutplane.io.feature_template import FeatureTemplate
 from cutplane.io.model_file import ModelFile
 from cutplane.report.progress import TrainingProgress
+from cutplane.structured.metrics import SequenceScores
+
+
+class Labeller(Protocol):
+    """A model that labels tokens given as lists of names: a `SequenceSVM`, or a chain with a kernel."""
+
+    def predict(self, X: Any) -> list[list[Any]]:
+        """The label of each token."""
+
+    def evaluate(self, X: Any, Y: Any) -> SequenceScores:
+        """How the predictions compare with the true labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +42,7 @@ class SequenceRun(Run):
     """A trained model and what it took."""
 
     n_tokens: int = 0
+    labels: Sequence[Any] | None = None
 
     def facts(self) -> list[tuple[str, str]]:
         """The summary for people."""
@@ -37,7 +51,7 @@ class SequenceRun(Run):
                 "data",
                 f"{self.n_examples:,} sequences, {self.n_tokens:,} tokens, {self.model.n_features_in_:,} features",
             ),
-            ("labels", label_list(self.model.classes_)),
+            ("labels", label_list(self.model.classes_ if self.labels is None else self.labels)),
             *certificate_facts(self.model),
             ("trained in", f"{self.seconds:.2f} s"),
         ]
@@ -49,13 +63,7 @@ class SequenceRun(Run):
 
 def train(request: TrainRequest) -> int:
     """Train on the last column of a token file."""
-    sentences = read_tokens(request.data)
-    width = len(sentences[0][0])
-    if width < 2:
-        raise TokenFileError(f"{request.data} has one column; features and, last, a label were expected.")
-    template = FeatureTemplate.usual(width - 1) if request.template is None else FeatureTemplate.read(request.template)
-    X = [template.apply([row[:-1] for row in sentence]) for sentence in sentences]
-    Y = [[row[-1] for row in sentence] for sentence in sentences]
+    X, Y, template, columns = read_sequences(request)
     params = request.solver_params()
     if params["method"] not in ("auto", "oca"):
         raise ValueError(f"--method {params['method']} is not for sequences; auto and oca are.")
@@ -67,10 +75,32 @@ def train(request: TrainRequest) -> int:
         model.set_params(on_step=progress).fit(X, Y)
     model.set_params(on_step=None)
     run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, X)))
-    return request.finish(run, notes={"template": template.text, "columns": width - 1})
+    return request.finish(run, notes={"template": template.text, "columns": columns})
 
 
-def predict(model: SequenceSVM, file: ModelFile, data: Path, output: Path | None, *, as_json: bool) -> int:
+def read_sequences(request: TrainRequest) -> tuple[list[Any], list[list[str]], FeatureTemplate, int]:
+    """The features and labels of a token file's sentences, the template of the features, and the columns it takes."""
+    sentences = read_tokens(request.data)
+    width = len(sentences[0][0])
+    if width < 2:
+        raise TokenFileError(f"{request.data} has one column; features and, last, a label were expected.")
+    template = FeatureTemplate.usual(width - 1) if request.template is None else FeatureTemplate.read(request.template)
+    X = [template.apply([row[:-1] for row in sentence]) for sentence in sentences]
+    return X, [[row[-1] for row in sentence] for sentence in sentences], template, width - 1
+
+
+def labeller(model: Any, file: ModelFile) -> Labeller | None:
+    """`model` if it labels the tokens of files; None for all others."""
+    if isinstance(model, SequenceSVM):
+        return model
+    if not isinstance(model, KernelStructuralSVM):
+        return None
+    from cutplane.cli.sampled_cuts import NamedSequences
+
+    return NamedSequences.restored(model, file)
+
+
+def predict(model: Labeller, file: ModelFile, data: Path, output: Path | None, *, as_json: bool) -> int:
     """Write each token's columns and, last, its predicted label; a blank line after each sentence."""
     sentences = read_tokens(data)
     labels = model.predict(_features(file, data, sentences))
@@ -88,7 +118,7 @@ def predict(model: SequenceSVM, file: ModelFile, data: Path, output: Path | None
     return exit_codes.OK
 
 
-def evaluate(model: SequenceSVM, file: ModelFile, model_path: Path, data: Path, *, as_json: bool) -> int:
+def evaluate(model: Labeller, file: ModelFile, model_path: Path, data: Path, *, as_json: bool) -> int:
     """Compare the predictions with the last column of a token file."""
     sentences = read_tokens(data)
     columns = _noted(file)[1]

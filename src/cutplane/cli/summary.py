@@ -8,6 +8,7 @@ import numpy as np
 
 from cutplane.cli.output import plain_label
 from cutplane.report.certificate import proven_within
+from cutplane.report.sections.sampled_cuts import proven
 
 _REASONS = {
     "interrupted": "interrupted",
@@ -17,9 +18,12 @@ _REASONS = {
     "pair": "the pair of variables that was chosen violates less than tol, which proves nothing",
     "gap": "the tolerance is proven",
     "kkt": "the optimality conditions hold within the tolerance",
+    "epsilon": "the mean loss is within the tolerance of the cuts' model",
 }
 # The tolerance that was asked for is met: the relative gap, or the violation of the optimality conditions.
 PROVEN = ("gap", "kkt")
+# Or the violation of sampled cuts, which proves no gap.
+REACHED = (*PROVEN, "epsilon")
 
 
 def stop_reason(model: Any) -> str:
@@ -30,6 +34,8 @@ def stop_reason(model: Any) -> str:
 
 def certificate_facts(model: Any) -> list[tuple[str, str]]:
     """The certificate in words; of more than two classes the worst gap, and bounds on the sum."""
+    if not hasattr(model, "gap_"):
+        return _sampled_facts(model)
     several = np.ndim(model.gap_) > 0
     pairs = several and getattr(model, "multi_class", "ovr") == "ovo"
     each = (" for each pair of classes" if pairs else " for each class against the rest") if several else ""
@@ -44,18 +50,40 @@ def certificate_facts(model: Any) -> list[tuple[str, str]]:
     ]
 
 
+def _sampled_facts(model: Any) -> list[tuple[str, str]]:
+    """Of a model by sampled cuts, which have no gap."""
+    estimated = ", estimated from a sample" if model.algorithm == "constant" else ""
+    return [
+        ("certificate", proven(model)),
+        ("objective", f"{model.objective_:.8g} (this model{estimated})"),
+        ("mean loss", f"{model.violation_:.2g} above the cuts' model of it"),
+        ("stopped", f"{_REASONS[stop_reason(model)]}, after {model.n_iter_:,} iterations"),
+    ]
+
+
 def certificate_json(model: Any) -> dict[str, Any]:
     """The certificate as numbers; lists, one entry per class, where there are more than two classes."""
     return {
         "n_features": getattr(model, "n_features_in_", None),
         **({"classes": [plain_label(label) for label in model.classes_]} if hasattr(model, "classes_") else {}),
         "objective": model.objective_,
-        "lower_bound": model.lower_bound_,
-        "gap": model.gap_,
-        "tol": model.tol,
-        "proven": stop_reason(model) in PROVEN,
+        "lower_bound": getattr(model, "lower_bound_", None),
+        "gap": getattr(model, "gap_", None),
+        **_tolerance(model),
         "stop_reason": model.stop_reason_,
         "n_iter": model.n_iter_,
+    }
+
+
+def _tolerance(model: Any) -> dict[str, Any]:
+    if hasattr(model, "tol"):
+        return {"tol": model.tol, "proven": stop_reason(model) in PROVEN}
+    return {
+        "tol": model.epsilon,
+        "proven": hasattr(model, "gap_") and stop_reason(model) == "epsilon",
+        "violation": model.violation_,
+        "bound": model.bound_,
+        "bound_probability": model.bound_probability_,
     }
 
 

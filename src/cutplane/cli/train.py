@@ -11,12 +11,14 @@ import typer
 from cutplane.cli.kernel_options import (
     CacheOption,
     Coef0Option,
+    CutSizeOption,
     DegreeOption,
     EpsilonOption,
     GammaOption,
     KernelOption,
     KernelOptions,
     ProbabilityOption,
+    SampledCutsOption,
     gamma_or_word,
 )
 from cutplane.cli.options import (
@@ -106,6 +108,8 @@ def train(
     epsilon: EpsilonOption = 0.1,
     cache_size: CacheOption = None,
     probability: ProbabilityOption = False,
+    sampled_cuts: SampledCutsOption = None,
+    cut_size: CutSizeOption = None,
     threads: ThreadsOption = None,
     zero_based: ZeroBasedOption = None,
     n_features: Annotated[
@@ -191,10 +195,22 @@ def train(
         alphabet=alphabet,
         kernel=None
         if kernel is None
-        else KernelOptions(kernel.value, gamma_or_word(gamma), degree, coef0, epsilon, cache_size, probability),
+        else KernelOptions(
+            kernel.value,
+            gamma_or_word(gamma),
+            degree,
+            coef0,
+            epsilon,
+            cache_size,
+            probability,
+            None if sampled_cuts is None else sampled_cuts.value,
+            cut_size,
+        ),
     )
     if kernel is not None:
         return _train_kernel(task, request)
+    if sampled_cuts is not None:
+        raise typer.BadParameter("needs --kernel.", param_hint="--sampled-cuts")
     if task not in _TASKS:
         raise typer.BadParameter(f"{task.value} needs --kernel.", param_hint="--task")
     status: int = import_module(_TASKS[task]).train(request)
@@ -202,8 +218,14 @@ def train(
 
 
 def _train_kernel(task: Task, request: TrainRequest) -> int:
-    if task not in (Task.classes, Task.regression):
-        raise typer.BadParameter("is for --task classes and --task regression.", param_hint="--kernel")
+    if task not in (Task.classes, Task.regression, Task.sequence):
+        raise typer.BadParameter("is for --task classes, regression and sequence.", param_hint="--kernel")
+    assert request.kernel is not None
+    sampled = request.kernel.sampled_cuts is not None or task is Task.sequence
+    if request.kernel.cut_size is not None and not sampled:
+        raise typer.BadParameter("needs --sampled-cuts.", param_hint="--cut-size")
+    if sampled and task is Task.regression:
+        raise typer.BadParameter("is for --task classes and sequence.", param_hint="--sampled-cuts")
     from cutplane.cli import kernels
 
-    return kernels.train(request) if task is Task.classes else kernels.train_regression(request)
+    return kernels.train_regression(request) if task is Task.regression else kernels.train(request, task)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.cli import exit_codes
 from cutplane.cli.output import warn
-from cutplane.cli.summary import PROVEN, certificate_facts, certificate_json, label_list, stop_reason
+from cutplane.cli.summary import REACHED, certificate_facts, certificate_json, label_list, stop_reason
 from cutplane.report.progress import TrainingProgress
 
 
@@ -32,7 +34,7 @@ class Run:
         reason = stop_reason(self.model)
         if reason == "interrupted":
             return exit_codes.INTERRUPTED
-        return exit_codes.OK if reason in PROVEN else exit_codes.NOT_PROVEN
+        return exit_codes.OK if reason in REACHED else exit_codes.NOT_PROVEN
 
     def facts(self) -> list[tuple[str, str]]:
         """The summary for people."""
@@ -58,14 +60,21 @@ def fit(model: Any, X: Any, y: NDArray[Any], *, quiet: bool, problems: int | Non
     if problems is None:
         # Kernel machines run side by side, and share one line of progress.
         problems = len(np.unique(y)) if is_classifier(model) and not hasattr(model, "kernel") else 1
-    progress = TrainingProgress(model.tol, problems=1 if problems == 2 else problems, enabled=not quiet)
+    tol = model.tol if hasattr(model, "tol") else model.epsilon
+    progress = TrainingProgress(tol, problems=1 if problems == 2 else problems, enabled=not quiet)
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, progress:
-        # Its one warning, that the tolerance was not proven, is what summary and exit status say.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with quietly() as caught, progress:
         model.set_params(on_step=progress).fit(X, y, **metadata)
     seconds = time.perf_counter() - start
     model.set_params(on_step=None)
-    for warning in caught:
-        warn(" ".join(str(warning.message).split()))
+    for message in caught():
+        warn(message)
     return Run(model, len(y), seconds)
+
+
+@contextmanager
+def quietly() -> Iterator[Callable[[], list[str]]]:
+    """Keep warnings for later, but for the one that the tolerance was not met: summary and exit status say it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield lambda: [" ".join(str(warning.message).split()) for warning in caught]

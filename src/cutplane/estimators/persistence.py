@@ -14,6 +14,7 @@ from cutplane.estimators.history_arrays import history_from_arrays, history_to_a
 from cutplane.estimators.savable import Arrays, Savable
 from cutplane.io.model_file import ModelFile, ModelFileError, read_model, write_model
 from cutplane.io.plain_json import encode
+from cutplane.kernels.sampled_cuts import Reason
 from cutplane.kernels.smo import SMOStopReason
 from cutplane.solvers.result import StopReason
 
@@ -29,15 +30,17 @@ _KINDS: dict[str, str] = {
     "StringSVC": "cutplane.estimators.string_svc",
     "SequenceSVM": "cutplane.estimators.sequence_svm",
     "StructuralSVM": "cutplane.estimators.structural_svm",
+    "KernelStructuralSVM": "cutplane.estimators.kernel_structural_svm",
     "NuSVC": "cutplane.estimators.svc",
     "NuSVR": "cutplane.estimators.svr",
     "OneClassSVM": "cutplane.estimators.one_class_svm",
     "SVC": "cutplane.estimators.svc",
+    "SampledCutSVC": "cutplane.estimators.sampled_cut_svc",
     "SVR": "cutplane.estimators.svr",
 }
 _BOUNDS = ("objective", "lower_bound", "gap")
 _PARAM = "param."
-_REASONS = {*get_args(StopReason), *get_args(SMOStopReason)}
+_REASONS = {*get_args(StopReason), *get_args(SMOStopReason), *get_args(Reason)}
 
 
 def save(model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None) -> None:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cutplane.estimators import validation
-from cutplane.estimators.kernel_choice import make_kernel
-from cutplane.kernels.cut_finders import ConstantTimeCuts, CutFinder, ExactCuts, LinearTimeCuts
-from cutplane.kernels.expansions import KernelRows
-from cutplane.kernels.factored import BinaryHinge, FactoredRisk, MulticlassHinge
-from cutplane.kernels.functions import Kernel
-from cutplane.kernels.matrix import free_memory
-from cutplane.kernels.sampled_cuts import CutStep, Outcome, minimise
-
-ALGORITHMS = ("linear", "constant", "exact")
-_SAMPLE = 400
+from cutplane.estimators.sampled_cut_training import SampledCutEstimator
+from cutplane.estimators.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.kernels.sampled_cuts import CutStep
+from cutplane.structured.factored import BinaryHinge, ClassHinge, FactoredRisk
 
 
-class SampledCutSVC(ClassifierMixin, BaseEstimator):
+class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
     """Support vector classification with a kernel, by cutting planes made of sampled examples.
 
     Minimises ½|w|² + C·Σ lossᵢ in the feature space of the kernel: the hinge for two classes, Crammer and Singer's
@@ -140,98 +132,31 @@ class SampledCutSVC(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        C = validation.check_positive("C", self.C)
-        epsilon = validation.check_positive("epsilon", self.epsilon)
-        validation.check_choice("algorithm", self.algorithm, ALGORITHMS)
-        max_iter = validation.check_count("max_iter", self.max_iter)
-        threads = validation.check_threads(self.n_jobs)
-        if self.time_limit is not None:
-            validation.check_positive("time_limit", self.time_limit)
+        self._check_settings()
         X, y = validation.check_examples(self, X, y)
         check_classification_targets(y)
         self.classes_, codes = validation.check_labels(y)
-        r = self._sample_size(X.shape[0])
-        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
-        if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"A precomputed kernel matrix must be square; X has shape {X.shape}.")
-        risk = self._risk(codes, threads)
-        finder = self._finder(risk, X, kernel, r, threads)
-        outcome = minimise(
-            finder,
-            C * X.shape[0],
-            epsilon=epsilon,
-            max_iter=max_iter,
-            time_limit=self.time_limit,
-            on_step=self.on_step,
-        )
-        self._keep(outcome, X, kernel)
+        outcome = self._train(self._risk(codes), X, self._make_kernel(X))
+        self.intercept_ = float(self.intercept_scaling or 0.0) * float(outcome.explicit.sum())
         return self
 
-    def _sample_size(self, n: int) -> int:
-        if self.r is None:
-            return min(_SAMPLE, n)
-        r = validation.check_count("r", self.r)
-        if r > n:
-            raise ValueError(f"r={r} is more than the {n} examples of X; a sample has at most as many.")
-        return r
-
-    def _risk(self, codes: NDArray[np.intp], threads: int) -> FactoredRisk:
+    def _risk(self, codes: NDArray[np.intp]) -> FactoredRisk:
         if len(self.classes_) == 2:
             bias = 0.0
             if self.intercept_scaling is not None:
                 bias = validation.check_positive("intercept_scaling", self.intercept_scaling)
-            return BinaryHinge(np.where(codes == 1, 1, -1).astype(np.int8), bias, threads)
+            return BinaryHinge(np.where(codes == 1, 1, -1).astype(np.int8), bias, validation.check_threads(self.n_jobs))
         if self.intercept_scaling is not None:
             raise ValueError(
                 f"intercept_scaling={self.intercept_scaling!r} is for two classes; y has {len(self.classes_)}."
             )
-        return MulticlassHinge(codes.astype(np.int64), 1.0 - np.eye(len(self.classes_)))
-
-    def _finder(self, risk: FactoredRisk, X: Any, kernel: Kernel, r: int, threads: int) -> CutFinder:
-        seed = validation.check_seed(self.random_state)
-        if self.algorithm == "constant":
-            return ConstantTimeCuts(risk, KernelRows(X, kernel, n_threads=threads, like=np.arange(r)), r, seed)
-        rows = KernelRows(X, kernel, n_threads=threads)
-        memory = free_memory() // 4 if self.memory is None else validation.check_count("memory", self.memory)
-        if self.algorithm == "exact":
-            return ExactCuts(risk, rows, memory=memory, stabilised=bool(self.stabilised))
-        return LinearTimeCuts(risk, rows, r, seed, memory=memory, stabilised=bool(self.stabilised))
-
-    def _keep(self, outcome: Outcome, X: Any, kernel: Kernel) -> None:
-        self._kernel = kernel
-        self.support_ = outcome.rows
-        self.support_vectors_ = X[outcome.rows] if kernel.name != "precomputed" else np.zeros((0, 0))
-        self.dual_coef_ = outcome.coef
-        self.intercept_ = float(self.intercept_scaling or 0.0) * float(outcome.explicit.sum())
-        self.objective_ = outcome.objective
-        self.violation_ = outcome.violation
-        self.bound_ = outcome.bound
-        self.bound_probability_ = outcome.probability
-        if outcome.lower_bound is not None:
-            self.lower_bound_ = min(outcome.lower_bound, outcome.objective)
-            self.gap_ = (self.objective_ - self.lower_bound_) / self.objective_ if self.objective_ > 0.0 else 0.0
-        self.n_iter_ = len(outcome.history)
-        self.history_ = outcome.history
-        self.stop_reason_ = outcome.reason
-        if outcome.reason != "epsilon":
-            warnings.warn(
-                f"SampledCutSVC ended by {outcome.reason} after {self.n_iter_} iterations; its mean loss is "
-                f"{outcome.violation:.2g} above the model of its cuts, where {self.epsilon:g} was asked for.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        return ClassHinge(codes.astype(np.int64), 1.0 - np.eye(len(self.classes_)))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of each example, or of each class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        threads = validation.check_threads(self.n_jobs)
-        if not len(self.support_):
-            scores = np.zeros((X.shape[0], self.dual_coef_.shape[1]))
-        elif self._kernel.name == "precomputed":
-            scores = np.asarray(X[:, self.support_] @ self.dual_coef_)
-        else:
-            scores = self._kernel.product(X, self.support_vectors_, self.dual_coef_, n_threads=threads)
+        scores = self._row_scores(X)
         return scores[:, 0] + self.intercept_ if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -246,3 +171,16 @@ class SampledCutSVC(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        arrays, described = super()._to_file()
+        labels, classes = labels_to_file(self.classes_)
+        return arrays | labels, described | {"classes": classes, "intercept": self.intercept_}
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        super()._from_file(arrays, stored)
+        self.classes_ = labels_from_file(arrays, stored["classes"])
+        self.intercept_ = float(stored["intercept"])
+        count = len(self.classes_)
+        if self.dual_coef_.shape[1] != (1 if count == 2 else count) or not np.isfinite(self.intercept_):
+            raise ValueError("the coefficients do not fit the classes")

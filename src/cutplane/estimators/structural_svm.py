@@ -133,19 +133,10 @@ class StructuralSVM(StructuredEstimator):
         return self
 
     def _sample(self, X: Sequence[Any], Y: Sequence[Any], n_threads: int) -> Sample:
-        model = self._model()
+        model = check_model(self.model)
         rescaling = validation.check_choice("rescaling", self.rescaling, RESCALINGS)
         backend = validation.check_choice("backend", self.backend, BACKENDS)
-        n_examples, n_labellings = _length("X", X), _length("Y", Y)
-        if n_examples != n_labellings:
-            raise ValueError(f"X has {n_examples} examples and Y {n_labellings} labellings; as many are needed.")
-        if not n_examples:
-            raise ValueError("X is empty; at least one example is needed.")
-        for index in range(n_examples):
-            try:
-                model.check(X[index], Y[index])
-            except ValueError as error:
-                raise ValueError(f"Example {index}: {error}.") from error
+        check_pairs(model, X, Y)
         bound = model.bind(X, Y, rescaling=rescaling, n_threads=n_threads)
         if bound is not None:
             return bound
@@ -154,31 +145,56 @@ class StructuralSVM(StructuredEstimator):
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """The best labelling of each example."""
         check_is_fitted(self)
-        return self._model().predict(X, self.coef_, n_threads=validation.check_threads(self.n_jobs))
+        return check_model(self.model).predict(X, self.coef_, n_threads=validation.check_threads(self.n_jobs))
 
     def score(self, X: Sequence[Any], Y: Sequence[Any]) -> float:
         """Minus the mean loss of the predictions: the greater the better, 0 at best."""
-        model = self._model()
+        model = check_model(self.model)
         losses = [model.loss(y, found) for y, found in zip(Y, self.predict(X), strict=True)]
         return -float(np.mean(losses))
 
-    def _model(self) -> StructuredModel:
-        if not isinstance(self.model, StructuredModel):
-            where = "" if self.model is not None else "; files keep the weights of a model of your own, not its code"
-            raise ValueError(f"model={self.model!r} must be a StructuredModel{where}.")
-        return self.model
-
     def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
-        params = self._model().params()
-        kind = type(self._model()).__name__
-        return {"coef": self.coef_}, {"model": {"kind": kind, "params": params}}
+        return {"coef": self.coef_}, {"model": model_to_file(self.model)}
 
     def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
         self.coef_ = finite(arrays, "coef", arrays["coef"].shape)
-        described = stored["model"]
-        if described["params"] is not None:
-            kind = getattr(import_module(_MODELS[described["kind"]]), described["kind"])
-            self.model = kind(**described["params"])
+        self.model = model_from_file(stored["model"])
+
+
+def check_model(model: Any) -> StructuredModel:
+    """`model` if it is one."""
+    if not isinstance(model, StructuredModel):
+        where = "" if model is not None else "; files keep the weights of a model of your own, not its code"
+        raise ValueError(f"model={model!r} must be a StructuredModel{where}.")
+    return model
+
+
+def check_pairs(model: StructuredModel, X: Any, Y: Any) -> None:
+    """`ValueError` unless there are as many examples as labellings, and all are for this model."""
+    n_examples, n_labellings = _length("X", X), _length("Y", Y)
+    if n_examples != n_labellings:
+        raise ValueError(f"X has {n_examples} examples and Y {n_labellings} labellings; as many are needed.")
+    if not n_examples:
+        raise ValueError("X is empty; at least one example is needed.")
+    for index in range(n_examples):
+        try:
+            model.check(X[index], Y[index])
+        except ValueError as error:
+            raise ValueError(f"Example {index}: {error}.") from error
+
+
+def model_to_file(model: Any) -> dict[str, Any]:
+    """What a file keeps of a structured model."""
+    return {"kind": type(check_model(model)).__name__, "params": model.params()}
+
+
+def model_from_file(described: dict[str, Any]) -> StructuredModel | None:
+    """The model that `model_to_file` described; None for one of the user's own."""
+    if described["params"] is None:
+        return None
+    kind = getattr(import_module(_MODELS[described["kind"]]), described["kind"])
+    made: StructuredModel = kind(**described["params"])
+    return made
 
 
 def _length(name: str, values: Any) -> int:

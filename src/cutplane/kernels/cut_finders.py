@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from cutplane.kernels.expansions import Array, Expansion, KernelRows, Rows
-from cutplane.kernels.factored import FactoredRisk, Violations
 from cutplane.solvers.gram_bundle import GramSolution
+from cutplane.structured.factored import FactoredRisk, Violations
 
 # Constant-time cuts end after this many samples in a row that hardly violate the model (section 6.1 of the paper).
 SATISFIED_IN_A_ROW = 4
@@ -59,7 +59,8 @@ class CutFinder(ABC):
     def __init__(self, risk: FactoredRisk, rows: KernelRows) -> None:
         self._risk, self._rows = risk, rows
         self._cuts: list[Expansion] = []
-        self._warned = False
+        #: Whether a cut's squared length was negative, so that the kernel is not positive semi-definite.
+        self.indefinite = False
 
     @abstractmethod
     def find(self, solution: GramSolution | None, C: float) -> Found:
@@ -104,11 +105,11 @@ class CutFinder(ABC):
     def _products(self, scores: list[Array], coef: Array, explicit: Array, own: Array) -> Array:
         """Products of a slope with the model's slopes, of which `scores` are the products with its rows, and itself."""
         square = float(np.vdot(coef, own)) + float(explicit @ explicit)
-        if square < -1e-4 * abs(float(np.vdot(np.abs(coef), np.abs(own)))) and not self._warned:
-            self._warned = True
+        if square < -1e-4 * abs(float(np.vdot(np.abs(coef), np.abs(own)))) and not self.indefinite:
+            self.indefinite = True
             warnings.warn(
                 f"A cut has the squared length {square:.2g}: the kernel is not positive semi-definite, so what is "
-                "found need not be a minimum.",
+                "found need not be a minimum and nothing is proven of it.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -121,7 +122,7 @@ class CutFinder(ABC):
     def _reach(self) -> float:
         """The paper's R."""
         kernel = self._rows.kernel
-        longest = 1.0 if kernel.name in _UNIT else float(self._rows.squared_lengths().max())
+        longest = 1.0 if kernel.name in _UNIT else max(0.0, float(self._rows.squared_lengths().max()))
         return self._risk.reach(longest)
 
 
@@ -318,7 +319,7 @@ class LinearTimeCuts(_WholeSampleCuts):
         """A sampled cut that is violated where the exact one is (lines 12 to 21 of Algorithm 3)."""
         found, objective = self._look(solution, C)
         offset = float(found.losses.mean())
-        wrong = np.flatnonzero(found.losses > 0.0)
+        wrong = np.flatnonzero((found.losses > 0.0) | (found.values > 0.0))
         if not len(wrong):
             none = wrong.astype(np.int64)
             return self._make(none, self._risk.choose(found.labels, none), 0.0, offset, objective)

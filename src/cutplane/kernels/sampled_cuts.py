@@ -12,6 +12,7 @@ objective itself is evaluated and ends within C·epsilon of the model; with cons
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from typing import Any, Literal
 
 from cutplane.kernels.cut_finders import CutFinder
 from cutplane.kernels.expansions import Array, Rows
+from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.gram_bundle import GramBundle
 
 # Cuts without weight for this many iterations are dropped (section 6.1 of the paper).
@@ -55,11 +57,12 @@ class Outcome:
     objective : float
         ½|w|² + C·risk; with constant-time cuts an estimate from one sample.
     lower_bound : float or None
-        A proven lower bound on the optimum: with exact cuts only.
+        A proven lower bound on the optimum: with exact cuts of a positive semi-definite kernel only.
     violation : float
         See `CutStep`.
     bound, probability : float
-        With at least this probability the objective exceeds the optimum by at most `bound`.
+        With at least this probability the objective exceeds the optimum by at most `bound`; infinite where cuts show
+        that the kernel is not positive semi-definite.
     """
 
     rows: Rows
@@ -88,6 +91,19 @@ def minimise(
 
     Ctrl-C ends the run with what was reached.
     """
+    with one_blas_thread():
+        return _minimise(finder, C, epsilon, max_iter, time_limit, on_step, probability)
+
+
+def _minimise(
+    finder: CutFinder,
+    C: float,
+    epsilon: float,
+    max_iter: int,
+    time_limit: float | None,
+    on_step: Callable[[CutStep], Any] | None,
+    probability: float,
+) -> Outcome:
     start = time.perf_counter()
     bundle, solution, value = GramBundle(), None, 0.0
     history: list[CutStep] = []
@@ -123,12 +139,13 @@ def minimise(
             raise
         reason = "interrupted"
     last = history[-1]
+    proven = not finder.indefinite
     return Outcome(
         *finder.solution(solution, C),
         last.objective,
-        max(step.value for step in history) if finder.exact else None,
+        max(step.value for step in history) if finder.exact and proven else None,
         last.violation,
-        finder.bound(C, epsilon, last.violation, probability),
+        finder.bound(C, epsilon, last.violation, probability) if proven else math.inf,
         1.0 if finder.exact else probability,
         history,
         reason,

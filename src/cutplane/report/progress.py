@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from cutplane.kernels.sampled_cuts import CutStep
 from cutplane.solvers.result import Step
 
 
@@ -80,10 +81,10 @@ class TrainingProgress:
         assert self._task is not None
         self._last_iteration = step.iteration
         if not math.isfinite(self._first_gap):
-            self._first_gap = step.gap
+            self._first_gap = _distance(step)
         self._bars.update(
             self._task,
-            completed=log_fraction(self._first_gap, step.gap, self._tol),
+            completed=log_fraction(self._first_gap, _distance(step), self._tol),
             state=describe(step),
         )
 
@@ -103,7 +104,14 @@ def log_fraction(first_gap: float, gap: float, tol: float) -> float:
     return min(1.0, max(0.0, math.log(first_gap / gap) / math.log(first_gap / tol)))
 
 
+def _distance(step: Any) -> float:
+    """What is to fall to the tolerance."""
+    return float(step.violation if isinstance(step, CutStep) else step.gap)
+
+
 def describe(step: Any) -> str:
     """One line about `step`; a narrow terminal cuts off the end, so what matters most comes first."""
+    if isinstance(step, CutStep):
+        return f"{step.violation:.1e} above the model  objective {step.objective:.6g}  iteration {step.iteration}"
     last = f"planes {step.planes}" if isinstance(step, Step) else f"machine {step.machine + 1}"
     return f"gap {step.gap:.1e}  {step.lower:.6g} ≤ optimum ≤ {step.upper:.6g}  iteration {step.iteration}  {last}"

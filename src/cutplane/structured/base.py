@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.structured.factored import Factors
+
 Array = NDArray[np.float64]
 
 
@@ -59,6 +61,10 @@ class StructuredModel(ABC):
 
     def params(self) -> dict[str, Any] | None:
         """What the constructor needs to make this model again, as JSON can hold it; None for models that cannot."""
+        return None
+
+    def factors(self) -> Factors | None:
+        """How the joint kernel factorises over rows of X, which `KernelStructuralSVM` needs; None where it does not."""
         return None
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any], *, rescaling: str, n_threads: int) -> Sample | None:

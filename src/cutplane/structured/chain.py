@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from cutplane import _core
 from cutplane.structured.base import Array, StructuredModel, Sweep
 from cutplane.structured.costs import check_cost
+from cutplane.structured.factored_chain import ChainFactors
 from cutplane.structured.tokens import Tokens, tokens_from_matrices
 
 Labels = NDArray[np.int32]
@@ -79,6 +80,10 @@ class ChainModel(StructuredModel):
     def params(self) -> dict[str, Any]:
         """What the constructor needs."""
         return {"n_labels": self.n_labels, "n_features": self.n_features, "cost": self.cost.tolist()}
+
+    def factors(self) -> ChainFactors:
+        """Emissions may be sums of kernel functions; transitions stay as they are."""
+        return ChainFactors(self)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any], *, rescaling: str, n_threads: int) -> ChainSample | None:
         """All sequences flattened, searched by the core."""

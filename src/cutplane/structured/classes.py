@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from cutplane.sources import as_source
 from cutplane.structured.base import Array, StructuredModel, Sweep
 from cutplane.structured.costs import check_cost
+from cutplane.structured.factored import ClassHinge, Factors
 from cutplane.structured.oracle import OracleSample
 
 
@@ -68,12 +69,19 @@ class ClassModel(StructuredModel):
         flat = np.ravel(x @ by_group.T if sp.issparse(x) else by_group @ np.asarray(x, np.float64))
         return np.asarray(self.memberships @ flat)
 
+    def factors(self) -> ClassFactors:
+        """Scores of groups may be sums of kernel functions."""
+        return ClassFactors(self)
+
+    def codes(self, Y: Sequence[Any]) -> NDArray[np.int64]:
+        """The number of each class."""
+        return np.array([self._codes[y] for y in Y], dtype=np.int64)
+
     def bind(self, X: Any, Y: Sequence[Any], *, rescaling: str, n_threads: int) -> ClassSample | None:
         """All examples at once, where X is a matrix."""
         if not (sp.issparse(X) or isinstance(X, np.ndarray)) or X.ndim != 2:
             return None
-        codes = np.array([self._codes[y] for y in Y])
-        return ClassSample(self, X, Y, codes, rescaling, n_threads)
+        return ClassSample(self, X, Y, self.codes(Y), rescaling, n_threads)
 
     def predict(self, X: Any, w: Array, *, n_threads: int = 0) -> list[Any]:
         """The class with the highest score for each row."""
@@ -160,6 +168,25 @@ class HierarchyModel(ClassModel):
             path.append(node)
             node = self.parents[node]
         return path
+
+
+class ClassFactors(Factors):
+    """An example is one row, a group of classes one column."""
+
+    def __init__(self, model: ClassModel) -> None:
+        self._model = model
+
+    def rows(self, X: Any) -> Any:
+        """X itself."""
+        return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+
+    def risk(self, X: Any, Y: Sequence[Any], *, n_threads: int) -> ClassHinge:
+        """The losses of labelled examples."""
+        return ClassHinge(self._model.codes(Y), self._model.cost, self._model.memberships)
+
+    def label(self, X: Any, scores: Array, weights: Array, *, n_threads: int) -> list[Any]:
+        """The class with the highest score."""
+        return [self._model.labels[code] for code in np.argmax(scores @ self._model.memberships.T, axis=1)]
 
 
 class ClassSample(OracleSample):

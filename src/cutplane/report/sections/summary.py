@@ -12,11 +12,13 @@ _ENDED = {
     "gap": "The tolerance that was asked for is proven.",
     "kkt": "The optimality conditions hold within the tolerance that was asked for.",
     "pair": "It ended by a rule that proves nothing.",
+    "epsilon": "The mean loss is within the epsilon that was asked for of its model.",
     "time_limit": "The time limit came before the tolerance that was asked for.",
     "max_iter": "The iteration limit came before the tolerance that was asked for.",
     "interrupted": "Training was interrupted before the tolerance that was asked for.",
     "stalled": "Double precision allows no further progress.",
 }
+_MET = ("gap", "kkt", "epsilon")
 _STROKE = 'fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"'
 _TICK = f'<path d="m7.2 12.4 3.3 3.4 6.4-7" {_STROKE}/>'
 _MARK = f'<path d="M12 6.8v6.2m0 3.8v.01" {_STROKE}/>'
@@ -35,7 +37,7 @@ def _verdict(trained: Trained) -> Markup:
     model = trained.model
     gap = float(np.max(model.gap_))
     reasons = [str(reason) for reason in np.atleast_1d(getattr(model, "stop_reason_", "gap"))]
-    proven = all(reason in ("gap", "kkt") for reason in reasons)
+    proven = all(reason in _MET for reason in reasons)
     lower, upper = float(np.sum(model.lower_bound_)), float(np.sum(model.objective_))
     several = np.size(model.gap_) > 1
     pairs = " pair of classes" if getattr(model, "_pairwise", False) else " class"

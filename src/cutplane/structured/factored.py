@@ -8,7 +8,7 @@ labelling then touches kernel values of its own rows only, which is what sampled
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,6 +101,27 @@ class FactoredRisk(ABC):
         """A bound on |Psi(labelling) - Psi(truth)| where no |phi(x)|² is above `squared_lengths`."""
 
 
+class Factors(ABC):
+    """How the joint kernel of a structured model factorises: what `StructuredModel.factors` returns.
+
+    The score of a labelling is a sum over rows of X, each row weighted by how the labelling uses it (in which column
+    of scores, how often), plus explicit features with weights of their own. No search then needs more than the scores
+    of an example's rows, and these may be sums of kernel functions instead of products with weights.
+    """
+
+    @abstractmethod
+    def rows(self, X: Any) -> Any:
+        """The rows of all examples, in order: an array or a CSR matrix of floating point numbers."""
+
+    @abstractmethod
+    def risk(self, X: Any, Y: Sequence[Any], *, n_threads: int) -> FactoredRisk:
+        """The losses of labelled examples, by scores of rows."""
+
+    @abstractmethod
+    def label(self, X: Any, scores: Array, weights: Array, *, n_threads: int) -> list[Any]:
+        """The best labelling of each example, at the scores of all rows and the weights of explicit features."""
+
+
 class BinaryHinge(FactoredRisk):
     """max(0, 1 - y·score); `bias` is the size of a constant feature, 0 for none."""
 
@@ -144,13 +165,23 @@ class BinaryHinge(FactoredRisk):
         return float(np.sqrt(squared_lengths + self._bias**2))
 
 
-class MulticlassHinge(FactoredRisk):
-    """max over classes of cost - (score of the true class - score of the other)."""
+class ClassHinge(FactoredRisk):
+    """max over classes of cost - (score of the true class - score of the other).
 
-    def __init__(self, codes: Rows, cost: Array) -> None:
+    Parameters
+    ----------
+    codes : array
+        The number of each example's class.
+    cost : array of shape (n_classes, n_classes)
+    memberships : array of shape (n_classes, n_groups), optional
+        The score of a class is the sum of its groups' scores, which are the columns; a group for each class by default.
+    """
+
+    def __init__(self, codes: Rows, cost: Array, memberships: Array | None = None) -> None:
         self._codes = codes
         self._cost = cost
-        self.columns = len(cost)
+        self._groups = memberships
+        self.columns = len(cost) if memberships is None else memberships.shape[1]
 
     @property
     def examples(self) -> int:
@@ -166,25 +197,32 @@ class MulticlassHinge(FactoredRisk):
         """The class with the largest cost plus score."""
         truth = self._codes[examples]
         everyone = np.arange(len(examples))
-        margins = self._cost[truth] + scores
+        by_class = scores if self._groups is None else scores @ self._groups.T
+        margins = self._cost[truth] + by_class
         labels = margins.argmax(axis=1)
-        values = margins[everyone, labels] - scores[everyone, truth]
+        values = margins[everyone, labels] - by_class[everyone, truth]
         # Where nothing beats the truth, the truth itself is the labelling of the cut.
         wrong = values > 0.0
         labels = np.where(wrong, labels, truth)
         return Violations(labels, self._cost[truth, labels], np.where(wrong, values, 0.0))
 
     def direction(self, examples: Rows, labels: NDArray[Any]) -> tuple[Array, Array]:
-        """+1 for the labelling's class, -1 for the true one."""
+        """+1 for the labelling's class or its groups, -1 for the true one's."""
+        truth = self._codes[examples]
+        if self._groups is not None:
+            return np.ascontiguousarray(self._groups[labels] - self._groups[truth]), np.zeros(0)
         coef = np.zeros((len(examples), self.columns))
         everyone = np.arange(len(examples))
         coef[everyone, labels] += 1.0
-        coef[everyone, self._codes[examples]] -= 1.0
+        coef[everyone, truth] -= 1.0
         return coef, np.zeros(0)
 
     def reach(self, squared_lengths: float) -> float:
-        """Two blocks of phi(x)."""
-        return float(np.sqrt(2.0 * squared_lengths))
+        """As many blocks of phi(x) as two classes have groups that they do not share."""
+        groups = np.eye(len(self._cost)) if self._groups is None else self._groups
+        squares = (groups**2).sum(axis=1)
+        apart = squares[:, None] + squares[None, :] - 2.0 * groups @ groups.T
+        return float(np.sqrt(apart.max() * squared_lengths))
 
 
 def _root(slope: Callable[[float], float]) -> float:

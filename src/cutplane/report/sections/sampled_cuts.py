@@ -1,0 +1,67 @@
+"""How training by sampled cuts ended: the mean loss and the cuts' model of it, and what that proves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cutplane.report.charts import Axis, Line, LineChart
+from cutplane.report.markup import Markup, element, figure, number, paragraph, seconds
+from cutplane.report.page import Section
+from cutplane.report.trained import Trained
+
+# A line with more points could not be told from one with these.
+_MOST_POINTS = 400
+
+
+def section(trained: Trained) -> Section:
+    """The objective above the value of its model, and by how much the mean loss exceeds the model."""
+    model = trained.model
+    steps = model.history_[:: max(1, len(model.history_) // _MOST_POINTS)]
+    body = [paragraph(proven(model)), element("div", _objective(steps), _violation(model, steps), class_="pair")]
+    return Section("sampled-cuts", "Convergence of the cuts", Markup("".join(body)))
+
+
+def proven(model: Any) -> str:
+    """What is proven of a model by sampled cuts, in words."""
+    if hasattr(model, "gap_"):
+        return "Every cut was made of all examples, so the value of their model is a proven lower bound on the optimum."
+    if model.bound_ == float("inf"):
+        return "The cuts show that the kernel is not positive semi-definite: what was found need not be a minimum."
+    estimate = "The objective itself is an estimate from the last sample. " if model.algorithm == "constant" else ""
+    return (
+        f"Cuts of sampled examples prove no gap. {estimate}With a probability of at least "
+        f"{model.bound_probability_:.0%} the objective is at most {number(model.bound_)} above the optimum, which is "
+        "the general bound of Yu and Joachims and far from tight."
+    )
+
+
+def _objective(steps: list[Any]) -> Markup:
+    times = [step.seconds for step in steps]
+    top = min(steps[0].objective, 3.0 * max(steps[-1].objective, steps[-1].value))
+    chart = LineChart(
+        "Objective and model",
+        f"The objective ends at {number(steps[-1].objective)}, the value of the cuts' model at "
+        f"{number(steps[-1].value)}, after {seconds(times[-1])}.",
+        Axis("seconds", low=0.0),
+        Axis("objective", low=0.0, high=1.05 * top or 1.0),
+        [
+            Line("objective", times, [step.objective for step in steps], steps=True, colour=1),
+            Line("value of the cuts' model", times, [step.value for step in steps], steps=True, colour=0, dashed=True),
+        ],
+    )
+    return figure("The objective, and the value of the cuts' model of it.", chart.svg(), chart.legend())
+
+
+def _violation(model: Any, steps: list[Any]) -> Markup:
+    above = [step for step in steps if step.violation > 0.0]
+    if not above:
+        return paragraph("No sample exceeded the model.")
+    chart = LineChart(
+        "Mean loss above its model",
+        f"On a logarithmic axis, over time; it ends at {model.violation_:.1e}.",
+        Axis("seconds", low=0.0),
+        Axis("mean loss above the model", log=True),
+        [Line("violation", [step.seconds for step in above], [step.violation for step in above], True, 6)],
+        mark=(f"epsilon {model.epsilon:g}", float(model.epsilon)),
+    )
+    return figure("By how much the mean loss exceeds the cuts' model of it.", chart.svg(), Markup(""))
