@@ -51,6 +51,10 @@ class ChainScratch {
   // The score of a labelling.
   double score(std::span<const label_t> labelling) const;
 
+  void add_to_transition(index_t before, index_t label, double change) {
+    transitions_[before * stride_ + label] += change;
+  }
+
   double* row(index_t t) { return scores_.data() + t * stride_; }
   const double* row(index_t t) const { return scores_.data() + t * stride_; }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/structured/chain.hpp"
-#include "core/structured/sparse_sum.hpp"
+#include "core/structured/chain_block.hpp"
 
 namespace cutplane {
 
@@ -32,26 +32,15 @@ class ChainAscent {
   double gap() const;
 
  private:
-  struct Labelling {
-    std::vector<label_t> labels;
-    double weight;
-    double loss;
-  };
-  struct Mixture {
-    double height, lowest;
-    std::size_t low;
-  };
-
   void visit(index_t sequence);
-  // Heights before the truth's score is taken off: of the weighted mean and of the lowest
-  // labelling, and which that is.
-  Mixture mixture(index_t sequence, const ChainScratch& scratch) const;
-  // Where a labelling is among those known; added with weight 0 if it is new.
-  std::size_t place_of(index_t sequence, std::span<const label_t> labels);
-  // The direction from one labelling's features to another's.
-  void set_direction(index_t sequence, std::span<const label_t> from, std::span<const label_t> to);
-  // Moves weight from one labelling of a sequence to another that is higher by `rise`.
-  void step(index_t sequence, std::size_t from, std::size_t to, double rise);
+  // Goes on in the direction of the last epoch, as far as is best. Sequences hold each other back:
+  // each visit leaves the most to the others, and all of them could go many times as far together.
+  void extrapolate();
+  // Sets each labelling's aim and the direction of the weights that they add up to; the losses they
+  // add.
+  double aim();
+  // sum += coef * (features of a labelling - features of the truth)
+  void add_features(index_t sequence, const Labelling& known, double coef, double* sum) const;
   void draw_order();
 
   const Chains chains_;
@@ -65,9 +54,10 @@ class ChainAscent {
   std::vector<std::int64_t> order_;
   double loss_ = 0;  // sum of the mixed losses
   bool first_ = true;
-  ChainScratch scratch_;
-  std::vector<label_t> found_;
-  SparseSum direction_;
+  ChainBlock block_;
+  BlockChange change_;
+  double reach_;                   // how many times as far as the last epoch went to try to go
+  std::vector<double> direction_;  // of the weights
 };
 
 }  // namespace cutplane

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import StopReason
 from cutplane.structured.base import Array, Ascent
@@ -11,6 +13,34 @@ from cutplane.structured.objective import StructuredObjective
 
 # Gaps seen on visits grow stale: after this many epochs a sweep renews them all.
 _RENEW_AFTER = 10
+# The newest of k points has the weight this/(this - 1 + k) in their mean: 1 would be the plain mean.
+_FORGETTING = 3.0
+
+
+class _RunningMean:
+    """The mean of the weights after each epoch, later ones weighing more: less far from the optimum than the last.
+
+    Attributes
+    ----------
+    share : float
+        How much of the gap that the visits saw was left at the mean, when last proven.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.weights = np.zeros(dimension)
+        self.share = 1.0
+        self._count = 0
+
+    def add(self, weights: Array) -> None:
+        """Take one more; the array given is used up."""
+        self._count += 1
+        weights -= self.weights
+        weights *= _FORGETTING / (self._count + _FORGETTING - 1.0)
+        self.weights += weights
+
+    def restart(self) -> None:
+        """Forget what was added."""
+        self._count = 0
 
 
 @dataclass
@@ -29,12 +59,14 @@ class BlockFrankWolfe:
         """Go on until the ledger says why to stop, or no epoch raises the dual value any more."""
         ascent = objective.sample.ascent(ledger.C / objective.examples, self.seed)
         since, certified = _RENEW_AFTER, float("-inf")
+        mean = _RunningMean(objective.dimension)
         while True:
             with ledger.phase("epochs"):
                 ascent.epoch()
+                mean.add(ascent.weights)
             since += 1
-            if since >= _RENEW_AFTER or self._may_end(ledger, ascent):
-                self._certify(objective, ledger, ascent)
+            if since >= _RENEW_AFTER or self._may_end(ledger, ascent, mean.share):
+                self._certify(objective, ledger, ascent, mean)
                 since = 0
             reason = ledger.close_iteration(1.0)
             if reason is not None:
@@ -45,25 +77,25 @@ class BlockFrankWolfe:
                 certified = ascent.estimate
 
     @staticmethod
-    def _may_end(ledger: Ledger, ascent: Ascent) -> bool:
+    def _may_end(ledger: Ledger, ascent: Ascent, share: float) -> bool:
         """Whether a certificate may succeed, as the gaps on visits sum up to about the gap itself, or must be made."""
         stopping = ledger.stopping
-        upper = ascent.estimate + ascent.gap_estimate
+        upper = ascent.estimate + share * ascent.gap_estimate
         last = stopping.max_iter is not None and len(ledger.history) + 1 >= stopping.max_iter
         return last or ledger.overdue or stopping.proven(upper, ascent.estimate, ledger.C)
 
-    def _certify(self, objective: StructuredObjective, ledger: Ledger, ascent: Ascent) -> None:
-        point = objective.at(ascent.weights)
+    def _certify(self, objective: StructuredObjective, ledger: Ledger, ascent: Ascent, mean: _RunningMean) -> None:
+        seen = ascent.gap_estimate
+        point, averaged = objective.at(ascent.weights), objective.at(mean.weights.copy())
         with ledger.phase("search"):
             ledger.offer(point, objective.value(point))
+            if not ledger.offer(averaged, objective.value(averaged)):
+                mean.restart()
             ascent.renew(objective.sweep(point))
         with ledger.phase("cut"):
             slope, offset = ascent.plane()
-        self._prove(ledger, slope, offset)
-
-    @staticmethod
-    def _prove(ledger: Ledger, slope: Array, offset: float) -> None:
         with ledger.phase("qp"):
             ledger.bundle.add(slope, offset)
             ledger.prove(ledger.bundle.solve(ledger.C).lower)
             ledger.bundle.prune(2)
+        mean.share = min(1.0, (ledger.upper - ledger.lower) / seen) if 0.0 < seen < np.inf else 1.0
