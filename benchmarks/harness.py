@@ -34,6 +34,7 @@ def parser(doc: str, name: str, parts: Sequence[str]) -> argparse.ArgumentParser
     made.add_argument("--out", type=Path, default=measure.RESULTS / f"{name}.json", help="JSON file (%(default)s)")
     made.add_argument("--plots", type=Path, help="folder for the plots (default: beside the JSON file)")
     made.add_argument("--report", action="store_true", help="measure nothing: tables and plots of --out as it is")
+    made.add_argument("--gather", type=Path, nargs="+", metavar="FILE", help="measure nothing: take these into --out")
     return made
 
 
@@ -52,7 +53,10 @@ def run(
     if unknown:
         raise SystemExit(f"There is no part {unknown[0]!r}; there are {', '.join(parts)}.")
     result: dict = json.loads(options.out.read_text()) if options.out.exists() else {}
-    for name in [] if options.report else options.parts:
+    if options.gather:
+        result = gather(result, [json.loads(file.read_text()) for file in options.gather])
+        measure.write_json(options.out, result)
+    for name in [] if options.report or options.gather else options.parts:
         machine = measure.machine(("cutplane", "numpy", "scipy", "scikit-learn", *packages))
         found = parts[name](options)
         if options.sets:  # measured piece by piece
@@ -70,6 +74,21 @@ def run(
         return
     for name, figure in figures(measured).items():
         save_plot(figure, (options.plots or options.out.parent) / f"{options.out.stem}-{name}")
+
+
+def gather(result: dict, measured: Sequence[dict]) -> dict:
+    """Results with those measured elsewhere: their parts, but for the rows of data sets that they do not have."""
+    result = dict(result)
+    fresh: dict[str, dict] = {}
+    for file in measured:
+        for name, part in file.items():
+            rows = fresh[name]["rows"] if name in fresh else []
+            fresh[name] = {**part, "rows": rows + part["rows"]}
+    for name, part in fresh.items():
+        new = {row["data"] for row in part["rows"]}
+        kept = [row for row in result.get(name, {}).get("rows", []) if row["data"] not in new]
+        result[name] = {**part, "rows": kept + part["rows"]}
+    return result
 
 
 def save_plot(figure: Figure, where: Path) -> None:

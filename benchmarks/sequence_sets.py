@@ -90,6 +90,23 @@ def ocr_letters_large(data: Path) -> SequenceSet:
     return SequenceSet(small.X_test, small.Y_test, small.X, small.Y, small.figure)
 
 
+def ocr_folds(data: Path, count: int = 10) -> list[SequenceSet]:
+    """All words in ten parts, drawn with a fixed seed: the file does not say which of the published folds a word is in.
+
+    Each set has one part to test and the others to train on.
+    """
+    whole = ocr_letters(data)
+    X, Y = whole.X + whole.X_test, whole.Y + whole.Y_test
+    order = np.random.default_rng(0).permutation(len(X)).tolist()
+    folds = []
+    for k in range(count):
+        rest = [place for at, place in enumerate(order) if at % count != k]
+        test = order[k::count]
+        parts = ([values[place] for place in part] for part in (rest, test) for values in (X, Y))
+        folds.append(SequenceSet(*parts, whole.figure))
+    return folds
+
+
 SETS = {
     "conll2000": conll2000,
     "ocr-letters": ocr_letters,
