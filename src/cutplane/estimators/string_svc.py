@@ -143,7 +143,7 @@ warm_start, random_state, on_step
         self.length_ = strings.length
         source = self._string_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]
-        self.classes_, codes = validation.check_labels(y)
+        self.classes_, codes = validation.check_many_labels(y)
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, codes, positive, weights, training.n_threads) for positive in positives]
@@ -191,7 +191,7 @@ warm_start, random_state, on_step
 
     def _risk(self, codes: NDArray[np.intp], positive: int, weights: Any, n_threads: int, rows: Rows | None) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
-        labels = np.where((codes if rows is None else codes[rows]) == positive, 1, -1).astype(np.int8)
+        labels = validation.signs((codes if rows is None else codes[rows]) == positive)
         part = weights if rows is None or weights is None else weights[rows]
         check_both_sides(labels, part, self.classes_[positive])
         return Hinge(labels, part, n_threads=n_threads)
