@@ -119,8 +119,8 @@ class Objective:
         """The point moved from a towards b, its risk, and (on call: a pass) the plane mu of the rest further on.
 
         a and b are used up: with many examples, room for their scores is most of what training takes, and the new
-        scores are written there. With an intercept, the point of the plane is settled too, and taken for the moved one where it is better: the
-        line from a to b moves the intercept along, so that its own best may lie beside it.
+        scores are written there. With an intercept, the point of the plane is settled too, and taken for the moved one
+        where it is better: the line from a to b moves the intercept along, so that its own best may lie beside it.
         """
         if not self.intercept:
             scores, value, (coef, offset, cut_value) = self.risk.advance(a.scores, b.scores, step, mu)

@@ -80,7 +80,7 @@ class BinaryFile:
         if len(memory) < size:
             memory = np.empty(size, np.uint8)
         # Views of views keep the first one alive, as its own base is no array.
-        result = np.frombuffer(memoryview(memory), dtype, count)
+        result = np.frombuffer(memory.data, dtype, count)
         weakref.finalize(result, _give_back, self._spare, memory).atexit = False
         return result
 
