@@ -23,6 +23,7 @@ from cutplane.risks.base import Risk, Rows
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.result import Result, Step
 from cutplane.sources.alphabet import Alphabet, as_alphabet
+from cutplane.sources.kmers import feature_name
 from cutplane.sources.packed import PackedStrings, StringCollection
 from cutplane.sources.strings import StringPart, StringSource, degree_weights, string_part
 from cutplane.sources.windows import SlidingWindows
@@ -210,6 +211,10 @@ warm_start, random_state, on_step
         if not parts:
             raise ValueError("order=0 and spectra=() leave no features; give one of them.")
         return parts
+
+    def _feature_name(self, index: int) -> str:
+        """What reports call a feature."""
+        return feature_name(self.parts(self.length_), as_alphabet(self.alphabet), index)
 
     def _kernel_weights(self, order: Any) -> NDArray[np.float64] | None:
         if isinstance(order, int) and order >= 1 and self.depth is not None:
