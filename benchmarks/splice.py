@@ -170,50 +170,6 @@ def passes(strings, jobs: int, repeats: int = 3) -> dict:
     return {"examples": len(strings), "threads": jobs, **medians, "lookups_per_ns_and_core": lookups}
 
 
-def mapped(folder: Path, gigabytes: float, limit_gb: float) -> dict:
-    """Train on a .npy file larger than the memory this process may have, beside reading it through."""
-    from cutplane import LinearSVC
-    from cutplane.sources import MappedSource, open_rows
-
-    folder.mkdir(parents=True, exist_ok=True)
-    path, d = folder / "rows.npy", 100
-    n = int(gigabytes * 1e9) // (4 * d)
-    rng = np.random.default_rng(0)
-    labels = np.empty(n, np.int8)
-    with open(path, "wb") as file:
-        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (n, d)})
-        for begin in range(0, n, 250_000):
-            X = rng.standard_normal((min(250_000, n - begin), d), dtype=np.float32)
-            labels[begin : begin + len(X)] = np.where(X[:, 0] - X[:, 1] > rng.standard_normal(len(X)), 1, -1)
-            file.write(X.tobytes())
-    resource.setrlimit(resource.RLIMIT_AS, (int(limit_gb * 2**30), resource.RLIM_INFINITY))
-    source = MappedSource(open_rows(path), n_threads=2)
-    reading = []
-    for _ in range(2):
-        start = time.perf_counter()
-        with open(path, "rb", buffering=0) as file:
-            block = bytearray(1 << 24)
-            while file.readinto(block):
-                pass
-        reading.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        source.scores(np.ones(d))
-        one_pass = time.perf_counter() - start
-    model = LinearSVC(C=1e-5, n_jobs=2, time_limit=150).fit(source, labels)
-    path.unlink()
-    return {
-        "gigabytes": gigabytes,
-        "limit_gb": limit_gb,
-        "read_seconds": measure.median(reading),
-        "pass_seconds": one_pass,
-        "ratio": one_pass / measure.median(reading),
-        "train_seconds": model.history_[-1].seconds,
-        "gap": model.gap_,
-        "stop": model.stop_reason_,
-        "peak_memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
-    }
-
-
 def run(options: argparse.Namespace) -> dict:
     """One part, under the name it has in the file."""
     if options.part in ("celegans", "human"):
@@ -225,24 +181,20 @@ def run(options: argparse.Namespace) -> dict:
             cut = int(0.8 * len(y))
             seen, unseen = np.arange(cut), np.arange(cut, len(y))
         strings = PackedStrings.pack(text[seen])
-        return {
-            f"{options.part} {options.rule} C={options.C:g}": train(
-                strings, y[seen], options, (PackedStrings.pack(text[unseen]), y[unseen])
-            )
-        }
+        part = train(strings, y[seen], options, (PackedStrings.pack(text[unseen]), y[unseen]))
+        return {f"{options.part} {options.rule} C={options.C:g}, {options.jobs} threads": part}
     if options.part == "synthetic":
         strings, y = synthetic(options.n, options.cache)
         unseen = synthetic(200_000, options.cache, seed=1)
-        return {f"synthetic {options.n} {options.rule} C={options.C:g}": train(strings, y, options, unseen)}
+        part = train(strings, y, options, unseen)
+        return {f"synthetic {options.n} {options.rule} C={options.C:g}, {options.jobs} threads": part}
     if options.part == "make":
         for n, seed in ((options.n, 0), (200_000, 1)):
             synthetic(n, options.cache, seed)
         return {}
-    if options.part == "mapped":
-        return {f"mapped {options.gigabytes:g} GB": mapped(options.scratch, options.gigabytes, options.memory)}
     strings, _ = synthetic(options.n, options.cache)
     if options.part == "output":
-        return {f"output {options.n}": passes(strings, options.jobs)}
+        return {f"output {options.n}, {options.jobs} threads": passes(strings, options.jobs)}
     return {"threads": [passes(strings, jobs) for jobs in options.threads]}
 
 
@@ -273,9 +225,6 @@ def report(content: dict) -> str:
     names = ["examples", "threads", "output", "sum of all", "sum of a fiftieth", "lookups_per_ns_and_core"]
     if timed:
         text.append(measure.table(names, [[p[name] for name in names] for p in timed]))
-    for name, part in parts.items():
-        if name.startswith("mapped"):
-            text.append(measure.table(list(part), [list(part.values())]))
     return "\n\n".join(text)
 
 
@@ -286,7 +235,7 @@ def main() -> None:
         "--cache", type=Path, default=datasets.DEFAULT_CACHE, help="folder of what was made (%(default)s)"
     )
     parser.add_argument(
-        "--part", default="celegans", choices=["celegans", "human", "synthetic", "output", "threads", "mapped", "make"]
+        "--part", default="celegans", choices=["celegans", "human", "synthetic", "output", "threads", "make"]
     )
     parser.add_argument("--n", type=int, default=1_000_000, help="synthetic strings (%(default)s)")
     parser.add_argument("--C", type=float, default=1.0)
@@ -297,9 +246,6 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="threads of a part (%(default)s)")
     parser.add_argument("--threads", type=lambda text: tuple(map(int, text.split(","))), default=(1, 2))
     parser.add_argument("--limit", type=float, default=None, help="seconds of training")
-    parser.add_argument("--gigabytes", type=float, default=6.0, help="of the mapped part (%(default)s)")
-    parser.add_argument("--memory", type=float, default=1.5, help="its limit in GiB of addresses (%(default)s)")
-    parser.add_argument("--scratch", type=Path, default=Path("splice-scratch"), help="folder for the mapped part")
     parser.add_argument("--out", type=Path, default=OUT, help="JSON file (%(default)s)")
     parser.add_argument("--report", action="store_true", help="print the tables of the file and stop")
     options = parser.parse_args()

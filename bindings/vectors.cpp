@@ -12,8 +12,16 @@ namespace {
 using nb::literals::operator""_a;
 using Weights = Vector<const double>;
 
-void require_alike(const Weights& a, const Weights& b) {
-  if (a.size() != b.size()) throw std::invalid_argument("two vectors of one length are needed");
+template <class Other>
+void require_alike(const Weights& a, const Other& b) {
+  if (a.size() != b.size()) throw std::invalid_argument("vectors of one length are needed");
+}
+
+void mix_into(Weights a, Weights b, double t, Vector<double> out, int n_threads) {
+  require_alike(a, b);
+  require_alike(a, out);
+  nb::gil_scoped_release release;
+  mix(a.data(), b.data(), t, out.data(), static_cast<index_t>(a.size()), n_threads);
 }
 
 Array1<double> mixed(Weights a, Weights b, double t, int n_threads) {
@@ -30,6 +38,8 @@ Array1<double> mixed(Weights a, Weights b, double t, int n_threads) {
 
 void bind_vectors(nb::module_& m) {
   m.def("mix", &mixed, "a"_a, "b"_a, "t"_a, "n_threads"_a = 0, "a + t (b - a).");
+  m.def("mix_into", &mix_into, "a"_a, "b"_a, "t"_a, "out"_a, "n_threads"_a = 0,
+        "a + t (b - a), written to out: a or b themselves, if these are done with.");
   m.def(
       "inner",
       [](Weights a, Weights b, int n_threads) {

@@ -218,6 +218,16 @@ class RayMinimum {
   double q_, linear_, C_;
 };
 
+// Breakpoints in one place are one: where many examples are alike, as all are at w = 0, few are
+// kept.
+inline void add_breakpoint(std::vector<Breakpoint>& out, Breakpoint next) {
+  if (!out.empty() && out.back().t == next.t) {
+    out.back().jump += next.jump;
+  } else {
+    out.push_back(next);
+  }
+}
+
 // The parts of all blocks, in order.
 template <class Collect>
 std::vector<Breakpoint> collect_breakpoints(index_t n, int n_threads, Collect&& collect) {
@@ -225,8 +235,14 @@ std::vector<Breakpoint> collect_breakpoints(index_t n, int n_threads, Collect&& 
   std::vector<std::vector<Breakpoint>> found(blocks.count);
   for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * n),
              [&](index_t b, index_t begin, index_t end) { collect(begin, end, found[b]); });
+  std::size_t total = 0;
+  for (const auto& part : found) total += part.size();
   std::vector<Breakpoint> points;
-  for (const auto& part : found) points.insert(points.end(), part.begin(), part.end());
+  points.reserve(total);
+  for (auto& part : found) {
+    points.insert(points.end(), part.begin(), part.end());
+    std::vector<Breakpoint>().swap(part);
+  }
   return points;
 }
 

@@ -5,7 +5,7 @@
 
 namespace cutplane {
 
-// out = a + t (b - a)
+// out = a + t (b - a); out may be a or b.
 void mix(const double* a, const double* b, double t, double* out, index_t n, int n_threads);
 
 // <a, b>

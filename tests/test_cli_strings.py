@@ -65,6 +65,42 @@ def test_from_reads_to_sites(reads, capfd):
     assert json.loads(out)["hits"] == len(Path("hits.bed").read_text().splitlines())
 
 
+def test_a_report_shows_held_out_curves_and_names_kmers(reads, capfd):
+    lines = reads.read_text().splitlines()
+    Path("seen.fa").write_text("\n".join(lines[:400]) + "\n")
+    Path("unseen.fa").write_text("\n".join(lines[400:]) + "\n")
+    options = ("--order", "3", "--spectrum", "6:14", "--spectrum-order", "2", "--report", "r.html")
+    status, _, err = command(capfd, "train", "--task", "strings", "seen.fa", "m", *options, "--test", "unseen.fa")
+    assert status == 0, err
+    page = Path("r.html").read_text()
+    assert "Area under ROC" in page
+    assert "Precision" in page
+    assert "200" in page
+    model = load("m")
+    best = int(np.abs(model.coef_[0]).argmax())
+    assert model._feature_name(best) in page
+    assert command(capfd, "train", "--task", "strings", "seen.fa", "m", *options[:-2], "--report", "q.html")[0] == 0
+    Path("short.fa").write_text(">a label=1\nACGT\n")
+    status, _, err = command(capfd, "train", "--task", "strings", "seen.fa", "m", *options, "--test", "short.fa")
+    assert status == 1
+    assert "short.fa has strings of 4 letters, those to train on have 14" in err
+
+
+def test_labels_may_be_words(reads, capfd):
+    Path("words.fa").write_text(reads.read_text().replace("label=1", "label=site").replace("label=-1", "label=decoy"))
+    assert command(capfd, "train", "--task", "strings", "words.fa", "m", "--order", "3", "-q")[0] == 0
+    status, out, _ = command(capfd, "evaluate", "m", "words.fa", "--json")
+    assert status == 0
+    assert json.loads(out)["labels"] == ["decoy", "site"]
+    assert json.loads(out)["roc_area"] > 0.95
+    Path("bare.fa").write_text(">a\nACGTACGTACGTAC\n")
+    status, _, err = command(capfd, "evaluate", "m", "bare.fa")
+    assert status == 1
+    assert "bare.fa has no labels" in err
+    status, out, _ = command(capfd, "predict", "m", "bare.fa")
+    assert (status, out.strip() in ("site", "decoy")) == (0, True)
+
+
 def test_converted_strings_train_the_same_model(reads, capfd):
     assert command(capfd, "convert", reads, "reads.strings")[0] == 0
     for data in (reads, "reads.strings"):

@@ -13,7 +13,7 @@ def readme(result: dict) -> str:
         if isinstance(part, dict) and "phases" in part:
             rows.append(
                 [
-                    name,
+                    name.partition(",")[0],
                     f"{part['examples']:,}",
                     str(part["threads"]),
                     f"{part['train_seconds']:.3g} s",

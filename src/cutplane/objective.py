@@ -71,7 +71,7 @@ class Objective:
     def at(self, w: Array) -> ScoredPoint:
         """The point w with its best intercept: one pass over the data."""
         scores = self.source.scores(w) if w.any() else np.zeros(self.examples)
-        return self.settle(ScoredPoint(w, 0.0, scores))
+        return self._settle_in_place(ScoredPoint(w, 0.0, scores))
 
     def settle(self, point: ScoredPoint) -> ScoredPoint:
         """The same weights with the best intercept for them."""
@@ -80,13 +80,22 @@ class Objective:
         shift = self.risk.shift(point.scores)
         return ScoredPoint(point.w, point.intercept + shift, point.scores + shift)
 
+    def _settle_in_place(self, point: ScoredPoint) -> ScoredPoint:
+        """As `settle`, for a point that nobody else holds."""
+        if not self.intercept:
+            return point
+        shift = self.risk.shift(point.scores)
+        np.add(point.scores, shift, out=point.scores)
+        return ScoredPoint(point.w, point.intercept + shift, point.scores)
+
     def mix(self, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
         """(1 - t) a + t b, without a pass over the data."""
-        return ScoredPoint(
-            _core.mix(a.w, b.w, t),
-            a.intercept + t * (b.intercept - a.intercept),
-            a.scores + t * (b.scores - a.scores),
-        )
+        return self._mix_into(np.empty_like(a.scores), a, b, t)
+
+    def _mix_into(self, scores: Array, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
+        """As `mix`, with its scores written where those of a or b were, or elsewhere."""
+        _core.mix_into(a.scores, b.scores, t, scores)
+        return ScoredPoint(_core.mix(a.w, b.w, t), a.intercept + t * (b.intercept - a.intercept), scores)
 
     def value(self, point: ScoredPoint) -> float:
         """The risk at a point, exactly."""
@@ -95,9 +104,13 @@ class Objective:
     def cut(self, point: ScoredPoint) -> Cut:
         """The plane that touches the (profiled) risk at the point's weights."""
         if self.intercept:
-            coef, offset, value = self.risk.balanced_cut(self.settle(point).scores)
-        else:
-            coef, offset, value = self.risk.cut(point.scores)
+            return self._balanced_cut(self.settle(point))
+        coef, offset, value = self.risk.cut(point.scores)
+        return Cut(self.source.combine(coef), offset, value)
+
+    def _balanced_cut(self, settled: ScoredPoint) -> Cut:
+        """The plane at a point with its best intercept."""
+        coef, offset, value = self.risk.balanced_cut(settled.scores)
         return Cut(self.source.combine(coef), offset, value)
 
     def advance(
@@ -105,19 +118,20 @@ class Objective:
     ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
         """The point moved from a towards b, its risk, and (on call: a pass) the plane mu of the rest further on.
 
-        With an intercept, the point of the plane is settled too, and taken for the moved one where it is better: the
-        line from a to b moves the intercept along, so that its own best may lie beside it.
+        a and b are used up: with many examples, room for their scores is most of what training takes, and the new
+        scores are written there. With an intercept, the point of the plane is settled too, and taken for the moved one
+        where it is better: the line from a to b moves the intercept along, so that its own best may lie beside it.
         """
         if not self.intercept:
             scores, value, (coef, offset, cut_value) = self.risk.advance(a.scores, b.scores, step, mu)
             moved = ScoredPoint(_core.mix(a.w, b.w, step), 0.0, scores)
             return moved, value, lambda: Cut(self.source.combine(coef), offset, cut_value)
-        moved = self.settle(self.mix(a, b, step))
-        there = self.settle(self.mix(moved, b, mu))
+        moved = self._settle_in_place(self._mix_into(a.scores, a, b, step))
+        there = self._settle_in_place(self._mix_into(b.scores, moved, b, mu))
         value, value_there = self.value(moved), self.value(there)
         if 0.5 * _core.inner(there.w, there.w) + C * value_there < 0.5 * _core.inner(moved.w, moved.w) + C * value:
             moved, value = there, value_there
-        return moved, value, lambda: self.cut(there)
+        return moved, value, lambda: self._balanced_cut(there)
 
     def ray(self, a: ScoredPoint, b: ScoredPoint) -> Ray | None:
         """The risk along the line from a to b, intercepts moving along."""

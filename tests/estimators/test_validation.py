@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from cutplane import LinearSVC
+from cutplane.estimators.validation import check_labels, check_many_labels
 from cutplane.solvers.ledger import Ledger
 
 
@@ -229,3 +230,31 @@ def test_values_whose_squares_overflow_are_refused(method: str, scale: float) ->
         warnings.simplefilter("ignore")
         with pytest.raises(ValueError, match=r"^[^\n]*\de\+\d[^\n]*$"):
             LinearSVC(method=method).fit(scale * X, y)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [3, -1, 3, 7],
+        [True, False],
+        np.array([200, 3, 200], np.uint8),
+        np.array([2**63 + 5, 2**63], np.uint64),
+        [-1.0, 1.0, 1.0],
+        [0.5, 1.0],
+        [1e300, 1.0],
+        [0, 10**9],
+        ["b", "a", "b"],
+        np.arange(300) * 2,
+        np.r_[np.zeros(1 << 20, np.int8), 1],
+    ],
+    ids=str,
+)
+def test_labels_are_coded_as_by_sorting(labels):
+    y = np.asarray(labels)
+    classes, codes = check_many_labels(y)
+    expected, places = np.unique(y, return_inverse=True)
+    np.testing.assert_array_equal(classes, expected)
+    assert classes.dtype == expected.dtype
+    np.testing.assert_array_equal(codes, places)
+    assert codes.dtype == np.min_scalar_type(-len(expected))
+    assert check_labels(y)[1].dtype == np.intp

@@ -7,7 +7,11 @@ import gzip
 import numpy as np
 import pytest
 
-from cutplane.io.strings import read_fasta, read_strings, write_strings
+from cutplane.io import strings as files
+from cutplane.io.fasta import FastaLabels, packed_blocks, read_fasta
+from cutplane.io.strings import convert_fasta, read_strings, write_strings
+from cutplane.sources.alphabet import DNA
+from cutplane.sources.packed import PIECE
 from cutplane.sources.string_file import MappedStrings
 
 
@@ -56,6 +60,52 @@ def test_bad_files_are_named(tmp_path, text, words):
     (tmp_path / "bad.fa").write_text(text)
     with pytest.raises(ValueError, match=words):
         read_strings(tmp_path / "bad.fa")
+    with pytest.raises(ValueError, match=words):
+        convert_fasta(tmp_path / "bad.fa", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def many(tmp_path):
+    """More strings than two pieces of the packed layout hold, some with unknown letters."""
+    rng = np.random.default_rng(0)
+    text = np.frombuffer(b"ACGTN", np.uint8)[rng.choice(5, p=[0.249] * 4 + [0.004], size=(2 * PIECE + 500, 6))]
+    entries = [b">%d label=%d\n%s\n" % (k, k % 3 - 1, row.tobytes()) for k, row in enumerate(text)]
+    (tmp_path / "many.fa").write_bytes(b"".join(entries))
+    return text, tmp_path / "many.fa"
+
+
+def test_a_fasta_file_is_converted_a_block_at_a_time(many, tmp_path, monkeypatch):
+    text, path = many
+    sizes = []
+
+    def watched(*words, **options):
+        for block in packed_blocks(*words, **options):
+            sizes.append(len(block))
+            yield block
+
+    monkeypatch.setattr(files, "packed_blocks", watched)
+    assert convert_fasta(path, tmp_path / "out", block_strings=PIECE) == (len(text), 6)
+    assert sizes == [PIECE, PIECE, 500]
+    strings, labels = read_strings(path)
+    write_strings(tmp_path / "whole", strings, labels)
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "whole").read_bytes()
+    back = MappedStrings(tmp_path / "out")
+    assert back.labels.tolist() == labels.tolist() == [k % 3 - 1 for k in range(len(text))]
+    last = back.take(np.array([2 * PIECE + 7]))
+    assert last.text(0) == text[2 * PIECE + 7].tobytes().decode()
+
+
+def test_what_is_wrong_in_a_later_block_is_named_by_its_own_number(tmp_path):
+    (tmp_path / "late.fa").write_bytes(b">a\nACGT\n" * (PIECE + 3) + b">b\nAC*T\n")
+    blocks = packed_blocks(tmp_path / "late.fa", DNA, FastaLabels("late.fa"), block_strings=PIECE)
+    with pytest.raises(ValueError, match=f"late.fa: String {PIECE + 3} has the letter '\\*' at position 2"):
+        list(blocks)
+
+
+def test_one_class_may_be_written_in_two_ways(tmp_path):
+    (tmp_path / "a.fa").write_text(">a label=1\nAC\n>b label=+1\nGT\n>c label=-1\nGG\n")
+    assert read_strings(tmp_path / "a.fa")[1].tolist() == [1, 1, -1]
 
 
 def test_labels_must_be_as_many_as_strings(tmp_path):

@@ -91,26 +91,36 @@ import resource, sys
 import numpy as np
 from cutplane import LinearSVC
 from cutplane.sources import MappedSource, open_rows
+from cutplane.sources.mapped import NpyRows
 y = np.load(sys.argv[2])
 used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) << 10
-resource.setrlimit(resource.RLIMIT_AS, (used + (256 << 20), resource.RLIM_INFINITY))
-model = LinearSVC(C=1e-3, tol=1e-2, n_jobs=2).fit(MappedSource(open_rows(sys.argv[1])), y)
+resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[3]) << 20), resource.RLIM_INFINITY))
+rows = NpyRows(sys.argv[1], block_bytes=1 << 22)
+model = LinearSVC(C=1e-3, tol=1e-2, n_jobs=2).fit(MappedSource(rows), y)
 print(model.gap_)
 try:
-    np.load(sys.argv[1])
+    whole = np.empty(rows.shape, np.float32)
 except MemoryError:
     print("does not fit")
 """
 
 
-def test_more_data_than_the_process_may_have_memory_for(tmp_path):
+@pytest.mark.parametrize(
+    ("shape", "megabytes"),
+    [
+        ((300_000, 100), 90),  # 120 MB of rows
+        ((1_500_000, 24), 100),  # 144 MB of rows, and 12 MB for every number that is kept for each of them
+    ],
+    ids=["long rows", "many rows"],
+)
+def test_more_data_than_the_process_may_have_memory_for(tmp_path, shape, megabytes):
     rng = np.random.default_rng(4)
-    X = rng.standard_normal((750_000, 100), dtype=np.float32)  # 300 MB, with 256 MB to spare
+    X = rng.standard_normal(shape, dtype=np.float32)
     np.save(tmp_path / "X.npy", X)
-    np.save(tmp_path / "y.npy", np.where(X[:, 0] + X[:, 1] > rng.normal(size=len(X)), 1, -1))
+    np.save(tmp_path / "y.npy", np.where(X[:, 0] + X[:, 1] > rng.standard_normal(len(X)), 1, -1).astype(np.int8))
     del X
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED, tmp_path / "X.npy", tmp_path / "y.npy"],
+        [sys.executable, "-c", LIMITED, tmp_path / "X.npy", tmp_path / "y.npy", str(megabytes)],
         capture_output=True,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"},

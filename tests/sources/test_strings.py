@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutplane.sources.alphabet import DNA, PROTEIN, Alphabet
+from cutplane.sources.kmers import feature_name
 from cutplane.sources.packed import PackedStrings
 from cutplane.sources.stacked import Stacked
 from cutplane.sources.strings import Spectrum, StringPart, StringSource, WeightedDegree, degree_weights
@@ -190,3 +191,23 @@ def test_what_is_no_string_is_named():
         Spectrum(["ACG", 3], 2)
     with pytest.raises(IndexError, match="There is no string 2"):
         Spectrum(["ACG", "AAA"], 2).take(np.array([0, 2]))
+
+
+@pytest.mark.parametrize("positional", [True, False])
+def test_features_are_called_by_their_letters(positional):
+    """The feature of that name is in the string that has the k-mer there, and in no other."""
+    alphabet = Alphabet("abc")
+    text = ["abcab", "ccbaa", "acacb"]
+    packed = PackedStrings.pack(text, alphabet)
+    source = WeightedDegree(packed, 3, window=(1, 5)) if positional else Spectrum(packed, 3, window=(1, 5))
+    X = source.scores(np.eye(source.shape[1]))
+    for index in range(source.shape[1]):
+        kmer, _, place = feature_name(source.parts, alphabet, index).split()
+        if positional:
+            has = [string.startswith(kmer, int(place)) for string in text]
+        else:
+            assert place == "1:5"
+            has = [kmer in string[1:] for string in text]
+        assert (X[:, index] > 0).tolist() == has
+    with pytest.raises(IndexError):
+        feature_name(source.parts, alphabet, source.shape[1])

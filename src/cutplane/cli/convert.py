@@ -12,7 +12,7 @@ from cutplane.cli.options import DebugOption, JsonOption, ThreadsOption
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.outputs import check_text_output
 from cutplane.io.convert import convert_svmlight
-from cutplane.io.strings import read_strings, write_strings
+from cutplane.io.strings import convert_fasta
 
 
 def convert(
@@ -27,9 +27,8 @@ def convert(
     """Convert DATA once into a form that is read a block at a time, so that it need not fit into memory."""
     check_text_output(output, inputs=[data])
     if _is_fasta(data):
-        strings, labels = read_strings(data, alphabet, n_threads=threads or 0)
-        write_strings(output, strings, labels)
-        facts = {"strings": len(strings), "letters": strings.length}
+        count, length = convert_fasta(data, output, alphabet, n_threads=threads or 0)
+        facts = {"strings": count, "letters": length}
     else:
         rows, columns, entries = convert_svmlight(data, output, zero_based=zero_based, n_jobs=threads)
         facts = {"examples": rows, "features": columns, "entries": entries}

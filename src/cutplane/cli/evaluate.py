@@ -21,7 +21,9 @@ from cutplane.cli.options import (
     ZeroBasedOption,
 )
 from cutplane.cli.output import plain_label, print_facts, print_json, stdout, warn
+from cutplane.cli.strings import read_labelled
 from cutplane.cli.summary import label_list
+from cutplane.estimators.string_svc import StringSVC
 from cutplane.report.evaluation import Evaluation
 from cutplane.report.evaluation import evaluate as compare
 
@@ -60,12 +62,15 @@ def evaluate(
     if not hasattr(model, "classes_") and not is_outlier_detector(model):
         raise ValueError(f"A {type(model).__name__} takes no svmlight files; use it in Python.")
     classes = np.array([-1, 1]) if is_outlier_detector(model) else model.classes_
-    if classes.dtype.kind not in "biuf":
+    if classes.dtype.kind not in "biuf" and not isinstance(model, StringSVC):
         raise ValueError(
             f"{model_path} knows the labels {label_list(classes)}, which are not numbers, so they "
             f"cannot be compared with the labels of an svmlight file."
         )
-    X, y, *_ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
+    if isinstance(model, StringSVC):
+        X, y, *_ = read_labelled(data, model.alphabet)
+    else:
+        X, y, *_ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
     unknown = np.setdiff1d(y, classes)
     if len(unknown) == len(np.unique(y)):
         raise ValueError(

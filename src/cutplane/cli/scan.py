@@ -18,7 +18,7 @@ from cutplane.cli.outputs import check_plot_output, check_text_output
 from cutplane.estimators.string_svc import StringSVC
 from cutplane.io.atomic import replace_file
 from cutplane.io.bed import bed_line, hits_above
-from cutplane.io.strings import read_fasta
+from cutplane.io.fasta import read_fasta
 from cutplane.report.importance import save_importance
 from cutplane.sources.windows import SlidingWindows
 

@@ -202,7 +202,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self._check_multi_class()
         X, y = validation.check_examples(self, X, y)
         check_classification_targets(y)
-        self.classes_, codes = validation.check_labels(y)
+        self.classes_, codes = validation.check_many_labels(y)
         weights = validation.check_weights(sample_weight, X, self.class_weight, self.classes_, y)
         if self.multi_class == "crammer_singer":
             return self._prepare_jointly(training, X, y, codes, weights)
@@ -245,7 +245,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
 
     def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any, rows: Rows | None) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
-        labels = np.where((codes if rows is None else codes[rows]) == positive, 1, -1).astype(np.int8)
+        labels = validation.signs((codes if rows is None else codes[rows]) == positive)
         part = weights if rows is None or weights is None else weights[rows]
         check_both_sides(labels, part, self.classes_[positive])
         risk = make_risk(loss, labels, part)

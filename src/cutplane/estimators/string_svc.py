@@ -23,6 +23,7 @@ from cutplane.risks.base import Risk, Rows
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.result import Result, Step
 from cutplane.sources.alphabet import Alphabet, as_alphabet
+from cutplane.sources.kmers import feature_name
 from cutplane.sources.packed import PackedStrings, StringCollection
 from cutplane.sources.strings import StringPart, StringSource, degree_weights, string_part
 from cutplane.sources.windows import SlidingWindows
@@ -143,7 +144,7 @@ warm_start, random_state, on_step
         self.length_ = strings.length
         source = self._string_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]
-        self.classes_, codes = validation.check_labels(y)
+        self.classes_, codes = validation.check_many_labels(y)
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, codes, positive, weights, training.n_threads) for positive in positives]
@@ -191,7 +192,7 @@ warm_start, random_state, on_step
 
     def _risk(self, codes: NDArray[np.intp], positive: int, weights: Any, n_threads: int, rows: Rows | None) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
-        labels = np.where((codes if rows is None else codes[rows]) == positive, 1, -1).astype(np.int8)
+        labels = validation.signs((codes if rows is None else codes[rows]) == positive)
         part = weights if rows is None or weights is None else weights[rows]
         check_both_sides(labels, part, self.classes_[positive])
         return Hinge(labels, part, n_threads=n_threads)
@@ -210,6 +211,10 @@ warm_start, random_state, on_step
         if not parts:
             raise ValueError("order=0 and spectra=() leave no features; give one of them.")
         return parts
+
+    def _feature_name(self, index: int) -> str:
+        """What reports call a feature."""
+        return feature_name(self.parts(self.length_), as_alphabet(self.alphabet), index)
 
     def _kernel_weights(self, order: Any) -> NDArray[np.float64] | None:
         if isinstance(order, int) and order >= 1 and self.depth is not None:

@@ -16,6 +16,10 @@ from cutplane.sources.mapped import MappedSource
 
 Array = NDArray[np.float64]
 
+# Labels that are whole numbers in a range of this size are told apart by a table, some at a time.
+_TABLE = 1 << 16
+_PART = 1 << 20
+
 
 def check_positive(name: str, value: Any, *, finite: bool = True) -> float:
     """A number above zero, as a float."""
@@ -221,11 +225,49 @@ def _check_row_ends(X: Any) -> None:
 
 def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The classes, sorted, and the class of each example."""
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = check_many_labels(y)
+    return classes, codes.astype(np.intp)
+
+
+def check_many_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """As `check_labels`, the classes of the examples in the smallest type that holds them."""
+    classes, codes = _coded_by_table(y) or np.unique(y, return_inverse=True)
     if len(classes) < 2:
         only = classes[:1].tolist()[0]  # a plain value: np.float64(1.0) is no way to name a label
         raise ValueError(f"y has only one class, {only!r}; a classifier needs at least two.")
-    return classes, codes
+    return classes, codes.astype(np.min_scalar_type(-len(classes)), copy=False)
+
+
+def _coded_by_table(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """What `np.unique` gives for whole numbers close to each other, without sorting them; None for other labels."""
+    if y.dtype.kind not in "biuf" or not len(y):
+        return None
+    low, high = y.min().item(), y.max().item()
+    if not (abs(low) < 2**53 and abs(high) < 2**53 and high - low < _TABLE):  # not for NaN either
+        return None
+    low = int(low)
+    parts = [slice(begin, begin + _PART) for begin in range(0, len(y), _PART)]
+    seen = np.zeros(int(high) - low + 1, dtype=bool)
+    for part in parts:
+        places = y[part].astype(np.int64)
+        if y.dtype.kind == "f" and not np.array_equal(places, y[part]):
+            return None
+        seen[places - low] = True
+    found = np.flatnonzero(seen)
+    table = np.zeros(len(seen), np.min_scalar_type(-len(found)))
+    table[found] = np.arange(len(found))
+    codes = np.empty(len(y), table.dtype)
+    for part in parts:
+        codes[part] = table[y[part].astype(np.int64) - low]
+    return (found + low).astype(y.dtype), codes
+
+
+def signs(positive: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """+1 where `positive`, else -1."""
+    labels = positive.astype(np.int8)
+    labels *= 2
+    labels -= 1
+    return labels
 
 
 def check_targets(y: Any) -> Array:
@@ -267,8 +309,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
 
 def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y: Any) -> Array | None:
     """Weights of the examples from their own and their classes'; None where all are 1."""
-    like = np.empty((X.shape[0], 1)) if isinstance(X, Source) else X
-    weights = check_sample_weight(sample_weight, like)
+    weights = check_sample_weight(sample_weight, y if isinstance(X, Source) else X)
     if class_weight is not None:
         from sklearn.utils.class_weight import compute_class_weight
 

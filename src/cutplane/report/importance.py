@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cutplane.io.atomic import replace_file
 from cutplane.report.plots import plot_format
 from cutplane.sources.alphabet import as_alphabet
+from cutplane.sources.kmers import blocks
 from cutplane.sources.strings import StringPart
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def letter_importance(model: Any, row: int = 0) -> Array:
     letters = as_alphabet(model.alphabet).size
     result = np.zeros((model.length_, letters))
     for part, weights in _parts(model, row):
-        for start, k, block in _blocks(part, weights, letters):
+        for start, k, where in blocks(part, letters):
+            block = weights[where]
             for j in range(k):
                 # Mean over the letters before and behind the j-th.
                 means = block.reshape(letters**j, letters, -1).mean(axis=(0, 2))
@@ -62,9 +64,11 @@ def order_importance(model: Any, row: int = 0) -> Array:
     deepest = max(len(part.weights) for part, _ in _parts(model, row))
     squares = np.zeros((deepest, model.length_))
     for part, weights in _parts(model, row):
-        for start, k, block in _blocks(part, weights, letters):
+        for start, k, where in blocks(part, letters):
             starts = slice(start, start + 1) if part.positional else slice(part.begin, part.end - k + 1)
-            squares[k - 1, starts] += np.sum(block**2) / (1 if part.positional else part.end - part.begin - k + 1)
+            squares[k - 1, starts] += np.sum(weights[where] ** 2) / (
+                1 if part.positional else part.end - part.begin - k + 1
+            )
     return np.sqrt(squares)
 
 
@@ -117,13 +121,3 @@ def _parts(model: Any, row: int) -> list[tuple[StringPart, Array]]:
     letters = as_alphabet(model.alphabet).size
     ends = np.cumsum([part.dimension(letters) for part in parts])
     return list(zip(parts, np.split(np.asarray(model.coef_)[row], ends[:-1]), strict=True))
-
-
-def _blocks(part: StringPart, weights: Array, letters: int) -> Any:
-    """(position, order, weights) for the k-mers of each order at each position, as they lie in the weights."""
-    place = 0
-    for start in range(part.begin, part.end) if part.positional else [part.begin]:
-        deepest = min(len(part.weights), part.end - start)
-        for k in range(1, deepest + 1):
-            yield start, k, weights[place : place + letters**k]
-            place += letters**k

@@ -15,7 +15,7 @@ class Source(ABC):
     """The data matrix X, of which only products are ever asked.
 
     Requires: X does not change while a source over it is in use. Ensures: sources are immutable; products are
-    in float64 and the same to the bit for any number of threads.
+    in float64, arrays of their own that the caller may overwrite, and the same to the bit for any number of threads.
 
     A new source implements `shape`, `scores`, `combine` and `take`; the rest follows from these and is
     overridden where it can be done faster.

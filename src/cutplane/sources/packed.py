@@ -99,16 +99,19 @@ class PackedStrings(StringCollection):
         self.core = _core.PackedStrings(data, count, length, alphabet.size, alphabet.quarters, *unknown)
 
     @classmethod
-    def pack(cls, strings: Any, alphabet: str | Alphabet = DNA, *, n_threads: int = 0) -> PackedStrings:
-        """Pack a list of str or bytes, an array of them, or an array of bytes of shape (count, length)."""
+    def pack(cls, strings: Any, alphabet: str | Alphabet = DNA, *, first: int = 0, n_threads: int = 0) -> PackedStrings:
+        """Pack a list of str or bytes, an array of them, or an array of bytes of shape (count, length).
+
+        `first` is what messages take for the number of the first string.
+        """
         letters = as_alphabet(alphabet)
         text = as_text(strings)
         codes = letters.codes
         data, (string, position), unknown = _core.pack_strings(text, codes, letters.quarters, n_threads)
         if string >= 0:
             raise ValueError(
-                f"String {string} has the letter {chr(text[string, position])!r} at position {position}; letters are "
-                f"{_listed(letters)}."
+                f"String {first + string} has the letter {chr(text[string, position])!r} at position {position}; "
+                f"letters are {_listed(letters)}."
             )
         return cls(data, len(text), text.shape[1], letters, UnknownLetters(*unknown))
 

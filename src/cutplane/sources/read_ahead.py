@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -11,6 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
+
+# Blocks of this many bytes are kept for the next ones to be read into, so many of them.
+_LARGE = 1 << 20
+_MOST_SPARE = 3
 
 
 def read_ahead(loads: Iterable[Callable[[], T]]) -> Iterator[T]:
@@ -37,6 +42,7 @@ class BinaryFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
         self._descriptor = os.open(path, os.O_RDONLY)
+        self._spare: list[NDArray[np.uint8]] = []
         self.size = os.fstat(self._descriptor).st_size
 
     def __del__(self) -> None:
@@ -49,7 +55,7 @@ class BinaryFile:
 
     def read(self, start: int, count: int, dtype: Any) -> NDArray[Any]:
         """`count` numbers from byte `start` on; one sentence if the file ends before."""
-        result = np.empty(count, dtype)
+        result = self._array(count, np.dtype(dtype))
         view = result.view(np.uint8).data if count else memoryview(b"")
         done = 0
         while done < len(view):
@@ -61,3 +67,24 @@ class BinaryFile:
                 )
             done += got
         return result
+
+    def _array(self, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Room for a block; its memory comes back when the last view of it is gone, for fresh pages cost a copy."""
+        size = count * dtype.itemsize
+        if size < _LARGE:
+            return np.empty(count, dtype)
+        try:
+            memory = self._spare.pop()
+        except IndexError:
+            memory = np.empty(size, np.uint8)
+        if len(memory) < size:
+            memory = np.empty(size, np.uint8)
+        # Views of views keep the first one alive, as its own base is no array.
+        result = np.frombuffer(memory.data, dtype, count)
+        weakref.finalize(result, _give_back, self._spare, memory).atexit = False
+        return result
+
+
+def _give_back(spare: list[NDArray[np.uint8]], memory: NDArray[np.uint8]) -> None:
+    if len(spare) < _MOST_SPARE:
+        spare.append(memory)

@@ -23,14 +23,16 @@ _CHUNK = 4 * PIECE
 _GATHERED = 1 << 20
 
 
-def string_header(strings: StringCollection, unknown: UnknownLetters, classes: list[Any] | None) -> bytes:
+def string_header(
+    count: int, length: int, alphabet: Alphabet, unknown: UnknownLetters, classes: list[Any] | None
+) -> bytes:
     """The first bytes of a file of packed strings. After them come the strings, labels and unknown letters."""
     fields = {
-        "count": len(strings),
-        "length": strings.length,
-        "letters": strings.alphabet.letters,
-        "unknown": strings.alphabet.unknown,
-        "ignore_case": strings.alphabet.ignore_case,
+        "count": count,
+        "length": length,
+        "letters": alphabet.letters,
+        "unknown": alphabet.unknown,
+        "ignore_case": alphabet.ignore_case,
         "classes": classes,
         "unknown_strings": len(unknown.strings),
         "unknown_letters": len(unknown.positions),

@@ -1,0 +1,183 @@
+// The hinge along a line of scores.
+#include <array>
+#include <cmath>
+
+#include "core/hinge_examples.hpp"
+#include "core/ray_minimum.hpp"
+
+namespace cutplane {
+namespace {
+
+using hinge::by_chunks;
+using hinge::kChunk;
+using hinge::with_examples;
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<3> smoothed_ray_block(E e, double h, double t, index_t begin,
+                                                 index_t end) {
+  const double per_h = 1.0 / h;
+  Sums<3> total{};
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double value = 0, slope = 0, curvature = 0;
+#pragma omp simd reduction(+ : value, slope, curvature)
+        for (index_t k = 0; k < count; ++k) {
+          const double c = at.weight(k);
+          const double direction = at.direction(k);
+          const double z = 1.0 - labels[k] * (at.s[k] + t * direction);
+          const double raw = z * per_h + 0.5;
+          const double above = raw > 0.0 ? raw : 0.0;
+          const double pi = above < 1.0 ? above : 1.0;
+          const double kink = raw == pi ? c * per_h : 0.0;
+          // pi z + ½ h pi (1 - pi) is ½ h pi² on the kink (there z = h (pi - ½)), z beyond it and 0
+          // before it.
+          value += c * pi * (z + 0.5 * h * (1.0 - pi));
+          slope -= c * pi * labels[k] * direction;
+          curvature += kink * direction * direction;
+        }
+        total[0] += value;
+        total[1] += slope;
+        total[2] += curvature;
+      });
+  return total;
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<3> exact_ray_block(E e, double t, index_t begin, index_t end) {
+  Sums<3> total{};
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double value = 0, slope = 0;
+#pragma omp simd reduction(+ : value, slope)
+        for (index_t k = 0; k < count; ++k) {
+          const double fall = labels[k] * at.direction(k);
+          const double z = 1.0 - labels[k] * at.s[k] - t * fall;
+          // Exactly on its kink, an example counts for the slope to the right only if it moves
+          // beyond it.
+          const double weight = at.weight(k);
+          const double c = z > 0.0 ? weight : 0.0;
+          const double entering = fall < 0.0 ? weight : 0.0;
+          const double touching = z == 0.0 ? entering : 0.0;
+          value += c * z;
+          slope -= (c + touching) * fall;
+        }
+        total[0] += value;
+        total[1] += slope;
+      });
+  return total;
+}
+
+// Whether an example counts for the slope at t: strictly beyond its kink. On the kink itself any
+// weight would do.
+CUTPLANE_INLINE bool counts(double z, double fall, double t) { return z - t * fall > 0.0; }
+
+// Slopes of the risk at each probe.
+template <class E>
+CUTPLANE_MULTIVERSION Sums<kProbes> probe_block(E e, const double* probes, index_t begin,
+                                                index_t end) {
+  // Written out: eight sums that stay in registers.
+  const double t0 = probes[0], t1 = probes[1], t2 = probes[2], t3 = probes[3];
+  const double t4 = probes[4], t5 = probes[5], t6 = probes[6], t7 = probes[7];
+  Sums<kProbes> total{};
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double g0 = 0, g1 = 0, g2 = 0, g3 = 0, g4 = 0, g5 = 0, g6 = 0, g7 = 0;
+#pragma omp simd reduction(- : g0, g1, g2, g3, g4, g5, g6, g7)
+        for (index_t k = 0; k < count; ++k) {
+          const double fall = labels[k] * at.direction(k);
+          const double z = 1.0 - labels[k] * at.s[k];
+          const double slope = at.weight(k) * fall;
+          g0 -= counts(z, fall, t0) ? slope : 0.0;
+          g1 -= counts(z, fall, t1) ? slope : 0.0;
+          g2 -= counts(z, fall, t2) ? slope : 0.0;
+          g3 -= counts(z, fall, t3) ? slope : 0.0;
+          g4 -= counts(z, fall, t4) ? slope : 0.0;
+          g5 -= counts(z, fall, t5) ? slope : 0.0;
+          g6 -= counts(z, fall, t6) ? slope : 0.0;
+          g7 -= counts(z, fall, t7) ? slope : 0.0;
+        }
+        const Sums<kProbes> part{g0, g1, g2, g3, g4, g5, g6, g7};
+        for (int p = 0; p < kProbes; ++p) total[p] += part[p];
+      });
+  return total;
+}
+
+// The breakpoints between low and high: of the examples that count at one end and not at the other.
+// Few do, so that a chunk is marked first, as a whole, and then looked through.
+template <class E>
+CUTPLANE_MULTIVERSION void collect_block(E e, double low, double high, index_t begin, index_t end,
+                                         std::vector<Breakpoint>& out) {
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double marks[kChunk];
+        double any = 0;
+#pragma omp simd reduction(+ : any)
+        for (index_t k = 0; k < count; ++k) {
+          const double fall = labels[k] * at.direction(k);
+          const double z = 1.0 - labels[k] * at.s[k];
+          const double at_low = counts(z, fall, low) ? 1.0 : 0.0;
+          const double at_high = counts(z, fall, high) ? 1.0 : 0.0;
+          marks[k] = at_low - at_high;
+          any += std::abs(marks[k]);
+        }
+        if (any == 0.0) return;
+        for (index_t k = 0; k < count; ++k) {
+          if (marks[k] == 0.0) continue;
+          const double fall = labels[k] * at.direction(k);
+          const double t = (1.0 - labels[k] * at.s[k]) / fall;
+          add_breakpoint(out, {std::clamp(t, low, high), at.weight(k) * std::abs(fall)});
+        }
+      });
+}
+
+}  // namespace
+
+RayDerivatives hinge_ray(const HingeSample& sample, const ScoreLine& line, double h, double t,
+                         int n_threads) {
+  return with_examples(sample, line, [&](auto e) -> RayDerivatives {
+    const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t end) {
+      return h > 0.0 ? smoothed_ray_block(e, h, t, begin, end) : exact_ray_block(e, t, begin, end);
+    });
+    return {sums[0], sums[1], sums[2]};
+  });
+}
+
+namespace {
+
+struct HingeSweeps {
+  const HingeSample& sample;
+  const ScoreLine& line;
+  int n_threads;
+
+  index_t size() const { return sample.n; }
+
+  Sums<kProbes> slopes(const double* probes, index_t part) const {
+    return with_examples(sample, line, [&](auto e) {
+      return sum_examples<kProbes>(
+          sample.n, n_threads,
+          [&](index_t begin, index_t end) {
+            return probe_block(e, probes, begin, begin + (end - begin) / part);
+          },
+          part);
+    });
+  }
+
+  std::vector<Breakpoint> breakpoints(double low, double high) const {
+    return with_examples(sample, line, [&](auto e) {
+      return collect_breakpoints(sample.n, n_threads,
+                                 [&](index_t begin, index_t end, std::vector<Breakpoint>& out) {
+                                   collect_block(e, low, high, begin, end, out);
+                                 });
+    });
+  }
+};
+
+}  // namespace
+
+double hinge_ray_minimum(const HingeSample& sample, const ScoreLine& line, double quadratic,
+                         double linear, double C, double from, int n_threads) {
+  const HingeSweeps sweeps{sample, line, n_threads};
+  return RayMinimum(sweeps, quadratic, linear, C).find(from);
+}
+
+}  // namespace cutplane
