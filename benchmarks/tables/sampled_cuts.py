@@ -41,7 +41,7 @@ PAPER = {
     ("covtype", "Cholesky", 500): (20.29, 20.35, 3_093),
     ("covtype", "SMO", 0): (17.87, 18.09, 273_021),
 }
-WAYS = ("constant", "linear", "plain", "Cholesky", "SMO")
+WAYS = ("constant", "linear", "plain", "exact", "Cholesky", "SMO")
 ADULT, ADULT_TRAIN = 32_561, 22_697
 
 
