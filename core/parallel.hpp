@@ -18,7 +18,7 @@ inline int resolve_threads(int n_threads) {
 }
 
 // A thread is worth waking for this much work: entries or examples, about a nanosecond each.
-inline constexpr index_t kWorkPerThread = 400'000;
+inline constexpr index_t kWorkPerThread = 100'000;
 
 inline int useful_threads(int n_threads, index_t work) {
   return static_cast<int>(

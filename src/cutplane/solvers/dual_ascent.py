@@ -23,9 +23,9 @@ _SMALL_C = 30.0
 # Before this many epochs the pace says little.
 _FIRST_EPOCHS = 5
 # A certificate that has closed the gap to no less than this fraction looks at every example again.
-_HARDLY = 0.5
+_HARDLY = 0.9
 # Epochs until the next certificate at most, relative to those before it.
-_PATIENT = 0.25
+_PATIENT = 0.5
 
 
 class AscentLike(Protocol):
