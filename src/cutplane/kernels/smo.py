@@ -34,7 +34,7 @@ from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
 
 Array = NDArray[np.float64]
-Selection = Literal["mvp", "second-order", "hmg", "ofs1", "ofs2"]
+Selection = Literal["mvp", "second-order", "hmg", "ofs1", "ofs2", "conjugate"]
 Stopping = Literal["kkt", "gap", "pair"]
 SMOStopReason = Literal["kkt", "gap", "pair", "stalled", "max_iter", "time_limit", "interrupted"]
 
@@ -147,8 +147,9 @@ def solve(
     matrix : KernelMatrix
     rows : array of int64, optional
         Positions in `matrix` of the problem's rows; all of them if None.
-    selection : {"second-order", "ofs2", "ofs1", "mvp", "hmg"}
-        How a pair is chosen.
+    selection : {"second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg"}
+        How a pair is chosen. "conjugate" is "second-order" with steps along conjugate directions within working sets;
+        one pair at a time it is "second-order" itself.
     stopping : {"kkt", "gap", "pair"}
         "kkt": the maximal violation is at most `eps` (LIBSVM's rule). "gap": the relative duality gap is at most
         `tol`. "pair": the pair selected violates less than `eps`, or its gain is less than `least_gain`, as the OFS
