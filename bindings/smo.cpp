@@ -212,7 +212,8 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
                                                      {"second-order", Selection::second_order},
                                                      {"hmg", Selection::hmg},
                                                      {"ofs1", Selection::ofs1},
-                                                     {"ofs2", Selection::ofs2}});
+                                                     {"ofs2", Selection::ofs2},
+                                                     {"conjugate", Selection::conjugate}});
   settings.stop = choose<StopRule>(
       stop, {{"kkt", StopRule::kkt}, {"pair", StopRule::pair}, {"gap", StopRule::none}});
   settings.eps = eps;

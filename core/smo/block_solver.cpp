@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
+#include "core/smo/conjugate_solver.hpp"
 #include "core/smo/inner_solver.hpp"
 #include "core/smo/select_hmg.hpp"
 #include "core/smo/select_mvp.hpp"
@@ -43,10 +45,22 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+struct Conjugate {};  // in place of a selector
+
 template <class Real, class Selector>
-CUTPLANE_MULTIVERSION InnerResult solve_inner(InnerState& state, const float* kernel,
-                                              index_t stride, double eps, std::int64_t steps) {
-  return InnerSolver<Real, Selector>(state, kernel, stride).run(eps, steps);
+using InnerOf = std::conditional_t<std::is_same_v<Selector, Conjugate>, ConjugateSolver<Real>,
+                                   InnerSolver<Real, Selector>>;
+
+template <class Real, class Inner>
+CUTPLANE_MULTIVERSION InnerResult take_steps(Inner& inner, double eps, std::int64_t steps) {
+  return run_inner<Real>(inner, eps, steps);
+}
+
+template <class Real, class Selector>
+InnerResult solve_inner(InnerState& state, const float* kernel, index_t stride, double eps,
+                        std::int64_t steps) {
+  InnerOf<Real, Selector> inner(state, kernel, stride);
+  return take_steps<Real>(inner, eps, steps);
 }
 
 template <class Selector>
@@ -213,6 +227,8 @@ std::unique_ptr<Solver> make_block_solver(Dual& dual, const Settings& settings) 
       return std::make_unique<BlockSolver<SelectOfs1>>(dual, settings);
     case Selection::ofs2:
       return std::make_unique<BlockSolver<SelectOfs2>>(dual, settings);
+    case Selection::conjugate:
+      return std::make_unique<BlockSolver<Conjugate>>(dual, settings);
     case Selection::second_order:
       break;
   }

@@ -28,11 +28,11 @@ struct InnerState {
 };
 
 // Scans in Real; b and its bounds in double, so that sums of pairs stay what they are.
-template <class Real, class Selector>
-class InnerSolver {
+template <class Real>
+class InnerVariables {
  public:
   // kernel: (size x size) row-major with this stride.
-  InnerSolver(InnerState& state, const float* kernel, index_t stride)
+  InnerVariables(InnerState& state, const float* kernel, index_t stride)
       : state_(state), kernel_(kernel), stride_(stride) {
     const index_t n = state.size();
     for (auto* array : {&f_, &room_up_, &room_down_, &diagonal_}) array->resize(n);
@@ -44,49 +44,22 @@ class InnerSolver {
   }
 
   const float* row(index_t t) const { return kernel_ + t * stride_; }
-
-  CUTPLANE_INLINE InnerResult run(double eps, std::int64_t most_steps) {
-    InnerResult result;
-    while (true) {
-      Pair best;
-      result.violation = 0.0;
-      for (int g = 0; g < (state_.grouped ? 2 : 1); ++g) {
-        const Candidates<Real> c = candidates(state_.grouped ? 1 - 2 * g : 0);
-        const Extremes extremes = find_extremes(c);
-        if (!(extremes.violation() > 0.0)) continue;
-        result.violation = std::max(result.violation, extremes.violation());
-        const Pair pair = selectors_[g].select(c, extremes, *this);
-        if (best.up < 0 || pair.gain > best.gain ||
-            (pair.gain == best.gain && pair.violation > best.violation))
-          best = pair;
-      }
-      if (result.violation <= eps || best.up < 0 || result.steps >= most_steps) return result;
-      if (!move(best)) return result;
-      ++result.steps;
-    }
-  }
-
- private:
+  bool grouped() const { return state_.grouped; }
   Candidates<Real> candidates(int group) const {
     return {state_.size(),   f_.data(), room_up_.data(), room_down_.data(), diagonal_.data(),
             state_.y.data(), group};
   }
 
-  CUTPLANE_INLINE bool move(const Pair& pair) {
-    const auto [i, j] = std::pair{pair.up, pair.low};
-    const float *k_up = row(i), *k_low = row(j);
-    const double eta = curvature(candidates(0), i, j, k_up[j]);
+ protected:
+  // Move a pair by `wanted`, or as far as the box allows; the step taken, 0 where rounding allows
+  // none.
+  double step_pair(index_t i, index_t j, double wanted) {
     const double up = state_.high[i] - state_.b[i], down = state_.b[j] - state_.low[j];
-    const double step = std::min({pair.violation / eta, up, down});
+    const double step = std::min({wanted, up, down});
     const double old_up = state_.b[i], old_low = state_.b[j];
     set(i, step >= up ? state_.high[i] : old_up + step);
     set(j, step >= down ? state_.low[j] : old_low - step);
-    if (state_.b[i] == old_up && state_.b[j] == old_low) return false;
-    const Real taken = static_cast<Real>(step);
-    Real* f = f_.data();
-    for (index_t t = 0; t < state_.size(); ++t)
-      f[t] += taken * (static_cast<Real>(k_up[t]) - static_cast<Real>(k_low[t]));
-    return true;
+    return state_.b[i] == old_up && state_.b[j] == old_low ? 0.0 : step;
   }
 
   void set(index_t t, double value) {
@@ -99,7 +72,57 @@ class InnerSolver {
   const float* kernel_;
   index_t stride_;
   std::vector<Real> f_, room_up_, room_down_, diagonal_;
+};
+
+// Steps of one pair each, chosen by a selector.
+template <class Real, class Selector>
+class InnerSolver : public InnerVariables<Real> {
+ public:
+  using InnerVariables<Real>::InnerVariables;
+
+  CUTPLANE_INLINE Pair select(int group, const Candidates<Real>& c, const Extremes& extremes) {
+    return selectors_[group].select(c, extremes, *this);
+  }
+
+  CUTPLANE_INLINE bool move(const Pair& pair) {
+    const auto [i, j] = std::pair{pair.up, pair.low};
+    const float *k_up = this->row(i), *k_low = this->row(j);
+    const double eta = curvature(this->candidates(0), i, j, k_up[j]);
+    const double step = this->step_pair(i, j, pair.violation / eta);
+    if (!(step > 0.0)) return false;
+    const Real taken = static_cast<Real>(step);
+    Real* f = this->f_.data();
+    const index_t n = this->state_.size();
+    for (index_t t = 0; t < n; ++t)
+      f[t] += taken * (static_cast<Real>(k_up[t]) - static_cast<Real>(k_low[t]));
+    return true;
+  }
+
+ private:
   Selector selectors_[2];
 };
+
+// Steps until the violation within the block is at most eps.
+template <class Real, class Inner>
+CUTPLANE_INLINE InnerResult run_inner(Inner& inner, double eps, std::int64_t most_steps) {
+  InnerResult result;
+  while (true) {
+    Pair best;
+    result.violation = 0.0;
+    for (int g = 0; g < (inner.grouped() ? 2 : 1); ++g) {
+      const Candidates<Real> c = inner.candidates(inner.grouped() ? 1 - 2 * g : 0);
+      const Extremes extremes = find_extremes(c);
+      if (!(extremes.violation() > 0.0)) continue;
+      result.violation = std::max(result.violation, extremes.violation());
+      const Pair pair = inner.select(g, c, extremes);
+      if (best.up < 0 || pair.gain > best.gain ||
+          (pair.gain == best.gain && pair.violation > best.violation))
+        best = pair;
+    }
+    if (result.violation <= eps || best.up < 0 || result.steps >= most_steps) return result;
+    if (!inner.move(best)) return result;
+    ++result.steps;
+  }
+}
 
 }  // namespace cutplane::smo

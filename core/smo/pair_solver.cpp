@@ -312,6 +312,7 @@ std::unique_ptr<Solver> make_pair_solver(Dual& dual, const Settings& settings) {
       return std::make_unique<PairSolver<SelectOfs1>>(dual, settings);
     case Selection::ofs2:
       return std::make_unique<PairSolver<SelectOfs2>>(dual, settings);
+    case Selection::conjugate:  // is of sets of more than a pair
     case Selection::second_order:
       break;
   }

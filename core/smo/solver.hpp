@@ -10,7 +10,8 @@
 
 namespace cutplane::smo {
 
-enum class Selection { mvp, second_order, hmg, ofs1, ofs2 };
+// conjugate: second-order, with conjugate directions within working sets of more than a pair.
+enum class Selection { mvp, second_order, hmg, ofs1, ofs2, conjugate };
 // kkt: the maximal violation is at most eps. pair: that of the pair selected is (or its gain is at
 // most least_gain): not a proof, kept to reproduce the OFS paper. none: the caller decides.
 enum class StopRule { kkt, pair, none };

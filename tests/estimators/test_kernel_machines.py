@@ -364,7 +364,7 @@ def test_every_machine_has_a_certificate(kind: Any) -> None:
     assert [h[-1].machine for h in histories] == list(range(len(histories)))
 
 
-@pytest.mark.parametrize("selection", ["second-order", "ofs2", "ofs1", "mvp", "hmg"])
+@pytest.mark.parametrize("selection", ["second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg"])
 def test_every_selection_leads_to_the_same_machine(selection: str) -> None:
     X, y = iris()
     model, default = SVC(selection=selection, tol=1e-6).fit(X, y), SVC(tol=1e-6).fit(X, y)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cutplane.kernels import DualProblem, Kernel, KernelMatrix, smo, solve
 
-SELECTIONS = ["mvp", "second-order", "hmg", "ofs1", "ofs2"]
+SELECTIONS = ["mvp", "second-order", "hmg", "ofs1", "ofs2", "conjugate"]
 WORKING_SETS = [2, 16, None]
 every_way = pytest.mark.parametrize(
     ("selection", "working_set"), [(selection, size) for selection in SELECTIONS for size in WORKING_SETS]
@@ -381,3 +381,18 @@ def test_bad_problems(change, message):
 def test_kernel_values_that_overflow():
     with pytest.raises(ValueError, match="row 0 of X with itself is too large for single precision"):
         KernelMatrix(1e15 * X, Kernel("poly", degree=5))
+
+
+@pytest.mark.parametrize("name", ["classification", "regression", "nu-classification"])
+def test_conjugate_directions_save_steps(name):
+    """On a kernel that is hard to solve; to the same solution, under the same rule."""
+    problem = PROBLEMS[name]
+    hard = KernelMatrix(X, Kernel("poly", gamma=1.0, coef0=1.0, degree=3))
+    plain, conjugate = (
+        solve(problem, hard, selection=s, eps=1e-4, working_set=len(X) * 2) for s in ("second-order", "conjugate")
+    )
+    assert (plain.stop_reason, conjugate.stop_reason) == ("kkt", "kkt")
+    assert conjugate.n_iter < 0.8 * plain.n_iter
+    assert conjugate.dual == pytest.approx(plain.dual, rel=1e-4)
+    pairs = solve(problem, hard, selection="conjugate", eps=1e-4, working_set=2)
+    assert pairs.n_iter == solve(problem, hard, selection="second-order", eps=1e-4, working_set=2).n_iter

@@ -24,7 +24,7 @@ from cutplane.kernels.smo import DEFAULT_SELECTION
 
 Array = NDArray[np.float64]
 
-SELECTIONS = ("second-order", "ofs2", "ofs1", "mvp", "hmg")
+SELECTIONS = ("second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg")
 STOPPINGS = ("kkt", "gap", "pair")
 # An infinite C, as a number that sums and products stay finite with.
 _HARD_MARGIN = 1e10

@@ -49,8 +49,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Print a line now and then.
     max_iter : int or None, default=-1
         Pair steps at most; -1 or None for as many as it takes.
-    selection : {"second-order", "ofs2", "ofs1", "mvp", "hmg"}
-        How a pair of variables is chosen; the default is what measured fastest.
+    selection : {"second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg"}
+        How a pair of variables is chosen; the default is what measured fastest with the RBF kernel. "conjugate" takes
+        steps along conjugate directions too, which is faster where there are many: polynomial kernels, large C.
     stopping : {"kkt", "gap", "pair"}, default="kkt"
         "kkt": the optimality conditions are violated by at most `tol`, as in LIBSVM. "gap": the relative duality gap
         is at most `tol`. "pair": the pair selected violates less than `tol`, as the OFS paper has it, which proves

@@ -58,8 +58,9 @@ class SVC(KernelClassifier):
     multi_class : {"ovo", "ovr"}, default="ovo"
         With several classes, a machine for each pair of them or for each against the rest. They are trained in
         parallel and share one kernel cache.
-    selection : {"second-order", "ofs2", "ofs1", "mvp", "hmg"}
-        How a pair of variables is chosen; the default is what measured fastest.
+    selection : {"second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg"}
+        How a pair of variables is chosen; the default is what measured fastest with the RBF kernel. "conjugate" takes
+        steps along conjugate directions too, which is faster where there are many: polynomial kernels, large C.
     stopping : {"kkt", "gap", "pair"}, default="kkt"
         "kkt": the optimality conditions are violated by at most `tol`, as in LIBSVM. "gap": the relative duality gap
         is at most `tol`. "pair": the pair selected violates less than `tol`, as the OFS paper has it, which proves
@@ -218,8 +219,9 @@ class NuSVC(KernelClassifier):
     multi_class : {"ovo", "ovr"}, default="ovo"
         With several classes, a machine for each pair of them or for each against the rest. They are trained in
         parallel and share one kernel cache.
-    selection : {"second-order", "ofs2", "ofs1", "mvp", "hmg"}
-        How a pair of variables is chosen; the default is what measured fastest.
+    selection : {"second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg"}
+        How a pair of variables is chosen; the default is what measured fastest with the RBF kernel. "conjugate" takes
+        steps along conjugate directions too, which is faster where there are many: polynomial kernels, large C.
     stopping : {"kkt", "gap", "pair"}, default="kkt"
         "kkt": the optimality conditions are violated by at most `tol`, as in LIBSVM. "gap": the relative duality gap
         is at most `tol`. "pair": the pair selected violates less than `tol`, as the OFS paper has it, which proves

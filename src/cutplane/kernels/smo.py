@@ -34,15 +34,16 @@ from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
 
 Array = NDArray[np.float64]
-Selection = Literal["mvp", "second-order", "hmg", "ofs1", "ofs2"]
+Selection = Literal["mvp", "second-order", "hmg", "ofs1", "ofs2", "conjugate"]
 Stopping = Literal["kkt", "gap", "pair"]
 SMOStopReason = Literal["kkt", "gap", "pair", "stalled", "max_iter", "time_limit", "interrupted"]
 
 DEFAULT_SELECTION: Selection = "second-order"
-# Variables worked on at a time; where there are no more than _ALL_AT_ONCE, all of them. Measured.
-_WORKING_SET = 1024
-_ALL_AT_ONCE = 4096
-_LEAST_WORKING_SET = 64
+# Variables worked on at a time: a sixteenth of all, within these limits, by measurement.
+_SHARE = 16
+_SMALLEST_SET, _LARGEST_SET = 256, 2048
+_PANEL = 16  # a multiple of this, so that rows of the block begin where cache lines do
+_LEAST_WORKING_SET = 64  # where the cache is small
 # Kernel values touched between two looks at the clock, the signals and the bounds.
 _VALUES_PER_SLICE = 100_000_000
 _MOST_STEPS_PER_SLICE = 10_000
@@ -147,8 +148,9 @@ def solve(
     matrix : KernelMatrix
     rows : array of int64, optional
         Positions in `matrix` of the problem's rows; all of them if None.
-    selection : {"second-order", "ofs2", "ofs1", "mvp", "hmg"}
-        How a pair is chosen.
+    selection : {"second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg"}
+        How a pair is chosen. "conjugate" is "second-order" with steps along conjugate directions within working sets;
+        one pair at a time it is "second-order" itself.
     stopping : {"kkt", "gap", "pair"}
         "kkt": the maximal violation is at most `eps` (LIBSVM's rule). "gap": the relative duality gap is at most
         `tol`. "pair": the pair selected violates less than `eps`, or its gain is less than `least_gain`, as the OFS
@@ -214,10 +216,9 @@ def _working_set(working_set: int | None, stopping: Stopping, n: int, matrix: Ke
         return working_set
     if stopping == "pair":
         return 2
-    if not matrix.whole:
-        # Rows in use are kept beyond the cache if need be: let them be a part of it.
-        return min(_WORKING_SET, max(_LEAST_WORKING_SET, matrix.core.capacity // 2))
-    return n if n <= _ALL_AT_ONCE else _WORKING_SET
+    size = min(max(_PANEL * -(-n // (_SHARE * _PANEL)), _SMALLEST_SET), _LARGEST_SET)
+    # Rows in use are kept beyond the cache if need be: let them be a part of it.
+    return size if matrix.whole else min(size, max(_LEAST_WORKING_SET, matrix.core.capacity // 2))
 
 
 def _steps_per_slice(stopping: Stopping, n: int, *, pairs: bool) -> int:
