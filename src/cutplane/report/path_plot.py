@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+
 from cutplane.io.atomic import replace_file
 from cutplane.report.plot_style import BLUE, ORANGE, tidy
 from cutplane.report.plots import plot_format
