@@ -1,4 +1,7 @@
-"""Slack re-scaling for chains: the loss multiplies the violation, so the search must know how many labels are wrong."""
+"""Slack re-scaling for chains: the loss multiplies the violation, so the search must know how many labels are wrong.
+
+As in Bauer, Görnitz, Biegler, Müller and Kloft (2014), for the Hamming loss.
+"""
 
 from __future__ import annotations
 
