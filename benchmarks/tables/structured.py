@@ -43,8 +43,8 @@ def tables(result: dict) -> dict[str, str]:
             rows.append([trained, trainer, f"{mean:.1f} % ({min(errors):.1f}–{max(errors):.1f})", f"{seconds} s"])
     machine = result["folds"]["machine"]
     words = (
-        "OCR letters: share of letters labelled wrongly, mean over ten folds (the best and the worst), and seconds. The "
-        "parts are drawn anew with a fixed seed, as the file does not say which fold a word is in. "
+        "OCR letters: share of letters labelled wrongly, mean over ten folds (the best and the worst), and seconds. "
+        "The parts are drawn anew with a fixed seed, as the file does not say which fold a word is in. "
         f"{machine['cpu']}, {machine['cores']} cores, {machine['date']}."
     )
     return {"folds": f"{words}\n\n{markdown_table(['trained on', 'trainer', 'wrong', 'training'], rows)}"}

@@ -55,8 +55,7 @@ def _evaluated(trained: Trained) -> tuple[Evaluation, NDArray[Any] | None, NDArr
     classes = np.asarray(trained.model.classes_)
     if scores is not None and scores.shape[1:] not in ((), (len(classes),)):
         scores = None
-    shown = scores if scores is not None else (predicted == classes[-1]).astype(float)
-    return evaluate(truth, predicted, shown, classes), scores, truth
+    return evaluate(truth, predicted, scores, classes), scores, truth
 
 
 def _merits(result: Evaluation, scores: Any) -> list[tuple[str, object]]:

@@ -22,8 +22,7 @@ def section(trained: Trained) -> Section | None:
     scores, predicted = found
     truth = np.array([label for labels in trained.held_out.y for label in labels])
     said = np.array([label for labels in predicted for label in labels], dtype=truth.dtype)
-    classes = np.asarray(trained.model.classes_)
-    result = evaluate(truth, said, (said == classes[-1]).astype(float), classes)
+    result = evaluate(truth, said, None, np.asarray(trained.model.classes_))
     pairs: list[tuple[str, object]] = [
         ("Sequences", f"{len(predicted):,}"),
         ("Tokens", f"{scores.tokens:,}"),
