@@ -18,7 +18,7 @@ def readme(result: dict) -> str:
         for trainer, run in cell["runs"].items():
             gap = f"{run['gap']:.2%}" if "gap" in run else ""
             rows.append(
-                [name, trainer, f"{run['figure']:.2f} {cell['figure']}", f"{median(run['seconds']):.2g} s", gap]
+                [name, trainer, f"{run['figure']:.2f} {cell['figure']}", f"{median(run['seconds']):.3g} s", gap]
             )
     words = (
         "Label sequences: test figure, seconds from lists of feature names to a model, and the gap that is proven. "
