@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks import figures
 from benchmarks.harness import spread
 from benchmarks.measure import median
 from benchmarks.tables.markdown import markdown_table, section
@@ -48,3 +49,12 @@ def tables(result: dict) -> dict[str, str]:
         f"{machine['cpu']}, {machine['cores']} cores, {machine['date']}."
     )
     return {"folds": f"{words}\n\n{markdown_table(['trained on', 'trainer', 'wrong', 'training'], rows)}"}
+
+
+def plots(result: dict) -> dict:
+    """Seconds of every trainer."""
+    seconds = {
+        name: {trainer: median(run["seconds"]) for trainer, run in cell["runs"].items()}
+        for name, cell in result["sets"].items()
+    }
+    return {"seconds": figures.bars("Label sequences: training", seconds)} if seconds else {}
