@@ -30,7 +30,7 @@ def readme(result: dict) -> str:
 
 
 def tables(result: dict) -> dict[str, str]:
-    """Shares of OCR letters labelled wrongly in both settings: on the published split and, where measured, over folds."""
+    """Shares of OCR letters labelled wrongly in both settings: on the published split and, if measured, over folds."""
     rows = []
     for name, trained in FOLDS.items():
         runs = result["sets"].get(name, {}).get("runs", {})
