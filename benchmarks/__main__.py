@@ -10,12 +10,18 @@ Each writes OUT/NAME.json, its plots beside it, and prints its table. Words afte
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
+from benchmarks import tables
 from benchmarks.catalogue import FOLDER, Benchmark, discover
+from benchmarks.harness import save_plot
 from benchmarks.measure import RESULTS
 
 
@@ -52,7 +58,22 @@ def run(benchmark: Benchmark, options: argparse.Namespace, extra: list[str]) -> 
     print(f"\n== {benchmark.name}: {benchmark.title}", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER.parent), os.environ.get("PYTHONPATH", "")])}
-    return subprocess.run([*command, *extra], env=environment).returncode
+    status = subprocess.run([*command, *extra], env=environment).returncode
+    if status == 0:
+        draw(benchmark.name, options.out)
+    return status
+
+
+def draw(name: str, folder: Path) -> None:
+    """The plots of a benchmark that draws none itself: those that `plots` of its module in `tables` makes."""
+    if name not in {found.name for found in pkgutil.iter_modules(tables.__path__)}:
+        return
+    plots = getattr(import_module(f"benchmarks.tables.{name}"), "plots", None)
+    file = folder / f"{name}.json"
+    if plots is None or not file.exists() or find_spec("matplotlib") is None:
+        return
+    for title, figure in plots(json.loads(file.read_text())).items():
+        save_plot(figure, folder / f"{name}-{title}")
 
 
 def listing(benchmarks: list[Benchmark]) -> str:

@@ -1,4 +1,4 @@
-"""Line plots in one style: a panel per question, a line per data set or method."""
+"""Plots in one style: a panel per question with a line per data set or method, or a bar for each trainer."""
 
 from __future__ import annotations
 
@@ -48,6 +48,39 @@ def draw(panels: Sequence[Panel], columns: int = 2) -> Figure:
     return figure
 
 
+def bars(title: str, seconds: Mapping[str, Mapping[str, float]]) -> Figure:
+    """Seconds on a logarithmic axis: a group for each data set, a bar for each of those that were measured on it."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(name for group in seconds.values() for name in group))
+    count = sum(map(len, seconds.values())) + len(seconds)
+    figure = Figure(figsize=(7.5, 1.2 + 0.2 * count), layout="constrained")
+    ax = figure.subplots()
+    place, ticks = 0, []
+    for group in seconds.values():
+        for name, value in group.items():
+            label = name if name not in ax.get_legend_handles_labels()[1] else None
+            ax.barh(place, value, height=0.8, color=COLOURS[names.index(name) % len(COLOURS)], label=label)
+            ax.text(value, place, f" {value:.3g}", va="center", fontsize=7)
+            place += 1
+        ticks.append(place - 0.5 - len(group) / 2)
+        place += 1
+    ax.set_yticks(ticks, list(seconds))
+    ax.invert_yaxis()
+    ax.set_xscale("log")
+    ax.set_xlabel("seconds")
+    ax.set_title(title, loc="left", fontsize=10)
+    _finish(ax)
+    return figure
+
+
+def _finish(ax: Axes) -> None:
+    ax.grid(True, color="0.9", linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=8)
+
+
 def _draw(ax: Axes, panel: Panel) -> None:
     for index, (name, (x, y)) in enumerate(panel.lines.items()):
         colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
@@ -64,10 +97,7 @@ def _draw(ax: Axes, panel: Panel) -> None:
     ax.set_title(panel.title, loc="left", fontsize=10)
     ax.set_xlabel(panel.x)
     ax.set_ylabel(panel.y)
-    ax.grid(True, color="0.9", linewidth=0.7)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=8)
+    _finish(ax)
 
 
 def _guide(ax: Axes, panel: Panel) -> None:

@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import datasets, measure, multiclass_data
 from cutplane import LinearSVC
 
+QUICK = ("--sets", "news20", "--Cs", "0.1", "--repeats", "1", "--limit", "10")
 CS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
 # Eleven decades, as for malware in Franc and Sonnenburg's section 5.2.
 WIDE_CS = tuple(10.0**k for k in range(-6, 5))

@@ -26,7 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import kernel_datasets, measure
+from benchmarks import harness, kernel_datasets, measure
 from benchmarks.tables import ofs as pages
 from benchmarks.tables.ofs import RULES, SELECTIONS
 from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
@@ -162,22 +162,26 @@ def figures(options: argparse.Namespace) -> None:
         for name, points in sweeps.items()
     }
     write(options.out, "figures", found)
-    import matplotlib
+    draw(found, Path(options.figures))
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
+def draw(found: dict, folder: Path) -> None:
+    """Figures 2 and 3, each with a panel for either rule, as PNG and SVG."""
+    from matplotlib.figure import Figure
+
+    titles = {"pair": "stops on the selected pair (paper)", "kkt": "stops on the maximal violation"}
     for number, (name, entries) in zip((2, 3), found.items(), strict=True):
-        figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
-        for axis, rule in zip(axes, rules, strict=True):
-            for selection in shown:
+        figure = Figure(figsize=(9, 3.6), layout="constrained")
+        axes = figure.subplots(1, 2, sharey=True)
+        for axis, (rule, title) in zip(axes, titles.items(), strict=True):
+            for selection in dict.fromkeys(e["selection"] for e in entries):
                 line = [e for e in entries if e["rule"] == rule and e["selection"] == selection]
                 axis.loglog([e[name] for e in line], [max(e["iterations"], 1) for e in line], "o-", label=selection)
             axis.set_xlabel(name)
-            axis.set_title("stops on the selected pair (paper)" if rule == "pair" else "stops on the maximal violation")
+            axis.set_title(title)
         axes[0].set_ylabel("iterations")
         axes[0].legend()
-        figure.savefig(Path(options.figures) / f"ofs-figure-{number}.svg")
+        harness.save_plot(figure, folder / f"ofs-figure-{number}")
 
 
 def main() -> None:

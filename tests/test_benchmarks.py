@@ -133,3 +133,24 @@ def test_a_small_run_of_a_real_benchmark(tmp_path: Path) -> None:
     result = json.loads((tmp_path / "franc_sonnenburg.json").read_text())
     assert result["challenge"]["rows"] == []
     assert result["challenge"]["machine"]["packages"]["cutplane"]
+
+
+@pytest.mark.parametrize("name", ["binary", "path", "ranking", "reading", "smo", "structured"])
+def test_benchmarks_without_plots_of_their_own_get_them(name, tmp_path):
+    (tmp_path / f"{name}.json").write_text((readme_table.RESULTS / f"{name}.json").read_text())
+    command.draw(name, tmp_path)
+    pictures = list(tmp_path.glob("*.png"))
+    assert pictures
+    assert all(picture.stat().st_size > 2000 and picture.with_suffix(".svg").exists() for picture in pictures)
+
+
+def test_parts_measured_elsewhere_replace_the_rows_of_their_data():
+    def part(*rows, day):
+        return {"machine": {"date": day}, "rows": [{"data": data, "seconds": seconds} for data, seconds in rows]}
+
+    before = {"times": part(("a", 1), ("b", 2), day="old"), "errors": part(("a", 3), day="old")}
+    files = [{"times": part(("b", 5), day="new")}, {"times": part(("c", 6), day="new")}]
+    after = harness.gather(before, files)
+    assert [(row["data"], row["seconds"]) for row in after["times"]["rows"]] == [("a", 1), ("b", 5), ("c", 6)]
+    assert (after["times"]["machine"]["date"], after["errors"]) == ("new", before["errors"])
+    assert len(before["times"]["rows"]) == 2

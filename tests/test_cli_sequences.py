@@ -95,3 +95,29 @@ def test_a_structured_model_from_python(files, capsys):
     for command in ("predict", "evaluate"):
         assert run([command, "own.safetensors", "words.txt"]) == 1
         assert "A StructuralSVM takes no svmlight files; use it in Python." in capsys.readouterr().err
+
+
+def test_a_report_shows_held_out_sequences(files, capsys):
+    (files / "test.txt").write_text("the B-NP\ncat I-NP\nbarks B-NP\n\n")
+    assert train("--report", "run.html", "--test", "test.txt") == 0
+    page = (files / "run.html").read_text()
+    assert "On held-out sequences" in page
+    assert "66.67" in page  # two of three tokens, as it says barks is O
+    assert "Entities: F1" in page
+    assert "Confusion matrix" in page
+    assert "Tokens of each class" in page
+    assert "Strongest features" in page
+    assert "the" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--test", "words.txt"), "words.txt has 1 columns, the data to train on has 2."),
+        (("--feature-names", "template"), "--feature-names is not for sequences"),
+    ],
+)
+def test_reports_refuse_what_does_not_fit(files, capsys, options, message):
+    assert train("--report", "run.html", *options) != 0
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (files / "m.safetensors").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from benchmarks import binary_report
+from benchmarks import binary_report, figures
 from benchmarks.measure import geometric_mean, median
 from benchmarks.tables.markdown import markdown_table, section
 
@@ -46,3 +46,18 @@ def readme(result: dict) -> str:
     )
     table = markdown_table(["data", *(f"C = {C:g}" for C in Cs)], rows)
     return section("Training", "python benchmarks/binary.py --data DIR", words, table)
+
+
+def plots(result: dict) -> dict:
+    """Seconds against C on each data set, of ours and of every peer that arrived."""
+    panels: dict[str, figures.Panel] = {}
+    for cell in result["cells"]:
+        panel = panels.setdefault(cell["data"], figures.Panel(cell["data"], "C", "seconds", {}))
+        runs = {"ours": cell["ours"].get("auto", {}).get("train")}
+        runs |= {name: peer.get("seconds") for name, peer in cell["peers"].items() if peer.get("arrived")}
+        for name, times in runs.items():
+            if times:
+                x, y = panel.lines.setdefault(name, ([], []))  # type: ignore[attr-defined]
+                x.append(cell["C"])
+                y.append(median(times))
+    return {"C": figures.draw(list(panels.values()), columns=3)} if panels else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks import figures
 from benchmarks.measure import median
 from benchmarks.tables.markdown import markdown_table, section
 
@@ -34,3 +35,13 @@ def readme(result: dict) -> str:
     )
     header = ["data", "path", "/ dearest fit", "LIBLINEAR", "ratio", "arrives", "its worst"]
     return section("The path of C", "python benchmarks/path.py --data DIR", words, markdown_table(header, rows))
+
+
+def plots(result: dict) -> dict:
+    """Seconds of whole grids."""
+    seconds = {}
+    for cell in result["cells"]:
+        theirs = cell["peers"].get("LIBLINEAR", {}).get("seconds")
+        ours = {"our path": median(cell["ours"]["path"])}
+        seconds[f"{cell['data']}, {cell['loss']}"] = ours | ({"LIBLINEAR": sum(theirs)} if theirs else {})
+    return {"seconds": figures.bars("13 values of C", seconds)} if seconds else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks import figures
 from benchmarks.measure import median
 from benchmarks.tables.markdown import markdown_table, section
 
@@ -29,3 +30,20 @@ def readme(result: dict) -> str:
     )
     table = markdown_table(["data", "examples", "all pairs", "classification"], rows)
     return section("Ranking", "python benchmarks/ranking.py --data DIR", words, table)
+
+
+def plots(result: dict) -> dict:
+    """Seconds of every method, on two ranks and on queries."""
+    found = {}
+    for part in ("two", "queries"):
+        seconds = {
+            _cell_name(cell): {name: median(times) for name, times in cell["seconds"].items() if times}
+            for cell in result.get(part) or []
+        }
+        if seconds:
+            found[part] = figures.bars({"two": "Area under the ROC", "queries": "Ranking in queries"}[part], seconds)
+    return found
+
+
+def _cell_name(cell: dict) -> str:
+    return f"{cell['data']}, C = {cell['C']:g}" if "C" in cell else cell["data"]

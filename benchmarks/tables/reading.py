@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from benchmarks import figures
+from benchmarks.measure import median
 from benchmarks.tables.markdown import markdown_table, section
 
 ORDER = 80
@@ -24,3 +26,11 @@ def readme(result: dict) -> str:
     )
     command = "python benchmarks/reading.py --data DIR --out benchmarks/results/reading.json"
     return section("Reading files", command, words, markdown_table(header, rows))
+
+
+def plots(result: dict) -> dict:
+    """Seconds of every reader."""
+    seconds = {
+        file["file"]: {reader: median(times) for reader, times in file["seconds"].items()} for file in result["files"]
+    }
+    return {"seconds": figures.bars("Reading a file", seconds)} if seconds else {}

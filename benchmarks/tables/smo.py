@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks import figures
 from benchmarks.measure import geometric_mean, median
 from benchmarks.tables.markdown import markdown_table, section
 
@@ -30,3 +31,11 @@ def readme(result: dict) -> str:
     return section(
         "Kernel machines", "python benchmarks/smo.py --data DIR --selections second-order,ofs2", words, table
     )
+
+
+def plots(result: dict) -> dict:
+    """Seconds of every solver."""
+    seconds: dict[str, dict[str, float]] = {}
+    for run in result["results"]:
+        seconds.setdefault(run["set"], {})[run["solver"]] = median(run["seconds"])
+    return {"seconds": figures.bars("Kernel machines: training", seconds)} if seconds else {}

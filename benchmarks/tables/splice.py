@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from benchmarks.tables.markdown import markdown_table, section
 
+PAGE = "franc-sonnenburg.md"
+# Table 5 of the paper, by the number of CPUs: its "output" and "a_r".
+PAPER_SECONDS = {
+    "output": {1: 2476, 2: 1300, 4: 640, 8: 397, 16: 410},
+    "sum of all": {1: 270, 2: 155, 4: 80, 8: 49, 16: 45},
+}
 ORDER = 45
 
 
@@ -33,3 +39,23 @@ def readme(result: dict) -> str:
     return section(
         "Strings", "python benchmarks/splice.py --data DIR --part human", words, markdown_table(header, rows)
     )
+
+
+def tables(result: dict) -> dict[str, str]:
+    """Passes over strings by the number of threads, for the page on Franc and Sonnenburg."""
+    rows = result["parts"].get("threads")
+    if not rows:
+        return {}
+    header = ["threads", "scores of all strings", "speedup", "paper", "sum of all", "speedup", "paper"]
+    cells = []
+    for row in rows:
+        cell = [str(row["threads"])]
+        for what, paper in PAPER_SECONDS.items():
+            theirs = paper.get(row["threads"])
+            cell += [
+                f"{row[what]:.3f} s",
+                f"{rows[0][what] / row[what]:.1f}",
+                f"{paper[1] / theirs:.1f}" if theirs else "",
+            ]
+        cells.append(cell)
+    return {"table 5, strings": markdown_table(header, cells)}

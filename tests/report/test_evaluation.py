@@ -38,3 +38,10 @@ def test_labels_the_model_does_not_know_are_errors() -> None:
     assert result.accuracy == 0.5
     assert result.labels.tolist() == [-1, 1, 2]
     assert result.confusion.tolist() == [[0, 0, 0], [0, 1, 0], [0, 1, 0]]
+
+
+def test_three_classes_without_scores_have_no_areas():
+    truth, said = np.array(["a", "b", "c", "c"]), np.array(["a", "c", "c", "c"])
+    result = evaluate(truth, said, None, np.array(["a", "b", "c"]))
+    assert (result.accuracy, result.roc_area, result.pr_area) == (0.75, None, None)
+    assert result.confusion.tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 2]]

@@ -24,7 +24,7 @@ class Examples(NamedTuple):
     """Examples, their labels, whether the file numbers its features from 0, where that is known, and their queries."""
 
     X: Any
-    y: NDArray[Any]
+    y: Any
     zero_based: bool | None
     qid: NDArray[np.int64] | None = None
 

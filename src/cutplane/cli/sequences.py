@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.cli import exit_codes
+from cutplane.cli.data import Examples
 from cutplane.cli.output import plain_label, print_facts, print_json
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.summary import certificate_facts, label_list
@@ -64,6 +65,7 @@ class SequenceRun(Run):
 def train(request: TrainRequest) -> int:
     """Train on the last column of a token file."""
     X, Y, template, columns = read_sequences(request)
+    held_out = _read_held_out(request, template, columns)
     params = request.solver_params()
     if params["method"] not in ("auto", "oca"):
         raise ValueError(f"--method {params['method']} is not for sequences; auto and oca are.")
@@ -75,7 +77,24 @@ def train(request: TrainRequest) -> int:
         model.set_params(on_step=progress).fit(X, Y)
     model.set_params(on_step=None)
     run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, X)))
-    return request.finish(run, notes={"template": template.text, "columns": columns})
+    notes = {"template": template.text, "columns": columns}
+    return request.finish(run, notes=notes, train=Examples(X, Y, None), held_out=held_out)
+
+
+def _read_held_out(request: TrainRequest, template: FeatureTemplate, columns: int) -> Examples | None:
+    """The sentences for the report that the model is not trained on, before any training."""
+    if request.report is None:
+        return None
+    if request.report.names is not None:
+        raise ValueError("--feature-names is not for sequences: their features are called as the template says.")
+    if request.report.test is None:
+        return None
+    sentences = read_tokens(request.report.test)
+    width = len(sentences[0][0])
+    if width != columns + 1:
+        raise TokenFileError(f"{request.report.test} has {width} columns, the data to train on has {columns + 1}.")
+    X = [template.apply([row[:-1] for row in sentence]) for sentence in sentences]
+    return Examples(X, [[row[-1] for row in sentence] for sentence in sentences], None)
 
 
 def read_sequences(request: TrainRequest) -> tuple[list[Any], list[list[str]], FeatureTemplate, int]:

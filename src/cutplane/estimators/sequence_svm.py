@@ -165,6 +165,10 @@ class SequenceSVM(StructuredEstimator):
             raise ValueError("X has named features, but the model was trained on arrays of numbers.")
         return tokens_from_matrices(X, X[0].shape[1] if grow else self.n_features_in_)
 
+    def _feature_name(self, index: int) -> str:
+        names = self.feature_names_
+        return f"feature {index}" if names is None else names[index]
+
     def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
         arrays, classes = labels_to_file(self.classes_)
         arrays["weights"] = self._w

@@ -20,6 +20,7 @@ from cutplane.report.sections import (
     ranking,
     regression,
     reproduce,
+    sequences,
     summary,
 )
 from cutplane.report.trained import Trained
@@ -30,6 +31,7 @@ REPORT_FORMATS = ("html", "htm")
 SECTIONS: tuple[Callable[[Trained], Section | None], ...] = (
     convergence.section,
     held_out.section,
+    sequences.section,
     ranking.section,
     regression.section,
     features.section,
@@ -38,7 +40,7 @@ SECTIONS: tuple[Callable[[Trained], Section | None], ...] = (
     phases.section,
     reproduce.section,
 )
-_OWN = 4  # where an estimator's own sections stand: after what it does on held-out data
+_OWN = 5  # where an estimator's own sections stand: after what it does on held-out data
 
 
 def render_report(trained: Trained, title: str | None = None) -> str:
@@ -51,7 +53,7 @@ def render_report(trained: Trained, title: str | None = None) -> str:
     heading = title or (kind if trained.data is None else f"{kind} on {trained.data}")
     now = datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC")
     subtitle = f"Training report, {now}. Cutplane {version('cutplane')}."
-    tiles = [*held_out.tile(trained), *ranking.tile(trained), *_size(trained)]
+    tiles = [*held_out.tile(trained), *sequences.tile(trained), *ranking.tile(trained), *_size(trained)]
     footer = "Bounds are sums in double precision: what is called proven holds up to its rounding, about 1e-12."
     return render_page(heading, subtitle, summary.top(trained, tiles), [each for each in found if each], footer)
 

@@ -26,7 +26,7 @@ class Evaluation:
         F1 of the second class where there are two, the mean of all classes' F1 where there are more.
     roc_area : float or None
         Area under the ROC curve (more than two classes: mean of each class against the rest); None
-        where it has no meaning because the data has one class only.
+        where it has no meaning because the data has one class only, or there are no scores.
     pr_area : float or None
         Area under the precision-recall curve (average precision), where there are two classes.
     labels : ndarray
@@ -45,15 +45,17 @@ class Evaluation:
     confusion: NDArray[np.int64]
 
 
-def evaluate(truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]) -> Evaluation:
+def evaluate(
+    truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any] | None, classes: NDArray[Any]
+) -> Evaluation:
     """Compare predictions with the truth.
 
     Parameters
     ----------
     truth, predicted : ndarray of shape (n,)
         True and predicted labels.
-    scores : ndarray of shape (n,) or (n, k)
-        Decision values.
+    scores : ndarray of shape (n,) or (n, k), or None
+        Decision values; without them there are no areas under curves.
     classes : ndarray
         The labels the classifier knows, in the order of its scores; `truth` may have others.
 
@@ -73,8 +75,8 @@ def evaluate(truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any],
         accuracy=float(right.sum() / len(truth)),
         balanced_accuracy=float(np.mean(right[present] / true_counts[present])),
         f1=float(f1_by_label[1] if two else np.mean(f1_by_label)),
-        roc_area=_roc_area(truth, scores, classes),
-        pr_area=_pr_area(truth, scores, classes),
+        roc_area=None if scores is None else _roc_area(truth, scores, classes),
+        pr_area=None if scores is None else _pr_area(truth, scores, classes),
         labels=labels,
         confusion=confusion,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cutplane.report.path_points import path_points
+from cutplane.report.plot_style import BLUE, GREEN, ORANGE, root_figure, tidy
 from cutplane.report.strength import strongest
 from cutplane.report.trained import Examples, Trained, dense_weights, label
 
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, as in `plot_convergence`.
-_FOR, _AGAINST, _NORM = "#0072B2", "#D55E00", "#009E73"
+_FOR, _AGAINST, _NORM = BLUE, ORANGE, GREEN
 
 
 def plot_path(models: Sequence[Any], X: Any = None, y: Any = None, ax: Axes | None = None) -> Figure:
@@ -48,7 +48,7 @@ def plot_path(models: Sequence[Any], X: Any = None, y: Any = None, ax: Axes | No
     panels = [] if X is None else [("score on held-out data", [point.score or 0.0 for point in points], _FOR, False)]
     panels.append(("length of the weights |w|", [point.norm for point in points], _NORM, True))
     if ax is not None:
-        figure = _root(ax)
+        figure = root_figure(ax)
         axes = [ax]
     else:
         figure, axes = _new_figure((6.5, 2.9 * len(panels)), len(panels))
@@ -58,7 +58,7 @@ def plot_path(models: Sequence[Any], X: Any = None, y: Any = None, ax: Axes | No
         if log:
             each.set_yscale("log")
         each.set_ylabel(name)
-        _tidy(each)
+        tidy(each)
     axes[-1].set_xlabel("C")
     return figure
 
@@ -105,7 +105,7 @@ def plot_features(
     if ax is None:
         figure, (ax,) = _new_figure((6.5, 0.9 + 0.27 * max(len(order), 1)), 1)
     else:
-        figure = _root(ax)
+        figure = root_figure(ax)
     values = weights[order]
     colours = [_FOR if value > 0 else _AGAINST for value in values]
     ax.barh(range(len(order)), values, color=colours, height=0.7)
@@ -113,7 +113,7 @@ def plot_features(
     ax.axvline(0.0, color="0.4", linewidth=0.8)
     ax.set_xlabel("weight")
     ax.set_title(title, loc="left")
-    _tidy(ax)
+    tidy(ax)
     return figure
 
 
@@ -138,15 +138,3 @@ def _new_figure(size: tuple[float, float], rows: int) -> tuple[Figure, list[Axes
 
     figure = plt.figure(figsize=size, layout="constrained")
     return figure, list(np.atleast_1d(figure.subplots(rows, 1, sharex=rows > 1)))
-
-
-def _root(ax: Axes) -> Figure:
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    return figure
-
-
-def _tidy(ax: Axes) -> None:
-    ax.grid(True, axis="both", color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)

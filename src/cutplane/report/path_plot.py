@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from cutplane.io.atomic import replace_file
+from cutplane.report.plot_style import BLUE, ORANGE, tidy
 from cutplane.report.plots import plot_format
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_SCORE, _LENGTH = "#0072B2", "#D55E00"
+_SCORE, _LENGTH = BLUE, ORANGE
 
 
 def save_path_plot(
@@ -56,13 +53,7 @@ def save_path_plot(
     below.set_yscale("log")
     below.set_xlabel("C")
     for ax in (above, below):
-        _finish(ax)
+        ax.set_xscale("log")
+        tidy(ax)
     with replace_file(path) as file:
         figure.savefig(file, format=plot_format(path), dpi=150)
-
-
-def _finish(ax: Axes) -> None:
-    ax.set_xscale("log")
-    ax.grid(True, color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cutplane.io.atomic import replace_file
 from cutplane.report.certificate import proven_within
+from cutplane.report.plot_style import BLACK, BLUE, ORANGE, PALETTE, root_figure, tidy
 from cutplane.solvers.result import Step
 
 if TYPE_CHECKING:
@@ -19,10 +20,8 @@ History: TypeAlias = Sequence[Step] | Sequence[Sequence[Step]]
 
 PLOT_FORMATS = ("png", "svg", "pdf")
 
-# Okabe and Ito's palette: told apart with every common kind of colour blindness.
-_UPPER, _LOWER, _GAP = "#D55E00", "#0072B2", "#000000"
-_CLASSES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-_MOST_LABELLED = len(_CLASSES)
+_UPPER, _LOWER, _GAP = ORANGE, BLUE, BLACK
+_MOST_LABELLED = len(PALETTE)
 # Between two iterations the older bound is all that is proven; a slanted line would claim more.
 _STEPS: dict[str, Any] = {"drawstyle": "steps-post"}
 
@@ -64,9 +63,7 @@ def plot_convergence(
     if ax is not None:
         _draw_gap(ax, runs, tol, labels)
         ax.set_xlabel("seconds")
-        figure = ax.get_figure(root=True)
-        assert figure is not None
-        return figure
+        return root_figure(ax)
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(7.0, 6.0), layout="constrained")
@@ -137,11 +134,11 @@ def _draw_bounds(ax: Axes, runs: list[Sequence[Step]]) -> None:
     else:
         # The colour says the class, so the line style must say which bound it is.
         for index, run in enumerate(runs):
-            colour = _CLASSES[index % len(_CLASSES)]
+            colour = PALETTE[index % len(PALETTE)]
             _draw_pair(ax, run, (colour, colour), (None, None))
         ax.set_ylabel("objective (dashed: lower bound)")
     ax.set_ylim(*_focus(runs))
-    _finish(ax, legend=len(runs) == 1)  # the panel below names the classes
+    tidy(ax, legend=len(runs) == 1)  # the panel below names the classes
 
 
 def _draw_pair(ax: Axes, run: Sequence[Step], colours: tuple[str, str], labels: tuple[str | None, str | None]) -> None:
@@ -158,7 +155,7 @@ def _draw_gap(ax: Axes, runs: list[Sequence[Step]], tol: float | None, labels: S
     for index, run in enumerate(runs):
         # A gap of exactly 0 has no place on a logarithmic axis.
         steps = [step for step in run if 0.0 < step.gap < float("inf")]
-        colour, label = (_GAP, "proven gap") if len(runs) == 1 else (_CLASSES[index % len(_CLASSES)], "")
+        colour, label = (_GAP, "proven gap") if len(runs) == 1 else (PALETTE[index % len(PALETTE)], "")
         ax.plot(
             [step.seconds for step in steps],
             [step.gap for step in steps],
@@ -171,7 +168,7 @@ def _draw_gap(ax: Axes, runs: list[Sequence[Step]], tol: float | None, labels: S
         ax.axhline(tol, color="0.4", linestyle=":", label=f"tolerance {tol:g}")
     ax.set_yscale("log")
     ax.set_ylabel("relative gap")
-    _finish(ax, legend=len(runs) <= _MOST_LABELLED)
+    tidy(ax, legend=len(runs) <= _MOST_LABELLED)
 
 
 def _focus(runs: list[Sequence[Step]]) -> tuple[float, float]:
@@ -189,11 +186,3 @@ def _marker(run: Sequence[Step]) -> str:
 
 def _label(labels: Sequence[object] | None, index: int) -> str:
     return f"class {labels[index] if labels is not None else index}"
-
-
-def _finish(ax: Axes, *, legend: bool) -> None:
-    ax.grid(True, color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
-    if legend:
-        ax.legend(frameon=False)

@@ -73,6 +73,11 @@ class Trained:
         return [run for run in runs if run and isinstance(run[0], Look)]
 
     @property
+    def labels_tokens(self) -> bool:
+        """Whether examples are sequences, with a label for each token."""
+        return hasattr(self.model, "transitions_")
+
+    @property
     def classes(self) -> list[str]:
         """The labels in words; empty where the model is no classifier."""
         return [label(each) for each in getattr(self.model, "classes_", [])]

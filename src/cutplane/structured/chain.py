@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
 from cutplane.structured.base import Array, StructuredModel, Sweep
+from cutplane.structured.chain_slack import best_by_mistakes
 from cutplane.structured.costs import check_cost
 from cutplane.structured.factored_chain import ChainFactors
 from cutplane.structured.tokens import Tokens, tokens_from_matrices
@@ -64,6 +65,19 @@ class ChainModel(StructuredModel):
     def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> Labels:
         """The labelling with the highest score plus loss."""
         return self._chains([x]).label(w, _as_labels(y), self.cost.ravel(), 1)
+
+    def slack_augmented_argmax(self, x: Any, y: Any, w: Array) -> Labels:
+        """The labelling with the highest loss times (1 + violation), for the Hamming loss: by number of mistakes."""
+        if not np.array_equal(self.cost, 1.0 - np.eye(self.n_labels)):
+            raise NotImplementedError(
+                "rescaling='slack' is for chains whose mistakes cost 1 each; with other costs use rescaling='margin'."
+            )
+        truth, table = _as_labels(y), np.asarray(w).reshape(-1, self.n_labels)
+        rows = x.toarray() if hasattr(x, "toarray") else np.asarray(x, dtype=np.float64)
+        ways = best_by_mistakes(rows @ table[: self.n_features], table[self.n_features :], truth)
+        right = ways[0][0]
+        heights = [mistakes * (1.0 + score - right) for mistakes, (score, _) in enumerate(ways)]
+        return ways[int(np.argmax([0.0, *heights[1:]]))][1]
 
     def check(self, x: Any, y: Any) -> None:
         """As many labels as tokens, all of them known."""

@@ -24,6 +24,11 @@ def section(trained: Trained) -> Section | None:
         known += [] if features is None else [("Features", f"{features:,}")]
         known += [("Classes", ", ".join(trained.classes[:12]))] if trained.classes else []
         return Section("data", "Data", facts(known))
+    if trained.labels_tokens:
+        labels = [label for labels in trained.train.y for label in labels]
+        shape = [("Sequences", f"{len(trained.train.y):,}"), ("Tokens", f"{len(labels):,}")]
+        body = [facts([*known, *shape, ("Features", f"{trained.model.n_features_in_:,}")]), _labels(labels, "Tokens")]
+        return Section("data", "Data", element("div", *body))
     body = [facts(known + _shape(trained.train.X))]
     if trained.classes:
         body.append(_labels(trained.train.y))
@@ -61,11 +66,12 @@ def _shape(X: Any) -> list[tuple[str, object]]:
     return found
 
 
-def _labels(y: Any) -> Markup:
+def _labels(y: Any, what: str = "Examples") -> Markup:
     values, sizes = np.unique(np.asarray(y), return_counts=True)
     order = np.argsort(-sizes, kind="stable")[:_MOST_CLASSES] if len(values) > _MOST_CLASSES else np.arange(len(values))
     names = [label(values[index]) for index in order]
     shown = [float(sizes[index]) for index in order]
     words = ", ".join(f"{name} {size:,.0f}" for name, size in zip(names, shown, strict=True))
-    caption = "Examples of each class" + (f": the commonest of {len(values)}." if len(values) > len(order) else ".")
-    return figure(caption, counts("Examples of each class", words, names, shown))
+    title = f"{what} of each class"
+    caption = title + (f": the commonest of {len(values)}." if len(values) > len(order) else ".")
+    return figure(caption, counts(title, words, names, shown))

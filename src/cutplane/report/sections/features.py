@@ -21,11 +21,15 @@ _MOST_CLASSES = 30
 def section(trained: Trained) -> Section | None:
     """The strongest weights for and against; of each class where there are several."""
     weights = dense_weights(trained.model)
+    if weights is not None and trained.labels_tokens:  # a column for each label
+        weights = weights.T
     if getattr(trained.model, "_pairwise", False):  # weights of pairs of classes
         return None
     if weights is None or not np.any(weights) or weights.shape[1] != getattr(trained.model, "n_features_in_", -1):
         return None
-    spreads = None if trained.train is None else column_spreads(trained.train.X)
+    spreads = (
+        None if trained.train is None or not hasattr(trained.train.X, "shape") else column_spreads(trained.train.X)
+    )
     if spreads is not None and spreads.shape != weights.shape[1:]:
         spreads = None
     what = "weight × standard deviation of the feature" if spreads is not None else "weight"

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from cutplane.report.charts import COLOURS, Axis, Line, LineChart
+from cutplane.report.confusion import confusion_table
 from cutplane.report.curves import Curve, precision_recall, roc
 from cutplane.report.evaluation import Evaluation, evaluate
-from cutplane.report.markup import Markup, details, element, facts, figure, table, text
+from cutplane.report.markup import Markup, element, facts, figure
 from cutplane.report.page import Section
 from cutplane.report.trained import Trained, label
 
-_WIDEST_MATRIX = 12
 _BESIDE = 4  # classes of a matrix that fits beside the figures
 _MOST_CURVES = COLOURS
 
@@ -26,7 +26,7 @@ def section(trained: Trained) -> Section | None:
     if found is None:
         return None
     result, scores, truth = found
-    merits, matrix = facts(_merits(result, scores)), _matrix(result)
+    merits, matrix = facts(_merits(result, scores)), confusion_table(result)
     beside = len(result.labels) <= _BESIDE
     body = [element("div", merits, matrix, class_="pair") if beside else Markup(merits + matrix)]
     curves = _curves(trained, truth, scores)
@@ -55,8 +55,7 @@ def _evaluated(trained: Trained) -> tuple[Evaluation, NDArray[Any] | None, NDArr
     classes = np.asarray(trained.model.classes_)
     if scores is not None and scores.shape[1:] not in ((), (len(classes),)):
         scores = None
-    shown = scores if scores is not None else (predicted == classes[-1]).astype(float)
-    return evaluate(truth, predicted, shown, classes), scores, truth
+    return evaluate(truth, predicted, scores, classes), scores, truth
 
 
 def _merits(result: Evaluation, scores: Any) -> list[tuple[str, object]]:
@@ -72,56 +71,6 @@ def _merits(result: Evaluation, scores: Any) -> list[tuple[str, object]]:
     if scores is not None and result.roc_area is not None:
         found.append(("Area under ROC", f"{result.roc_area:.4f}"))
     return found
-
-
-def _matrix(result: Evaluation) -> Markup:
-    names = [label(each) for each in result.labels]
-    if len(names) > _WIDEST_MATRIX:
-        return _confused(result, names)
-    head = element(
-        "tr",
-        element("th", text("true \\ predicted"), scope="col"),
-        *(element("th", text(name), scope="col") for name in names),
-    )
-    rows = []
-    for name, counts in zip(names, result.confusion, strict=True):
-        total = max(int(counts.sum()), 1)
-        cells = []
-        for count in counts:
-            share = count / total
-            percent = [element("small", text(f"{share:.1%}"))] if count else []
-            cells.append(
-                element(
-                    "td",
-                    text(f"{count:,}"),
-                    *percent,
-                    style=f"background: rgba(var(--heat), {0.05 + 0.33 * share:.2f})",
-                )
-            )
-        rows.append(element("tr", element("th", text(name), scope="row"), *cells))
-    grid = element("table", element("thead", head), element("tbody", *rows), class_="matrix")
-    scrolled = element("div", grid, class_="scroll", tabindex="0", role="region", aria_label="Confusion matrix")
-    return figure("Confusion matrix: a row is a true class, with the share of it that was predicted so.", scrolled)
-
-
-def _confused(result: Evaluation, names: list[str]) -> Markup:
-    """Of many classes, each one's recall and the pairs most often taken for each other."""
-    wrong = result.confusion.copy()
-    np.fill_diagonal(wrong, 0)
-    order = np.argsort(-wrong, axis=None, kind="stable")[:10]
-    pairs = [(*np.unravel_index(index, wrong.shape), wrong.flat[index]) for index in order if wrong.flat[index]]
-    worst = table(
-        "The most frequent confusions",
-        ["true", "predicted", "examples"],
-        [(names[true], names[taken], f"{count:,}") for true, taken, count in pairs],
-        shown=True,
-    )
-    totals = result.confusion.sum(axis=1)
-    recall = [
-        (name, f"{total:,}", f"{100 * right / total:.1f}\u00a0%" if total else "")
-        for name, total, right in zip(names, totals, np.diag(result.confusion), strict=True)
-    ]
-    return Markup(worst + details("Every class", table("Classes", ["class", "examples", "found"], recall)))
 
 
 def _curves(trained: Trained, truth: NDArray[Any], scores: NDArray[Any] | None) -> list[Markup]:
