@@ -245,7 +245,8 @@ class _WholeSampleCuts(CutFinder):
         columns, shape = self._risk.columns, self._best_coef.shape
         places = np.concatenate([cut.rows for cut, _ in parts])[:, None] * columns + np.arange(columns)
         values = np.concatenate([scale * cut.coef for cut, scale in parts])
-        return np.bincount(places.ravel(), values.ravel(), minlength=shape[0] * shape[1]).reshape(shape)
+        summed = np.bincount(places.ravel(), values.ravel(), minlength=shape[0] * shape[1])
+        return np.asarray(summed, dtype=np.float64).reshape(shape)
 
     def _towards(
         self, scores: Array, explicit: Array, square: float, coef: Array, C: float
