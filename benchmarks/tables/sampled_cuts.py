@@ -68,7 +68,10 @@ def _groups(rows: Iterable[dict], *keys: str) -> dict[tuple, list[dict]]:
     found: dict[tuple, list[dict]] = {}
     for row in rows:
         found.setdefault(tuple(row[key] for key in keys), []).append(row)
-    ranked = {key: [WAYS.index(each) if each in WAYS else each for each in key] for key in found}
+    ranked = {
+        key: [WAYS.index(each) if name == "way" else each for name, each in zip(keys, key, strict=True)]
+        for key in found
+    }
     return {key: found[key] for key in sorted(found, key=ranked.get)}
 
 
@@ -131,10 +134,10 @@ def _subsets(rows: list[dict]) -> str:
         if data in smo and way != "SMO":
             beside = [f"{error - smo[data][key]:+.2f}" for error, key in zip(errors, ("train_error", "test_error"),
                                                                             strict=True)]  # fmt: skip
-        seconds = f"{_middle(mine, 'seconds'):.1f}{_ended(mine)}"
+        seconds = f"{_middle(mine, 'cpu_seconds'):.1f}{_ended(mine)}"
         lines.append([data, n, _way(way, r), *(f"{e:.2f}" for e in errors), *beside, seconds, _count(mine)])
-    header = ["data", "n", "way", "train error %", "test error %", "train less SMO's", "test less SMO's", "seconds"]
-    return harness.markdown([*header, "iterations"], lines)
+    header = ["data", "n", "way", "train error %", "test error %", "train less SMO's", "test less SMO's"]
+    return harness.markdown([*header, "processor seconds", "iterations"], lines)
 
 
 def _line(rows: list[dict], x: str, y: str) -> tuple[list[float], list[float]]:
