@@ -15,6 +15,7 @@ from cutplane.structured.chain import ChainModel
 from cutplane.structured.classes import HierarchyModel, MulticlassModel
 from cutplane.structured.factored_chain import ChainHinge
 from cutplane.structured.matching import MatchingModel
+from cutplane.structured.multilabel import MultilabelModel
 from cutplane.testing import check_factors
 
 CHAIN = ChainModel(n_labels=3, n_features=4)
@@ -31,6 +32,9 @@ X, Y = chains()
 
 
 POINTS = np.random.default_rng(3).normal(size=(12, 2))
+LABELS = np.random.default_rng(4).integers(0, 2, size=(12, 3))
+PAIRS = [np.random.default_rng(n).normal(size=(2 + n % 2, 4, 3)) for n in range(12)]
+PLACES = [np.random.default_rng(n).permutation(4)[: 2 + n % 2] for n in range(12)]
 COST = [[0.0, 2.0, 1.0], [1.0, 0.0, 5.0], [0.5, 1.0, 0.0]]
 
 
@@ -41,8 +45,10 @@ COST = [[0.0, 2.0, 1.0], [1.0, 0.0, 5.0], [0.5, 1.0, 0.0]]
         (ChainModel(3, 4, cost=COST), X, Y),
         (MulticlassModel(["a", "b", "c"], cost=COST), POINTS, list("abcabcabcabc")),
         (HierarchyModel(TREE), POINTS, ["cat", "dog", "fish"] * 4),
+        (MultilabelModel(3), POINTS, LABELS),
+        (MatchingModel(), PAIRS, PLACES),
     ],
-    ids=["chain", "chain with costs", "classes with costs", "tree"],
+    ids=["chain", "chain with costs", "classes with costs", "tree", "several labels", "matchings"],
 )
 def test_factors_keep_their_contract(model, examples, labellings):
     check_factors(model, examples, labellings)
@@ -163,6 +169,18 @@ def test_leaves_of_a_tree_with_the_linear_kernel():
     assert np.mean(np.array(kernel.predict(points)) == np.array(linear.predict(points))) > 0.9
 
 
+@pytest.mark.parametrize(
+    ("model", "examples", "labellings"), [(MultilabelModel(3), POINTS, LABELS), (MatchingModel(), PAIRS, PLACES)]
+)
+def test_labels_and_matchings_with_the_linear_kernel(model, examples, labellings):
+    linear = StructuralSVM(model, tol=1e-5).fit(examples, labellings)
+    kernel = KernelStructuralSVM(model, kernel="linear", epsilon=1e-5).fit(examples, labellings)
+    assert max(kernel.lower_bound_, linear.lower_bound_) <= min(kernel.objective_, linear.objective_) * (1 + 1e-6)
+    assert kernel.objective_ == pytest.approx(linear.objective_, rel=1e-3)
+    gaussian = KernelStructuralSVM(model, 100.0, gamma=2.0).fit(examples, labellings)
+    assert gaussian.score(examples, labellings) > -0.2
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
 def test_files_keep_the_model(kernel, tmp_path):
     data, chain = X, CHAIN
@@ -195,8 +213,8 @@ def test_a_report_is_written(tmp_path):
 
 
 def test_a_model_without_a_factorised_kernel_is_refused():
-    with pytest.raises(ValueError, match=r"joint kernel of MatchingModel does not factorise .* ChainModel"):
-        KernelStructuralSVM(MatchingModel()).fit([np.zeros((2, 2, 1))], [[0, 1]])
+    with pytest.raises(ValueError, match=r"Enumerated has no factors\(\), .* ChainModel"):
+        KernelStructuralSVM(Enumerated()).fit([np.zeros((2, 2))], [(0, 1)])
 
 
 @pytest.mark.parametrize(

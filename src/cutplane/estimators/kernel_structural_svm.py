@@ -27,7 +27,7 @@ class KernelStructuralSVM(SampledCutEstimator):
     Parameters
     ----------
     model : StructuredModel
-        One whose `factors` are not None: `ChainModel`, `MulticlassModel`, `HierarchyModel`, or your own.
+        One whose `factors` are not None: those of `cutplane.structured`, or your own.
     C : float, default=1.0
         Weight of the losses against the margin, per example.
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
@@ -156,9 +156,9 @@ class KernelStructuralSVM(SampledCutEstimator):
         factors = model.factors()
         if factors is None:
             raise ValueError(
-                f"The joint kernel of {type(model).__name__} does not factorise (its factors() is None), so no kernel "
-                "can take the place of its features; ChainModel, MulticlassModel, HierarchyModel and models with "
-                "factors() of their own can have one."
+                f"{type(model).__name__} has no factors(), which say how its joint kernel factorises over rows of X, "
+                "so no kernel can take the place of its features; ChainModel, MulticlassModel, HierarchyModel, "
+                "MultilabelModel, MatchingModel and models with factors() of their own can have one."
             )
         return model, factors
 

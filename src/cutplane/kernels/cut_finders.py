@@ -238,10 +238,15 @@ class _WholeSampleCuts(CutFinder):
 
     def _spread(self, solution: GramSolution | None, C: float) -> Array:
         """The expansion of the model's minimiser over all rows."""
-        rows, coef, _ = super().solution(solution, C)
-        spread = np.zeros_like(self._best_coef)
-        spread[rows] = coef
-        return spread
+        parts = [] if solution is None else list(zip(self._cuts, -C * solution.weights, strict=True))
+        parts = [(cut, scale) for cut, scale in parts if scale != 0.0 and len(cut.rows)]
+        if not parts:
+            return np.zeros_like(self._best_coef)
+        columns, shape = self._risk.columns, self._best_coef.shape
+        places = np.concatenate([cut.rows for cut, _ in parts])[:, None] * columns + np.arange(columns)
+        values = np.concatenate([scale * cut.coef for cut, scale in parts])
+        summed = np.bincount(places.ravel(), values.ravel(), minlength=shape[0] * shape[1])
+        return np.asarray(summed, dtype=np.float64).reshape(shape)
 
     def _towards(
         self, scores: Array, explicit: Array, square: float, coef: Array, C: float

@@ -225,6 +225,18 @@ class ClassHinge(FactoredRisk):
         return float(np.sqrt(apart.max() * squared_lengths))
 
 
+def starts_of(lengths: Any) -> Rows:
+    """Where each of some stretches of rows begins, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def owned(starts: Rows, examples: Rows) -> Rows:
+    """The rows of some examples, where example i owns those from starts[i] to starts[i + 1]."""
+    lengths = starts[examples + 1] - starts[examples]
+    rows: Rows = np.repeat(starts[examples] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+    return rows
+
+
 def _root(slope: Callable[[float], float]) -> float:
     """Where an increasing function on [0, 1] changes sign, within a thousandth: the best point of a convex one."""
     if slope(1.0) <= 0.0:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane import _core
-from cutplane.structured.factored import Array, FactoredRisk, Factors, Rows, Violations
+from cutplane.structured.factored import Array, FactoredRisk, Factors, Rows, Violations, owned, starts_of
 
 if TYPE_CHECKING:
     from cutplane.structured.chain import ChainModel
@@ -51,10 +51,7 @@ class ChainHinge(FactoredRisk):
 
     def rows(self, examples: Rows) -> Rows:
         """The tokens of some sequences."""
-        lengths = self._lengths(examples)
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        rows: Rows = np.repeat(self._starts[examples], lengths) + within
-        return rows
+        return owned(self._starts, examples)
 
     def choose(self, labels: NDArray[Any], examples: Rows) -> NDArray[Any]:
         """The labels of some sequences' tokens."""
@@ -62,7 +59,7 @@ class ChainHinge(FactoredRisk):
 
     def violations(self, examples: Rows, scores: Array, weights: Array) -> Violations:
         """Loss-augmented Viterbi over the scores of tokens, in the core."""
-        search = emissions(_starts(self._lengths(examples)), scores)
+        search = emissions(starts_of(self._lengths(examples)), scores)
         table = np.concatenate([np.eye(self.columns).ravel(), weights])
         truth = self._truth[self.rows(examples)]
         labels, heights, losses = search.search(table, truth, self._cost.ravel(), self._n_threads)
@@ -77,7 +74,7 @@ class ChainHinge(FactoredRisk):
         coef[tokens, truth] -= 1.0
         # No transition leads into the first token of a sequence.
         inside = np.ones(len(labels), dtype=bool)
-        inside[_starts(self._lengths(examples))[:-1]] = False
+        inside[starts_of(self._lengths(examples))[:-1]] = False
         return coef, self._moves(labels, inside) - self._moves(truth, inside)
 
     def reach(self, squared_lengths: float) -> float:
@@ -116,11 +113,11 @@ class ChainFactors(Factors):
     def risk(self, X: Sequence[Any], Y: Sequence[Any], *, n_threads: int) -> ChainHinge:
         """The losses of labelled sequences."""
         truth = np.concatenate([np.asarray(y, dtype=np.int32) for y in Y])
-        return ChainHinge(_starts([len(y) for y in Y]), truth, self._model.cost, n_threads=n_threads)
+        return ChainHinge(starts_of([len(y) for y in Y]), truth, self._model.cost, n_threads=n_threads)
 
     def label(self, X: Sequence[Any], scores: Array, weights: Array, *, n_threads: int) -> list[Labels]:
         """Viterbi over the scores of tokens."""
-        starts = _starts([x.shape[0] if hasattr(x, "shape") else len(x) for x in X])
+        starts = starts_of([x.shape[0] if hasattr(x, "shape") else len(x) for x in X])
         table = np.concatenate([np.eye(self._model.n_labels).ravel(), weights])
         found = emissions(starts, scores).label(table, None, None, n_threads)
         return np.split(found, starts[1:-1])
@@ -132,7 +129,3 @@ def emissions(starts: Rows, scores: Array) -> _core.Chains:
     indptr = np.arange(0, labels * tokens + 1, labels, dtype=np.int64)
     indices = np.tile(np.arange(labels, dtype=np.int32), tokens)
     return _core.Chains(starts, indptr, indices, np.ascontiguousarray(scores).ravel(), labels, labels)
-
-
-def _starts(lengths: Any) -> Rows:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from cutplane.structured.base import Array, StructuredModel
+from cutplane.structured.factored_matching import MatchingFactors, assign
 
 Matching = NDArray[np.int64]
 
@@ -34,6 +34,10 @@ class MatchingModel(StructuredModel):
         """What the constructor needs: nothing."""
         return {}
 
+    def factors(self) -> MatchingFactors:
+        """Scores of pairs may be sums of kernel functions."""
+        return MatchingFactors()
+
     def joint_feature(self, x: Any, y: Any) -> Array:
         """The sum of the features of the pairs."""
         pairs = np.asarray(x, dtype=np.float64)
@@ -45,13 +49,13 @@ class MatchingModel(StructuredModel):
 
     def argmax(self, x: Any, w: Array) -> Matching:
         """The matching with the highest score."""
-        return _assign(np.asarray(x, dtype=np.float64) @ w)
+        return assign(np.asarray(x, dtype=np.float64) @ w)
 
     def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> Matching:
         """The matching with the highest score plus loss."""
         scores = np.asarray(x, dtype=np.float64) @ w + 1.0
         scores[np.arange(len(scores)), np.asarray(y)] -= 1.0
-        return _assign(scores)
+        return assign(scores)
 
     def check(self, x: Any, y: Any) -> None:
         """A place for each item, none used twice."""
@@ -62,8 +66,3 @@ class MatchingModel(StructuredModel):
             raise ValueError(f"y is {places.tolist()!r}; {shape[0]} different places are needed")
         if places.min() < 0 or places.max() >= shape[1]:
             raise ValueError(f"y is {places.tolist()!r}; places are 0, ..., {shape[1] - 1}")
-
-
-def _assign(scores: Array) -> Matching:
-    _, places = linear_sum_assignment(scores, maximize=True)
-    return np.asarray(places, dtype=np.int64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cutplane.sources import as_source
 from cutplane.structured.base import Array, StructuredModel, Sweep
+from cutplane.structured.factored import FactoredRisk, Factors, Rows, Violations
 from cutplane.structured.oracle import OracleSample
 
 
@@ -40,6 +41,10 @@ class MultilabelModel(StructuredModel):
     def params(self) -> dict[str, Any]:
         """What the constructor needs."""
         return {"n_labels": self.n_labels}
+
+    def factors(self) -> MultilabelFactors:
+        """Scores of labels may be sums of kernel functions."""
+        return MultilabelFactors(self)
 
     def joint_feature(self, x: Any, y: Any) -> Any:
         """A copy of x for each label that is there."""
@@ -96,3 +101,54 @@ class MultilabelSample(OracleSample):
 
         heights = np.where(wrong, violations, 0.0).sum(axis=1)
         return Sweep(slope, float(np.count_nonzero(wrong)) / self.examples, heights)
+
+
+class MultilabelHinge(FactoredRisk):
+    """A hinge for each label; labels are whether it is violated."""
+
+    def __init__(self, truth: NDArray[Any]) -> None:
+        self._signs = np.where(truth == 1, 1.0, -1.0)
+        self.columns = self._signs.shape[1]
+
+    @property
+    def examples(self) -> int:
+        """Their number."""
+        return len(self._signs)
+
+    @property
+    def largest_loss(self) -> float:
+        """Every label wrong."""
+        return float(self.columns)
+
+    def violations(self, examples: Rows, scores: Array, weights: Array) -> Violations:
+        """Each label for itself."""
+        values = 1.0 - self._signs[examples] * scores
+        wrong = values > 0.0
+        return Violations(wrong, wrong.sum(axis=1).astype(np.float64), np.where(wrong, values, 0.0).sum(axis=1))
+
+    def direction(self, examples: Rows, labels: NDArray[Any]) -> tuple[Array, Array]:
+        """+1 for a label that is wrongly there, -1 for one that is missed."""
+        return np.where(labels, -self._signs[examples], 0.0), np.zeros(0)
+
+    def reach(self, squared_lengths: float) -> float:
+        """phi(x) in the block of each label."""
+        return float(np.sqrt(self.columns * squared_lengths))
+
+
+class MultilabelFactors(Factors):
+    """An example is one row, a label one column."""
+
+    def __init__(self, model: MultilabelModel) -> None:
+        self._model = model
+
+    def rows(self, X: Any) -> Any:
+        """X itself."""
+        return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+
+    def risk(self, X: Any, Y: Sequence[Any], *, n_threads: int) -> MultilabelHinge:
+        """The losses of labelled examples."""
+        return MultilabelHinge(np.array([np.asarray(y) for y in Y]))
+
+    def label(self, X: Any, scores: Array, weights: Array, *, n_threads: int) -> list[NDArray[np.int64]]:
+        """Each label with a positive score."""
+        return list((scores > 0.0).astype(np.int64))
