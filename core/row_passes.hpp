@@ -25,6 +25,9 @@ namespace cutplane {
 inline constexpr index_t kEntriesPerBlock = 1 << 14;
 inline constexpr index_t kMostBlocks = 64;
 
+// So many numbers of partial sums are in memory before any are added up.
+inline constexpr index_t kSumsTogether = 1 << 20;
+
 // Rows that can be taken four at a time: dense ones.
 template <class Rows>
 concept Quartets = requires(const Rows& rows, const index_t* at, const double* in, double* out) {
@@ -318,12 +321,21 @@ class RowMatrix : public Matrix {
       body(0, n, out);
       return;
     }
-    std::vector<double> partial(blocks.count * size, 0.0);
+    // Long sums in rounds of two blocks a thread: no more are in memory, and they are added in
+    // block order all the same.
     const int threads = useful_threads(n_threads, work);
-    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
-      body(begin, end, partial.data() + b * size);
-    });
-    add_partial_sums(partial, blocks.count, size, out, n_threads);
+    const index_t together = blocks.count * size <= kSumsTogether
+                                 ? blocks.count
+                                 : std::min<index_t>(2 * threads, blocks.count);
+    std::vector<double> partial(together * size);
+    for (index_t first = 0; first < blocks.count; first += together) {
+      const index_t count = std::min(together, blocks.count - first);
+      std::fill(partial.begin(), partial.begin() + count * size, 0.0);
+      for_blocks(Blocks{count, count}, threads, [&](index_t k, index_t, index_t) {
+        body(blocks.begin(first + k), blocks.end(first + k), partial.data() + k * size);
+      });
+      add_partial_sums(partial, count, size, out, n_threads);
+    }
   }
 
   Rows rows_;

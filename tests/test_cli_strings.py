@@ -61,6 +61,9 @@ def test_from_reads_to_sites(reads, capfd):
     model = load("model")
     np.testing.assert_allclose([float(hit[4]) for hit in hits], model.decision_function([site, site]), rtol=1e-5)
     assert Path("p.png").read_bytes().startswith(b"\x89PNG")
+    assert "1 entries are shorter than a window of 14 letters" in err
+    status, out, _ = command(capfd, "scan", "model", "genome.fa", "-o", "hits.bed")
+    assert f"{len(Path('hits.bed').read_text().splitlines())}\n" in out
     status, out, _ = command(capfd, "scan", "model", "genome.fa", "-o", "hits.bed", "--json")
     assert json.loads(out)["hits"] == len(Path("hits.bed").read_text().splitlines())
 
@@ -84,6 +87,15 @@ def test_a_report_shows_held_out_curves_and_names_kmers(reads, capfd):
     status, _, err = command(capfd, "train", "--task", "strings", "seen.fa", "m", *options, "--test", "short.fa")
     assert status == 1
     assert "short.fa has strings of 4 letters, those to train on have 14" in err
+
+
+def test_a_text_without_a_window_is_named(reads, capfd):
+    assert command(capfd, "train", "--task", "strings", reads, "model", "--order", "2", "-q")[0] == 0
+    Path("tiny.fa").write_text(">chr1\nACGT\n")
+    status, _, err = command(capfd, "scan", "model", "tiny.fa", "-o", "hits.bed")
+    assert status == 1
+    assert "tiny.fa has no text as long as a window of the model, which has 14 letters" in err
+    assert not Path("hits.bed").exists()
 
 
 def test_labels_may_be_words(reads, capfd):
@@ -125,12 +137,15 @@ def test_converted_svmlight_is_trained_where_it_lies(tmp_path, monkeypatch, capf
         ("train --task strings reads.fa new --spectrum 4", "--spectrum 4 is no window"),
         ("train --task strings reads.fa new --order 20", "order=20 is longer than the window of 14"),
         ("train --task strings reads.fa new --intercept-scaling 1", "--intercept-scaling is not for strings"),
+        ("train reads.fa new", "reads.fa is a FASTA file; 'cutplane train --task strings' learns from those"),
+        ("convert rows.npy new", "rows.npy is read a block at a time as it is"),
         ("scan reads.fa reads.fa", "reads.fa"),
         ("convert reads.fa reads.fa", "named for reading and for writing"),
     ],
 )
 def test_bad_input_is_one_sentence(reads, capfd, arguments, words):
     Path("bare.fa").write_text(">a\nACGT\n>b\nACCC\n")
+    np.save("rows.npy", np.zeros((2, 2)))
     status, _, err = command(capfd, *arguments.split())
     assert status == 1
     assert words in err

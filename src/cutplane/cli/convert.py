@@ -12,6 +12,7 @@ from cutplane.cli.options import DebugOption, JsonOption, ThreadsOption
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.outputs import check_text_output
 from cutplane.io.convert import convert_svmlight
+from cutplane.io.fasta import is_fasta
 from cutplane.io.strings import convert_fasta
 
 
@@ -26,7 +27,9 @@ def convert(
 ) -> int:
     """Convert DATA once into a form that is read a block at a time, so that it need not fit into memory."""
     check_text_output(output, inputs=[data])
-    if _is_fasta(data):
+    if data.suffix in (".npy", ".parquet"):
+        raise ValueError(f"{data} is read a block at a time as it is: cutplane.sources.open_rows({str(data)!r}).")
+    if is_fasta(data):
         count, length = convert_fasta(data, output, alphabet, n_threads=threads or 0)
         facts = {"strings": count, "letters": length}
     else:
@@ -37,12 +40,3 @@ def convert(
     else:
         print_facts([(name, f"{value:,}") for name, value in facts.items()] + [("written", str(output))])
     return exit_codes.OK
-
-
-def _is_fasta(path: Path) -> bool:
-    """By the first letter of what is in it."""
-    from cutplane.io.compression import read_blocks
-
-    with open(path, "rb") as stream:
-        first = next(iter(read_blocks(stream, str(path), 1 << 16, 1 << 16)), b"")
-        return bytes(first).lstrip()[:1] == b">"

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from cutplane.estimators.persistence import restore
 from cutplane.estimators.string_svc import StringSVC
+from cutplane.io.fasta import is_fasta
 from cutplane.io.model_file import ModelFile, read_model
 from cutplane.io.strings import read_strings
 from cutplane.io.svmlight import SvmlightError, load_svmlight
@@ -43,6 +44,8 @@ def read_data(
         data = load_svmlight(path, n_features=n_features, zero_based=base, n_jobs=threads)
         return Examples(data.X, whole_labels(data.y), zero_based, data.qid)
 
+    if path.is_file() and is_fasta(path):
+        raise ValueError(f"{path} is a FASTA file; 'cutplane train --task strings' learns from those.")
     with _spinner(f"reading {path}", quiet):
         if zero_based is not None or not path.is_file():
             return load(zero_based)

@@ -13,7 +13,7 @@ import typer
 from cutplane.cli import exit_codes
 from cutplane.cli.data import read_fitted
 from cutplane.cli.options import DebugOption, JsonOption, ModelArgument, ThreadsOption
-from cutplane.cli.output import print_json
+from cutplane.cli.output import print_facts, print_json, warn
 from cutplane.cli.outputs import check_plot_output, check_text_output
 from cutplane.estimators.string_svc import StringSVC
 from cutplane.io.atomic import replace_file
@@ -49,8 +49,8 @@ def scan(
 ) -> int:
     """Score the window that begins at each letter of GENOME and write those above the threshold in BED format.
 
-    Columns: chromosome, begin, end, name, score, strand. Begin and end are those of the motif if --motif is given,
-    else of the letter at --at, else of the whole window.
+    Columns: chromosome, begin, end, name (the class), score (a real number), strand; sorted within a strand. Begin and
+    end are those of the motif if --motif is given, else of the letter at --at, else of the whole window.
     """
     if output is not None:
         check_text_output(output, inputs=[model_path, genome])
@@ -69,11 +69,12 @@ def scan(
         save_importance(model, importance)
     model.set_params(n_jobs=threads)
     place = (0, model.length_) if at is None else (at, at + max(1, len(motif)))
-    windows = hits = 0
+    windows = hits = short = 0
     target: Any = nullcontext(None) if output is None else replace_file(output)
     with target as file:
         for record in read_fasta(genome):
             if len(record.letters) < model.length_:
+                short += 1
                 continue
             name = record.header.split()[0].decode("latin-1") if record.header.split() else "."
             for strand in "+-" if both else "+":
@@ -88,6 +89,14 @@ def scan(
                     elif not as_json:
                         sys.stdout.write(bed_line(hit))
                 windows += len(read)
+        if not windows:
+            raise ValueError(
+                f"{genome} has no text as long as a window of the model, which has {model.length_} letters."
+            )
+    if short:
+        warn(f"{genome}: {short:,} entries are shorter than a window of {model.length_} letters and were left out.")
     if as_json:
         print_json({"windows": windows, "hits": hits, "output": output})
+    elif output is not None:
+        print_facts([("windows", f"{windows:,}"), ("sites", f"{hits:,}"), ("written", str(output))])
     return exit_codes.OK

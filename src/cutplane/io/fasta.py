@@ -29,6 +29,13 @@ class Record(NamedTuple):
     line: int
 
 
+def is_fasta(path: str | os.PathLike[str]) -> bool:
+    """Whether a file, plain or compressed, begins as FASTA files do."""
+    with open(path, "rb") as stream:
+        first = next(iter(read_blocks(stream, os.fspath(path), 1 << 16, 1 << 16)), b"")
+        return bytes(first).lstrip()[:1] == b">"
+
+
 def read_fasta(path: str | os.PathLike[str]) -> Iterator[Record]:
     """The entries of a FASTA file, plain or compressed, one after the other."""
     name = os.fspath(path)
