@@ -210,11 +210,9 @@ class SmoothObjective(Objective):
 
     def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint:
         """The point + t·direction."""
-        return ScoredPoint(
-            point.w + t * direction.w,
-            point.intercept + t * direction.intercept,
-            point.scores + t * direction.scores,
-        )
+        scores = t * direction.scores
+        scores += point.scores
+        return ScoredPoint(point.w + t * direction.w, point.intercept + t * direction.intercept, scores)
 
     def smoothed_ray(
         self, point: ScoredPoint, direction: ScoredPoint, t: float, h: float

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
@@ -201,7 +200,6 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
         self._check_multi_class()
         X, y = validation.check_examples(self, X, y)
-        check_classification_targets(y)
         self.classes_, codes = validation.check_many_labels(y)
         weights = validation.check_weights(sample_weight, X, self.class_weight, self.classes_, y)
         if self.multi_class == "crammer_singer":

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
@@ -140,7 +139,6 @@ warm_start, random_state, on_step
         training = self._training()
         strings, labels = self._strings(X, training.n_threads)
         y = _labels_for(strings, labels if y is None else y, X)
-        check_classification_targets(y)
         self.length_ = strings.length
         source = self._string_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from cutplane.sources import CsrSource, DenseSource, Source
@@ -225,17 +226,26 @@ def _check_row_ends(X: Any) -> None:
 
 def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The classes, sorted, and the class of each example."""
-    classes, codes = check_many_labels(y)
+    classes, codes = _coded_by_table(y) or np.unique(y, return_inverse=True)
+    _check_several(classes)
     return classes, codes.astype(np.intp)
 
 
 def check_many_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """As `check_labels`, the classes of the examples in the smallest type that holds them."""
-    classes, codes = _coded_by_table(y) or np.unique(y, return_inverse=True)
+    """As `check_labels`, the class of each example in the smallest type that holds it; targets are refused."""
+    coded = _coded_by_table(y)
+    if coded is None:
+        check_classification_targets(y)
+        coded = np.unique(y, return_inverse=True)
+    classes, codes = coded
+    _check_several(classes)
+    return classes, codes.astype(np.min_scalar_type(-len(classes)), copy=False)
+
+
+def _check_several(classes: NDArray[Any]) -> None:
     if len(classes) < 2:
         only = classes[:1].tolist()[0]  # a plain value: np.float64(1.0) is no way to name a label
         raise ValueError(f"y has only one class, {only!r}; a classifier needs at least two.")
-    return classes, codes.astype(np.min_scalar_type(-len(classes)), copy=False)
 
 
 def _coded_by_table(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:

@@ -57,6 +57,7 @@ class CuttingPlane:
             if reason is not None:
                 return reason
             _add_plane(ledger, cut)
+            del w_t, cut  # the scores they hold make room for the next ones
 
 
 def _bare(point: Any) -> Point:
