@@ -92,7 +92,10 @@ class NewtonSystem:
         while products < _MOST_PRODUCTS and rz > 0.0:
             product = q + kappa * curvature.product(q)
             products += 1
-            step = rz / float(q @ product)
+            curved = float(q @ product)
+            if not curved > 0.0:  # so short that its square is no number any more
+                break
+            step = rz / curved
             p = p + step * q
             r = r - step * product
             z = self._precondition(r)
