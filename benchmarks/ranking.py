@@ -1,6 +1,6 @@
 """Ranking, ordinal regression and ROC area: seconds to a proven gap of 1e-3, growth with n, and test measures.
 
-    python benchmarks/ranking.py --data DIR [--parts two,growth,queries,ordinal] [--out FILE]
+    python benchmarks/ranking.py --data DIR [--parts two,growth,queries,ordinal,dlib] [--out FILE]
 
 Two ranks: ½|w|² + C·R, R the mean over all pairs, C = 0.01·n, beside our own LinearSVC (hinge, the same C per example)
 and LIBLINEAR. SVM-perf's figures were measured on another machine (benchmarks/elsewhere.py): they are carried over by
@@ -8,7 +8,6 @@ way of LIBLINEAR, which was measured on both, so "SVM-perf here" is an estimate.
 """
 
 import argparse
-import importlib.util
 import json
 import sys
 import warnings
@@ -21,13 +20,15 @@ import numpy as np
 # So that it runs as a file too, not only with -m.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import datasets, elsewhere, measure, peers, ranking_data
+from benchmarks import datasets, dlib_peer, elsewhere, measure, peers, ranking_data
 from cutplane import LinearSVC, OrdinalSVC, RankSVM
 from cutplane.metrics import mean_average_precision, ndcg, pair_accuracy
 
 REPRODUCES = "Joachims 2006, Figure 1 (right): growth of ordinal regression"
 QUICK = ("--parts", "queries", "--repeats", "1")
 
+# SVM-rank -e 0.001 on MQ2008 by C per query, on the same machine: seconds, iterations; gap 0.2 %.
+SVM_RANK_MQ2008 = {0.01: (0.16, 60), 1.0: (1.5, 317)}
 # SVM-perf 3.00 -l 10 -w 3 -e 0.1, seconds on the machine of benchmarks/elsewhere.py, at C = 0.01 per example.
 SVM_PERF_TWO_RANKS = {"mnist": (8.2, 120, 50.475), "covtype": (46.0, 166, 2250.30)}
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 5_000_000)
@@ -174,9 +175,26 @@ def queries(name: str, options: argparse.Namespace) -> list[dict]:
                 "gap": model.gap_,
                 "peer": {"seconds": peer_seconds, "pairs": used},
                 "test": measures,
+                "svm_rank_elsewhere": SVM_RANK_MQ2008.get(C) if name == "mq2008" else None,
             }
         )
     return rows
+
+
+def mean_absolute_errors(d: ranking_data.Ranked) -> dict[str, float]:
+    """Of what scikit-learn offers for ordered classes: a regression rounded to classes, and a classifier."""
+    from sklearn.linear_model import LogisticRegression, RidgeCV
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler().fit(d.X)
+    X, X_test = scaler.transform(d.X), scaler.transform(d.X_test)
+    ridge = RidgeCV(np.logspace(-2, 4, 13)).fit(X, d.y)
+    rounded = np.clip(np.rint(ridge.predict(X_test)), d.y.min(), d.y.max())
+    logistic = LogisticRegression(max_iter=2000).fit(X, d.y)
+    return {
+        "ridge, rounded": float(np.abs(rounded - d.y_test).mean()),
+        "logistic": float(np.abs(logistic.predict(X_test) - d.y_test).mean()),
+    }
 
 
 def ordinal(name: str, options: argparse.Namespace) -> dict:
@@ -194,6 +212,7 @@ def ordinal(name: str, options: argparse.Namespace) -> dict:
         "iterations": model.n_iter_,
         "gap": model.gap_,
         "mean_absolute_error": float(np.abs(model.predict(d.X_test) - d.y_test).mean()),
+        "peer_mean_absolute_error": mean_absolute_errors(d),
         "pair_accuracy": pair_accuracy(d.y_test, model.score_samples(d.X_test)),
         "peer": {"seconds": peer_seconds, "rows": len(few), "pairs": used},
         "peer_pair_accuracy": pair_accuracy(d.y_test, d.X_test @ w),
@@ -231,11 +250,12 @@ def text(result: dict) -> str:
         rows = [
             [row["data"], row["C"], row["pairs"], *(measure.median(row["seconds"][w]) for w in ("auto", "oca", "cpa"))]
             + [row["iterations"]["oca"], row["iterations"]["cpa"], row["peer"]["seconds"]]
+            + ["{} ({})".format(*row["svm_rank_elsewhere"]) if row.get("svm_rank_elsewhere") else None]
             + [row["test"][who][m] for m in ("ndcg@10", "pair_accuracy") for who in row["test"]]
             for row in result["queries"]
         ]
         header = ["data", "C", "pairs", "auto s", "OCA s", "CPA s", "OCA it.", "CPA it.", "LIBLINEAR on pairs s"]
-        header += ["NDCG@10", "its NDCG@10", "pair acc.", "its pair acc."]
+        header += ["SVM-rank elsewhere s (it.)", "NDCG@10", "its NDCG@10", "pair acc.", "its pair acc."]
         parts.append(measure.table(header, rows))
     if result.get("ordinal"):
         rows = [
@@ -245,14 +265,28 @@ def text(result: dict) -> str:
                 measure.median(row["seconds"]),
                 row["gap"],
                 row["mean_absolute_error"],
+                *row["peer_mean_absolute_error"].values(),
                 row["pair_accuracy"],
                 row["peer"]["seconds"],
                 row["peer_pair_accuracy"],
             ]
             for row in result["ordinal"]
         ]
-        header = ["data", "n", "seconds", "gap", "test MAE", "test pair acc.", "LIBLINEAR on pairs s", "its pair acc."]
+        header = [
+            "data",
+            "n",
+            "seconds",
+            "gap",
+            "test MAE",
+            "ridge's",
+            "logistic's",
+            "test pair acc.",
+            "LIBLINEAR on pairs s",
+            "its pair acc.",
+        ]
         parts.append(measure.table(header, rows))
+    if result.get("dlib"):
+        parts.append(dlib_peer.table(result["dlib"]))
     return "\n\n".join(parts)
 
 
@@ -260,22 +294,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder of the published data files (default: $CUTPLANE_DATA)")
     parser.add_argument("--cache", default=datasets.DEFAULT_CACHE, help="folder of the parsed data (%(default)s)")
-    parser.add_argument("--parts", default="two,growth,queries,ordinal", help="comma-separated (%(default)s)")
+    parser.add_argument("--parts", default="two,growth,queries,ordinal,dlib", help="comma-separated (%(default)s)")
     parser.add_argument("--sizes", type=lambda t: tuple(map(int, t.split(","))), default=SIZES, help="of growth")
     parser.add_argument("--repeats", type=int, default=3, help="alternating timings (%(default)s)")
     parser.add_argument("--budget", type=float, default=30.0, help="seconds of alternating per cell (%(default)s)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=measure.RESULTS / "ranking.json", help="JSON file (%(default)s)")
     options = parser.parse_args()
-    dlib = "present, not timed" if importlib.util.find_spec("dlib") else "missing"
     # Parts of an earlier run are kept where others are asked for.
     result = json.loads(options.out.read_text()) if options.out.exists() else {}
-    result |= {"machine": measure.machine(), "threads": options.threads, "peers": {"dlib": dlib}}
+    result |= {"machine": measure.machine(), "threads": options.threads, "peers": {"dlib": dlib_peer.version()}}
     steps = {
         "two": lambda: [two_ranks(name, options) for name in ("covtype", "mnist")],
         "growth": lambda: [growth(levels, options) for levels in (2, 5, 0)],
         "queries": lambda: [row for name in ranking_data.QUERIES for row in queries(name, options)],
         "ordinal": lambda: [ordinal(name, options) for name in ranking_data.ORDINAL],
+        "dlib": lambda: [] if dlib_peer.MISSING else dlib_peer.measure_all(options),
     }
     for part in options.parts.split(","):
         result[part] = steps[part]()

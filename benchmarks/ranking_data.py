@@ -73,7 +73,10 @@ ORDINAL = {
     "abalone": ("abalone.data.txt.gz", ",", 0, -1),
     "casp": ("CASP.csv.gz", ",", 1, 0),
     "cal_housing": ("cal_housing.arff.gz", ",", 0, -1),
+    "compactiv": ("compactiv.dat.gz", ",", 0, -1),
     "house_8L": ("house_8L.tsv.gz", "\t", 1, -1),
+    "housing": ("housing.arff.gz", ",", 0, -1),
+    "wine_red": ("winequality-red.csv.gz", ";", 1, -1),
     "wine_white": ("winequality-white.csv.gz", ";", 1, -1),
 }
 

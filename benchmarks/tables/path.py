@@ -22,7 +22,7 @@ def readme(result: dict) -> str:
                 f"{path / dearest:.1f}",
                 f"{liblinear:.2g} s",
                 f"{liblinear / path:.2g}x",
-                f"{sum(theirs['arrived'])} of {len(theirs['arrived'])}",
+                f"{sum(above <= 1e-3 for above in theirs['above'])} of {len(theirs['above'])}",
                 f"{max(theirs['above']):.1%}",
             ]
         )

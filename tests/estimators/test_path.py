@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.metrics import get_scorer, make_scorer, mean_absolute_error
+from sklearn.metrics import f1_score, get_scorer, make_scorer, mean_absolute_error
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 
 import cutplane
@@ -109,15 +109,18 @@ def test_scores_are_those_of_a_grid_search(loss, scoring):
     assert ours.predict(X).tolist() == LinearSVC(ours.C_, loss=loss, tol=1e-7).fit(X, Y).predict(X).tolist()
 
 
-def test_scores_of_several_classes_and_weights():
-    weights = np.linspace(0.5, 1.5, 240)
-    model = LinearSVCCV([0.1], cv=KFold(4), class_weight="balanced", n_jobs=2).fit(X, THREE, weights)
-    assert model.scores_.shape == (1, 4)
-    train, test = next(KFold(4).split(X))
-    # Balanced over all examples, as in `fit`: the fold's own balance would be another problem.
-    single = LinearSVC(0.1, class_weight="balanced").fit(X, THREE, weights)
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 1.5, 240)])
+def test_balanced_weights_are_those_of_the_training_rows(weights):
+    """Folds whose classes are out of proportion: each is balanced as a fit on its rows would be."""
+    order = np.argsort(THREE + 0.3 * RNG.normal(size=240), kind="stable")
+    folds = [(order[:200], order[200:]), (order[60:], order[:60])]
+    balanced = {"class_weight": "balanced", "tol": 1e-7}
+    model = LinearSVCCV([0.03], cv=folds, n_jobs=2, scoring="f1_macro", **balanced).fit(X, THREE, weights)
+    for score, (train, test) in zip(model.scores_[0], folds, strict=True):
+        alone = LinearSVC(0.03, **balanced).fit(X[train], THREE[train], None if weights is None else weights[train])
+        assert score == pytest.approx(f1_score(THREE[test], alone.predict(X[test]), average="macro"), abs=1e-3)
+    single = LinearSVC(0.03, **balanced).fit(X, THREE, weights)
     assert model.objective_ == pytest.approx(single.objective_)
-    assert len(train) + len(test) == 240
 
 
 @pytest.mark.parametrize("scaling", [None, 2.0])

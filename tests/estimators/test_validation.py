@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from cutplane import LinearSVC
+from cutplane.estimators import validation
 from cutplane.estimators.validation import check_labels, check_many_labels
 from cutplane.solvers.ledger import Ledger
 
@@ -177,12 +178,24 @@ def test_unsorted_and_duplicate_indices_are_put_in_order(index: type) -> None:
         ),
         shape=X.shape,
     )
-    for matrix in (unsorted, halves):
+    for matrix, words in ((unsorted, []), (halves, ["X has duplicate column indices; a copy"])):
         stored = matrix.data.copy()
-        with pytest.warns(UserWarning, match="unsorted or duplicate column indices; a sorted copy"):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             model = LinearSVC().fit(matrix, y)
+        assert [str(each.message)[: len(word)] for each, word in zip(caught, words, strict=True)] == words
         np.testing.assert_array_equal(model.coef_, good.coef_)
         np.testing.assert_array_equal(matrix.data, stored)
+
+
+def test_a_large_sorted_copy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = data()
+    unsorted = sp.csr_array(X)
+    unsorted.indices = unsorted.indices.reshape(-1, 3)[:, ::-1].ravel()
+    unsorted.data = unsorted.data.reshape(-1, 3)[:, ::-1].ravel().copy()
+    monkeypatch.setattr(validation, "_LARGE_COPY", 100)
+    with pytest.warns(UserWarning, match="unsorted column indices; a sorted copy of 120 entries"):
+        LinearSVC().fit(unsorted, y)
 
 
 @pytest.mark.parametrize("method", ["auto", "newton", "oca", "cpa"])

@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.model_selection import check_cv
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 
 from cutplane import _core
@@ -74,13 +75,38 @@ class _Scored:
 class _Fold:
     """One fold: the path on its training rows, scored on the others."""
 
-    def __init__(self, model: Any, training: Training, prepared: Prepared, source: Source, scorer: Any) -> None:
+    def __init__(
+        self,
+        model: Any,
+        training: Training,
+        prepared: Prepared,
+        source: Source,
+        scorer: Any,
+        sample_weight: Array | None = None,
+    ) -> None:
         self._model, self._training, self._prepared = model, training, prepared
-        self._source, self._scorer = source, scorer
+        self._source, self._scorer, self._sample_weight = source, scorer, sample_weight
 
     def scores(self, grid: Sequence[float], train: Any, test: Any) -> list[float]:
         """The score of each C of the grid."""
         rows, others = (np.sort(np.asarray(part, dtype=np.int64)) for part in (train, test))
+        return self._balanced(rows)._scores(grid, rows, others)
+
+    def _balanced(self, rows: Any) -> _Fold:
+        """With ``class_weight="balanced"``: weights by the classes of the training rows, as a fit on these has them."""
+        if getattr(self._model, "class_weight", None) != "balanced":
+            return self
+        y, given = self._prepared.y, self._sample_weight
+        part = None if given is None else given[rows]
+        present = np.unique(y[rows])
+        factors = compute_class_weight("balanced", classes=present, y=y[rows], sample_weight=part)
+        weights = np.ones(len(y)) if given is None else given.copy()
+        weights[rows] *= factors[np.searchsorted(present, y[rows])]
+        model = clone(self._model).set_params(class_weight=None)
+        prepared = model._prepare(self._training, self._prepared.X, y, weights)
+        return _Fold(model, self._training, prepared, self._source, self._scorer)
+
+    def _scores(self, grid: Sequence[float], rows: Any, others: Any) -> list[float]:
         runs = path_results(self._model, self._training, self._prepared, self._source.take(rows), grid, rows)
         beyond = self._source.take(others)
         return [self._score(beyond, others, [run[k] for run in runs]) for k in range(len(grid))]
@@ -120,7 +146,8 @@ def _choose(
     workers = min(threads, len(folds)) if own and model.on_step is None else 1
     each = max(1, threads // workers)
     model.set_params(n_jobs=each)
-    fold = _Fold(model, replace(training, n_threads=each), prepared, model._source(prepared.X, each), scorer)
+    source, given = model._source(prepared.X, each), None if sample_weight is None else np.asarray(sample_weight)
+    fold = _Fold(model, replace(training, n_threads=each), prepared, source, scorer, given)
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         runs = [pool.submit(fold.scores, grid, train, test) for train, test in folds]
         scores = np.array([run.result() for run in runs]).T

@@ -16,6 +16,8 @@ from cutplane.sources import CsrSource, DenseSource, Source
 from cutplane.sources.mapped import MappedSource
 
 Array = NDArray[np.float64]
+# Bytes from which on a copy that a user could save is told of.
+_LARGE_COPY = 1_000_000_000
 
 # Labels that are whole numbers in a range of this size are told apart by a table, some at a time.
 _TABLE = 1 << 16
@@ -200,14 +202,25 @@ def _canonical(X: Any) -> Any:
     fresh = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=False)
     if fresh.has_canonical_format:
         return X
-    warnings.warn(
-        "X has unsorted or duplicate column indices; a sorted copy with duplicates added up is used. "
-        "Call X.sum_duplicates() to save the copy.",
-        UserWarning,
-        stacklevel=4,
-    )
     fresh = fresh.copy()
-    fresh.sum_duplicates()
+    fresh.sort_indices()
+    # Sorted and not canonical: there are duplicates. Vectorisers of text leave indices unsorted: nobody's mistake, and
+    # the copy is worth a word only where it is large.
+    if not fresh.has_canonical_format:
+        warnings.warn(
+            "X has duplicate column indices; a copy with duplicates added up is used. "
+            "Call X.sum_duplicates() to save the copy.",
+            UserWarning,
+            stacklevel=4,
+        )
+        fresh.sum_duplicates()
+    elif fresh.data.nbytes + fresh.indices.nbytes > _LARGE_COPY:
+        warnings.warn(
+            f"X has unsorted column indices; a sorted copy of {fresh.nnz} entries is used. "
+            "Call X.sort_indices() to save the copy.",
+            UserWarning,
+            stacklevel=4,
+        )
     return fresh
 
 

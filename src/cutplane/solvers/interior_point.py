@@ -213,6 +213,8 @@ def finish(objective: Any, ledger: Ledger, point: Any, radius: float, most: int)
             problem = objective.near_hinges(point, radius, most)
             interior = InteriorPoint(problem, ledger.C, point.w, point.intercept)
             interior.run(_FRACTION * ledger.allowed_fraction * abs(ledger.upper), ledger)
+        if not np.isfinite(interior.dual).all():  # of huge features: their weights' squares underflow
+            return "stalled"
         with ledger.phase("cut"):
             plane = problem.plane(interior.dual / interior.bound)
         v = ledger.C * plane.slope

@@ -60,25 +60,26 @@ class MatrixSource(Source):
         return self._matrix.curvature(rows, weights, v, self._n_threads)
 
     @property
-    def _per_row(self) -> float:
+    def per_row(self) -> float:
+        """Entries of a row, on average; at least 1."""
         return max(1.0, self._matrix.entries / max(self.shape[0], 1))
 
     @property
     def _sparse_products(self) -> bool:
         """Whether outer products of the entries beat a BLAS: per_row² / 2 scattered additions against d² / 16."""
-        return self._per_row**2 * 8 < self.shape[1] ** 2 or self.shape[1] < 32
+        return self.per_row**2 * 8 < self.shape[1] ** 2 or self.shape[1] < 32
 
     @property
     def gram_cost(self) -> float:
         """What `gram` costs, in calls of `curvature` on the same rows: measured, roughly."""
         if self._sparse_products:
-            return max(2.0, self._per_row / 4)
-        return max(2.0, self.shape[1] ** 2 / (150 * self._per_row))
+            return max(2.0, self.per_row / 4)
+        return max(2.0, self.shape[1] ** 2 / (150 * self.per_row))
 
     @property
     def gram_work(self) -> float:
         """What a row costs in `gram`, in multiplications of a BLAS; a scattered addition takes as long as sixty."""
-        return 30.0 * self._per_row**2 if self._sparse_products else float(self.shape[1]) ** 2
+        return 30.0 * self.per_row**2 if self._sparse_products else float(self.shape[1]) ** 2
 
     def gram(self, rows: Rows, weights: Array) -> Array:
         """Sum over `rows` of weights[i] x_i x_i'; only the lower triangle is meant to be read."""
