@@ -1,5 +1,6 @@
 // One build for every CPU: a function marked CUTPLANE_MULTIVERSION is compiled for the baseline and
-// for newer instruction sets, and the loader picks the version the machine can run.
+// for newer instruction sets, and the loader picks the version the machine can run. It must not
+// throw: compilers may take calls of it never to.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
