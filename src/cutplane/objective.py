@@ -154,6 +154,8 @@ class SmoothObjective(Objective):
     """
 
     risk: RoundedRisk
+    #: How many epochs of dual ascent Newton's method is worth, as they are promised early on.
+    newton_epochs: float = 27.0
 
     def __init__(
         self,

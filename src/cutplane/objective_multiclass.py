@@ -82,6 +82,7 @@ class MulticlassObjective(SmoothObjective):
 
     risk: Multiclass
     source: ClassScores  # type: ignore[assignment]
+    newton_epochs = 50.0  # its systems are larger by the square of the classes
 
     def __init__(
         self,
