@@ -154,8 +154,6 @@ class SmoothObjective(Objective):
     """
 
     risk: RoundedRisk
-    #: How many epochs of dual ascent Newton's method is worth, as they are promised early on.
-    newton_epochs: float = 27.0
 
     def __init__(
         self,
@@ -179,6 +177,14 @@ class SmoothObjective(Objective):
     def newton_pays(self) -> bool:
         """Whether Newton's method is worth trying: it works on copies of the examples near their kinks."""
         return not self.source.streamed
+
+    @property
+    def ascent_epochs(self) -> tuple[float, float] | None:
+        """Epochs of dual ascent, promised early on and as they turn out, above which others arrive sooner.
+
+        None: what holds for two classes.
+        """
+        return None
 
     def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
         """The risk rounded over h at a point, and the plane below the risk itself that it gives."""

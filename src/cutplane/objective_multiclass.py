@@ -82,7 +82,6 @@ class MulticlassObjective(SmoothObjective):
 
     risk: Multiclass
     source: ClassScores  # type: ignore[assignment]
-    newton_epochs = 50.0  # its systems are larger by the square of the classes
 
     def __init__(
         self,
@@ -102,6 +101,13 @@ class MulticlassObjective(SmoothObjective):
     def newton_pays(self) -> bool:
         """Only with a factor of the curvature: without, conjugate gradients need hundreds of products a step."""
         return self.dimension <= LARGEST_FACTOR
+
+    @property
+    def ascent_epochs(self) -> tuple[float, float] | None:
+        """Systems are larger than those of two classes; where weights are fewer than examples, so are OCA's planes."""
+        if self.newton_pays:
+            return 50.0, 150.0
+        return (150.0, 400.0) if self.dimension < self.examples else None
 
     def at(self, w: Array) -> ScoredPoint:
         """The point w with its best intercepts: one pass over the data."""
