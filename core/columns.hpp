@@ -6,17 +6,25 @@
 
 namespace cutplane {
 
-// out[0..W) = sum over the row's entries of value * w[feature * m + 0..W). each(f) calls f(value,
-// feature) for every entry.
+// From so many columns on, one set of sums keeps the processor busy; two sets take too many
+// registers.
+inline constexpr int kTwoSets = 16;
+
+// out[0..W) = sum over the row's entries of value * w[feature * m + 0..W). each(f, g) calls
+// f(value, feature) and g(value, feature) in turn for the entries: few columns are summed up in two
+// sets, for one addition has to wait for the one before.
 template <int W, class Each>
 CUTPLANE_INLINE void dot_columns(const Each& each, const double* w, index_t m, double* out) {
-  double sum[W] = {};
-  each([&](double value, index_t feature) __attribute__((always_inline)) {
-    const double* row = w + feature * m;
+  double sum[W] = {}, second[W] = {};
+  const auto add_to = [w, m](double* to) {
+    return [=](double value, index_t feature) __attribute__((always_inline)) {
+      const double* row = w + feature * m;
 #pragma omp simd
-    for (int j = 0; j < W; ++j) sum[j] += value * row[j];
-  });
-  for (int j = 0; j < W; ++j) out[j] = sum[j];
+      for (int j = 0; j < W; ++j) to[j] += value * row[j];
+    };
+  };
+  each(add_to(sum), add_to(W <= kTwoSets ? second : sum));
+  for (int j = 0; j < W; ++j) out[j] = W <= kTwoSets ? sum[j] + second[j] : sum[j];
 }
 
 // Columns are padded to whole vectors: so many fit into registers at once.
@@ -50,11 +58,12 @@ CUTPLANE_INLINE void dot_all_columns(const Each& each, const double* w, index_t 
       return dot_columns<kRegisterColumns>(each, w, m, out);
   }
   for (index_t j = 0; j < m; ++j) out[j] = 0.0;
-  each([&](double value, index_t feature) __attribute__((always_inline)) {
+  const auto add = [&](double value, index_t feature) __attribute__((always_inline)) {
     const double* row = w + feature * m;
 #pragma omp simd
     for (index_t j = 0; j < m; ++j) out[j] += value * row[j];
-  });
+  };
+  each(add, add);
 }
 
 // out[c] = sum over the row's entries of value * w[feature * m + at[c]], for a few columns.

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "core/ascent_scale.hpp"
 
 namespace cutplane {
 
@@ -13,21 +14,13 @@ DualAscent::DualAscent(const Matrix& matrix, const std::int8_t* y, const double*
   state_.y = y;
   state_.upper = upper;
   state_.upper_all = upper_all;
-  state_.per_curvature.resize(n);
-  matrix.squared_norms(state_.per_curvature.data(), n_threads);
+  AscentScale scale(matrix, intercept, n_threads);
+  state_.per_curvature = std::move(scale.per_curvature);
+  state_.bias = scale.bias;
+  mean_square_ = scale.mean_square;
   state_.alpha.assign(n, 0.0);
   state_.v.assign(matrix.cols(), 0.0);
-  const double sum = std::accumulate(state_.per_curvature.begin(), state_.per_curvature.end(), 0.0);
-  mean_square_ = sum / static_cast<double>(n);
-  // A constant feature as long as a typical example: the intercept then moves at the pace of the
-  // weights.
-  if (intercept) state_.bias = std::sqrt(std::max(mean_square_, 1e-12));
-  for (double& value : state_.per_curvature) {
-    const double curvature = value + state_.bias * state_.bias;
-    value = curvature > 0.0 ? 1.0 / curvature : 0.0;
-  }
-  state_.order.resize(n);
-  std::iota(state_.order.begin(), state_.order.end(), 0);
+  state_.order = identity_order(n);
   state_.random = seed;
   unshrink();
 }

@@ -52,25 +52,10 @@ def readme(result: dict) -> str:
         '`multi_class="crammer_singer"`: seconds of ours to a proven gap of 1e-3 / of LIBLINEAR `-s 4` at the loosest '
         "tolerance that comes as close to the optimum (`>`: not there when it was ended), by C per example, the "
         "geometric mean of LIBLINEAR's over ours, and our least test error over C. Over all of these LIBLINEAR takes "
-        f"{ratios['0.001']:.2f} times as long, to 1 % {ratios['0.01']:.2f} times. {_ways(result)}"
+        f"{ratios['0.001']:.2f} times as long, to 1 % {ratios['0.01']:.2f} times. OCAM against plain "
+        "cutting planes: [multiclass-cuts.md](docs/results/multiclass-cuts.md). "
         f"2 threads (LIBLINEAR has one), {result['machine']['cpu']}, {result['machine']['date']}."
     )
     header = ["data", *(f"C = {C:g}" for C in CS), "ratio", "error"]
-    command = "python benchmarks/multiclass.py --data DIR --ways"
+    command = "python benchmarks/multiclass.py --data DIR"
     return section("Several classes at once", command, words, markdown_table(header, rows))
-
-
-def _ways(result: dict) -> str:
-    """How pure cutting planes compare, where both came to an end in the time they had."""
-    both = [
-        (cell["ours"]["CPA 0.01"], cell["ours"]["OCAM exact 0.01"])
-        for cell in result["cells"]
-        if "CPA 0.01" in cell["ours"] and cell["data"] in TITLES
-    ]
-    arrived = [cpa["seconds"] / oca["seconds"] for cpa, oca in both if oca["gap"] <= 0.01]
-    if not arrived:
-        return ""
-    return (
-        f"Of pure cutting planes to 1 %, plain ones (CPA) take {geometric_mean(arrived):.2g} times as long as OCAM "
-        f"(geometric mean of {len(arrived)}, at least). "
-    )

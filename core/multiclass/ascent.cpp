@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/ascent_scale.hpp"
 #include "core/columns.hpp"
 
 namespace cutplane {
@@ -39,24 +40,16 @@ BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const st
   state_.cost = cost;
   state_.upper = upper;
   state_.upper_all = upper_all;
-  state_.per_curvature.resize(n);
-  matrix.squared_norms(state_.per_curvature.data(), n_threads);
-  const double sum = std::accumulate(state_.per_curvature.begin(), state_.per_curvature.end(), 0.0);
-  mean_square_ = sum / static_cast<double>(n);
-  // A constant feature as long as a typical example: the intercepts then move at the pace of the
-  // weights.
-  if (intercept) state_.bias = std::sqrt(std::max(mean_square_, 1e-12));
-  for (double& value : state_.per_curvature) {
-    const double curvature = value + state_.bias * state_.bias;
-    value = curvature > 0.0 ? 1.0 / curvature : 0.0;
-  }
+  AscentScale scale(matrix, intercept, n_threads);
+  state_.per_curvature = std::move(scale.per_curvature);
+  state_.bias = scale.bias;
+  mean_square_ = scale.mean_square;
   state_.u.assign(n * classes, 0.0);
   for (index_t i = 0; i < n; ++i) state_.u[i * classes + y[i]] = upper ? upper[i] : upper_all;
   state_.v = LargeArray(static_cast<std::size_t>(matrix.cols() * state_.columns));
   state_.bias_weight.assign(state_.columns, 0.0);
   state_.bias_center.assign(state_.columns, 0.0);
-  state_.order.resize(n);
-  std::iota(state_.order.begin(), state_.order.end(), 0);
+  state_.order = identity_order(n);
   state_.random = seed;
   const bool wide = classes >= kManyClasses;
   state_.class_lists.resize((wide ? n : 1) * classes);

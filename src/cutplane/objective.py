@@ -178,6 +178,14 @@ class SmoothObjective(Objective):
         """Whether Newton's method is worth trying: it works on copies of the examples near their kinks."""
         return not self.source.streamed
 
+    @property
+    def ascent_epochs(self) -> tuple[float, float] | None:
+        """Epochs of dual ascent, promised early on and as they turn out, above which others arrive sooner.
+
+        None: what holds for two classes.
+        """
+        return None
+
     def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
         """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
         s = self.risk.smoothed(point.scores, h)

@@ -102,6 +102,13 @@ class MulticlassObjective(SmoothObjective):
         """Only with a factor of the curvature: without, conjugate gradients need hundreds of products a step."""
         return self.dimension <= LARGEST_FACTOR
 
+    @property
+    def ascent_epochs(self) -> tuple[float, float] | None:
+        """Systems are larger than those of two classes; where weights are fewer than examples, so are OCA's planes."""
+        if self.newton_pays:
+            return 50.0, 150.0
+        return (150.0, 400.0) if self.dimension < self.examples else None
+
     def at(self, w: Array) -> ScoredPoint:
         """The point w with its best intercepts: one pass over the data."""
         return self.settle(self.score(w, 0.0))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
 import cutplane
 from cutplane import LinearSVC
+from cutplane.testing import check_certificate
 
 TREE_COST = 4.0  # of a mistake between branches; 1 within
 
@@ -52,6 +54,42 @@ def test_free_intercepts_take_any_shift_of_the_features() -> None:
     here, there = joint(tol=1e-6).fit(X, y), joint(tol=1e-6).fit(X + 5.0, y)
     assert here.objective_ == pytest.approx(there.objective_, rel=2e-6)
     assert here.objective_ < joint(tol=1e-6, intercept_scaling=1.0).fit(X, y).objective_
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("method", ["auto", "cpa"])
+def test_weights_that_must_not_be_negative(method: str, fit_intercept: bool) -> None:
+    X, y = iris()
+    codes, chosen, C = np.unique(y, return_inverse=True)[1], [0, 2], 0.05
+    W, b = cp.Variable((3, 4)), cp.Variable((1, 3))
+    scores = X @ W.T + (np.ones((150, 1)) @ b if fit_intercept else 0.0)
+    own = cp.sum(cp.multiply(scores, np.eye(3)[codes]), axis=1)
+    losses = cp.max(scores + 1.0 - np.eye(3)[codes], axis=1) - own
+    goal = cp.Minimize(0.5 * cp.sum_squares(W) + C * cp.sum(losses))
+    best = float(cp.Problem(goal, [W[:, chosen] >= 0]).solve(solver=cp.CLARABEL))
+    tol = 1e-4 if method == "auto" else 0.02
+    model = joint(C=C, nonnegative=chosen, method=method, fit_intercept=fit_intercept, tol=tol).fit(X, y)
+    assert model.gap_ <= tol
+    assert np.all(model.coef_[:, chosen] >= 0.0)
+    assert np.any(model.coef_ < 0.0)
+    check_certificate(model.history_, model.objective_, model.lower_bound_, best)
+
+
+def test_bounds_need_three_classes_with_weights_of_their_own() -> None:
+    X, y = iris()
+    with pytest.raises(ValueError, match="three classes and more"):
+        joint(nonnegative=True).fit(X[50:], y[50:])
+    with pytest.raises(ValueError, match="class_features must be None"):
+        joint(nonnegative=True, class_features=np.eye(3)).fit(X, y)
+
+
+def test_a_fit_that_is_ended_early_has_proven_something() -> None:
+    X, y = iris()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = joint(C=10.0, max_iter=1, tol=1e-9).fit(X, y)
+    assert model.stop_reason_ == "max_iter"
+    assert 0.0 < model.history_[-1].lower == model.lower_bound_ <= model.objective_
 
 
 def test_two_classes_are_the_binary_problem() -> None:

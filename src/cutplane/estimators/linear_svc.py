@@ -82,8 +82,8 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     prior : array of shape (n_features,) or (n_classes, n_features) or None, default=None
         Weights w0 to stay close to: ½|w - w0|² takes the place of ½|w|².
     nonnegative : bool, array of indices or of booleans, or None, default=None
-        Features whose weights must not be negative; True is all of them. Planes are then found by cutting planes
-        (``method="oca"`` or ``"cpa"``) alone.
+        Features whose weights must not be negative, for any class; True is all of them. Planes are then found by
+        cutting planes (``method="oca"`` or ``"cpa"``) alone.
     class_weight : dict, "balanced" or None, default=None
         Factors on C by class.
     max_iter : int or None, default=10_000
@@ -214,9 +214,10 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         joint = validation.check_choice("multi_class", self.multi_class, MULTI_CLASS) == "crammer_singer"
         if joint and self.loss != "hinge":
             raise ValueError(f"multi_class='crammer_singer' is for loss='hinge', not loss={self.loss!r}.")
-        for name, value in (("prior", self.prior), ("nonnegative", self.nonnegative)):
-            if joint and value is not None:
-                raise ValueError(f"{name} is for one class at a time: multi_class='ovr', not 'crammer_singer'.")
+        if joint and self.prior is not None:
+            raise ValueError("prior is for one class at a time: multi_class='ovr', not 'crammer_singer'.")
+        if joint and self.nonnegative is not None and self.class_features is not None:
+            raise ValueError("nonnegative is for weights of each class of its own: class_features must be None.")
         for name, value, default in (
             ("cost_matrix", self.cost_matrix, None),
             ("class_features", self.class_features, None),
@@ -232,9 +233,19 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self._decides = None
         joint = CrammerSinger.checked(self.classes_, self.cost_matrix, self.rescaling, self.class_features)
         self._joint = joint
+        if self.nonnegative is not None and len(self.classes_) == 2:
+            raise ValueError(
+                "nonnegative with multi_class='crammer_singer' is for three classes and more: of two, `coef_` is the "
+                "difference; multi_class='ovr' bounds that."
+            )
         check_class_weights(codes, weights, self.classes_)
         problem = partial(joint.risk, codes, weights, training.n_threads)
         return Prepared(X, y, weights, [problem], (codes, self.multi_class, *joint.key))
+
+    def _padded(self, values: NDArray[np.float64], last: float) -> NDArray[np.float64]:
+        """Trained together, every class has the bounds of its features."""
+        padded = super()._padded(values, last)
+        return padded if self._joint is None else np.repeat(padded, len(self.classes_))
 
     def _objective(self, source: Source, risk: Risk) -> Objective:
         if self._joint is None:

@@ -17,6 +17,7 @@ _AMPLE = 2000
 # More features than this make Newton's systems expensive: coordinate ascent is given more time.
 _FEW_FEATURES = 2500
 # Epochs that Newton's method is worth, as they are promised early on and as they turn out; many features make it slow.
+# An objective may know better.
 _EPOCHS, _EPOCHS_IF_WIDE = (27.0, 150.0), (float("inf"), 20_000.0)
 # Where coordinate ascent came this close and examples are cheap, an interior point goes on with those within some
 # widths of their kinks.
@@ -40,7 +41,8 @@ class Auto:
         n, d = objective.examples, objective.dimension
         start = narrowed_start(objective, ledger) if resumed and d <= _FEW_FEATURES else None
         if start is None and n < _AMPLE * d:
-            ascent = DualAscent(self.seed, *(_EPOCHS if d <= _FEW_FEATURES else _EPOCHS_IF_WIDE))
+            usual = _EPOCHS if d <= _FEW_FEATURES else _EPOCHS_IF_WIDE
+            ascent = DualAscent(self.seed, *(objective.ascent_epochs or usual))
             reason = ascent.run(objective, ledger)
             if reason != "stalled":
                 return reason

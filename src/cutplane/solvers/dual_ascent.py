@@ -149,8 +149,8 @@ class DualAscent:
             base = ledger.incumbent or objective.score(np.zeros_like(w), 0.0)
             best = objective.settle(objective.mix(base, point, self.line_search.step(objective, base, point, ledger.C)))
             ledger.offer(best, objective.value(best))
-        # Running sums carry rounding: what is proven is summed up afresh, when it is worth it.
-        if ledger.stopping.proven(ledger.upper, ascent.estimate, ledger.C):
+        # Running sums carry rounding: what is proven is summed up afresh, when it is worth it or the last chance.
+        if ledger.ending or ledger.stopping.proven(ledger.upper, ascent.estimate, ledger.C):
             self._prove(ledger, ascent)
         return ledger.close_iteration(1.0)
 

@@ -93,6 +93,12 @@ class Ledger:
         limit = self.stopping.time_limit
         return limit is not None and self.seconds >= limit
 
+    @property
+    def ending(self) -> bool:
+        """Whether the iteration under way is the last, whatever it proves."""
+        most = self.stopping.max_iter
+        return self.overdue or (most is not None and len(self.history) + 1 >= most)
+
     def close_iteration(self, step: float) -> StopReason | None:
         """Enter an iteration into the history; returns why to stop, if there is a reason."""
         entry = Step(
