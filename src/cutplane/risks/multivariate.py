@@ -183,7 +183,9 @@ class F1Risk(MultivariateRisk):
             b = (below.height - above.height) * self._n / (above.tilt - below.tilt)
             now = line(b)
             meeting = below.height + b * below.tilt / self._n
-            if now.height + b * now.tilt / self._n <= meeting + 1e-15 * max(1.0, abs(meeting)):
+            # Heights are sums of scores: what rounding leaves of them is not a third line.
+            rounding = 1e-14 * max(1.0, abs(below.height), abs(above.height))
+            if now in (below, above) or now.height + b * now.tilt / self._n <= meeting + rounding:
                 return b, below, above
             below, above = (below, now) if now.tilt > 0 else (now, above)
             if not now.tilt:
