@@ -172,8 +172,7 @@ def test_fit_changes_nothing_it_is_given() -> None:
     matrix = sp.csr_array(X)
     matrix.indices = matrix.indices.reshape(-1, 4)[:, ::-1].ravel().copy()
     before = [array.copy() for array in (X, y, weights, matrix.data, matrix.indices)]
-    with pytest.warns(UserWarning, match="unsorted"):
-        LinearSVC().fit(matrix, y, sample_weight=weights)
+    LinearSVC().fit(matrix, y, sample_weight=weights)
     LinearSVC().fit(X, y, sample_weight=weights)
     for array, copied in zip((X, y, weights, matrix.data, matrix.indices), before, strict=True):
         np.testing.assert_array_equal(array, copied)
