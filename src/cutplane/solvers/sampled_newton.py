@@ -97,7 +97,7 @@ class SampledNewton:
         n, d = objective.examples, objective.dimension
         generator = np.random.default_rng(self.seed)
         w, h = np.zeros(d), _FIRST_WIDTH
-        size = max(2000, 20 * d)
+        size = max(2000, 10 * d)
         while size * 2 <= n:
             part = objective.sample(size, generator)
             if part is None:
