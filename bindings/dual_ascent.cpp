@@ -75,6 +75,7 @@ void bind_dual_ascent(nb::module_& m) {
           nb::rv_policy::move)
       .def_prop_ro("mean_square", [](PyDualAscent& self) { return self.ascent->mean_square(); })
       .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
+      .def_prop_ro("gain", [](PyDualAscent& self) { return self.ascent->gain(); })
       .def_prop_ro("intercept", [](PyDualAscent& self) { return self.ascent->intercept(); })
       .def_prop_ro("active", [](PyDualAscent& self) { return self.ascent->active(); });
 }

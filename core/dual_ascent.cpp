@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/ascent_scale.hpp"
+#include "core/vectors.hpp"
 
 namespace cutplane {
 
@@ -61,10 +62,9 @@ void DualAscent::epoch() {
 }
 
 double DualAscent::dual_value() const {
-  double sum = 0, norm = 0;
-  for (double alpha : state_.alpha) sum += alpha;
-  for (double value : state_.v) norm += value * value;
-  return sum - 0.5 * norm;
+  const double* v = state_.v.data();
+  return sum(state_.alpha.data(), std::ssize(state_.alpha), 1) -
+         0.5 * inner(v, v, std::ssize(state_.v), 1);
 }
 
 std::vector<double> DualAscent::coefficients(double scale, bool balanced) const {

@@ -35,6 +35,7 @@ struct Ascent {
   double shrink_above;  // last sweep's extreme violations: beyond them an example at its bound has
                         // settled
   double shrink_below;
+  double gain = 0;  // of the dual value in the last sweep
   std::uint64_t random;
 };
 
@@ -56,6 +57,7 @@ class DualAscent {
 
   double mean_square() const { return mean_square_; }
   double dual_value() const;
+  double gain() const { return state_.gain; }
   // coef_i = -alpha_i y_i * scale; balanced: the heavier side scaled down so that they sum to zero.
   std::vector<double> coefficients(double scale, bool balanced) const;
 

@@ -123,7 +123,7 @@ CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
 template <class Rows>
 CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
   shuffle_runs(state.order, state.active, state.random);
-  double largest = -INFINITY, smallest = INFINITY;
+  double largest = -INFINITY, smallest = INFINITY, gain = 0;
   index_t s = 0;
   while (s < state.active) {
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
@@ -153,14 +153,16 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
     largest = projected > largest ? projected : largest;
     smallest = projected < smallest ? projected : smallest;
     if (projected == 0.0) continue;
-    double next = 0.0;
+    double next = 0.0, curvature = 0.0;
     if (per_curvature > 0.0) {
+      curvature = 1.0 / per_curvature;
       next = alpha - gradient * per_curvature;
       next = next < 0.0 ? 0.0 : (next > upper ? upper : next);
     } else {
       next = gradient < 0.0 ? upper : 0.0;  // an empty row: its loss is 1 whatever w is
     }
     const double change = (next - alpha) * y;
+    gain -= (next - alpha) * (gradient + 0.5 * (next - alpha) * curvature);
     alpha = next;
     if (change != 0.0) {
       rows.axpy(i, change, state.v.data());
@@ -169,6 +171,7 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
   }
   state.shrink_above = largest > 0.0 ? largest : INFINITY;
   state.shrink_below = smallest < 0.0 ? smallest : -INFINITY;
+  state.gain = gain;
 }
 
 inline index_t count_nonzero(const double* values, index_t size, int n_threads) {

@@ -1,5 +1,6 @@
 #include "core/vectors.hpp"
 
+#include <numeric>
 #include <vector>
 
 #include "core/multiversion.hpp"
@@ -13,6 +14,13 @@ CUTPLANE_MULTIVERSION void mix_block(const double* a, const double* b, double t,
                                      index_t n) {
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) out[i] = a[i] + t * (b[i] - a[i]);
+}
+
+CUTPLANE_MULTIVERSION double sum_block(const double* a, index_t n) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t i = 0; i < n; ++i) sum += a[i];
+  return sum;
 }
 
 CUTPLANE_MULTIVERSION double inner_block(const double* a, const double* b, index_t n) {
@@ -33,6 +41,16 @@ CUTPLANE_MULTIVERSION Along along_block(const double* a, const double* b, index_
   return {square, slope};
 }
 
+// body(begin, end) for every block, added up in their order.
+template <class Body>
+double add_blocks(index_t n, int n_threads, Body&& body) {
+  const Blocks blocks = blocks_of(n);
+  std::vector<double> partial(blocks.count);
+  for_blocks(blocks, useful_threads(n_threads, n),
+             [&](index_t k, index_t begin, index_t end) { partial[k] = body(begin, end); });
+  return std::accumulate(partial.begin(), partial.end(), 0.0);
+}
+
 }  // namespace
 
 void mix(const double* a, const double* b, double t, double* out, index_t n, int n_threads) {
@@ -41,15 +59,15 @@ void mix(const double* a, const double* b, double t, double* out, index_t n, int
   });
 }
 
+double sum(const double* a, index_t n, int n_threads) {
+  return add_blocks(n, n_threads,
+                    [&](index_t begin, index_t end) { return sum_block(a + begin, end - begin); });
+}
+
 double inner(const double* a, const double* b, index_t n, int n_threads) {
-  const Blocks blocks = blocks_of(n);
-  std::vector<double> partial(blocks.count);
-  for_blocks(blocks, useful_threads(n_threads, n), [&](index_t k, index_t begin, index_t end) {
-    partial[k] = inner_block(a + begin, b + begin, end - begin);
+  return add_blocks(n, n_threads, [&](index_t begin, index_t end) {
+    return inner_block(a + begin, b + begin, end - begin);
   });
-  double sum = 0.0;
-  for (const double part : partial) sum += part;
-  return sum;
 }
 
 Along along(const double* a, const double* b, index_t n, int n_threads) {

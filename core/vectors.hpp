@@ -8,6 +8,9 @@ namespace cutplane {
 // out = a + t (b - a); out may be a or b.
 void mix(const double* a, const double* b, double t, double* out, index_t n, int n_threads);
 
+// All entries added up.
+double sum(const double* a, index_t n, int n_threads);
+
 // <a, b>
 double inner(const double* a, const double* b, index_t n, int n_threads);
 

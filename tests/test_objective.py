@@ -216,6 +216,19 @@ def test_dual_variables_are_a_plane(intercept: bool) -> None:
         assert ascent.estimate == pytest.approx(C * plane.offset - 0.5 * v @ v, rel=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gain_of_an_epoch_is_what_the_dual_value_rises_by(weighted: bool) -> None:
+    objective = make(5, n=200, intercept=False, weighted=weighted)
+    ascent = objective.dual_ascent(C, seed=0)
+    before = 0.0
+    for _ in range(6):
+        ascent.epoch()
+        assert ascent.last_gain > 0.0
+        assert_allclose(ascent.estimate - before, ascent.last_gain, rtol=1e-6, atol=1e-12)
+        before = ascent.estimate
+
+
+
 @intercepts
 @pytest.mark.parametrize("factor", [0.2, 1.0, 3.0])
 def test_ascent_goes_on_at_another_C(intercept: bool, factor: float) -> None:

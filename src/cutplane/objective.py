@@ -290,6 +290,7 @@ class HingeAscent:
         self._risk = risk
         self._C = C
         self._intercept = intercept
+        self._estimate: float | None = None
         upper = None if risk.weights is None else C * risk.weights
         self._ascent = _core.DualAscent(source.core, risk.y, upper, C * risk.each, intercept, seed, source.n_threads)
         if not self.mean_square < _LARGEST_SQUARE:
@@ -338,6 +339,7 @@ class HingeAscent:
 
     def epoch(self) -> None:
         """One sweep over the examples that have not settled at a bound."""
+        self._estimate = None
         self._ascent.epoch()
 
     def revive(self) -> None:
@@ -352,7 +354,14 @@ class HingeAscent:
     @property
     def estimate(self) -> float:
         """The dual value by the running sums: what `plane` would prove but for rounding and the intercept's balance."""
-        return self._ascent.dual_value
+        if self._estimate is None:
+            self._estimate = self._ascent.dual_value
+        return self._estimate
+
+    @property
+    def last_gain(self) -> float:
+        """What the last epoch added to the dual value."""
+        return self._ascent.gain
 
     @property
     def first_gap(self) -> float:

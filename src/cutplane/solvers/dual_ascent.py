@@ -24,6 +24,9 @@ _SMALL_C = 30.0
 _FIRST_EPOCHS = 5
 # A certificate that has closed the gap to no less than this fraction looks at every example again.
 _HARDLY = 0.9
+# An epoch has gained at most so many times the gap it left, on text and census data alike: after a greater gain than
+# this times the gap aimed at, a certificate is not worth its pass.
+_MOST_GAIN = 12.0
 # Epochs until the next certificate at most, relative to those before it.
 _PATIENT = 0.5
 
@@ -50,6 +53,9 @@ class AscentLike(Protocol):
 
     @property
     def estimate(self) -> float: ...  # noqa: D102
+
+    @property
+    def last_gain(self) -> float: ...  # noqa: D102
 
     @property
     def mean_square(self) -> float: ...  # noqa: D102
@@ -96,7 +102,7 @@ class DualAscent:
         due = 1 if ascent.first_gap <= ledger.allowed_fraction else _FIRST_CERTIFICATE
         while True:
             with ledger.phase("epochs"):
-                while epochs < due:
+                while epochs < due or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent)):
                     ascent.epoch()
                     epochs += 1
             reason = self._certify(objective, ledger, ascent)
@@ -115,7 +121,12 @@ class DualAscent:
             if gaps[-1][1] > _HARDLY * gaps[-2][1]:
                 ascent.revive()
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
-            due = epochs + max(1, int(min(left, _PATIENT * epochs + 1)))
+            due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
+
+    @staticmethod
+    def _far_off(ledger: Ledger, ascent: AscentLike) -> bool:
+        """Whether the last epoch gained so much that the gap cannot be small yet."""
+        return not ledger.ending and ascent.last_gain > _MOST_GAIN * ledger.allowed_fraction * abs(ascent.estimate)
 
     @staticmethod
     def _begin(objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
