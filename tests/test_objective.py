@@ -228,7 +228,6 @@ def test_gain_of_an_epoch_is_what_the_dual_value_rises_by(weighted: bool) -> Non
         before = ascent.estimate
 
 
-
 @intercepts
 @pytest.mark.parametrize("factor", [0.2, 1.0, 3.0])
 def test_ascent_goes_on_at_another_C(intercept: bool, factor: float) -> None:
