@@ -65,6 +65,14 @@ void bind_dual_ascent(nb::module_& m) {
           "alpha"_a, "v"_a, "intercept"_a)
       .def("unshrink", [](PyDualAscent& self) { self.ascent->unshrink(); })
       .def(
+          "unshrink",
+          [](PyDualAscent& self, Vector<const double> scores) {
+            if (scores.shape(0) != static_cast<std::size_t>(self.matrix->rows()))
+              throw std::invalid_argument("one score per example is needed");
+            self.ascent->unshrink(scores.data());
+          },
+          "scores"_a)
+      .def(
           "coefficients",
           [](PyDualAscent& self, double scale, bool balanced) {
             return to_numpy(self.ascent->coefficients(scale, balanced));

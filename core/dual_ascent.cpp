@@ -32,6 +32,16 @@ void DualAscent::unshrink() {
   state_.shrink_below = -INFINITY;
 }
 
+void DualAscent::unshrink(const double* scores) {
+  for (index_t s = state_.active; s < std::ssize(state_.order); ++s) {
+    const std::int32_t e = state_.order[s];
+    const double gradient = state_.y[e] * scores[e] - 1.0;
+    const double upper = state_.upper ? state_.upper[e] : state_.upper_all;
+    if (state_.alpha[e] > 0.0 ? gradient > 0.0 : gradient < 0.0 && upper > 0.0)
+      std::swap(state_.order[s], state_.order[state_.active++]);
+  }
+}
+
 void DualAscent::start(double fraction, const double* all) {
   double balance = 0;
   for (std::size_t i = 0; i < state_.alpha.size(); ++i) {

@@ -52,8 +52,10 @@ class DualAscent {
   void resume(const double* alpha, const double* v, double intercept);
   // One sweep over the active examples.
   void epoch();
-  // Shrunken examples come back.
+  // Shrunken examples come back: all of them, or those that the scores at v show to have left their
+  // bounds too early.
   void unshrink();
+  void unshrink(const double* scores);
 
   double mean_square() const { return mean_square_; }
   double dual_value() const;

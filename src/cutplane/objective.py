@@ -342,9 +342,12 @@ class HingeAscent:
         self._estimate = None
         self._ascent.epoch()
 
-    def revive(self) -> None:
-        """Look at every example again."""
-        self._ascent.unshrink()
+    def revive(self, point: ScoredPoint | None = None) -> None:
+        """Look at every example again, or at those that must not rest, as the scores at the weights reached tell."""
+        if point is None:
+            self._ascent.unshrink()
+        else:
+            self._ascent.unshrink(point.scores)
 
     @property
     def weights(self) -> tuple[Array, float]:

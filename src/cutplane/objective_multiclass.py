@@ -279,9 +279,10 @@ class MulticlassAscent:
         self._dual_value = None
         self._ascent.epoch()
 
-    def revive(self) -> None:
-        """Look at every example again."""
-        self._ascent.unshrink()
+    def revive(self, point: ScoredPoint | None = None) -> None:
+        """Look at every example again; those that must not rest are not told apart."""
+        if point is None:
+            self._ascent.unshrink()
 
     @property
     def weights(self) -> tuple[Array, Array]:

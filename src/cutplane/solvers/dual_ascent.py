@@ -27,6 +27,8 @@ _HARDLY = 0.9
 # An epoch has gained at most so many times the gap it left, on text and census data alike: after a greater gain than
 # this times the gap aimed at, a certificate is not worth its pass.
 _MOST_GAIN = 12.0
+# Features per example from which weights are also scaled.
+_WIDE = 0.25
 # Epochs until the next certificate at most, relative to those before it.
 _PATIENT = 0.5
 
@@ -46,7 +48,7 @@ class AscentLike(Protocol):
 
     def epoch(self) -> None: ...  # noqa: D102
 
-    def revive(self) -> None: ...  # noqa: D102
+    def revive(self, point: Any = None) -> None: ...  # noqa: D102
 
     @property
     def weights(self) -> tuple[Array, float]: ...  # noqa: D102
@@ -154,16 +156,25 @@ class DualAscent:
     def _certify(self, objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
         w, intercept = ascent.weights
         with ledger.phase("scores"):
-            point = objective.settle(objective.score(w, intercept))
+            point = objective.score(w, intercept)
+            ascent.revive(point)
+            point = objective.settle(point)
         with ledger.phase("line_search"):
-            # The weights of the ascent swing around the optimum: the best point towards them is often much better.
-            base = ledger.incumbent or objective.score(np.zeros_like(w), 0.0)
-            best = objective.settle(objective.mix(base, point, self.line_search.step(objective, base, point, ledger.C)))
-            ledger.offer(best, objective.value(best))
+            if ledger.incumbent is None or objective.dimension >= _WIDE * objective.examples:
+                # Where many features can tell most examples apart, what the weights lack is often length alone.
+                point = self._towards(objective, objective.score(np.zeros_like(w), 0.0), point, ledger.C)
+            if ledger.incumbent is not None:
+                # The weights of the ascent swing around the optimum: the best point towards them is often much better.
+                point = self._towards(objective, ledger.incumbent, point, ledger.C)
+            ledger.offer(point, objective.value(point))
         # Running sums carry rounding: what is proven is summed up afresh, when it is worth it or the last chance.
         if ledger.ending or ledger.stopping.proven(ledger.upper, ascent.estimate, ledger.C):
             self._prove(ledger, ascent)
         return ledger.close_iteration(1.0)
+
+    def _towards(self, objective: Any, base: Any, point: Any, C: float) -> Any:
+        """The best point on the way."""
+        return objective.settle(objective.mix(base, point, self.line_search.step(objective, base, point, C)))
 
     @staticmethod
     def _prove(ledger: Ledger, ascent: AscentLike) -> None:
