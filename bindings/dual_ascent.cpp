@@ -72,6 +72,11 @@ void bind_dual_ascent(nb::module_& m) {
             self.ascent->unshrink(scores.data());
           },
           "scores"_a)
+      .def("extrapolate",
+           [](PyDualAscent& self) {
+             nb::gil_scoped_release release;
+             return self.ascent->extrapolate();
+           })
       .def(
           "coefficients",
           [](PyDualAscent& self, double scale, bool balanced) {

@@ -7,10 +7,17 @@
 #include "core/vectors.hpp"
 
 namespace cutplane {
+namespace {
+
+// An extrapolation that meets bounds is tried this often, each time shortened so much.
+constexpr int kTries = 3;
+constexpr double kShorter = 0.25;
+
+}  // namespace
 
 DualAscent::DualAscent(const Matrix& matrix, const std::int8_t* y, const double* upper,
                        double upper_all, bool intercept, std::uint64_t seed, int n_threads)
-    : matrix_(matrix) {
+    : matrix_(matrix), n_threads_(n_threads) {
   const index_t n = matrix.rows();
   state_.y = y;
   state_.upper = upper;
@@ -37,7 +44,7 @@ void DualAscent::unshrink(const double* scores) {
     const std::int32_t e = state_.order[s];
     const double gradient = state_.y[e] * scores[e] - 1.0;
     const double upper = state_.upper ? state_.upper[e] : state_.upper_all;
-    if (state_.alpha[e] > 0.0 ? gradient > 0.0 : gradient < 0.0 && upper > 0.0)
+    if ((gradient > 0.0 && state_.alpha[e] > 0.0) || (gradient < 0.0 && state_.alpha[e] < upper))
       std::swap(state_.order[s], state_.order[state_.active++]);
   }
 }
@@ -69,6 +76,65 @@ void DualAscent::epoch() {
   matrix_.ascend(state_);
   // The step of the method of multipliers.
   state_.bias_center += state_.bias * state_.bias_weight;
+}
+
+double DualAscent::extrapolate() {
+  const Variables now{state_.alpha, state_.v, state_.bias_weight};
+  double step = earlier_.alpha.empty() ? 0.0 : best_step();
+  if (step > 0.0) {
+    const double before = penalised_dual_value();
+    for (int tries = 1;; ++tries, step *= kShorter) {
+      go_on(now, step);
+      if (penalised_dual_value() > before) break;
+      state_.alpha = now.alpha;
+      state_.v = now.v;
+      state_.bias_weight = now.bias_weight;
+      if (tries == kTries) {
+        step = 0.0;
+        break;
+      }
+    }
+  }
+  earlier_ = {state_.alpha, state_.v, state_.bias_weight};
+  return step;
+}
+
+double DualAscent::best_step() const {
+  double rise = 0, square = 0;
+  for (std::size_t e = 0; e < state_.alpha.size(); ++e) rise += state_.alpha[e] - earlier_.alpha[e];
+  for (std::size_t j = 0; j < state_.v.size(); ++j) {
+    const double change = state_.v[j] - earlier_.v[j];
+    rise -= change * state_.v[j];
+    square += change * change;
+  }
+  if (state_.bias > 0.0) {
+    const double change = state_.bias_weight - earlier_.bias_weight;
+    rise -= change * (state_.bias_weight + state_.bias_center / state_.bias);
+    square += change * change;
+  }
+  return square > 0.0 ? rise / square : 0.0;
+}
+
+void DualAscent::go_on(const Variables& now, double step) {
+  const index_t n = std::ssize(now.alpha), d = std::ssize(now.v);
+  std::vector<double> beyond(n);
+  double balance = 0;
+  for (index_t e = 0; e < n; ++e) {
+    const double upper = state_.upper ? state_.upper[e] : state_.upper_all;
+    const double wanted = now.alpha[e] + step * (now.alpha[e] - earlier_.alpha[e]);
+    state_.alpha[e] = std::clamp(wanted, 0.0, upper);
+    beyond[e] = (state_.alpha[e] - wanted) * state_.y[e];
+    balance += state_.alpha[e] * state_.y[e];
+  }
+  matrix_.combine(beyond.data(), 1, state_.v.data(), n_threads_);
+  for (index_t j = 0; j < d; ++j) state_.v[j] += now.v[j] + step * (now.v[j] - earlier_.v[j]);
+  state_.bias_weight = state_.bias * balance;
+}
+
+double DualAscent::penalised_dual_value() const {
+  if (state_.bias == 0.0) return dual_value();
+  return dual_value() -
+         state_.bias_weight * (0.5 * state_.bias_weight + state_.bias_center / state_.bias);
 }
 
 double DualAscent::dual_value() const {

@@ -57,6 +57,10 @@ class DualAscent {
   void unshrink();
   void unshrink(const double* scores);
 
+  // Go on in the direction of all epochs since the last call, as far as the dual value rises;
+  // returns how far, relative to that way.
+  double extrapolate();
+
   double mean_square() const { return mean_square_; }
   double dual_value() const;
   double gain() const { return state_.gain; }
@@ -68,9 +72,24 @@ class DualAscent {
   index_t active() const { return state_.active; }
 
  private:
+  struct Variables {
+    std::vector<double> alpha, v;
+    double bias_weight;
+  };
+  // From the earlier variables through the present ones and on: the best step, were there no
+  // bounds.
+  double best_step() const;
+  // The variables `now` plus `step` times their way from the earlier ones, kept within the bounds.
+  void go_on(const Variables& now, double step);
+  // What the epochs maximise: the dual value, less the penalty of the proximal method of
+  // multipliers.
+  double penalised_dual_value() const;
+
   const Matrix& matrix_;
+  int n_threads_;
   Ascent state_;
   double mean_square_ = 0;
+  Variables earlier_;  // those that extrapolate() left, none at first
 };
 
 }  // namespace cutplane

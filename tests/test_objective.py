@@ -216,6 +216,43 @@ def test_dual_variables_are_a_plane(intercept: bool) -> None:
         assert ascent.estimate == pytest.approx(C * plane.offset - 0.5 * v @ v, rel=1e-12)
 
 
+@intercepts
+@pytest.mark.parametrize("weighted", [False, True])
+def test_extrapolation_keeps_weights_and_duals_together_and_never_loses(intercept: bool, weighted: bool) -> None:
+    objective = make(3, n=300, d=40, intercept=intercept, weighted=weighted)
+    ascent = objective.dual_ascent(2000.0, seed=0)
+    moved = 0
+    for _ in range(12):
+        ascent.epoch()
+        before, weights = ascent.estimate, ascent.weights[0]
+        ascent.extrapolate()
+        moved += not np.array_equal(weights, ascent.weights[0])
+        alpha = -ascent._ascent.coefficients(1.0, False)
+        assert_allclose(ascent.weights[0], objective.source.combine(alpha), rtol=1e-9, atol=1e-9)
+        bounds = 2000.0 * (objective.risk.each if objective.risk.weights is None else objective.risk.weights)
+        assert np.all(alpha * objective.risk.y >= 0.0)
+        assert np.all(alpha * objective.risk.y <= bounds)
+        if not intercept:
+            assert ascent.estimate >= before * (1.0 - 1e-12)
+    assert moved > 3
+
+
+def test_only_examples_that_left_their_bounds_too_early_come_back() -> None:
+    objective = make(1, n=400, intercept=False)
+    ascent = objective.dual_ascent(C, seed=0)
+    for _ in range(30):
+        ascent.epoch()
+    active = ascent._ascent.active
+    assert active < 400
+    y, weights = objective.risk.y, ascent.weights[0]
+    at_upper = -y * ascent._ascent.coefficients(1.0, False) > 0.0
+    settled = ScoredPoint(weights, 0.0, np.where(at_upper, 0.0, 2.0 * y))  # losses at the upper bound, none at zero
+    ascent.revive(settled)
+    assert ascent._ascent.active == active
+    ascent.revive(ScoredPoint(weights, 0.0, np.where(at_upper, 2.0 * y, 0.0)))
+    assert ascent._ascent.active == 400
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gain_of_an_epoch_is_what_the_dual_value_rises_by(weighted: bool) -> None:
     objective = make(5, n=200, intercept=False, weighted=weighted)

@@ -342,6 +342,11 @@ class HingeAscent:
         self._estimate = None
         self._ascent.epoch()
 
+    def extrapolate(self) -> None:
+        """Go on in the direction of the epochs since the last call, as far as it pays."""
+        self._estimate = None
+        self._ascent.extrapolate()
+
     def revive(self, point: ScoredPoint | None = None) -> None:
         """Look at every example again, or at those that must not rest, as the scores at the weights reached tell."""
         if point is None:

@@ -279,6 +279,9 @@ class MulticlassAscent:
         self._dual_value = None
         self._ascent.epoch()
 
+    def extrapolate(self) -> None:
+        """Not for blocks."""
+
     def revive(self, point: ScoredPoint | None = None) -> None:
         """Look at every example again; those that must not rest are not told apart."""
         if point is None:

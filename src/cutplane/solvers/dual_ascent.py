@@ -48,6 +48,8 @@ class AscentLike(Protocol):
 
     def epoch(self) -> None: ...  # noqa: D102
 
+    def extrapolate(self) -> None: ...  # noqa: D102
+
     def revive(self, point: Any = None) -> None: ...  # noqa: D102
 
     @property
@@ -122,6 +124,7 @@ class DualAscent:
             # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
             if gaps[-1][1] > _HARDLY * gaps[-2][1]:
                 ascent.revive()
+            ascent.extrapolate()
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
 
