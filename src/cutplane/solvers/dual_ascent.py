@@ -27,7 +27,7 @@ _HARDLY = 0.9
 # An epoch has gained at most so many times the gap it left, on text and census data alike: after a greater gain than
 # this times the gap aimed at, a certificate is not worth its pass.
 _MOST_GAIN = 12.0
-# Features per example from which weights are also scaled.
+# Features per example from which weights are also scaled and epochs extrapolated: with fewer, neither was found to pay.
 _WIDE = 0.25
 # Epochs until the next certificate at most, relative to those before it.
 _PATIENT = 0.5
@@ -124,7 +124,8 @@ class DualAscent:
             # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
             if gaps[-1][1] > _HARDLY * gaps[-2][1]:
                 ascent.revive()
-            ascent.extrapolate()
+            if _is_wide(objective):
+                ascent.extrapolate()
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
 
@@ -163,7 +164,7 @@ class DualAscent:
             ascent.revive(point)
             point = objective.settle(point)
         with ledger.phase("line_search"):
-            if ledger.incumbent is None or objective.dimension >= _WIDE * objective.examples:
+            if ledger.incumbent is None or _is_wide(objective):
                 # Where many features can tell most examples apart, what the weights lack is often length alone.
                 point = self._towards(objective, objective.score(np.zeros_like(w), 0.0), point, ledger.C)
             if ledger.incumbent is not None:
@@ -199,3 +200,8 @@ class DualAscent:
         if now >= before:
             return math.inf
         return math.log(now / target) * (end - start) / math.log(before / now)
+
+
+def _is_wide(objective: Any) -> bool:
+    """Whether examples have nearly as many features to differ in as there are examples."""
+    return bool(objective.dimension >= _WIDE * objective.examples)
