@@ -77,8 +77,9 @@ def path_results(
 
 def _fitted_model(pattern: Any, C: float, results: list[Result]) -> Any:
     model = clone(pattern).set_params(C=C)
+    parameters = pattern.get_params(deep=False)
     # What preparing the examples has found out: classes, names of features.
-    vars(model).update({name: value for name, value in vars(pattern).items() if name not in pattern.get_params()})
+    vars(model).update({name: value for name, value in vars(pattern).items() if name not in parameters})
     model._warm_key = None
     model._keep(results)
     return model
