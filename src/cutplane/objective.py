@@ -318,8 +318,9 @@ class HingeAscent:
         bounds = self._C * (self._risk.each if self._risk.weights is None else self._risk.weights)
         settled = duals.fractions >= _AT_BOUND
         # Under lower bounds they keep their fractions.
-        alpha = min(duals.C / self._C, 1.0) * duals.fractions * bounds
-        v = self._source.combine(alpha * self._risk.y)
+        scale = min(duals.C / self._C, 1.0)
+        alpha = scale * duals.fractions * bounds
+        v = min(self._C / duals.C, 1.0) * duals.w
         change = np.where(settled, bounds - alpha, 0.0)
         towards = self._source.combine(change * self._risk.y)
         curvature = float(towards @ towards)
@@ -335,7 +336,7 @@ class HingeAscent:
         bounds = self._risk.each if self._risk.weights is None else self._risk.weights
         coef = -self._risk.y * self._ascent.coefficients(1.0 / self._C, False)
         fractions = np.divide(coef, bounds, out=np.ones_like(coef), where=np.asarray(bounds) > 0.0)
-        return Duals(np.minimum(fractions, 1.0), self._C, self._ascent.intercept)
+        return Duals(np.minimum(fractions, 1.0), self._C, self._ascent.v, self._ascent.intercept)
 
     def epoch(self) -> None:
         """One sweep over the examples that have not settled at a bound."""

@@ -41,10 +41,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Duals:
-    """Where dual ascent ended: each variable as a fraction of its bound, the C of the bounds, the intercept."""
+    """Where dual ascent ended: each variable as a fraction of its bound, the C of the bounds, weights and intercept."""
 
     fractions: NDArray[np.float64]
     C: float
+    w: NDArray[np.float64]
     intercept: float
 
 
