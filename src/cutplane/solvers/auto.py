@@ -19,6 +19,8 @@ _FEW_FEATURES = 2500
 # Epochs that Newton's method is worth, as they are promised early on and as they turn out; many features make it slow.
 # An objective may know better.
 _EPOCHS, _EPOCHS_IF_WIDE = (27.0, 150.0), (float("inf"), 20_000.0)
+# From an incumbent further off than this, Newton's method takes longer than the usual way from nothing.
+_NEAR = 0.1
 # Where coordinate ascent came this close and examples are cheap, an interior point goes on with those within some
 # widths of their kinks.
 _CLOSE, _CHEAP, _MANY, _WIDTHS = 5e-3, 4e7, 0.05, 5.0
@@ -39,7 +41,8 @@ class Auto:
     def run(self, objective: Any, ledger: Ledger, *, resumed: bool = False) -> StopReason:
         """Go on until the ledger says why to stop; `resumed` if it holds an incumbent to start from."""
         n, d = objective.examples, objective.dimension
-        start = narrowed_start(objective, ledger) if resumed and d <= _FEW_FEATURES else None
+        near = resumed and d <= _FEW_FEATURES and relative_gap(ledger.upper, ledger.lower) <= _NEAR
+        start = narrowed_start(objective, ledger) if near else None
         if start is None and n < _AMPLE * d:
             usual = _EPOCHS if d <= _FEW_FEATURES else _EPOCHS_IF_WIDE
             ascent = DualAscent(self.seed, *(objective.ascent_epochs or usual))
