@@ -15,8 +15,17 @@ from cutplane.sources.matrix import MatrixSource
 # Where a visit to an example by its entries takes this many times as many products as there are examples, sweeps by
 # the Gram matrix are faster; it is formed once so many epochs have not been enough. Its size, and that of the examples
 # as a dense array, are bounded.
-_LONG_ROWS, _EPOCHS_BEFORE = 4.0, 8
+_LONG_ROWS, _EPOCHS_BEFORE = 2.0, 8
 _MOST_PAIRS, _MOST_ENTRIES = 1 << 26, 1 << 26
+# Squared lengths that are at home in single precision.
+_SHORTEST, _LONGEST = 1e-25, 1e25
+
+
+def gram_pays(source: MatrixSource, n_classes: int) -> bool:
+    """Whether dual ascent will go by the Gram matrix, should it take long."""
+    n, d = source.shape
+    long = source.per_row * n_classes >= _LONG_ROWS * n
+    return long and n * n <= _MOST_PAIRS and n * d <= _MOST_ENTRIES
 
 
 class MulticlassAscent:
@@ -33,6 +42,7 @@ class MulticlassAscent:
         self._intercept = intercept
         self._dual_value: float | None = None
         self._epochs = 0
+        self.by_gram = False  # whether sweeps go by the Gram matrix by now
         upper = None if risk.weights is None else C * risk.weights
         self._ascent = _core.BlockAscent(
             source.core, risk.y, risk.cost, upper, C * risk.each, intercept, seed, source.n_threads
@@ -63,16 +73,12 @@ class MulticlassAscent:
     def epoch(self) -> None:
         """One sweep over the examples that have not settled."""
         self._dual_value = None
-        if self._epochs == _EPOCHS_BEFORE and self._gram_pays:
-            self._ascent.use_gram(self._source.products())
+        if self._epochs == _EPOCHS_BEFORE and gram_pays(self._source, self._risk.n_classes):
+            self.by_gram = _SHORTEST < self.mean_square < _LONGEST
+            if self.by_gram:
+                self._ascent.use_gram(self._source.products())
         self._epochs += 1
         self._ascent.epoch()
-
-    @property
-    def _gram_pays(self) -> bool:
-        n, d = self._source.shape
-        long = self._source.per_row * self._risk.n_classes >= _LONG_ROWS * n
-        return long and n * n <= _MOST_PAIRS and n * d <= _MOST_ENTRIES
 
     def revive(self) -> None:
         """Look at every example again."""

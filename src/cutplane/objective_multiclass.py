@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cutplane import _core
-from cutplane.multiclass_ascent import MulticlassAscent
+from cutplane.multiclass_ascent import MulticlassAscent, gram_pays
 from cutplane.multiclass_curvature import MulticlassCurvature
 from cutplane.objective import ScoredPoint, SmoothObjective
 from cutplane.risks.base import Array, Rows
@@ -63,7 +63,13 @@ class MulticlassObjective(SmoothObjective):
 
     @property
     def ascent_epochs(self) -> tuple[float, float] | None:
-        """Systems are larger than those of two classes; where weights are fewer than examples, so are OCA's planes."""
+        """Systems are larger than those of two classes; where weights are fewer than examples, so are OCA's planes.
+
+        Where ascent goes by the Gram matrix, nothing else is as fast.
+        """
+        examples = self.source.source
+        if isinstance(examples, MatrixSource) and gram_pays(examples, self.risk.n_classes):
+            return float("inf"), 2000.0
         if self.newton_pays:
             return 50.0, 150.0
         return (150.0, 400.0) if self.dimension < self.examples else None
@@ -191,7 +197,7 @@ class MulticlassObjective(SmoothObjective):
 
     def dual_ascent(self, C: float, seed: int) -> Any:
         """Dual ascent over the examples' blocks; None where it does not go: blocks need weights of their own."""
-        plain = self.source.class_features is None and self.risk.rescaling == "margin"
+        plain = self.source.class_features is None and self.risk.has_blocks
         if not plain or not isinstance(self.source.source, MatrixSource) or self._rest is not None:
             return None
         return MulticlassAscent(self.source.source, self.risk, C, intercept=self.intercept, seed=seed)
