@@ -80,9 +80,13 @@ class MulticlassAscent:
         self._epochs += 1
         self._ascent.epoch()
 
-    def revive(self) -> None:
-        """Look at every example again."""
-        self._ascent.unshrink()
+    def extrapolate(self) -> None:
+        """Not for blocks."""
+
+    def revive(self, point: Any = None) -> None:
+        """Look at every example again; those that must not rest are not told apart."""
+        if point is None:
+            self._ascent.unshrink()
 
     @property
     def weights(self) -> tuple[Array, Array]:
@@ -95,6 +99,11 @@ class MulticlassAscent:
         if self._dual_value is None:
             self._dual_value = self._ascent.dual_value
         return self._dual_value
+
+    @property
+    def last_gain(self) -> float:
+        """Not counted."""
+        return 0.0
 
     @property
     def first_gap(self) -> float:
