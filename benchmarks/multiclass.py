@@ -27,6 +27,7 @@ import scipy.sparse as sp
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import datasets, measure, multiclass_data
+from benchmarks.tables import multiclass as tables
 from cutplane import LinearSVC
 
 QUICK = ("--sets", "news20", "--Cs", "0.1", "--repeats", "1", "--limit", "10")
@@ -41,17 +42,6 @@ WAYS = {
     "OCAM exact": {"method": "oca"},
     "OCAM three-point": {"method": "oca", "line_search": "three-point"},
     "CPA": {"method": "cpa"},
-}
-# Best test errors over C in the papers, in per cent: Franc and Sonnenburg, Table 8; Arnosti and Kalita, Figure 6.
-PAPERS = {"mnist": "7.1", "news20": "14.5-14.7", "covtype": "35.7", "sector": "5.6"}
-# LIBOCAS's msvmocas to 1 %, one thread, and LIBLINEAR -s 4 on the same machine (not this one): seconds.
-ELSEWHERE = {
-    ("news20", 0.1): (20.0, 0.31),
-    ("news20", 1.0): (62.0, 1.0),
-    ("mnist", 1e-3): (5.8, 0.51),
-    ("mnist", 1e-2): (9.5, 1.3),
-    ("covtype", 1e-3): (8.6, 1.4),
-    ("covtype", 0.1): (35.0, 3.9),
 }
 
 
@@ -226,65 +216,9 @@ def measure_cell(problem: Problem, C: float, options: argparse.Namespace) -> dic
     }
 
 
-def _cell_text(run: dict | None, limit: float, tol: float | None = None) -> str:
-    if run is None:
-        return f"> {limit:g}"
-    if tol is not None and run["gap"] > tol:
-        return f"> {limit:g} (gap {run['gap']:.1e})"
-    return f"{run['seconds']:.3g}"
-
-
 def text(result: dict) -> str:
     """The tables."""
-    lines, ratios = [], {tol: [] for tol in TOLERANCES}
-    rows = []
-    for cell in result["cells"]:
-        row = [cell["data"], f"{cell['C']:g}"]
-        for tol in TOLERANCES:
-            mine, peer = cell["ours"][f"auto {tol:g}"], cell["liblinear"].get(f"{tol:g}")
-            row += [_cell_text(mine, cell["limit"], tol), _cell_text(peer, cell["limit"])]
-            if cell["liblinear"] and cell["data"] in multiclass_data.PUBLISHED:
-                ratios[tol].append((peer["seconds"] if peer else cell["limit"]) / mine["seconds"])
-        row += [
-            f"{mine['error']:.2f}",
-            f"{cell['ovr']['error']:.2f}" if cell["ovr"] else "",
-            PAPERS.get(cell["data"], ""),
-        ]
-        rows.append(row)
-    header = ["data", "C", "auto 1 %", "LIBLINEAR 1 %", "auto 1e-3", "LIBLINEAR 1e-3"]
-    lines.append(measure.table([*header, "test error %", "OvR error %", "papers' best error %"], rows))
-    for tol in TOLERANCES:
-        if ratios[tol]:
-            mean = measure.geometric_mean(ratios[tol])
-            lines.append(
-                f"To {tol:g}: LIBLINEAR takes {mean:.2f} times as long (geometric mean of {len(ratios[tol])})."
-            )
-    lines.append("A run ended at the limit counts as long as the limit.")
-    rows = []
-    for cell in result["cells"]:
-        ways = {name: run for name, run in cell["ours"].items() if not name.startswith("auto")}
-        if not ways:
-            continue
-        oca, cpa = ways["OCAM exact 0.01"], ways["CPA 0.01"]
-        known, estimate = ELSEWHERE.get((cell["data"], cell["C"])), ""
-        peer = cell["liblinear"].get("0.01")
-        if known and peer:
-            estimate = f"{known[0] / known[1] * peer['seconds'] / oca['seconds']:.1f}"
-        rows.append(
-            [cell["data"], f"{cell['C']:g}"]
-            + [
-                f"{_cell_text(run, cell['limit'], 0.01)} ({run['iterations']})"
-                for name, run in ways.items()
-                if "0.01" in name
-            ]
-            + [f"{cpa['seconds'] / oca['seconds']:.1f}", estimate]
-        )
-    if rows:
-        lines.append("Seconds to a proven 1 % (iterations):")
-        header = ["data", "C", "OCAM exact", "OCAM three-point", "CPA", "CPA / OCAM", "msvmocas / OCAM (estimate)"]
-        lines.append(measure.table(header, rows))
-        lines.append("The estimate compares by way of LIBLINEAR -s 4, measured beside msvmocas on another machine.")
-    return "\n\n".join(lines)
+    return "\n\n".join(f"## {title}\n\n{table}" for title, table in tables.tables(result).items())
 
 
 def parse() -> argparse.Namespace:
@@ -330,7 +264,10 @@ def main() -> None:
             result["cells"] = sorted([*others, cell], key=lambda each: (each["data"], each["C"]))
             measure.write_json(options.out, result)
             mine = ", ".join(f"{way} {run['seconds']:.3g}" for way, run in cell["ours"].items())
-            peers = ", ".join(f"{tol} {_cell_text(run, options.limit)}" for tol, run in cell["liblinear"].items())
+            peers = ", ".join(
+                f"{tol} {run['seconds']:.3g}" if run else f"{tol} > {options.limit:g}"
+                for tol, run in cell["liblinear"].items()
+            )
             print(f"{name} C={C:g}: {mine}; LIBLINEAR {peers}", flush=True)
     print(text(result))
 

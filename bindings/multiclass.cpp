@@ -337,6 +337,17 @@ void bind_multiclass(nb::module_& m) {
              nb::gil_scoped_release release;
              self.ascent->epoch();
            })
+      .def(
+          "use_gram",
+          [](PyBlockAscent& self,
+             nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu> gram) {
+            const auto n = static_cast<std::size_t>(self.ascent->examples());
+            if (gram.shape(0) != n || gram.shape(1) != n)
+              throw std::invalid_argument("the products of all pairs of examples are needed");
+            self.owners = nb::make_tuple(self.owners, gram);
+            self.ascent->use_gram(gram.data());
+          },
+          "gram"_a, "sweeps go by the Gram matrix of the examples from now on")
       .def("unshrink", [](PyBlockAscent& self) { self.ascent->unshrink(); })
       .def(
           "coefficients",

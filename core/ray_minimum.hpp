@@ -61,6 +61,10 @@ struct Bracket {
 // Above this many examples, a part of them tells first where to look.
 inline constexpr index_t kLargeSample = 1 << 16;
 inline constexpr index_t kPart = 32;
+// Where the part has misled, the interval beside the one it told is looked at, so many times as
+// wide; so many sweeps in all.
+inline constexpr double kWiden = 3.0;
+inline constexpr int kSweeps = 4;
 
 // The first probes: steps are mostly below 2; intercepts mostly within a few units.
 inline constexpr std::array<double, kProbes> kFirstSteps{0, 1e-3, 1e-2, 0.05, 0.2, 0.5, 1, 2};
@@ -87,7 +91,7 @@ class RayMinimum {
       for (double& t : probes) t += from;
     if (sweeps_.size() > kLargeSample) {
       if constexpr (requires { sweeps_.sweep(from, from); }) {
-        const double found = by_one_sweep(probes, from);
+        const double found = by_sweeps(probes, from);
         if (!std::isnan(found)) return found;
       }
       probes = near_estimate(probes, from);
@@ -135,8 +139,9 @@ class RayMinimum {
     return probes;
   }
 
-  // The minimum, if it lies where a part of the sample makes it most likely; else not a number.
-  double by_one_sweep(const std::array<double, kProbes>& first, double from) const {
+  // The minimum, if it lies where a part of the sample makes it most likely or close by; else not a
+  // number.
+  double by_sweeps(const std::array<double, kProbes>& first, double from) const {
     const Bracket part = part_bracket(first, from);
     if (!std::isfinite(part.high)) return NAN;
     double low = from, high = first[1];
@@ -158,10 +163,21 @@ class RayMinimum {
         }
       }
     }
-    BreakpointSweep near = sweeps_.sweep(low, high);
-    if (total(low, near.slope_low) >= 0.0) return low <= from ? from : NAN;
-    if (total(high, near.slope_high) < 0.0) return NAN;
-    return select_root(near.points, q_, linear_ + C_ * near.slope_low, C_, low, high);
+    for (int attempt = 0; attempt < kSweeps; ++attempt) {
+      BreakpointSweep near = sweeps_.sweep(low, high);
+      const double further = kWiden * (high - low);
+      if (total(low, near.slope_low) >= 0.0) {
+        if (low <= from) return from;
+        high = low;
+        low = std::max(from, low - further);
+      } else if (total(high, near.slope_high) < 0.0) {
+        low = high;
+        high += further;
+      } else {
+        return select_root(near.points, q_, linear_ + C_ * near.slope_low, C_, low, high);
+      }
+    }
+    return NAN;
   }
 
   // The slopes at the probes, from 1 / part of the sample.

@@ -214,7 +214,8 @@ class RowMatrix : public Matrix {
       });
       return;
     }
-    const index_t columns = padded_columns(k);
+    // Columns that do not fit into registers are summed up in memory, and need no whole vectors.
+    const index_t columns = k > kRegisterColumns ? k : padded_columns(k);
     LargeArray copy(columns == k ? 0 : static_cast<std::size_t>(rows_.d * columns));
     if (columns != k) {
       for (index_t j = 0; j < rows_.d; ++j) std::copy_n(w + j * k, k, copy.data() + j * columns);

@@ -103,6 +103,43 @@ def test_dual_ascent_reaches_the_optimum_of_cutting_planes(classes: int, interce
     assert plane.offset <= risk.value(point.scores) + 1e-12
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_long_rows_go_by_the_gram_matrix_to_the_same_optimum(weighted: bool, intercept: bool) -> None:
+    rng = np.random.default_rng(11)
+    X, (_, y, cost) = rng.normal(size=(40, 90)), problem(11, n=40)
+    weights = rng.integers(0, 3, 40).astype(float) if weighted else None
+    risk = Multiclass(y, CLASSES, cost, sample_weight=weights)
+    objective = MulticlassObjective(as_source(X), risk, intercept=intercept)
+    C = 1e4  # separable: nothing is at its bound in the end
+    ascent = objective.dual_ascent(C, seed=0)
+    assert ascent is not None
+    estimates = []
+    for _ in range(40):
+        ascent.epoch()
+        estimates.append(ascent.estimate)
+    assert ascent.by_gram
+    plane = ascent.plane()
+    proven = C * plane.offset - 0.5 * C**2 * float(plane.slope @ plane.slope)
+    best = optimum(X, y, risk, C, None, intercept)
+    assert proven <= best * (1 + 1e-6)
+    assert proven >= best * (1 - (1e-2 if intercept else 1e-4))
+    if not intercept:
+        assert proven == pytest.approx(estimates[-1], rel=1e-6)
+        assert np.all(np.diff(estimates) >= -1e-6 * best)  # every block step climbs
+    result = Training(C, Stopping(1e-4, max_iter=600)).run(objective)
+    assert result.stop_reason == "gap"
+    check_certificate(result.history, result.upper, result.lower, best)
+
+
+def test_short_rows_are_visited_one_by_one() -> None:
+    X, y, cost = problem(5, n=80)
+    ascent = MulticlassObjective(as_source(X), Multiclass(y, CLASSES, cost)).dual_ascent(1.0, seed=0)
+    for _ in range(20):
+        ascent.epoch()
+    assert not ascent.by_gram
+
+
 @pytest.mark.parametrize("layout", ["csr", "c", "f", "float32"])
 def test_dual_ascent_sees_every_layout_alike(layout: str) -> None:
     X, y, cost = problem(5, n=80)

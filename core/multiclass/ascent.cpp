@@ -6,6 +6,7 @@
 
 #include "core/ascent_scale.hpp"
 #include "core/columns.hpp"
+#include "core/multiclass/gram_sweep.hpp"
 
 namespace cutplane {
 namespace {
@@ -67,7 +68,11 @@ void BlockDualAscent::unshrink() {
 }
 
 void BlockDualAscent::epoch() {
-  matrix_.ascend_blocks(state_);
+  if (gram_) {
+    ascend_blocks_by_gram(matrix_, gram_, state_, n_threads_);
+  } else {
+    matrix_.ascend_blocks(state_);
+  }
   if (++epochs_ == revival_) {
     unshrink();
     revival_ *= 2;

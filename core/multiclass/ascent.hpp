@@ -50,6 +50,9 @@ class BlockDualAscent {
 
   // One sweep over the active examples; after 4, 8, 16, ... all come back.
   void epoch();
+  // From now on sweeps go by the Gram matrix of the examples (core/multiclass/gram_sweep.hpp),
+  // which must outlive this.
+  void use_gram(const float* gram) { gram_ = gram; }
   // Settled examples come back.
   void unshrink();
 
@@ -69,6 +72,7 @@ class BlockDualAscent {
 
  private:
   const Matrix& matrix_;
+  const float* gram_ = nullptr;  // n x n
   BlockAscent state_;
   int n_threads_;
   double mean_square_ = 0;

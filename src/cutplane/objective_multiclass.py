@@ -3,62 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from cutplane import _core
+from cutplane.multiclass_ascent import MulticlassAscent, gram_pays
+from cutplane.multiclass_curvature import MulticlassCurvature
 from cutplane.objective import ScoredPoint, SmoothObjective
 from cutplane.risks.base import Array, Rows
 from cutplane.risks.multiclass import Multiclass
 from cutplane.solvers.base import Cut, SmoothedCut
 from cutplane.solvers.newton_system import LARGEST_FACTOR
 from cutplane.sources.base import Source
+from cutplane.sources.class_scores import ClassScores
 from cutplane.sources.matrix import MatrixSource
-
-
-class ClassScores:
-    """The linear map from weights to the scores of every class: X W Phi', W of shape (d, q) laid out in a vector.
-
-    Parameters
-    ----------
-    source : Source
-        The examples X.
-    class_features : array of shape (n_classes, q) or None
-        Phi; None is the identity: weights of its own for every class.
-    n_classes : int
-    """
-
-    def __init__(self, source: Source, class_features: Array | None, n_classes: int) -> None:
-        self.source = source
-        self.class_features = class_features
-        self.n_classes = n_classes
-
-    @property
-    def columns(self) -> int:
-        """Weights per feature."""
-        return self.n_classes if self.class_features is None else self.class_features.shape[1]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of examples and weights."""
-        n, d = self.source.shape
-        return n, d * self.columns
-
-    def scores(self, w: Array) -> Array:
-        """The scores of every example and class, shape (n, n_classes)."""
-        found = self.source.scores(w.reshape(-1, self.columns))
-        return found if self.class_features is None else np.ascontiguousarray(found @ self.class_features.T)
-
-    def combine(self, coef: Array) -> Array:
-        """The adjoint: coefficients of shape (n, n_classes) to a vector as long as the weights."""
-        shared = coef if self.class_features is None else np.ascontiguousarray(coef @ self.class_features)
-        return self.source.combine(shared).ravel()
-
-    def take(self, rows: Rows) -> ClassScores:
-        """The map over some examples."""
-        return ClassScores(self.source.take(rows), self.class_features, self.n_classes)
 
 
 class MulticlassObjective(SmoothObjective):
@@ -104,7 +63,13 @@ class MulticlassObjective(SmoothObjective):
 
     @property
     def ascent_epochs(self) -> tuple[float, float] | None:
-        """Systems are larger than those of two classes; where weights are fewer than examples, so are OCA's planes."""
+        """Systems are larger than those of two classes; where weights are fewer than examples, so are OCA's planes.
+
+        Where ascent goes by the Gram matrix, nothing else is as fast.
+        """
+        examples = self.source.source
+        if isinstance(examples, MatrixSource) and gram_pays(examples, self.risk.n_classes):
+            return float("inf"), 2000.0
         if self.newton_pays:
             return 50.0, 150.0
         return (150.0, 400.0) if self.dimension < self.examples else None
@@ -232,194 +197,7 @@ class MulticlassObjective(SmoothObjective):
 
     def dual_ascent(self, C: float, seed: int) -> Any:
         """Dual ascent over the examples' blocks; None where it does not go: blocks need weights of their own."""
-        plain = self.source.class_features is None and self.risk.rescaling == "margin"
+        plain = self.source.class_features is None and self.risk.has_blocks
         if not plain or not isinstance(self.source.source, MatrixSource) or self._rest is not None:
             return None
         return MulticlassAscent(self.source.source, self.risk, C, intercept=self.intercept, seed=seed)
-
-
-class MulticlassAscent:
-    """Epochs of dual ascent over the examples' blocks, as planes and points of an objective."""
-
-    def __init__(self, source: MatrixSource, risk: Multiclass, C: float, *, intercept: bool, seed: int) -> None:
-        self._source = source
-        self._risk = risk
-        self._C = C
-        self._intercept = intercept
-        self._dual_value: float | None = None
-        upper = None if risk.weights is None else C * risk.weights
-        self._ascent = _core.BlockAscent(
-            source.core, risk.y, risk.cost, upper, C * risk.each, intercept, seed, source.n_threads
-        )
-
-    @property
-    def mean_square(self) -> float:
-        """The mean squared length of an example."""
-        return self._ascent.mean_square
-
-    @property
-    def can_start(self) -> bool:
-        """Blocks begin at their true classes: the plane at zero, where all other classes tie, is no better."""
-        return False
-
-    def start(self, plane: Cut, fraction: float) -> None:
-        """Not for blocks."""
-        raise NotImplementedError("Blocks begin at their true classes.")
-
-    def resume(self, duals: Any) -> bool:
-        """Blocks always begin at their true classes."""
-        return False
-
-    @property
-    def duals(self) -> None:
-        """Nothing to go on from."""
-
-    def epoch(self) -> None:
-        """One sweep over the examples that have not settled."""
-        self._dual_value = None
-        self._ascent.epoch()
-
-    def extrapolate(self) -> None:
-        """Not for blocks."""
-
-    def revive(self, point: ScoredPoint | None = None) -> None:
-        """Look at every example again; those that must not rest are not told apart."""
-        if point is None:
-            self._ascent.unshrink()
-
-    @property
-    def weights(self) -> tuple[Array, Array]:
-        """The weights and the intercepts reached."""
-        return self._ascent.v.ravel(), self._ascent.intercepts
-
-    @property
-    def estimate(self) -> float:
-        """The dual value by the running sums: what `plane` would prove but for rounding and the balance."""
-        if self._dual_value is None:
-            self._dual_value = self._ascent.dual_value
-        return self._dual_value
-
-    @property
-    def last_gain(self) -> float:
-        """Not counted."""
-        return 0.0
-
-    @property
-    def first_gap(self) -> float:
-        """About the gap that the first epoch leaves: measured, on text and images, within a factor of four."""
-        return 0.6 * self._C / self._source.shape[0] * self.mean_square
-
-    def plane(self) -> Cut:
-        """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
-        coef, offset = self._ascent.coefficients(1.0 / self._C)
-        if self._intercept:
-            coef, offset = self._risk.balanced(coef)
-        return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False)
-
-
-class MulticlassCurvature:
-    """The curvature of the rounded risk, times h: a sum over the pairs of classes that meet in an example.
-
-    The second derivative of the projection on the simplex is that of the spread of the lines that meet: for m of them
-    the sum over their pairs of squared differences, divided by m.
-    """
-
-    def __init__(self, source: ClassScores, risk: Multiclass, kinks: _core.Kinks, intercept: bool) -> None:
-        self.rows = kinks.rows
-        self._all = source
-        self._source = source.take(self.rows)
-        self._risk = risk
-        self._kinks = kinks
-        self._intercept = intercept
-        self._inverse: Array | None = None  # of the intercepts' own curvature
-
-    def product(self, v: Array) -> Array:
-        """The curvature times v, the intercepts moving along as suits them best."""
-        if not len(self.rows):
-            return np.zeros_like(v)
-        scores = self._source.scores(v)
-        change = self._risk.curvature(self._kinks, scores)
-        if self._intercept:
-            change = self._risk.curvature(self._kinks, scores - self._inverse_curvature @ change.sum(axis=0))
-        return self._source.combine(change)
-
-    def shift(self, p: Array) -> Any:
-        """The change of the intercepts that goes with a change p of the weights."""
-        if not self._intercept or not len(self.rows):
-            return 0.0
-        return -self._inverse_curvature @ self._risk.curvature(self._kinks, self._source.scores(p)).sum(axis=0)
-
-    @property
-    def _inverse_curvature(self) -> Array:
-        if self._inverse is None:
-            matrix = np.zeros((self._risk.n_classes,) * 2)
-            for _, weights, classes in self._groups(None):
-                matrix += weights.sum() * np.outer(classes, classes)
-            self._inverse = np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
-        return self._inverse
-
-    @property
-    def cost(self) -> float:
-        """What `matrix` costs, in products."""
-        return float(2.0 * self._all.source.gram_cost / self._all.columns)
-
-    def matrix(self, most: int | None = None) -> Array:
-        """The curvature itself, or an estimate from `most` of its examples."""
-        features, (_, d), q = self._all.class_features, self._all.source.shape, self._all.columns
-        total = np.zeros((d, q, d, q))
-        leaning, own = np.zeros((d, q, self._risk.n_classes)), np.zeros((self._risk.n_classes,) * 2)
-        for rows, weights, classes in self._groups(most):
-            gram = self._all.source.gram(rows, weights)
-            gram = np.tril(gram) + np.tril(gram, -1).T
-            shared = classes if features is None else features.T @ classes
-            present = np.flatnonzero(shared)
-            for a in present:
-                for b in present:
-                    total[:, a, :, b] += (shared[a] * shared[b]) * gram
-            if self._intercept:
-                mean = self._all.source.take(rows).combine(weights)
-                leaning += np.multiply.outer(np.outer(mean, shared), classes)
-                own += weights.sum() * np.outer(classes, classes)
-        size = d * q
-        if self._intercept:
-            bent = leaning.reshape(size, -1)
-            total -= (bent @ np.linalg.pinv(own, hermitian=True) @ bent.T).reshape(total.shape)
-        return total.reshape(size, size)
-
-    def _groups(self, most: int | None) -> Any:
-        """Rows, weights and direction in the classes' scores of the pairs that meet, by pair (and true class)."""
-        starts, classes, weights = self._kinks.starts, self._kinks.classes, self._kinks.weights
-        chosen = np.arange(len(self.rows))
-        factor = 1.0
-        if most is not None and len(chosen) > most:
-            every = -(-len(chosen) // most)
-            chosen, factor = chosen[::every], float(every)
-        count = self._risk.n_classes
-        slack = self._risk.rescaling == "slack"
-        sizes = np.diff(starts)[chosen]
-        keys, places, shares = [], [], []
-        for size in np.unique(sizes):
-            of_size = chosen[sizes == size]
-            sets = classes[starts[of_size][:, None] + np.arange(size)].astype(np.int64)
-            true = self._risk.y[self.rows[of_size]].astype(np.int64) if slack else 0
-            for a, b in combinations(range(size), 2):
-                keys.append((sets[:, a] * count + sets[:, b]) * count + true)
-                places.append(self.rows[of_size])
-                shares.append(weights[of_size] * (2.0 * factor / size))
-        if not keys:
-            return
-        key, place, share = np.concatenate(keys), np.concatenate(places), np.concatenate(shares)
-        order = np.argsort(key, kind="stable")
-        for part in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
-            pair, true = divmod(int(key[part[0]]), count)
-            yield np.ascontiguousarray(place[part]), share[part], self._direction(*divmod(pair, count), true)
-
-    def _direction(self, a: int, b: int, true: int) -> Array:
-        """The difference of the lines of classes a and b, as a vector over the classes."""
-        direction = np.zeros(self._risk.n_classes)
-        cost = self._risk.cost[true]
-        scale_a, scale_b = (cost[a], cost[b]) if self._risk.rescaling == "slack" else (1.0, 1.0)
-        direction[a] += scale_a
-        direction[b] -= scale_b
-        direction[true] -= scale_a - scale_b
-        return direction

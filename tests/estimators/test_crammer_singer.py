@@ -75,12 +75,62 @@ def test_weights_that_must_not_be_negative(method: str, fit_intercept: bool) -> 
     check_certificate(model.history_, model.objective_, model.lower_bound_, best)
 
 
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("method", ["auto", "newton", "oca", "cpa"])
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+def test_a_prior(rescaling: str, method: str, fit_intercept: bool) -> None:
+    X, y = iris()
+    X, y = X[::3], y[::3]
+    codes, C = np.unique(y, return_inverse=True)[1], 0.3
+    prior = np.random.default_rng(0).normal(size=(3, 4))
+    cost = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.0], [2.0, 1.0, 0.0]])
+    W, b = cp.Variable((3, 4)), cp.Variable((1, 3))
+    scores = X @ W.T + (np.ones((50, 1)) @ b if fit_intercept else 0.0)
+    away = scores - cp.reshape(cp.sum(cp.multiply(scores, np.eye(3)[codes]), axis=1), (50, 1), order="C") @ np.ones(
+        (1, 3)
+    )
+    lines = cost[codes] + away if rescaling == "margin" else cp.multiply(cost[codes], 1.0 + away)
+    goal = cp.Minimize(0.5 * cp.sum_squares(W - prior) + C * cp.sum(cp.max(lines, axis=1)))
+    best = float(cp.Problem(goal).solve(solver=cp.CLARABEL))
+    tol = 0.02 if method == "cpa" else 1e-4
+    model = joint(
+        C=C, prior=prior, cost_matrix=cost, rescaling=rescaling, method=method, fit_intercept=fit_intercept, tol=tol
+    ).fit(X, y)
+    assert model.gap_ <= tol
+    check_certificate(model.history_, model.objective_, model.lower_bound_, best)
+    found = X @ model.coef_.T + model.intercept_
+    found -= found[np.arange(50), codes][:, None]
+    losses = (cost[codes] + found if rescaling == "margin" else cost[codes] * (1.0 + found)).max(axis=1)
+    value = 0.5 * np.sum((model.coef_ - prior) ** 2) + C * losses.sum()
+    assert model.objective_ == pytest.approx(value, rel=1e-8)
+
+
+def test_a_prior_of_two_classes_is_of_their_difference_and_bounds_go_along() -> None:
+    X, y = iris()
+    prior = np.array([1.0, -2.0, 0.5, 0.0])
+    pair = joint(C=1e-9, prior=prior, fit_intercept=False).fit(X[50:], y[50:])
+    assert pair.coef_ == pytest.approx(prior[None], abs=1e-6)
+    # As for the problem itself, the binary one has C doubled.
+    both = joint(C=0.5, prior=prior, tol=1e-6).fit(X[50:], y[50:])
+    binary = LinearSVC(C=1.0, prior=prior, tol=1e-6).fit(X[50:], y[50:])
+    assert 2.0 * both.objective_ == pytest.approx(binary.objective_, rel=1e-5)
+    three = np.random.default_rng(1).normal(size=(3, 4))
+    signed = joint(C=1e-9, prior=three, nonnegative=[1], tol=1e-6).fit(X, y)
+    assert np.all(signed.coef_[:, 1] >= 0.0)
+    assert signed.coef_[:, [0, 2, 3]] == pytest.approx(three[:, [0, 2, 3]], abs=1e-4)
+    for words, bad in ((r"it must be \(3, 4\)", prior), ("not finite", np.full((3, 4), np.nan))):
+        with pytest.raises(ValueError, match=words):
+            joint(prior=bad).fit(X, y)
+
+
 def test_bounds_need_three_classes_with_weights_of_their_own() -> None:
     X, y = iris()
     with pytest.raises(ValueError, match="three classes and more"):
         joint(nonnegative=True).fit(X[50:], y[50:])
     with pytest.raises(ValueError, match="class_features must be None"):
         joint(nonnegative=True, class_features=np.eye(3)).fit(X, y)
+    with pytest.raises(ValueError, match="prior is for weights of each class"):
+        joint(prior=np.ones((3, 4)), class_features=np.eye(3)).fit(X, y)
 
 
 def test_a_fit_that_is_ended_early_has_proven_something() -> None:

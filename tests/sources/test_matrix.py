@@ -130,6 +130,16 @@ def test_gram_of_many_features(d: int) -> None:
 
 
 @layouts
+def test_products_of_all_pairs_of_rows(layout: Layout) -> None:
+    X = data(1100, 9)  # several blocks
+    expected = X @ X.T
+    found = as_source(layout(X), n_threads=2).products()
+    assert np.array_equal(found, found.T)
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+    assert np.array_equal(found, as_source(layout(X), n_threads=1).products())
+
+
+@layouts
 @dtypes
 def test_nothing_is_copied(layout: Layout, dtype: type) -> None:
     # What a source says changes with the array it was made from: it looks at that memory.

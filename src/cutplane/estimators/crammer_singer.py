@@ -85,6 +85,13 @@ class CrammerSinger:
             by_class, intercept = by_class[1:] - by_class[:1], intercept[1:] - intercept[:1]
         return np.ascontiguousarray(by_class), intercept
 
+    def weights_from(self, coef: Array) -> Array:
+        """The other way round, where classes have weights of their own: a column for each class.
+
+        Of two classes, whose weights are opposite at the optimum, each has half of the difference.
+        """
+        return np.stack([-0.5 * coef[0], 0.5 * coef[0]], axis=1) if len(coef) == 1 else np.ascontiguousarray(coef.T)
+
 
 def check_class_weights(codes: NDArray[np.intp], weights: Array | None, classes: NDArray[Any]) -> None:
     """Every class needs weight: without, its scores mean nothing."""

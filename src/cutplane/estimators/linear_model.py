@@ -115,18 +115,28 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     ) -> tuple[Objective, Training]:
         """The objective of one problem and the settings for it: weights count from the prior, bounds too."""
         d = source.shape[1] - self._penalised
-        prior = self._prior_rows(n_problems, d)
-        if prior is not None:
-            risk = translated(risk, source.scores(self._padded(prior[index], 0.0)))
+        origin = self._origin(index, n_problems, d)
+        if origin is not None:
+            risk = translated(risk, source.scores(self._padded(origin, 0.0)))
         mask = validation.check_features("nonnegative", self.nonnegative, d)
         if mask is not None:
-            bounds = np.where(mask, 0.0 if prior is None else -prior[index], -np.inf)
-            training = replace(training, bounds=self._padded(bounds, -np.inf))
+            bounds = self._padded(self._bounds(mask, origin), -np.inf)
+            training = replace(training, bounds=bounds.ravel())
         return self._objective(source, risk), training
 
+    def _origin(self, index: int, n_problems: int, d: int) -> NDArray[np.float64] | None:
+        """The weights that those of a problem count from, a row for each feature; None: zero."""
+        prior = self._prior_rows(n_problems, d)
+        return None if prior is None else prior[index]
+
+    def _bounds(self, mask: NDArray[np.bool_], origin: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """The least that the weights may be, counted from their origin."""
+        return np.where(mask, 0.0 if origin is None else -origin, -np.inf)
+
     def _padded(self, values: NDArray[np.float64], last: float) -> NDArray[np.float64]:
-        """With a value for the constant feature, where there is one."""
-        return np.append(values, last) if self._penalised else np.ascontiguousarray(values)
+        """With a row for the constant feature, where there is one."""
+        more = [np.full_like(values[:1], last)] if self._penalised else []
+        return np.ascontiguousarray(np.concatenate([values, *more]))
 
     def _prior_rows(self, n_problems: int, d: int) -> NDArray[np.float64] | None:
         return validation.check_prior(self.prior, n_problems, d)

@@ -80,7 +80,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         None leaves the intercept free. A number makes it the weight of a constant feature of that size and penalises
         it, as LIBLINEAR does.
     prior : array of shape (n_features,) or (n_classes, n_features) or None, default=None
-        Weights w0 to stay close to: ½|w - w0|² takes the place of ½|w|².
+        Weights w0 to stay close to, of the shape that `coef_` has: ½|w - w0|² takes the place of ½|w|².
     nonnegative : bool, array of indices or of booleans, or None, default=None
         Features whose weights must not be negative, for any class; True is all of them. Planes are then found by
         cutting planes (``method="oca"`` or ``"cpa"``) alone.
@@ -214,10 +214,9 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         joint = validation.check_choice("multi_class", self.multi_class, MULTI_CLASS) == "crammer_singer"
         if joint and self.loss != "hinge":
             raise ValueError(f"multi_class='crammer_singer' is for loss='hinge', not loss={self.loss!r}.")
-        if joint and self.prior is not None:
-            raise ValueError("prior is for one class at a time: multi_class='ovr', not 'crammer_singer'.")
-        if joint and self.nonnegative is not None and self.class_features is not None:
-            raise ValueError("nonnegative is for weights of each class of its own: class_features must be None.")
+        for name, value in (("prior", self.prior), ("nonnegative", self.nonnegative)):
+            if joint and value is not None and self.class_features is not None:
+                raise ValueError(f"{name} is for weights of each class of its own: class_features must be None.")
         for name, value, default in (
             ("cost_matrix", self.cost_matrix, None),
             ("class_features", self.class_features, None),
@@ -242,10 +241,21 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         problem = partial(joint.risk, codes, weights, training.n_threads)
         return Prepared(X, y, weights, [problem], (codes, self.multi_class, *joint.key))
 
-    def _padded(self, values: NDArray[np.float64], last: float) -> NDArray[np.float64]:
+    def _prior_rows(self, n_problems: int, d: int) -> NDArray[np.float64] | None:
+        """Trained together, every class has a row, as in `coef_`."""
+        rows = n_problems if self._joint is None or len(self.classes_) == 2 else len(self.classes_)
+        return super()._prior_rows(rows, d)
+
+    def _origin(self, index: int, n_problems: int, d: int) -> NDArray[np.float64] | None:
+        prior = self._prior_rows(n_problems, d)
+        if prior is None or self._joint is None:
+            return super()._origin(index, n_problems, d)
+        return self._joint.weights_from(prior)
+
+    def _bounds(self, mask: NDArray[np.bool_], origin: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Trained together, every class has the bounds of its features."""
-        padded = super()._padded(values, last)
-        return padded if self._joint is None else np.repeat(padded, len(self.classes_))
+        wide = mask if self._joint is None else np.repeat(mask[:, None], len(self.classes_), axis=1)
+        return super()._bounds(wide, origin)
 
     def _objective(self, source: Source, risk: Risk) -> Objective:
         if self._joint is None:
@@ -268,6 +278,9 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         if self._joint is None:
             return {**super()._fitted(results), "classes_": self.classes_}
         coef, intercept = self._joint.weights_of(results[0], self.intercept_scaling if self._penalised else None)
+        prior = self._prior_rows(1, coef.shape[1])
+        if prior is not None:
+            coef = coef + prior
         return {"coef_": coef, "intercept_": intercept, "classes_": self.classes_}
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -111,6 +111,11 @@ class Multiclass(RoundedRisk):
         """The mean cost of a mistake: the scale of the risk."""
         return float(self.cost.sum()) / (self.n_classes * (self.n_classes - 1))
 
+    @property
+    def has_blocks(self) -> bool:
+        """Whether lines are costs by class plus scores, as dual ascent over the examples' blocks has it."""
+        return self.rescaling == "margin"
+
     def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
         """The part of the sum that runs over some examples, times `scale`."""
         part = object.__new__(type(self))

@@ -7,10 +7,14 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from cutplane.risks.base import Array, Ray, Risk, RoundedRisk, Rows, ScoreCut, Smoothed
+from cutplane.risks.multiclass import Multiclass
+from cutplane.risks.multiclass_translated import TranslatedMulticlass
 
 
 def translated(risk: Risk, base: Array) -> Risk:
     """The risk of `base` + scores, with every ability that `risk` has."""
+    if isinstance(risk, Multiclass):
+        return TranslatedMulticlass.of(risk, base)
     return _TranslatedRounded(risk, base) if isinstance(risk, RoundedRisk) else _Translated(risk, base)
 
 

@@ -14,6 +14,8 @@ from cutplane.sources.base import Array, Rows, Source
 
 # Rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes.
 _GATHER_ENTRIES = 1 << 20
+# Rows whose products with all others are formed at a time.
+_PRODUCT_ROWS = 512
 
 
 class MatrixSource(Source):
@@ -98,6 +100,21 @@ class MatrixSource(Source):
             for part in pool.map(product, range(0, len(rows), block)):
                 total += part
         return total.astype(np.float64)
+
+    def products(self) -> NDArray[np.float32]:
+        """X X': the inner products of all pairs of rows, in single precision."""
+        n = self.shape[0]
+        rows = self._matrix.gather(np.arange(n), np.ones(n), self._n_threads)
+        found = np.empty((n, n), np.float32)
+
+        def fill(start: int) -> None:
+            end = min(start + _PRODUCT_ROWS, n)
+            np.matmul(rows[start:end], rows[:end].T, out=found[start:end, :end])
+            found[:start, start:end] = found[start:end, :start].T
+
+        with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
+            list(pool.map(fill, range(0, n, _PRODUCT_ROWS)))
+        return found
 
 
 class DenseSource(MatrixSource):

@@ -1,0 +1,118 @@
+"""Dual ascent on the multi-class risk, as planes and points of an objective."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cutplane import _core
+from cutplane.risks.base import Array
+from cutplane.risks.multiclass import Multiclass
+from cutplane.solvers.base import Cut
+from cutplane.sources.matrix import MatrixSource
+
+# Where a visit to an example by its entries takes this many times as many products as there are examples, sweeps by
+# the Gram matrix are faster; it is formed once so many epochs have not been enough. Its size, and that of the examples
+# as a dense array, are bounded.
+_LONG_ROWS, _EPOCHS_BEFORE = 2.0, 8
+_MOST_PAIRS, _MOST_ENTRIES = 1 << 26, 1 << 26
+# Squared lengths that are at home in single precision.
+_SHORTEST, _LONGEST = 1e-25, 1e25
+
+
+def gram_pays(source: MatrixSource, n_classes: int) -> bool:
+    """Whether dual ascent will go by the Gram matrix, should it take long."""
+    n, d = source.shape
+    long = source.per_row * n_classes >= _LONG_ROWS * n
+    return long and n * n <= _MOST_PAIRS and n * d <= _MOST_ENTRIES
+
+
+class MulticlassAscent:
+    """Epochs of dual ascent over the examples' blocks, as planes and points of an objective.
+
+    Examples are visited one by one; later on, where rows are long against the number of examples, those furthest from
+    their best by the Gram matrix.
+    """
+
+    def __init__(self, source: MatrixSource, risk: Multiclass, C: float, *, intercept: bool, seed: int) -> None:
+        self._source = source
+        self._risk = risk
+        self._C = C
+        self._intercept = intercept
+        self._dual_value: float | None = None
+        self._epochs = 0
+        self.by_gram = False  # whether sweeps go by the Gram matrix by now
+        upper = None if risk.weights is None else C * risk.weights
+        self._ascent = _core.BlockAscent(
+            source.core, risk.y, risk.cost, upper, C * risk.each, intercept, seed, source.n_threads
+        )
+
+    @property
+    def mean_square(self) -> float:
+        """The mean squared length of an example."""
+        return self._ascent.mean_square
+
+    @property
+    def can_start(self) -> bool:
+        """Blocks begin at their true classes: the plane at zero, where all other classes tie, is no better."""
+        return False
+
+    def start(self, plane: Cut, fraction: float) -> None:
+        """Not for blocks."""
+        raise NotImplementedError("Blocks begin at their true classes.")
+
+    def resume(self, duals: Any) -> bool:
+        """Blocks always begin at their true classes."""
+        return False
+
+    @property
+    def duals(self) -> None:
+        """Nothing to go on from."""
+
+    def epoch(self) -> None:
+        """One sweep over the examples that have not settled."""
+        self._dual_value = None
+        if self._epochs == _EPOCHS_BEFORE and gram_pays(self._source, self._risk.n_classes):
+            self.by_gram = _SHORTEST < self.mean_square < _LONGEST
+            if self.by_gram:
+                self._ascent.use_gram(self._source.products())
+        self._epochs += 1
+        self._ascent.epoch()
+
+    def extrapolate(self) -> None:
+        """Not for blocks."""
+
+    def revive(self, point: Any = None) -> None:
+        """Look at every example again; those that must not rest are not told apart."""
+        if point is None:
+            self._ascent.unshrink()
+
+    @property
+    def weights(self) -> tuple[Array, Array]:
+        """The weights and the intercepts reached."""
+        return self._ascent.v.ravel(), self._ascent.intercepts
+
+    @property
+    def estimate(self) -> float:
+        """The dual value by the running sums: what `plane` would prove but for rounding and the balance."""
+        if self._dual_value is None:
+            self._dual_value = self._ascent.dual_value
+        return self._dual_value
+
+    @property
+    def last_gain(self) -> float:
+        """Not counted."""
+        return 0.0
+
+    @property
+    def first_gap(self) -> float:
+        """About the gap that the first epoch leaves: measured, on text and images, within a factor of four."""
+        return 0.6 * self._C / self._source.shape[0] * self.mean_square
+
+    def plane(self) -> Cut:
+        """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
+        coef, offset = self._ascent.coefficients(1.0 / self._C)
+        if self._intercept:
+            coef, offset = self._risk.balanced(coef)
+        return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False)

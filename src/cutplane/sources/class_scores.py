@@ -1,0 +1,50 @@
+"""The scores of several classes, which may share weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cutplane.sources.base import Array, Rows, Source
+
+
+class ClassScores:
+    """The linear map from weights to the scores of every class: X W Phi', W of shape (d, q) laid out in a vector.
+
+    Parameters
+    ----------
+    source : Source
+        The examples X.
+    class_features : array of shape (n_classes, q) or None
+        Phi; None is the identity: weights of its own for every class.
+    n_classes : int
+    """
+
+    def __init__(self, source: Source, class_features: Array | None, n_classes: int) -> None:
+        self.source = source
+        self.class_features = class_features
+        self.n_classes = n_classes
+
+    @property
+    def columns(self) -> int:
+        """Weights per feature."""
+        return self.n_classes if self.class_features is None else self.class_features.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of examples and weights."""
+        n, d = self.source.shape
+        return n, d * self.columns
+
+    def scores(self, w: Array) -> Array:
+        """The scores of every example and class, shape (n, n_classes)."""
+        found = self.source.scores(w.reshape(-1, self.columns))
+        return found if self.class_features is None else np.ascontiguousarray(found @ self.class_features.T)
+
+    def combine(self, coef: Array) -> Array:
+        """The adjoint: coefficients of shape (n, n_classes) to a vector as long as the weights."""
+        shared = coef if self.class_features is None else np.ascontiguousarray(coef @ self.class_features)
+        return self.source.combine(shared).ravel()
+
+    def take(self, rows: Rows) -> ClassScores:
+        """The map over some examples."""
+        return ClassScores(self.source.take(rows), self.class_features, self.n_classes)
