@@ -32,6 +32,13 @@ def ijcnn1(data: Path) -> Examples:
     return datasets._csr(X), np.where(y > 0, 1.0, -1.0)
 
 
+def ijcnn1_test(data: Path) -> Examples:
+    """The test part of IJCNN 2001."""
+    with bz2.open(data / "ijcnn1" / "ijcnn1.tst.bz2") as file:
+        X, y = load_svmlight_file(file, n_features=22, dtype=np.float32)
+    return datasets._csr(X), np.where(y > 0, 1.0, -1.0)
+
+
 def skin(data: Path) -> Examples:
     """Skin or not by colour, columns scaled to [0, 1], in random order (the file is sorted by class)."""
     with lzma.open(data / "skin" / "Skin_NonSkin.txt.xz", "rt") as file:
@@ -82,13 +89,21 @@ def a9a(data: Path) -> Examples:
     return datasets.a9a(data)
 
 
+def a9a_test(data: Path) -> Examples:
+    """The test part of Adult."""
+    with gzip.open(data / "a9a" / "a9a.t.gz") as file:
+        X, y = load_svmlight_file(file, n_features=123, dtype=np.float32)
+    return datasets._csr(X), np.where(y > 0, 1.0, -1.0)
+
+
 def w8a(data: Path) -> Examples:
     """Web pages, 3 % positive."""
     return datasets.w8a(data)
 
 
 LOADERS: dict[str, Callable[[Path], Examples]] = {
-    loader.__name__: loader for loader in (mushrooms, ijcnn1, covtype, skin, kddcup99, svmguide3, mnist, w8a, a9a)
+    loader.__name__: loader
+    for loader in (mushrooms, ijcnn1, ijcnn1_test, covtype, skin, kddcup99, svmguide3, mnist, w8a, a9a, a9a_test)
 }
 
 

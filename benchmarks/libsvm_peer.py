@@ -30,6 +30,16 @@ class Trained:
     support: int
     model: object
 
+    def predict(self, X) -> np.ndarray:
+        """The classes of new examples, by LIBSVM itself."""
+        rows = sp.csr_matrix(X, dtype=np.float64)
+        found = np.empty(rows.shape[0])
+        for i in range(rows.shape[0]):
+            part = slice(rows.indptr[i], rows.indptr[i + 1])
+            nodes, _ = svm.gen_svm_nodearray((rows.indices[part], rows.data[part]))
+            found[i] = svm.libsvm.svm_predict(self.model, nodes)
+        return found
+
 
 def train(X, y, kernel, C: float, eps: float = 1e-3, cache_mb: float = 4096) -> Trained:
     """Train on CSR or dense X; one-vs-one where y has more than two classes."""

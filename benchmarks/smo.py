@@ -2,31 +2,33 @@
 
     python benchmarks/smo.py --data DIR [--sets mushrooms,mnist] [--selections second-order,ofs2] [--out FILE]
     python benchmarks/smo.py --data DIR --working-sets 512,1024,2048 --alone --out FILE     sizes of the working set
+    python benchmarks/smo.py --merge smo-skin.json smo-mnist.json [--out FILE]              of sets measured apart
 
 Both stop by the same sound rule, m - M <= eps. LIBSVM is timed in its C call alone, ours from the arrays to the
-solution. Rows of sets measured before stay in the output file.
+solution. A run of ours at a tight eps, once and not timed, tells how far the dual objective of either is from the
+optimum; errors are those on 5,000 examples beyond the training set, or on the training set where there are none. Rows
+of sets measured before stay in the output file.
 """
 
 import argparse
 import json
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
-from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import kernel_datasets, libsvm_peer, measure
-from cutplane import _core
-from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
+from benchmarks.kernel_fits import Fit, fit
+from cutplane.kernels import Kernel
 from cutplane.kernels.smo import DEFAULT_SELECTION
 
 QUICK = ("--sets", "svmguide3,mushrooms", "--repeats", "1")
 CACHE_BYTES = 4 << 30
+FRESH = 5_000
 
 
 @dataclass(frozen=True)
@@ -36,171 +38,143 @@ class Case:
     C: float
     gamma: float
     rows: int | None = None
+    test: str | None = None  # a file of its own
 
 
 CASES = {
     "svmguide3": Case(64, 0.125),
     "mushrooms": Case(0.5, 0.25),
-    "ijcnn1": Case(64, 1.0),
+    "ijcnn1": Case(64, 1.0, test="ijcnn1_test"),
     "covtype": Case(64, 0.5, 20_000),
     "kddcup99": Case(64, 0.5, 50_000),
     "w8a": Case(8, 0.0625),
-    "a9a": Case(1, 0.05),
+    "a9a": Case(1, 0.05, test="a9a_test"),
     "skin": Case(8, 256.0, 100_000),
     "mnist": Case(2, 0.0625, 8_000),
 }
 
 
-@dataclass
-class Fit:
-    seconds: float
-    iterations: int
-    dual: float
-    gap: float
-    violation: float
-    support: int
-    machines: list  # (rows, labels, result)
+@dataclass(frozen=True)
+class Task:
+    """A training set, what both are given with it, and the examples they are judged by."""
 
+    X: Any
+    y: np.ndarray
+    kernel: Kernel
+    C: float
+    fresh: Any
+    labels: np.ndarray
+    beyond: bool  # whether those are none of the training set
 
-def fit(X, y, kernel: Kernel, C: float, selection: str, eps: float, working_set: int | None) -> Fit:
-    """Train ours: one machine, or one for each pair of classes in parallel on one kernel matrix."""
-    start = perf_counter()
-    matrix = KernelMatrix(X, kernel, cache_bytes=CACHE_BYTES)
-    classes = np.unique(y)
-    pairs = list(combinations(classes[::-1], 2))
-    threads = 1 if len(pairs) > 1 else 0
+    @classmethod
+    def of(cls, name: str, data: str | None) -> "Task":
+        case = CASES[name]
+        X, y = kernel_datasets.load(name, data)
+        others = kernel_datasets.load(case.test, data) if case.test else (X[case.rows or 0 :], y[case.rows or 0 :])
+        X, y = X[: case.rows], y[: case.rows]
+        if len(np.unique(y)) > 2:
+            order = np.argsort(y, kind="stable")
+            X, y = X[order], y[order]
+        beyond = case.test is not None or case.rows is not None
+        fresh, labels = others[0][:FRESH], others[1][:FRESH]
+        return cls(X, y, Kernel("rbf", gamma=case.gamma), case.C, fresh, labels, beyond)
 
-    def machine(pair):
-        rows = np.flatnonzero(np.isin(y, pair)) if len(pairs) > 1 else None
-        labels = np.where(y[rows if rows is not None else slice(None)] == pair[0], 1, -1)
-        problem = DualProblem.classification(labels, C)
-        result = solve(
-            problem,
-            matrix,
-            rows=rows,
-            selection=selection,
-            eps=eps,
-            working_set=working_set,
-            n_threads=threads,
-        )
-        return rows, labels, result
+    def fit(self, selection: str, eps: float, working_set: int | None = None) -> Fit:
+        about = {"selection": selection, "eps": eps, "working_set": working_set}
+        return fit(self.X, self.y, self.kernel, self.C, cache_bytes=CACHE_BYTES, **about)
 
-    with ThreadPoolExecutor(_core.thread_count(0)) as pool:
-        machines = list(pool.map(machine, pairs))
-    seconds = perf_counter() - start
-    results = [result for *_, result in machines]
-    support = set()
-    for rows, _, result in machines:
-        used = np.flatnonzero(result.alpha)
-        support.update((used if rows is None else rows[used]).tolist())
-    primal, dual = sum(r.primal for r in results), sum(r.dual for r in results)
-    return Fit(
-        seconds,
-        sum(r.n_iter for r in results),
-        dual,
-        (primal - dual) / primal,
-        max(r.violation for r in results),
-        len(support),
-        machines,
-    )
+    def libsvm(self, eps: float) -> libsvm_peer.Trained:
+        return libsvm_peer.train(self.X, self.y, self.kernel, self.C, eps, CACHE_BYTES / 2**20)
 
-
-def error_rate(X, y, fitted: Fit, kernel: Kernel, fresh, labels) -> float:
-    """Share of fresh examples that our binary machine gets wrong."""
-    _, signs, result = fitted.machines[0]
-    used = np.flatnonzero(result.alpha)
-    scores = kernel.product(fresh, X[used], (signs * result.alpha)[used]) - result.rho[0]
-    return float(np.mean(np.where(scores > 0, 1, -1) != labels))
+    def error(self, found: Fit | libsvm_peer.Trained) -> float:
+        """The share of the examples beyond that it gets wrong."""
+        ours = isinstance(found, Fit)
+        predicted = found.predict(self.X, self.kernel, self.fresh) if ours else found.predict(self.fresh)
+        return float(np.mean(predicted != self.labels))
 
 
 def run(name: str, options: argparse.Namespace) -> list[dict]:
-    case = CASES[name]
-    X, y = kernel_datasets.load(name, options.data)
-    fresh, labels = X[case.rows or 0 :][:5000], y[case.rows or 0 :][:5000]
-    X, y = X[: case.rows], y[: case.rows]
-    order = np.argsort(y, kind="stable") if len(np.unique(y)) > 2 else slice(None)
-    X, y = X[order], y[order]
-    kernel = Kernel("rbf", gamma=case.gamma)
-    found: dict[str, object] = {}
+    task = Task.of(name, options.data)
+    found: dict[str, Fit | libsvm_peer.Trained] = {}
 
-    def ours(selection, size):
-        name = selection if size is None else f"{selection}, {size}"
-
+    def contestant(solver, train):
         def call():
-            found[name] = fit(X, y, kernel, case.C, selection, options.eps, size)
-            return found[name].seconds
+            found[solver] = train()
+            return found[solver].seconds
 
-        return name, call
-
-    def libsvm():
-        found["LIBSVM"] = libsvm_peer.train(X, y, kernel, case.C, options.eps, CACHE_BYTES / 2**20)
-        return found["LIBSVM"].seconds
+        return call
 
     sizes = [int(size) for size in options.working_sets.split(",")] if options.working_sets else [None]
-    contestants = dict(ours(selection, size) for selection in options.selections.split(",") for size in sizes)
+    contestants = {
+        solver: contestant(solver, lambda s=selection, size=size: task.fit(s, options.eps, size))
+        for selection in options.selections.split(",")
+        for size in sizes
+        for solver in [selection if size is None else f"{selection}, {size}"]
+    }
     if libsvm_peer.MISSING is None and not options.alone:
-        contestants["LIBSVM"] = libsvm
+        contestants["LIBSVM"] = contestant("LIBSVM", lambda: task.libsvm(options.eps))
     seconds = measure.alternate(contestants, options.repeats, options.budget)
-    peer = found.get("LIBSVM")
+    tight = None if options.alone else task.fit(DEFAULT_SELECTION, options.tight).dual
     entries = []
     for solver, times in seconds.items():
         result = found[solver]
         entry = {
-            "set": name, "rows": X.shape[0], "features": X.shape[1], "C": case.C, "gamma": case.gamma,
-            "solver": solver, "seconds": times, "iterations": result.iterations, "dual": result.dual,
-            "support": result.support,
+            "set": name, "rows": task.X.shape[0], "features": task.X.shape[1], "C": task.C,
+            "gamma": task.kernel.gamma, "solver": solver, "seconds": times, "iterations": result.iterations,
+            "dual": result.dual, "support": result.support, "error": task.error(result), "error_beyond": task.beyond,
         }  # fmt: skip
+        if tight is not None:
+            entry |= {"tight_dual": tight, "short_of_optimum": (tight - result.dual) / abs(tight)}
         if isinstance(result, Fit):
-            entry |= {"gap": result.gap, "violation": result.violation}
-            entry["rows_computed_for"] = len(result.machines)
-            if len(result.machines) == 1:
-                entry["error"] = error_rate(X, y, result, kernel, fresh, labels)
-            if peer is not None:
-                entry["dual_over_libsvm"] = result.dual / peer.dual - 1
+            entry |= {"gap": result.gap, "violation": result.violation, "machines": len(result.machines)}
+            if "LIBSVM" in found:
+                entry["dual_over_libsvm"] = result.dual / found["LIBSVM"].dual - 1
                 entry["ratio"] = measure.median(seconds["LIBSVM"]) / measure.median(times)
-        elif len(np.unique(y)) == 2:
-            entry["error"] = libsvm_error(peer, kernel, X, fresh, labels)
         entries.append(entry)
     return entries
 
 
-def libsvm_error(trained, kernel, X, fresh, labels) -> float:
-    """Share of fresh examples that LIBSVM's machine gets wrong; its kernel values by our product."""
-    model = trained.model
-    used = np.array(model.get_sv_indices()) - 1
-    coef = np.array([model.sv_coef[0][k] for k in range(len(used))])
-    first = model.get_labels()[0]
-    scores = kernel.product(fresh, X[used], coef) - model.rho[0]
-    return float(np.mean(np.where(scores > 0, first, -first) != labels))
-
-
 def report(entries: list[dict]) -> None:
-    header = [
-        "set",
-        "rows",
-        "solver",
-        "seconds",
-        "runs",
-        "iterations",
-        "violation",
-        "gap",
-        "dual/LIBSVM-1",
-        "error",
-        "ratio",
-    ]
-    rows = [
-        [
-            e["set"], e["rows"], e["solver"], measure.median(e["seconds"]), len(e["seconds"]), e["iterations"],
-            e.get("violation"), e.get("gap"), e.get("dual_over_libsvm"), e.get("error"), e.get("ratio"),
-        ]
-        for e in entries
-    ]  # fmt: skip
-    print(measure.table(header, rows))
+    header = {
+        "rows": "rows", "solver": "solver", "seconds": "seconds", "runs": "runs", "iterations": "iterations",
+        "violation": "violation", "gap": "gap", "dual": "dual", "short_of_optimum": "short of optimum",
+        "dual_over_libsvm": "dual/LIBSVM-1", "error": "error", "ratio": "ratio",
+    }  # fmt: skip
+    rows = []
+    for e in entries:
+        shown = {
+            **e, "seconds": measure.median(e["seconds"]), "runs": len(e["seconds"]), "dual": f"{e['dual']:.9g}",
+        }  # fmt: skip
+        rows.append([e["set"], *(shown.get(key) for key in header)])
+    print(measure.table(["set", *header.values()], rows))
     for solver in sorted({e["solver"] for e in entries} - {"LIBSVM"}):
         ratios = [e["ratio"] for e in entries if e["solver"] == solver and "ratio" in e]
         if ratios:
             mean = measure.geometric_mean(ratios)
             print(f"{solver}: {mean:.1f} times as fast as LIBSVM in the geometric mean, at least {min(ratios):.1f}")
+
+
+def contents(path: str) -> dict:
+    file = Path(path)
+    return json.loads(file.read_text()) if file.exists() else {"results": []}
+
+
+def write(options: argparse.Namespace, entries: list[dict], about: dict) -> list[dict]:
+    """Into the output file, in place of what it has of the same sets."""
+    new = {entry["set"] for entry in entries}
+    kept = [entry for entry in contents(options.out)["results"] if entry["set"] not in new]
+    everything = sorted([*kept, *entries], key=lambda entry: list(CASES).index(entry["set"]))
+    measure.write_json(options.out, {**about, "results": everything})
+    return everything
+
+
+def merge(options: argparse.Namespace) -> list[dict]:
+    files = [contents(path) for path in options.merge]
+    different = {file["eps"] for file in files}
+    if len(different) > 1:
+        raise SystemExit(f"The files are of different eps, {', '.join(map(str, sorted(different)))}: not one table.")
+    about = {key: files[0][key] for key in ("machine", "eps")}
+    return write(options, [entry for file in files for entry in file["results"]], about)
 
 
 def main() -> None:
@@ -209,24 +183,23 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(CASES), help="comma-separated names")
     parser.add_argument("--selections", default=DEFAULT_SELECTION, help="comma-separated (%(default)s)")
     parser.add_argument("--eps", type=float, default=1e-3, help="of the stopping rule of both (%(default)s)")
+    parser.add_argument("--tight", type=float, default=1e-6, help="eps of the run that stands for the optimum")
     parser.add_argument("--working-sets", help="comma-separated sizes, in place of the one that is chosen")
     parser.add_argument("--alone", action="store_true", help="without LIBSVM")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--budget", type=float, default=20.0, help="seconds a set after which no round is begun")
+    parser.add_argument("--merge", nargs="+", metavar="FILE", help="measure nothing; put these files together")
     parser.add_argument("--out", default=str(measure.RESULTS / "smo.json"))
     options = parser.parse_args()
+    if options.merge:
+        report(merge(options))
+        return
     if libsvm_peer.MISSING and not options.alone:
         print(f"LIBSVM is missing: {libsvm_peer.MISSING}")
-    path = Path(options.out)
-    kept = json.loads(path.read_text())["results"] if path.exists() else []
-    entries: list[dict] = []
-    names = options.sets.split(",")
-    for name in names:
-        entries += run(name, options)
-        others = [e for e in kept if e["set"] not in names]
-        everything = sorted([*others, *entries], key=lambda e: list(CASES).index(e["set"]))
-        packages = ("cutplane", "numpy", "scipy", "libsvm-official")
-        measure.write_json(path, {"machine": measure.machine(packages), "eps": options.eps, "results": everything})
+    packages = ("cutplane", "numpy", "scipy", "libsvm-official")
+    for name in options.sets.split(","):
+        entries = run(name, options)
+        everything = write(options, entries, {"machine": measure.machine(packages), "eps": options.eps})
     report(everything)
 
 

@@ -288,8 +288,12 @@ void bind_kernels(nb::module_& m) {
   matrix.def_prop_ro(
       "capacity", [](const PyKernelMatrix& self) { return self.cache->capacity(); },
       "Rows there is room for.");
-  matrix.def_prop_ro("computed_rows",
-                     [](const PyKernelMatrix& self) { return self.cache->computed(); });
+  matrix.def_prop_ro(
+      "computed_rows", [](const PyKernelMatrix& self) { return self.cache->computed(); },
+      "How often a row was computed.");
+  matrix.def_prop_ro(
+      "different_rows", [](const PyKernelMatrix& self) { return self.cache->different(); },
+      "How many different rows were computed.");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class ConjugateSolver : public InnerVariables<Real> {
       const Real left =
           std::max(eta - along * along * inverse, static_cast<Real>(kLeastShare) * eta);
       const Real gain = difference * difference / left;
-      return c.room_down[t] > 0 && difference > 0 && c.allowed(t) ? gain : kNever<Real>;
+      return c.can_shrink(t) & (difference > 0) ? gain : kNever<Real>;
     });
     return {i, best.at, static_cast<double>(c.f[best.at]) - f_i, 0.5 * best.score};
   }

@@ -35,8 +35,9 @@ class InnerVariables {
   InnerVariables(InnerState& state, const float* kernel, index_t stride)
       : state_(state), kernel_(kernel), stride_(stride) {
     const index_t n = state.size();
-    for (auto* array : {&f_, &room_up_, &room_down_, &diagonal_}) array->resize(n);
+    for (auto* array : {&f_, &room_up_, &room_down_, &diagonal_, &label_}) array->resize(n);
     for (index_t t = 0; t < n; ++t) {
+      label_[t] = static_cast<Real>(state.y[t]);
       f_[t] = static_cast<Real>(state.f[t]);
       diagonal_[t] = static_cast<Real>(state.diagonal[t]);
       set(t, state.b[t]);
@@ -46,8 +47,8 @@ class InnerVariables {
   const float* row(index_t t) const { return kernel_ + t * stride_; }
   bool grouped() const { return state_.grouped; }
   Candidates<Real> candidates(int group) const {
-    return {state_.size(),   f_.data(), room_up_.data(), room_down_.data(), diagonal_.data(),
-            state_.y.data(), group};
+    return {state_.size(),    f_.data(),     room_up_.data(),         room_down_.data(),
+            diagonal_.data(), label_.data(), static_cast<Real>(group)};
   }
 
  protected:
@@ -71,7 +72,7 @@ class InnerVariables {
   InnerState& state_;
   const float* kernel_;
   index_t stride_;
-  std::vector<Real> f_, room_up_, room_down_, diagonal_;
+  std::vector<Real> f_, room_up_, room_down_, diagonal_, label_;
 };
 
 // Steps of one pair each, chosen by a selector.

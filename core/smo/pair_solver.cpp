@@ -19,6 +19,11 @@ namespace {
 constexpr std::int64_t kShrinkEvery = 1000;
 constexpr double kUnshrinkAt = 10.0;
 
+CUTPLANE_MULTIVERSION void gather(index_t n, const float* values, const std::int32_t* columns,
+                                  float* out) {
+  for (index_t t = 0; t < n; ++t) out[t] = values[columns[t]];
+}
+
 // The variables that have not settled, side by side, and kernel rows over them.
 class Active {
  public:
@@ -52,7 +57,13 @@ class Active {
   }
 
   Candidates<double> candidates(int group) const {
-    return {size(), f.data(), room_up.data(), room_down.data(), diagonal.data(), y.data(), group};
+    return {size(),
+            f.data(),
+            room_up.data(),
+            room_down.data(),
+            diagonal.data(),
+            label.data(),
+            static_cast<double>(group)};
   }
 
   // Move a pair by `wanted`, or as far as the box allows; the step taken.
@@ -97,15 +108,14 @@ class Active {
     if (!in_place_) {
       std::vector<float>& gathered = gathered_[newer_];
       gathered.resize(size());
-      for (index_t s = 0; s < size(); ++s) gathered[s] = values[columns_[s]];
+      gather(size(), values, columns_.data(), gathered.data());
       values = gathered.data();
     }
     held_[0] = {t, values};
     return values;
   }
 
-  std::vector<double> f, b, low, high, room_up, room_down, diagonal;
-  std::vector<std::int8_t> y;
+  std::vector<double> f, b, low, high, room_up, room_down, diagonal, label;
 
  private:
   void set(index_t t, double value) {
@@ -121,8 +131,8 @@ class Active {
 
   void load() {
     const index_t n = static_cast<index_t>(variables_.size());
-    for (auto* array : {&f, &b, &low, &high, &room_up, &room_down, &diagonal}) array->resize(n);
-    y.resize(n);
+    for (auto* array : {&f, &b, &low, &high, &room_up, &room_down, &diagonal, &label})
+      array->resize(n);
     columns_.resize(n);
     in_place_ = dual_.copies == 1 && dual_.rows.whole() && n == dual_.size();
     for (index_t t = 0; t < n; ++t) {
@@ -132,8 +142,8 @@ class Active {
       high[t] = dual_.high[v];
       set(t, dual_.b[v]);
       diagonal[t] = dual_.diagonal[row];
-      y[t] = dual_.y[v];
-      columns_[t] = dual_.rows.global(row);
+      label[t] = dual_.y[v];
+      columns_[t] = static_cast<std::int32_t>(dual_.rows.global(row));
     }
     held_[0] = held_[1] = Held{};
   }
@@ -141,7 +151,7 @@ class Active {
   Dual& dual_;
   int n_threads_;
   std::vector<index_t> variables_;
-  std::vector<std::int64_t> columns_;
+  std::vector<std::int32_t> columns_;  // a cache has room for no more rows than that
   bool in_place_ = true;
   Held held_[2];  // the row asked for last, and the one before
   int newer_ = 0, older_ = 1;
@@ -273,7 +283,7 @@ class PairSolver : public Solver {
       gained_ = 0.0;
     }
     active_.shrink([&](index_t t) {
-      const Extremes& e = extremes[dual_.grouped && active_.y[t] < 0 ? 1 : 0];
+      const Extremes& e = extremes[dual_.grouped && active_.label[t] < 0 ? 1 : 0];
       if (active_.b[t] >= active_.high[t]) return !(active_.f[t] < e.up_value);
       if (active_.b[t] <= active_.low[t]) return !(active_.f[t] > e.low_value);
       return true;

@@ -22,7 +22,7 @@ float* RowMemory::next() {
   if (left_ == 0) {
     // Rows are whole panels of 64 bytes, so this is a multiple of the alignment.
     auto* memory = static_cast<float*>(std::aligned_alloc(kAlignment, per_piece * row_bytes));
-    if (memory == nullptr) throw std::bad_alloc();
+    if (memory == nullptr) return nullptr;
     pieces_.emplace_back(memory);
     left_ = per_piece;
   }
@@ -34,6 +34,12 @@ struct RowCache::Claims {
   std::vector<std::int64_t> which;
   std::vector<float*> out;
   std::vector<std::int32_t> slots;  // -1: the lease's own memory
+};
+
+// A row of a lease that another solver is computing, and the slot it is to come to.
+struct RowCache::Awaited {
+  std::size_t place;
+  std::int32_t slot;
 };
 
 void Lease::release() {
@@ -54,11 +60,17 @@ RowCache::RowCache(const KernelRows& rows, std::size_t bytes)
   capacity_ = std::clamp<index_t>(static_cast<index_t>(bytes / row_bytes),
                                   std::min<index_t>(2, most), std::max<index_t>(most, 1));
   slot_of_.assign(rows.size(), -1);
+  known_.assign(rows.size(), false);
 }
 
 std::int64_t RowCache::computed() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return computed_;
+}
+
+std::int64_t RowCache::different() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return different_;
 }
 
 const std::vector<float>& RowCache::diagonal(int n_threads) {
@@ -86,11 +98,17 @@ void RowCache::unpin(std::int32_t at) {
   if (--slots_[at].pins == 0) link_newest(at);
 }
 
+// A slot that nobody uses, or -1.
 std::int32_t RowCache::free_slot() {
   if (static_cast<index_t>(slots_.size()) < capacity_) {
-    slots_.emplace_back();
-    slots_.back().values = memory_.next();
-    return static_cast<std::int32_t>(slots_.size()) - 1;
+    if (float* values = memory_.next(); values != nullptr) {
+      slots_.emplace_back();
+      slots_.back().values = values;
+      return static_cast<std::int32_t>(slots_.size()) - 1;
+    }
+    // The system has no more memory: what there is has to do.
+    if (slots_.size() < 2) throw std::bad_alloc();
+    capacity_ = static_cast<index_t>(slots_.size());
   }
   const std::int32_t at = oldest_;
   if (at < 0) return -1;
@@ -99,57 +117,73 @@ std::int32_t RowCache::free_slot() {
   return at;
 }
 
+// Pins what is there or under way, and finds room for what is not.
+void RowCache::claim(std::span<const std::int64_t> which, Lease& lease, Claims& claims,
+                     std::vector<Awaited>& awaited) {
+  lease.cache_ = this;
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    if ((lease.rows_[r] = rows_.resident(which[r])) != nullptr) continue;
+    std::int32_t at = slot_of_[which[r]];
+    if (at >= 0) {
+      if (slots_[at].pins == 0) unlink(at);
+      if (!slots_[at].ready) awaited.push_back({r, at});
+    } else {
+      at = free_slot();
+      if (at < 0) lease.own_.emplace_back(new float[padded(rows_.size())]);
+      float* values = at < 0 ? lease.own_.back().get() : slots_[at].values;
+      claims.which.push_back(which[r]);
+      claims.slots.push_back(at);
+      claims.out.push_back(values);
+      lease.rows_[r] = values;
+      if (at < 0) continue;
+      slots_[at].row = which[r];
+      slots_[at].ready = false;
+      slot_of_[which[r]] = at;
+    }
+    ++slots_[at].pins;
+    lease.pinned_.push_back(at);
+    lease.rows_[r] = slots_[at].values;
+  }
+}
+
+// Rows that were claimed and will not come. Their slots stay pinned by those who wait for them.
+void RowCache::abandon(const Claims& claims) {
+  for (std::size_t c = 0; c < claims.slots.size(); ++c) {
+    if (claims.slots[c] < 0) continue;
+    slot_of_[claims.which[c]] = -1;
+    slots_[claims.slots[c]].row = -1;
+  }
+  arrived_.notify_all();
+}
+
 void RowCache::acquire(std::span<const std::int64_t> which, Lease& lease, int n_threads) {
   lease.release();
   lease.rows_.assign(which.size(), nullptr);
   Claims claims;
-  std::vector<std::size_t> awaited;
+  std::vector<Awaited> awaited;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    lease.cache_ = this;
-    for (std::size_t r = 0; r < which.size(); ++r) {
-      if ((lease.rows_[r] = rows_.resident(which[r])) != nullptr) continue;
-      std::int32_t at = slot_of_[which[r]];
-      const bool known = at >= 0;
-      if (known) {
-        if (slots_[at].pins == 0) unlink(at);
-        if (!slots_[at].ready) awaited.push_back(r);
-      } else {
-        at = free_slot();
-        claims.which.push_back(which[r]);
-        claims.slots.push_back(at);
-        if (at < 0) {
-          lease.own_.emplace_back(new float[padded(rows_.size())]);
-          claims.out.push_back(lease.own_.back().get());
-          lease.rows_[r] = claims.out.back();
-          continue;
-        }
-        slots_[at].row = which[r];
-        slots_[at].ready = false;
-        slot_of_[which[r]] = at;
-        claims.out.push_back(slots_[at].values);
-      }
-      ++slots_[at].pins;
-      lease.pinned_.push_back(at);
-      lease.rows_[r] = slots_[at].values;
+    try {
+      claim(which, lease, claims, awaited);
+    } catch (...) {
+      abandon(claims);
+      throw;
     }
   }
   compute(claims, n_threads);
   if (awaited.empty()) return;
-  // Rows another solver is computing; one it failed to compute is ours to do.
+  // What another solver failed to compute is ours to do.
   Claims left;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    for (const std::size_t r : awaited) {
-      std::int32_t at = slot_of_[which[r]];
-      while (at >= 0 && !slots_[at].ready) {
-        arrived_.wait(lock);
-        at = slot_of_[which[r]];
-      }
-      if (at >= 0) continue;
+    for (const auto [place, slot] : awaited) {
+      arrived_.wait(lock, [&, row = which[place], at = slot] {
+        return slots_[at].row != row || slots_[at].ready;
+      });
+      if (slots_[slot].row == which[place]) continue;
       lease.own_.emplace_back(new float[padded(rows_.size())]);
-      lease.rows_[r] = lease.own_.back().get();
-      left.which.push_back(which[r]);
+      lease.rows_[place] = lease.own_.back().get();
+      left.which.push_back(which[place]);
       left.out.push_back(lease.own_.back().get());
       left.slots.push_back(-1);
     }
@@ -163,16 +197,15 @@ void RowCache::compute(Claims& claims, int n_threads) {
     rows_.rows(claims.which, claims.out.data(), n_threads);
   } catch (...) {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (std::size_t c = 0; c < claims.slots.size(); ++c) {
-      if (claims.slots[c] < 0) continue;
-      slot_of_[claims.which[c]] = -1;
-      slots_[claims.slots[c]].row = -1;
-    }
-    arrived_.notify_all();
+    abandon(claims);
     throw;
   }
   std::lock_guard<std::mutex> lock(mutex_);
   computed_ += static_cast<std::int64_t>(claims.which.size());
+  for (const std::int64_t row : claims.which) {
+    different_ += !known_[row];
+    known_[row] = true;
+  }
   for (const std::int32_t slot : claims.slots)
     if (slot >= 0) slots_[slot].ready = true;
   arrived_.notify_all();

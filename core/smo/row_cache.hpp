@@ -4,6 +4,7 @@
 // same time have it computed once.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
@@ -21,6 +22,7 @@ class RowCache;
 class RowMemory {
  public:
   explicit RowMemory(std::size_t row_floats) : row_floats_(row_floats) {}
+  // Null where the system has no more.
   float* next();
 
  private:
@@ -55,9 +57,11 @@ class RowCache {
   RowCache(const KernelRows& rows, std::size_t bytes);
 
   index_t size() const { return rows_.size(); }
+  // Rows there is room for; fewer than at first once the system has given all the memory it has.
   index_t capacity() const { return capacity_; }
-  bool holds_all() const { return capacity_ >= rows_.size(); }
+  // How often a row was computed, and how many different ones.
   std::int64_t computed() const;
+  std::int64_t different() const;
   // K(x, x) of every example, computed once.
   const std::vector<float>& diagonal(int n_threads);
 
@@ -73,7 +77,11 @@ class RowCache {
     bool ready = false;
   };
   struct Claims;
+  struct Awaited;
 
+  void claim(std::span<const std::int64_t> which, Lease& lease, Claims& claims,
+             std::vector<Awaited>& awaited);
+  void abandon(const Claims& claims);
   std::int32_t free_slot();
   void unlink(std::int32_t slot);
   void link_newest(std::int32_t slot);
@@ -81,7 +89,7 @@ class RowCache {
   void compute(Claims& claims, int n_threads);
 
   const KernelRows& rows_;
-  index_t capacity_;
+  std::atomic<index_t> capacity_;
   std::once_flag diagonal_known_;
   std::vector<float> diagonal_;
   mutable std::mutex mutex_;
@@ -90,7 +98,8 @@ class RowCache {
   std::vector<Slot> slots_;
   std::vector<std::int32_t> slot_of_;  // of each row, or -1
   std::int32_t newest_ = -1, oldest_ = -1;
-  std::int64_t computed_ = 0;
+  std::vector<bool> known_;  // rows that were computed at some time
+  std::int64_t computed_ = 0, different_ = 0;
 };
 
 }  // namespace cutplane::smo

@@ -42,11 +42,11 @@ class SelectHybridMaximumGain {
     const Real f_i = c.f[i], up_i = c.room_up[i], down_i = c.room_down[i];
     const Best<Real> best = argmax<Real>(c.n, [&](index_t t) {
       const Real difference = c.f[t] - f_i;
-      const Real room =
-          difference > 0 ? std::min(up_i, c.room_down[t]) : std::min(down_i, c.room_up[t]);
+      const Real if_up = std::min(up_i, c.room_down[t]), if_down = std::min(down_i, c.room_up[t]);
+      const Real room = difference > 0 ? if_up : if_down;
       const Real size = difference > 0 ? difference : -difference;
       const Real gain = feasible_gain(size, curvature(c, i, t, k[t]), room);
-      return room > 0 && size > 0 && c.allowed(t) ? gain : kNever<Real>;
+      return (room > 0) & (size > 0) & c.allowed(t) ? gain : kNever<Real>;
     });
     if (best.at < 0) return {};
     const double difference = static_cast<double>(c.f[best.at]) - f_i;

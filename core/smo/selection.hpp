@@ -20,15 +20,17 @@ namespace cutplane::smo {
 inline constexpr double kLeastCurvature = 1e-12;
 
 // Variables that can still move, side by side. A variable can grow by room_up and shrink by
-// room_down.
+// room_down. What is asked of one is answered without branches and in Real, labels (+1 or -1)
+// included: only so do scans of them become vector instructions.
 template <class Real>
 struct Candidates {
   index_t n;
-  const Real *f, *room_up, *room_down, *diagonal;
-  const std::int8_t* y;
-  int group;  // 0: all; +1 or -1: those of this label only
+  const Real *f, *room_up, *room_down, *diagonal, *label;
+  Real group;  // 0: all; +1 or -1: those of this label only
 
-  bool allowed(index_t t) const { return group == 0 || y[t] == group; }
+  CUTPLANE_INLINE bool allowed(index_t t) const { return label[t] * group >= 0; }
+  CUTPLANE_INLINE bool can_grow(index_t t) const { return (room_up[t] > 0) & allowed(t); }
+  CUTPLANE_INLINE bool can_shrink(index_t t) const { return (room_down[t] > 0) & allowed(t); }
 };
 
 // The pair that violates most.
@@ -104,8 +106,9 @@ CUTPLANE_INLINE Extremes find_extremes(const Candidates<Real>& c) {
   constexpr int kLanes = RunningBest<Real>::kLanes;
   RunningBest<Real> up, low;
   const auto look = [&](int lane, index_t t) {
-    up.offer(lane, t, c.room_up[t] > 0 && c.allowed(t) ? -c.f[t] : kNever<Real>);
-    low.offer(lane, t, c.room_down[t] > 0 && c.allowed(t) ? c.f[t] : kNever<Real>);
+    const Real f = c.f[t];
+    up.offer(lane, t, c.can_grow(t) ? -f : kNever<Real>);
+    low.offer(lane, t, c.can_shrink(t) ? f : kNever<Real>);
   };
   index_t t = 0;
   for (; t + kLanes <= c.n; t += kLanes)

@@ -1,9 +1,11 @@
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import pairwise
 
-from cutplane.kernels import Kernel, KernelMatrix
+from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
 
 rng = np.random.default_rng(0)
 A, B = rng.random((37, 300)), rng.random((101, 300))
@@ -157,9 +159,19 @@ def test_bad_types():
         KernelMatrix(sp.csr_matrix(np.eye(3)), Kernel("precomputed"))
 
 
-def test_a_small_cache_says_so():
-    with pytest.warns(UserWarning, match=r"holds 2 rows of the 101 x 101 kernel matrix \(448 bytes a row\)"):
-        matrix = KernelMatrix(B, Kernel("rbf"), cache_bytes=1000)
+def test_a_small_cache_says_so_once_when_it_is_used():
+    y = np.where(np.arange(len(B)) % 2, 1, -1)
+    problem = DualProblem.classification(y, 1.0)
+    matrix = KernelMatrix(B, Kernel("rbf"), cache_bytes=1000)
     assert not matrix.whole
+    with pytest.warns(
+        UserWarning, match=r"holds 2 of the 101 rows .* fewer than the 101 .* computes rows over and over"
+    ):
+        solve(problem, matrix)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solve(problem, matrix)
+        solve(problem, KernelMatrix(B, Kernel("rbf"), cache_bytes=101 * 448))
+        solve(problem, KernelMatrix(Kernel("rbf").block(B, B).astype(float), Kernel("precomputed"), cache_bytes=1000))
     with pytest.raises(ValueError, match="cache_bytes=0 must be greater than 0"):
         KernelMatrix(B, Kernel("rbf"), cache_bytes=0)

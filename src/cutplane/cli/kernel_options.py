@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,6 +43,10 @@ class KernelOptions:
     probability: bool
     sampled_cuts: str | None = None
     cut_size: int | None = None
+
+    def kernel_params(self) -> dict[str, Any]:
+        """The parameters by which every estimator with a kernel is told of it."""
+        return {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
 
 
 def gamma_or_word(value: str) -> str | float:

@@ -72,10 +72,7 @@ def _params(request: TrainRequest) -> dict[str, Any]:
     return {
         "C": request.C,
         "tol": request.tol,
-        "kernel": kernel.kernel,
-        "gamma": kernel.gamma,
-        "degree": kernel.degree,
-        "coef0": kernel.coef0,
+        **kernel.kernel_params(),
         "cache_size": kernel.cache_size,
         "max_iter": -1 if request.max_iter == _MAX_ITER_OF_LINEAR else request.max_iter,
         "time_limit": request.time_limit,

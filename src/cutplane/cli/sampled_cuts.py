@@ -116,10 +116,7 @@ def _params(request: TrainRequest) -> dict[str, Any]:
     assert kernel is not None
     return {
         "C": request.C,
-        "kernel": kernel.kernel,
-        "gamma": kernel.gamma,
-        "degree": kernel.degree,
-        "coef0": kernel.coef0,
+        **kernel.kernel_params(),
         "r": kernel.cut_size,
         "epsilon": request.tol,
         "memory": None if kernel.cache_size is None else max(1, int(kernel.cache_size * _MEGABYTE)),

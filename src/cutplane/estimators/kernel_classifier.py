@@ -19,7 +19,7 @@ from cutplane.estimators.calibration import Curve, agree, curves_from_arrays, cu
 from cutplane.estimators.kernel_machine import KernelMachine
 from cutplane.estimators.machines import MachineTraining
 from cutplane.estimators.savable import Arrays, finite, labels_from_file, labels_to_file
-from cutplane.estimators.splits import Folds, Kept, Split, warn_if_cut_short
+from cutplane.estimators.splits import Folds, Kept, Split, warn_if_cut_short, warn_of_haste
 from cutplane.kernels import DualProblem, KernelMatrix, SMOResult
 
 Array = NDArray[np.float64]
@@ -89,7 +89,11 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._certify(results, training)
         self.n_iter_ = np.array([result.n_iter for result in results], np.int32)
         self._curves: list[Curve] | None = None
-        if folds is not None:
+        if folds is not None and any(result.stop_reason == "interrupted" for result in results):
+            warn_of_haste()
+            decisions = [self._own_decisions(*solved) for solved in zip(problems, results, strict=True)]
+            self._curves = self._curves_of(decisions, splits, examples)
+        elif folds is not None:
             left = None if self.time_limit is None else max(1e-9, self.time_limit - (time.perf_counter() - begin))
             self._curves = self._calibrated(training.silent(left), matrix, examples, splits, folds)
         return self
@@ -260,11 +264,15 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         problems = [self._problem(part) for part in parts]
         results = training.run(matrix, kept.machines(problems, parts))
         warn_if_cut_short(results)
-        kind = "isotonic" if self.probability == "isotonic" else "sigmoid"
         decisions = [self._own_decisions(problem, result) for problem, result in zip(problems, results, strict=True)]
+        joined = [folds.joined(split, decisions, number) for number, split in enumerate(splits)]
+        return self._curves_of(joined, splits, kept)
+
+    def _curves_of(self, decisions: list[Array], splits: list[Split], kept: Kept) -> list[Curve]:
+        kind = "isotonic" if self.probability == "isotonic" else "sigmoid"
         return [
-            fit_curve(kind, folds.joined(split, decisions, number), split.signs > 0, kept.weights[split.rows])
-            for number, split in enumerate(splits)
+            fit_curve(kind, values, split.signs > 0, kept.weights[split.rows])
+            for values, split in zip(decisions, splits, strict=True)
         ]
 
     @available_if(_wants_probability)  # type: ignore[untyped-decorator]

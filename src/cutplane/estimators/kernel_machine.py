@@ -19,7 +19,7 @@ from cutplane.estimators.kernel_scores import kernel_scores
 from cutplane.estimators.machines import KernelStep, MachineTraining, history_of, warn_unless_proven
 from cutplane.estimators.savable import Arrays, Savable
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
-from cutplane.kernels.matrix import free_memory
+from cutplane.kernels.memory import default_cache
 from cutplane.kernels.smo import DEFAULT_SELECTION
 
 Array = NDArray[np.float64]
@@ -135,7 +135,7 @@ class KernelMachine(Savable, BaseEstimator):
         whole = len(order) == X.shape[0] and np.array_equal(order, np.arange(len(order)))
         stays = whole or kernel.name == "precomputed"
         examples = X if stays else X[order]
-        cache_bytes = free_memory() // 4 if self.cache_size is None else max(1, int(self.cache_size * 2**20))
+        cache_bytes = default_cache() if self.cache_size is None else max(1, int(self.cache_size * 2**20))
         if kernel.name == "callable" and 4 * len(order) ** 2 <= cache_bytes:
             # One call is much faster than one for each row.
             examples, kernel = kernel.block(examples, examples), Kernel("precomputed")

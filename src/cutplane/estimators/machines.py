@@ -13,9 +13,10 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import _core
+from cutplane.estimators.interrupts import ctrl_c_calls
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
-from cutplane.kernels.smo import SMOResult, SMOStep, relative_gap, solve
+from cutplane.kernels.smo import SMOResult, SMOStep, relative_gap, rows_for, solve, working_set_for
 
 # What is left to a machine whose turn comes after the time is up: it stops at its first look at the clock.
 _NO_TIME = 1e-9
@@ -95,13 +96,13 @@ class MachineTraining:
         """Train each machine; after Ctrl-C, what each had reached until then."""
         threads = int(_core.thread_count(self.n_threads))
         workers = min(len(machines), threads)
+        most = max(working_set_for(len(m.problem.y), self.stopping, self.working_set) for m in machines)
+        matrix.warn_before(max(rows_for(most), workers * most), stacklevel=4)
         run = _Run(self, matrix, max(1, threads // workers))
-        if len(machines) == 1:
-            return [run.train(machines[0], 0)]
-        with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(run.train, machine, number) for number, machine in enumerate(machines)]
-            run.await_all(futures)
-        return [future.result() for future in futures]
+        with matrix.without_a_word():
+            results = [run.train(machines[0], 0)] if len(machines) == 1 else run.train_all(machines, workers)
+        matrix.warn_after(stacklevel=4)
+        return results
 
 
 class _Run:
@@ -112,8 +113,12 @@ class _Run:
         self.matrix = matrix
         self.threads_each = threads_each
         self.start = time.perf_counter()
-        self.stop = threading.Event()
+        self.stopped = False
         self.listening = threading.Lock()
+
+    def stop(self) -> None:
+        """Every machine ends at its next look, and those to come at their first."""
+        self.stopped = True
 
     def train(self, machine: Machine, number: int) -> SMOResult:
         training = self.training
@@ -125,8 +130,8 @@ class _Run:
             assert training.on_step is not None
             with self.listening:  # a caller need not think of threads
                 if training.on_step(KernelStep.of(step, number)) is True:
-                    self.stop.set()
-            return self.stop.is_set()
+                    self.stop()
+            return self.stopped
 
         result = solve(
             machine.problem,
@@ -141,19 +146,31 @@ class _Run:
             max_iter=training.max_iter,
             time_limit=left,
             on_step=None if training.on_step is None else listen,
-            should_stop=self.stop.is_set,
+            should_stop=lambda: self.stopped,
             n_threads=self.threads_each,
         )
+        if result.stop_reason == "interrupted":
+            self.stop()
         return _met(result, training)
 
+    def train_all(self, machines: Sequence[Machine], workers: int) -> list[SMOResult]:
+        """In threads. Ctrl-C and errors, also of one machine, end all of them."""
+        with ThreadPoolExecutor(workers) as pool, ctrl_c_calls(self.stop):
+            try:
+                futures = [pool.submit(self.train, machine, number) for number, machine in enumerate(machines)]
+                self.await_all(futures)
+            except BaseException:
+                self.stop()
+                raise
+        return [future.result() for future in futures]
+
     def await_all(self, futures: list[Future[SMOResult]]) -> None:
-        """Ctrl-C reaches the thread that waits: it tells the others, which end with what they have."""
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
-            self.stop.set()
+            self.stop()
         if any(future.done() and future.exception() is not None for future in futures):
-            self.stop.set()
+            self.stop()
         wait(futures)
 
 

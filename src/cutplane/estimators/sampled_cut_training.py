@@ -18,7 +18,7 @@ from cutplane.estimators.savable import Arrays, Savable, finite
 from cutplane.kernels.cut_finders import ConstantTimeCuts, CutFinder, ExactCuts, LinearTimeCuts
 from cutplane.kernels.expansions import KernelRows
 from cutplane.kernels.functions import Kernel
-from cutplane.kernels.matrix import free_memory
+from cutplane.kernels.memory import default_cache
 from cutplane.kernels.sampled_cuts import Outcome, Reason, minimise
 from cutplane.report.page import Section
 from cutplane.report.sections import sampled_cuts
@@ -81,7 +81,7 @@ class SampledCutEstimator(Savable, BaseEstimator):
             like = risk.rows(np.arange(r, dtype=np.int64))
             return ConstantTimeCuts(risk, KernelRows(X, kernel, n_threads=threads, like=like), r, seed)
         rows = KernelRows(X, kernel, n_threads=threads)
-        memory = free_memory() // 4 if self.memory is None else int(self.memory)
+        memory = default_cache() if self.memory is None else int(self.memory)
         if self.algorithm == "exact":
             return ExactCuts(risk, rows, memory=memory, stabilised=bool(self.stabilised))
         return LinearTimeCuts(risk, rows, r, seed, memory=memory, stabilised=bool(self.stabilised))

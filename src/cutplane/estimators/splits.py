@@ -93,3 +93,13 @@ def warn_if_cut_short(results: Sequence[SMOResult]) -> None:
                 stacklevel=4,
             )
             return
+
+
+def warn_of_haste() -> None:
+    """One sentence on probabilities of a training that was interrupted."""
+    warnings.warn(
+        "Training was interrupted, and no cross-validation begun: probabilities are learned from the decisions on the "
+        "training examples themselves, and too sure.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,22 +12,14 @@ from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane.kernels.functions import Kernel
+from cutplane.kernels.memory import default_cache
 
 Rows = NDArray[np.int64]
 
 _ROW_PADDING = 16
-# What is taken where the system does not say how much memory is free.
-_UNKNOWN_FREE = 4 << 30
-
-
-def free_memory() -> int:
-    """Bytes of memory that could be used without swapping."""
-    try:
-        with open("/proc/meminfo") as file:
-            entries = dict(line.split(":") for line in file)
-        return int(entries["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return _UNKNOWN_FREE
+_MEGABYTE = 1 << 20
+# Rows are computed over and over where each is computed more often than that, on average.
+_OFTEN = 1.5
 
 
 class KernelMatrix:
@@ -37,8 +31,8 @@ class KernelMatrix:
         The examples; for a precomputed kernel the kernel matrix of shape (n, n).
     kernel : Kernel
     cache_bytes : int, optional
-        Memory for rows, of 4 n bytes each; a quarter of what is free if None. At least two rows are kept. Where only a
-        few would fit, training works but computes them over and over: a warning says so.
+        Memory for rows, of 4 n bytes each; a quarter of what is free if None. At least two rows are kept. Where they
+        are too few for what is trained, that works but computes rows over and over: a warning says so, once.
     n_threads : int
         For computing rows; 0 leaves it to OpenMP.
 
@@ -62,10 +56,11 @@ class KernelMatrix:
             raise ValueError("X has no rows; a kernel matrix needs at least one example.")
         if cache_bytes is not None and not cache_bytes > 0:
             raise ValueError(f"cache_bytes={cache_bytes!r} must be greater than 0, or None.")
-        self.cache_bytes = free_memory() // 4 if cache_bytes is None else int(cache_bytes)
+        self.cache_bytes = default_cache() if cache_bytes is None else int(cache_bytes)
         self._X = X
         self.core = self._core_matrix(X)
-        self._warn_if_small()
+        self._room = int(self.core.capacity)
+        self._said = False
 
     def _core_matrix(self, X: Any) -> _core.KernelMatrix:
         kernel = self.kernel
@@ -91,15 +86,55 @@ class KernelMatrix:
         """Whether every row fits into the cache."""
         return self.core.capacity >= self.size
 
-    def _warn_if_small(self) -> None:
-        if self.core.capacity < min(self.size, 100) and self.kernel.name != "precomputed":
-            warnings.warn(
-                f"The kernel cache of {self.cache_bytes} bytes holds {self.core.capacity} rows of the "
-                f"{self.size} x {self.size} kernel matrix ({self.row_bytes} bytes a row): training works, but computes "
-                "rows over and over. A larger cache is faster.",
-                UserWarning,
-                stacklevel=3,
+    def warn_before(self, wanted: int, *, stacklevel: int = 3) -> None:
+        """Say so if there is no room for the rows that are worked on at a time."""
+        wanted = min(wanted, self.size)
+        if self._room < wanted:
+            self._warn(
+                f"holds {self._room:,} of the {self.size:,} rows of the kernel matrix, fewer than the {wanted:,} that "
+                "training works on at a time, so that it computes rows over and over",
+                wanted,
+                stacklevel,
             )
+
+    def warn_after(self, *, stacklevel: int = 3) -> None:
+        """Say so if most rows were computed more than once."""
+        used, computed, room = (
+            int(count) for count in (self.core.different_rows, self.core.computed_rows, self.core.capacity)
+        )
+        if room < used and computed > _OFTEN * used:
+            ran_out = " (there was no memory for more)" if room < self._room else ""
+            self._warn(
+                f"had room for {room:,}{ran_out} of the {used:,} kernel rows that training used, each of which was "
+                f"computed {computed / used:.1f} times on average",
+                used,
+                stacklevel,
+            )
+
+    @contextmanager
+    def without_a_word(self) -> Iterator[None]:
+        """No warning within, for machines in threads: whoever started them speaks for all."""
+        said, self._said = self._said, True
+        try:
+            yield
+        finally:
+            self._said = said
+
+    def _warn(self, what: str, rows: int, stacklevel: int) -> None:
+        """Once, however many machines are trained on the matrix."""
+        if self._said or self.kernel.name == "precomputed":
+            return
+        self._said = True
+        larger = -(-rows * self.row_bytes // _MEGABYTE)
+        warnings.warn(
+            f"The kernel cache of {_size(self.cache_bytes)} {what}: a cache of {larger:,} MB would be faster.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _size(count: int) -> str:
+    return f"{count / _MEGABYTE:.2g} MB" if count < 10 * _MEGABYTE else f"{count // _MEGABYTE:,} MB"
 
 
 def _check_size(diagonal: NDArray[np.float32]) -> None:

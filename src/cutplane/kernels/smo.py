@@ -44,6 +44,7 @@ _SHARE = 16
 _SMALLEST_SET, _LARGEST_SET = 256, 2048
 _PANEL = 16  # a multiple of this, so that rows of the block begin where cache lines do
 _LEAST_WORKING_SET = 64  # where the cache is small
+_FEWEST_ROWS = 100  # that one pair at a time should find in the cache
 # Kernel values touched between two looks at the clock, the signals and the bounds.
 _VALUES_PER_SLICE = 100_000_000
 _MOST_STEPS_PER_SLICE = 10_000
@@ -189,36 +190,55 @@ def solve(
     """
     _check(problem, matrix, rows, selection, stopping, eps, tol, working_set, max_iter, time_limit)
     start = time.perf_counter()
-    size = _working_set(working_set, stopping, len(problem.y), matrix)
-    solver = _core.SmoSolver.create(
-        matrix.core,
-        None if rows is None else np.ascontiguousarray(rows, np.int64),
-        problem.y,
-        problem.p,
-        problem.upper,
-        problem.start,
-        problem.grouped,
-        selection,
-        stopping,
-        eps,
-        least_gain,
-        shrinking,
-        size,
-        max_iter,
-        n_threads,
-    )
-    run = _Run(solver, stopping, tol, max_iter, time_limit, on_step, should_stop, start)
-    return run.to_the_end(_steps_per_slice(stopping, len(problem.y), pairs=size == 2))
+    wanted = working_set_for(len(problem.y), stopping, working_set)
+    matrix.warn_before(rows_for(wanted))
+    size = wanted if working_set is not None else _fitting(wanted, matrix)
+    try:
+        solver = _core.SmoSolver.create(
+            matrix.core,
+            None if rows is None else np.ascontiguousarray(rows, np.int64),
+            problem.y,
+            problem.p,
+            problem.upper,
+            problem.start,
+            problem.grouped,
+            selection,
+            stopping,
+            eps,
+            least_gain,
+            shrinking,
+            size,
+            max_iter,
+            n_threads,
+        )
+        run = _Run(solver, stopping, tol, max_iter, time_limit, on_step, should_stop, start)
+        result = run.to_the_end(_steps_per_slice(stopping, len(problem.y), pairs=size == 2))
+    except MemoryError:
+        raise MemoryError(
+            f"There is no memory for the {size:,} kernel rows of {matrix.row_bytes:,} bytes that are worked on at a "
+            "time; a smaller cache or working set would leave more."
+        ) from None
+    matrix.warn_after()
+    return result
 
 
-def _working_set(working_set: int | None, stopping: Stopping, n: int, matrix: KernelMatrix) -> int:
+def working_set_for(n: int, stopping: Stopping, working_set: int | None = None) -> int:
+    """Of n variables, those that are worked on at a time, if the cache has room."""
     if working_set is not None:
         return working_set
     if stopping == "pair":
         return 2
-    size = min(max(_PANEL * -(-n // (_SHARE * _PANEL)), _SMALLEST_SET), _LARGEST_SET)
+    return min(max(_PANEL * -(-n // (_SHARE * _PANEL)), _SMALLEST_SET), _LARGEST_SET)
+
+
+def rows_for(working_set: int) -> int:
+    """Kernel rows that should be at hand: those worked on, and as many that were."""
+    return max(2 * working_set, _FEWEST_ROWS)
+
+
+def _fitting(size: int, matrix: KernelMatrix) -> int:
     # Rows in use are kept beyond the cache if need be: let them be a part of it.
-    return size if matrix.whole else min(size, max(_LEAST_WORKING_SET, matrix.core.capacity // 2))
+    return size if size == 2 or matrix.whole else min(size, max(_LEAST_WORKING_SET, matrix.core.capacity // 2))
 
 
 def _steps_per_slice(stopping: Stopping, n: int, *, pairs: bool) -> int:
@@ -243,7 +263,7 @@ class _Run:
     history: list[SMOStep] = field(default_factory=list)
 
     def to_the_end(self, slice_steps: int) -> SMOResult:
-        reason: SMOStopReason | None = None
+        reason: SMOStopReason | None = "interrupted" if self.should_stop is not None and self.should_stop() else None
         try:
             while reason is None:
                 steps = slice_steps

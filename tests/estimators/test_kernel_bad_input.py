@@ -1,0 +1,122 @@
+"""Bad input to kernel estimators: one sentence each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from cutplane import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+
+sys.path.insert(0, str(Path(__file__).parent))
+from kernel_cases import ALL, LABELS, TOY, fitted
+
+BAD_PARAMS = [
+    ({"C": 0.0}, "C=0.0 must be a number greater than 0"),
+    ({"C": -1.0}, "C=-1.0 must be"),
+    ({"C": "1"}, "C='1' must be"),
+    ({"gamma": 0.0}, "gamma=0.0 must be a finite number greater than 0"),
+    ({"gamma": -1.0}, "gamma=-1.0"),
+    ({"gamma": "big"}, "gamma='big' must be 'scale', 'auto' or"),
+    ({"degree": -1, "kernel": "poly"}, "degree=-1 must be an integer"),
+    ({"degree": 2.5, "kernel": "poly"}, "degree=2.5 must be an integer"),
+    ({"coef0": np.nan}, "coef0=nan must be a finite number"),
+    ({"kernel": "gauss"}, "kernel='gauss' must be one of"),
+    ({"tol": 0.0}, "tol=0.0"),
+    ({"cache_size": 0}, "cache_size=0"),
+    ({"max_iter": 0}, "max_iter=0 must be an integer greater than 0, or -1 or None"),
+    ({"selection": "best"}, "selection='best' must be one of"),
+    ({"stopping": "soon"}, "stopping='soon' must be one of"),
+    ({"working_set": 1}, "working_set=1 must be"),
+    ({"time_limit": 0}, "time_limit=0"),
+    ({"multi_class": "all"}, "multi_class='all' must be one of"),
+    ({"decision_function_shape": "x"}, "decision_function_shape='x' must be one of"),
+    ({"decision_function_shape": "ovo", "multi_class": "ovr"}, "needs multi_class='ovo'"),
+    ({"probability": "platt"}, "probability='platt' must be False, True"),
+]
+
+
+@pytest.mark.parametrize(("params", "words"), BAD_PARAMS, ids=lambda value: str(value)[:40])
+def test_parameters_out_of_range(params: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        SVC(**params).fit(TOY, LABELS)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("nu", [0.0, -0.1, 1.5, np.nan, "half"])
+@pytest.mark.parametrize("kind", [NuSVC, NuSVR, OneClassSVM])
+def test_nu_out_of_range(kind: Any, nu: Any) -> None:
+    with pytest.raises(ValueError, match=r"nu=.* must be a number greater than 0 and at most 1"):
+        fitted(kind, TOY, LABELS, nu=nu)
+
+
+def test_infeasible_nu_says_what_would_do() -> None:
+    X, y = np.random.default_rng(0).normal(size=(100, 2)), np.where(np.arange(100) < 10, "few", "many")
+    with pytest.raises(ValueError, match=r"nu=0.9 is infeasible for classes 'few' and 'many'.*at most 0.2"):
+        NuSVC(nu=0.9).fit(X, y)
+    assert NuSVC(nu=0.2, probability=True).fit(X, y).predict_proba(X).shape == (100, 2)
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, np.inf])
+def test_epsilon_out_of_range(epsilon: float) -> None:
+    with pytest.raises(ValueError, match=r"epsilon=.* must be a finite number, 0 or greater"):
+        SVR(epsilon=epsilon).fit(TOY, LABELS)
+
+
+def test_kernel_matrices_that_are_none() -> None:
+    with pytest.raises(ValueError, match=r"must be square; X has shape \(6, 2\)"):
+        SVC(kernel="precomputed").fit(TOY, LABELS)
+    with pytest.raises(TypeError, match="Sparse precomputed kernels"):
+        SVC(kernel="precomputed").fit(sp.csr_array(TOY @ TOY.T), LABELS)
+    model = SVC(kernel="precomputed").fit(TOY @ TOY.T, LABELS)
+    with pytest.raises(ValueError, match="6 features"):
+        model.predict(TOY)
+    with pytest.raises(ValueError, match=r"Row 0 of X has the value NaN in column 0"):
+        SVC(kernel="precomputed").fit(np.full((6, 6), np.nan), LABELS)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_callables_that_return_nonsense(kind: Any) -> None:
+    with pytest.raises(ValueError, match=r"returned shape \(6, 2\); for these examples it is \(6, 6\)"):
+        fitted(kind, TOY, LABELS, kernel=lambda A, B: A)
+    with pytest.raises(ValueError, match="returned nan at row 0, column 0"):
+        fitted(kind, TOY, LABELS, kernel=lambda A, B: np.full((len(A), len(B)), np.nan))
+
+
+def test_classes_that_are_missing() -> None:
+    with pytest.raises(ValueError, match="y has only one class, 1"):
+        SVC().fit(TOY, np.ones(6, int))
+    with pytest.raises(ValueError, match="all samples with positive weights belong to the same class"):
+        SVC().fit(TOY, LABELS, sample_weight=[0, 0, -1, 1, 1, 1])
+    with pytest.raises(ValueError, match="All examples of class 0 have weight zero"):
+        SVC().fit(TOY, [0, 0, 1, 1, 2, 2], sample_weight=[0, 0, 1, 1, 1, 1])
+    with pytest.raises(ValueError, match="zero or negative weights"):
+        SVC().fit(TOY, LABELS, sample_weight=np.full(6, -1.0))
+    with pytest.raises(ValueError, match="Class 1 has one example; probabilities need at least two"):
+        SVC(probability=True).fit(TOY, [0, 0, 0, 0, 0, 1])
+
+
+def test_values_too_large_for_the_kernel() -> None:
+    with pytest.raises(ValueError, match="too large"):
+        SVC().fit(TOY * 1e300, LABELS)
+    with pytest.raises(ValueError, match="too large for single precision"):
+        SVC(kernel="poly", gamma=1.0, degree=9).fit(TOY * 1e10, LABELS)
+
+
+def test_chi2_needs_values_of_zero_or_more() -> None:
+    with pytest.raises(ValueError, match="the chi2 kernel needs values of 0 or greater"):
+        SVC(kernel="chi2").fit(TOY, LABELS)
+
+
+def test_unfitted_models_are_said_to_be() -> None:
+    with pytest.raises(NotFittedError, match="SVC"):
+        SVC().predict(TOY)
+    assert not hasattr(SVC(), "predict_proba")
+    model = SVC().fit(TOY, LABELS).set_params(probability=True)
+    with pytest.raises(NotFittedError, match="fitted with probability=False"):
+        model.predict_proba(TOY)

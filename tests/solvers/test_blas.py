@@ -1,0 +1,64 @@
+"""The number of BLAS threads after a fit is what it was before, also of fits that overlap."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from threadpoolctl import ThreadpoolController
+
+from cutplane.solvers import blas
+from cutplane.solvers.blas import one_blas_thread
+
+
+def threads() -> set[int]:
+    return {library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()}
+
+
+def test_one_thread_within_and_as_many_as_before_after() -> None:
+    before = threads()
+    with one_blas_thread(), one_blas_thread():
+        assert threads() == {1}
+    assert threads() == before
+
+
+def test_an_error_restores_too() -> None:
+    before = threads()
+    with pytest.raises(RuntimeError), one_blas_thread():
+        raise RuntimeError
+    assert threads() == before
+
+
+def test_fits_that_overlap_restore_what_the_first_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a BLAS that heeds every thread, as not all do."""
+    state = SimpleNamespace(threads=4)
+
+    def limit(limits: int) -> Any:
+        before, state.threads = state.threads, limits
+        return SimpleNamespace(restore_original_limits=lambda: vars(state).update(threads=before))
+
+    limits = blas._Limit()
+    limits._blas = SimpleNamespace(limit=limit)
+    monkeypatch.setattr(blas, "_limit", limits)
+    first_in, second_in, first_out = (threading.Event() for _ in range(3))
+
+    def first() -> None:
+        with one_blas_thread():
+            first_in.set()
+            second_in.wait(10)
+        assert state.threads == 1, "another is still at work"
+        first_out.set()
+
+    def second() -> None:
+        first_in.wait(10)
+        with one_blas_thread():
+            second_in.set()
+            first_out.wait(10)
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result()
+    assert state.threads == 4
