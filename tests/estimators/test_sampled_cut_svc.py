@@ -127,7 +127,7 @@ def test_a_kernel_that_is_a_function_is_not_saved(tmp_path):
     [
         ("exact", "a proven lower bound on the optimum"),
         ("linear", "Cuts of sampled examples prove no gap"),
-        ("constant", "The objective itself is an estimate from the last sample"),
+        ("constant", "The objective itself is an estimate from samples"),
     ],
 )
 def test_a_report_says_what_is_proven(algorithm, words, tmp_path):
