@@ -37,7 +37,7 @@ def spread(expansion: Expansion, columns: int) -> np.ndarray:
 def test_rows_shared_by_cuts_give_what_each_cut_gives(seed, columns, kernel):
     rng = np.random.default_rng(seed)
     rows = KernelRows(X, KERNEL) if kernel == "rbf" else KernelRows(K, Kernel("precomputed"))
-    shared, cuts = CutRows(rows, len(X), columns), []
+    shared, cuts = CutRows(rows, columns), []
     for _ in range(12):
         cuts.append(cut(rng, rows, columns))
         shared.add(cuts[-1])
@@ -50,7 +50,9 @@ def test_rows_shared_by_cuts_give_what_each_cut_gives(seed, columns, kernel):
         np.testing.assert_allclose(shared.products(new), expected, atol=1e-4)
         weights = np.where(rng.random(len(cuts)) < 0.3, 0.0, rng.normal(size=len(cuts)))
         mixed = sum((w * spread(each, columns) for w, each in zip(weights, cuts, strict=True)), np.zeros(columns))
-        np.testing.assert_allclose(spread(shared.mixture(weights), columns), mixed + np.zeros((len(X), columns)))
+        mixed = mixed + np.zeros((len(X), columns))
+        np.testing.assert_allclose(shared.mixture(weights), mixed[shared.rows])
+        np.testing.assert_allclose(shared.scores(np.arange(5), weights), K[:5] @ mixed, atol=1e-4)
         used = np.unique(np.concatenate([each.rows for each in cuts]))
         assert set(used) <= set(shared.rows.tolist())
         assert len(shared) == len(set(shared.rows.tolist())) <= len(used) / 0.9 + 1
@@ -65,7 +67,7 @@ def test_the_mean_is_over_the_last_third_to_half(length):
         cuts, scales = [cut(rng, rows, 1) for _ in range(3)], np.array([1.5, 0.0, -2.0])
         squares.append(rng.random())
         violations.append(rng.random())
-        mean.add(cuts, scales, squares[-1], violations[-1])
+        mean.add(np.array([mean.number(each) for each in cuts]), scales, squares[-1], violations[-1])
         points.append(sum(s * spread(c, 1) for c, s in zip(cuts, scales, strict=True)))
     assert len(mean) == length or length / 3 <= len(mean) <= 0.6 * length + 1
     found = sum(scale * spread(each, 1) for each, scale in mean.parts)

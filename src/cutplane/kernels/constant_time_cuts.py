@@ -36,16 +36,16 @@ class ConstantTimeCuts(CutFinder):
         self._r = r
         self._random = np.random.default_rng(seed)
         self._in_a_row = 0
-        self._model_rows = CutRows(rows, rows.size, risk.columns)
+        self._model_rows = CutRows(rows, risk.columns)
         self._mean = MeanMinimiser() if stabilised else None
+        self._numbers = np.zeros(0, dtype=np.int64)
 
     def find(self, solution: GramSolution | None, C: float) -> Found:
         """The cut of a sample at the model's minimiser (lines 12 to 16 of Algorithm 2)."""
         sample, rows = self._sample(self._r)
         scores = np.zeros((len(rows), self._risk.columns))
         if solution is not None:
-            minimiser = self._model_rows.mixture(-C * solution.weights)
-            scores = self._rows.products(self._rows.prepare(rows), minimiser, len(rows))
+            scores = self._model_rows.scores(rows, -C * solution.weights)
         found = self._risk.violations(sample, scores, self._explicit(solution, C))
         coef, explicit = self._risk.direction(sample, found.labels)
         cut = self._rows.expansion(rows, coef / self._r, explicit / self._r)
@@ -55,7 +55,7 @@ class ConstantTimeCuts(CutFinder):
         objective = 0.5 * squared_norm + C * float(found.values.mean())
         if self._mean is not None and solution is not None:
             violation = (objective - solution.value) / C
-            self._mean.add(self._cuts, -C * solution.weights, squared_norm, violation)
+            self._mean.add(self._numbers, -C * solution.weights, squared_norm, violation)
         return Found(cut, float(found.losses.mean()), products, objective)
 
     def _sample(self, size: int) -> tuple[Rows, Rows]:
@@ -82,11 +82,15 @@ class ConstantTimeCuts(CutFinder):
         """The cut was added to the model."""
         super().keep(found)
         self._model_rows.add(self._cuts[-1])
+        if self._mean is not None:
+            self._numbers = np.append(self._numbers, self._mean.number(self._cuts[-1]))
 
     def drop(self, positions: Rows) -> None:
         """Cuts were dropped from the model."""
         super().drop(positions)
         self._model_rows.drop(positions)
+        if self._mean is not None:
+            self._numbers = np.delete(self._numbers, positions)
 
     def satisfied(self, violation: float, epsilon: float) -> bool:
         """Whether the last few samples were."""

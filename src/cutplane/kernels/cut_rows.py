@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from cutplane.kernels.expansions import Array, Expansion, KernelRows, Rows
 
 # Rows of dropped cuts are kept until they are more than this part of all.
 _UNUSED_PART = 0.1
+# Rows are prepared together with all others when more than this part of all is new.
+_NEW_PART = 0.1
 
 
 class CutRows:
@@ -21,31 +23,23 @@ class CutRows:
     Parameters
     ----------
     rows : KernelRows
-    size : int
-        The number of rows that there are.
     columns : int
         Coefficients a row.
     """
 
-    def __init__(self, rows: KernelRows, size: int, columns: int) -> None:
+    def __init__(self, rows: KernelRows, columns: int) -> None:
         self._kernel_rows = rows
         self._columns = columns
         self._cuts: list[Expansion] = []
         self._places: list[NDArray[np.int64]] = []
-        self._place_of = np.full(size, -1, dtype=np.int64)
+        self._place_of = np.full(rows.size, -1, dtype=np.int64)
         self._uses = np.zeros(0, dtype=np.int64)
-        self._prepared: Any = None
+        self._stretches = [_Stretch(0, 0, None), _Stretch(0, 0, None)]
+        self._entries: tuple[NDArray[np.int64], Array, NDArray[np.int64]] | None = None
         self.rows: Rows = np.zeros(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    @property
-    def prepared(self) -> Any:
-        """The rows for products on either side."""
-        if self._prepared is None:
-            self._prepared = self._kernel_rows.prepare(self.rows)
-        return self._prepared
 
     def add(self, cut: Expansion) -> None:
         """Take in the rows of a cut."""
@@ -54,10 +48,10 @@ class CutRows:
             self._place_of[new] = len(self) + np.arange(len(new))
             self.rows = np.concatenate([self.rows, new])
             self._uses = np.concatenate([self._uses, np.zeros(len(new), dtype=np.int64)])
-            self._prepared = None
         self._cuts.append(cut)
         self._places.append(self._place_of[cut.rows])
         self._uses += np.bincount(self._places[-1], minlength=len(self))
+        self._entries = None
 
     def drop(self, positions: Rows) -> None:
         """Forget cuts, and their rows when enough of all are no other's."""
@@ -70,24 +64,62 @@ class CutRows:
             self._uses = self._uses[self._uses > 0]
             self._place_of[self.rows] = np.arange(len(self))
             self._places = [self._place_of[cut.rows] for cut in self._cuts]
-            self._prepared = None
+            self._stretches = [_Stretch(0, 0, None), _Stretch(0, 0, None)]
+        self._entries = None
 
-    def mixture(self, weights: Array) -> Expansion:
-        """Σ weights[k]·(cut k), without explicit features."""
-        parts = [(k, weight) for k, weight in enumerate(weights) if weight != 0.0]
-        places = np.concatenate([self._places[k] for k, _ in parts]) if parts else np.zeros(0, dtype=np.int64)
-        values = [weight * self._cuts[k].coef for k, weight in parts]
+    def scores(self, rows: Rows, weights: Array) -> Array:
+        """The products of phi(x), for each of some rows x, with Σ weights[k]·(cut k)."""
+        coef, left = self.mixture(weights), self._kernel_rows.prepare(rows)
+        found = np.zeros((len(rows), self._columns))
+        for begin, end, prepared in self._prepared():
+            part = Expansion(self.rows[begin:end], coef[begin:end], np.zeros(0), prepared)
+            found += self._kernel_rows.products(left, part, len(rows))
+        return found
+
+    def mixture(self, weights: Array) -> Array:
+        """The coefficients of Σ weights[k]·(cut k) on the rows."""
+        places, coef, owners = self._all_entries()
         flat = (places[:, None] * self._columns + np.arange(self._columns)).ravel()
-        summed = np.bincount(flat, np.concatenate(values).ravel() if parts else None, len(self) * self._columns)
-        coef = np.asarray(summed, dtype=np.float64).reshape(len(self), self._columns)
-        return Expansion(self.rows, coef, np.zeros(0), self.prepared if len(self) else None)
+        values = (coef * weights[owners][:, None]).ravel()
+        summed = np.bincount(flat, values, minlength=len(self) * self._columns)
+        return np.asarray(summed, dtype=np.float64).reshape(len(self), self._columns)
 
     def products(self, cut: Expansion) -> Array:
         """The product of a cut's expansion with that of each cut here."""
-        if not len(self):
+        stretches = self._prepared()
+        if not stretches:
             return np.zeros(len(self._cuts))
-        scores = self._kernel_rows.products(self.prepared, cut, len(self))
-        lengths = [len(places) for places in self._places]
-        terms = np.concatenate([each.coef for each in self._cuts]) * scores[np.concatenate(self._places)]
-        owners = np.repeat(np.arange(len(lengths)), lengths)
-        return np.bincount(owners, terms.sum(axis=1), minlength=len(lengths))
+        parts = [self._kernel_rows.products(prepared, cut, end - begin) for begin, end, prepared in stretches]
+        places, coef, owners = self._all_entries()
+        terms = (coef * np.concatenate(parts)[places]).sum(axis=1)
+        return np.bincount(owners, terms, minlength=len(self._cuts))
+
+    def _prepared(self) -> list[_Stretch]:
+        """The rows for products on either side, in two stretches: so that a few new ones do not cost a copy of all."""
+        old, new = self._stretches
+        if len(self) - old.end > _NEW_PART * len(self):
+            old, new = self._prepare(0, len(self)), _Stretch(len(self), len(self), None)
+        elif len(self) > new.end:
+            new = self._prepare(old.end, len(self))
+        self._stretches = [old, new]
+        return [stretch for stretch in self._stretches if stretch.end > stretch.begin]
+
+    def _prepare(self, begin: int, end: int) -> _Stretch:
+        return _Stretch(begin, end, self._kernel_rows.prepare(self.rows[begin:end]))
+
+    def _all_entries(self) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
+        """The places, coefficients and cuts of every row of every cut."""
+        if self._entries is None:
+            lengths = [len(places) for places in self._places]
+            self._entries = (
+                np.concatenate([np.zeros(0, dtype=np.int64), *self._places]),
+                np.concatenate([np.zeros((0, self._columns)), *(cut.coef for cut in self._cuts)]),
+                np.repeat(np.arange(len(lengths)), lengths),
+            )
+        return self._entries
+
+
+class _Stretch(NamedTuple):
+    begin: int
+    end: int
+    prepared: Any

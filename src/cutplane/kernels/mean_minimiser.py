@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import numpy as np
+from numpy.typing import NDArray
 
 from cutplane.kernels.expansions import Array, Expansion
 
 # Sums start anew when a run has become this many times as long; the last two make the mean.
 _LONGER = 1.5
-
-
-@dataclass
-class _Sum:
-    count: int = 0
-    square: float = 0.0
-    violation: float = 0.0
-    scales: dict[int, tuple[Expansion, float]] = field(default_factory=dict)
 
 
 class MeanMinimiser:
@@ -28,39 +21,51 @@ class MeanMinimiser:
     def __init__(self) -> None:
         self._length = 0
         self._start_anew = 2.0
-        self._before, self._now = _Sum(), _Sum()
+        self._cuts: dict[int, Expansion] = {}
+        self._named = 0
+        # Of the sums before and now, in rows: scales by the numbers of cuts; counts, squared lengths and violations.
+        self._scales = np.zeros((2, 64))
+        self._totals = np.zeros((2, 3))
 
     def __len__(self) -> int:
-        return self._before.count + self._now.count
+        return int(self._totals[:, 0].sum())
 
-    def add(self, cuts: list[Expansion], scales: Array, square: float, violation: float) -> None:
-        """Take in Σ scales[k]·(cut k), its squared length, and how far its loss in a sample was above the model."""
+    def number(self, cut: Expansion) -> int:
+        """A number for a cut, by which to name it."""
+        number = self._named
+        self._named += 1
+        if number >= self._scales.shape[1]:
+            self._scales = np.concatenate([self._scales, np.zeros_like(self._scales)], axis=1)
+        self._cuts[number] = cut
+        return number
+
+    def add(self, cuts: NDArray[np.int64], scales: Array, square: float, violation: float) -> None:
+        """Take in Σ scales[k]·(cut k), its squared length, and how far its loss in a sample was above the model.
+
+        Cuts that are not named, and not part of the mean, are forgotten now and then.
+        """
         self._length += 1
         if self._length >= self._start_anew:
             self._start_anew *= _LONGER
-            self._before, self._now = self._now, _Sum()
-        sums = self._now
-        sums.count += 1
-        sums.square += square
-        sums.violation += violation
-        for cut, scale in zip(cuts, scales.tolist(), strict=True):
-            if scale != 0.0:
-                sums.scales[id(cut)] = cut, sums.scales.get(id(cut), (cut, 0.0))[1] + scale
+            for sums in (self._scales, self._totals):
+                sums[0], sums[1] = sums[1], 0.0
+            used = set(np.flatnonzero(self._scales[0]).tolist()) | set(cuts.tolist())
+            self._cuts = {number: cut for number, cut in self._cuts.items() if number in used}
+        self._scales[1, cuts] += scales
+        self._totals[1] += 1.0, square, violation
 
     @property
     def parts(self) -> list[tuple[Expansion, float]]:
         """The cuts of the mean, and their scales."""
-        both = dict(self._before.scales)
-        for key, (cut, scale) in self._now.scales.items():
-            both[key] = cut, both.get(key, (cut, 0.0))[1] + scale
-        return [(cut, scale / len(self)) for cut, scale in both.values()]
+        scales = self._scales.sum(axis=0) / len(self)
+        return [(self._cuts[number], float(scales[number])) for number in np.flatnonzero(scales).tolist()]
 
     @property
     def square(self) -> float:
         """The mean of the minimisers' squared lengths: at least that of their mean."""
-        return (self._before.square + self._now.square) / len(self)
+        return float(self._totals[:, 1].sum()) / len(self)
 
     @property
     def violation(self) -> float:
         """The mean of the violations."""
-        return (self._before.violation + self._now.violation) / len(self)
+        return float(self._totals[:, 2].sum()) / len(self)
