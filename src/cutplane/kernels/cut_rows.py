@@ -92,7 +92,7 @@ class CutRows:
         parts = [self._kernel_rows.products(prepared, cut, end - begin) for begin, end, prepared in stretches]
         places, coef, owners = self._all_entries()
         terms = (coef * np.concatenate(parts)[places]).sum(axis=1)
-        return np.bincount(owners, terms, minlength=len(self._cuts))
+        return np.asarray(np.bincount(owners, terms, minlength=len(self._cuts)), dtype=np.float64)
 
     def _prepared(self) -> list[_Stretch]:
         """The rows for products on either side, in two stretches: so that a few new ones do not cost a copy of all."""
