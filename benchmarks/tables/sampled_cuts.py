@@ -168,13 +168,18 @@ def _regularisation(rows: list[dict]) -> str:
         slopes = [harness.exponent(*_line(mine, "n", key)) for key in ("cpu_seconds", "n_iter")]
         shown = [f"{_middle(each, 'cpu_seconds'):.2g} ({_count(each)}; {_middle(each, 'test_error'):.2f} %)"
                  if each else "" for each in cells]  # fmt: skip
-        lines.append([f"C = {total:g}", *shown, *(f"{slope:.2f}" for slope in slopes)])
-    diagonal = [row for row in rows if abs(row["C"] - 1.0) < 1e-9]
+        lines.append([f"C = {total:,.0f}", *shown, *(f"{slope:.2f}" for slope in slopes)])
+    diagonal = _own_C(rows)
     if diagonal:
         slopes = [harness.exponent(*_line(diagonal, "n", key)) for key in ("cpu_seconds", "n_iter")]
         lines.append(["C = n", *[""] * len(sizes), *(f"{slope:.2f}" for slope in slopes)])
     head = [f"n = {n:,}" for n in sizes]
     return harness.markdown(["C of the mean loss", *head, "exponent of seconds", "of iterations"], lines)
+
+
+def _own_C(rows: list[dict]) -> list[dict]:
+    """Those with C = 1 per example: n for the mean loss."""
+    return [row for row in rows if abs(row["C"] - 1.0) < 1e-9]
 
 
 def _samples(rows: list[dict]) -> str:
@@ -212,10 +217,13 @@ def figures(result: dict) -> dict[str, Figure]:
     if "samples" in result:
         found["r"] = draw(_sample_panels(result["samples"]["rows"]), columns=2)
     if "regularisation" in result:
-        rows = _groups(result["regularisation"]["rows"], "total")
+        rows = result["regularisation"]["rows"]
+        lines = {f"C = {total:,.0f}": mine for (total,), mine in _groups(rows, "total").items()} | {
+            "C = n": _own_C(rows)
+        }
         panels = [
             Panel(f"Constant-time cuts, r = 400: {what}", "examples n", what,
-                  {f"C = {total:g}": _line(mine, "n", key) for (total,), mine in rows.items()})
+                  {name: _line(mine, "n", key) for name, mine in lines.items()}, styles={"C = n": "--"})
             for what, key in (("processor seconds", "cpu_seconds"), ("iterations", "n_iter"))
         ]  # fmt: skip
         found["C"] = draw(panels)
