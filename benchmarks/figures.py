@@ -107,7 +107,7 @@ def _plain_numbers(ax: Axes) -> None:
 
     low, high = ax.get_ylim()
     if high < 300 * low:
-        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6, 8) if high < 10 * low else (1, 2, 5)))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.yaxis.set_minor_locator(NullLocator())
 
