@@ -167,6 +167,33 @@ def test_memory_that_does_not_suffice_is_one_sentence():
         minimise(finder, 300.0, epsilon=1e-6)
 
 
+@pytest.mark.parametrize("stabilised", [False, True])
+@pytest.mark.parametrize("exact", [False, True])
+def test_an_interrupted_run_returns_the_point_that_it_reports(exact, stabilised):
+    X, y = moons(200)
+
+    class Impatient(KernelRows):
+        """Interrupted where time is spent: while kernel values are computed."""
+
+        calls = 0
+
+        def products(self, left, right, size):
+            self.calls += 1
+            if self.calls == 12:
+                raise KeyboardInterrupt
+            return super().products(left, right, size)
+
+    settings = {"memory": MEMORY, "stabilised": stabilised}
+    rows, risk = Impatient(X, KERNEL), BinaryHinge(y)
+    finder = ExactCuts(risk, rows, **settings) if exact else LinearTimeCuts(risk, rows, 50, 0, **settings)
+    outcome = minimise(finder, 200.0, epsilon=1e-6)
+    assert outcome.reason == "interrupted"
+    scores = KERNEL.block(X, X[outcome.rows]).astype(float) @ outcome.coef[:, 0]
+    square = outcome.coef[:, 0] @ scores[outcome.rows]
+    objective = 0.5 * square + 200.0 * np.maximum(0.0, 1.0 - y * scores).mean()
+    assert outcome.objective == pytest.approx(objective, rel=1e-4)
+
+
 def test_cuts_without_weight_give_way_where_memory_is_full():
     X, y = moons(500)
     found = []

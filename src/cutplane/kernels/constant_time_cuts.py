@@ -63,15 +63,13 @@ class ConstantTimeCuts(CutFinder):
         sample = np.sort(self._random.integers(self._risk.examples, size=size))
         return sample, self._risk.rows(sample)
 
-    def answer(self, solution: GramSolution | None, C: float, objective: float, violation: float) -> Answer:
+    def answer(self, C: float, objective: float, violation: float) -> Answer:
         """The model's minimiser; or the mean of the last ones, with its loss in a few more samples."""
         if self._mean is None or not len(self._mean):
-            return super().answer(solution, C, objective, violation)
+            return super().answer(C, objective, violation)
         parts = self._mean.parts
         where, coef = self._sum(parts)
-        explicit = np.zeros(self._risk.explicit)
-        for cut, scale in parts:
-            explicit += scale * cut.explicit
+        explicit = self._explicit_sum(parts)
         sample, rows = self._sample(SATISFIED_IN_A_ROW * self._r)
         mean = Expansion(where, coef, explicit, self._rows.prepare(where))
         found = self._risk.violations(sample, self._rows.products(self._rows.prepare(rows), mean, len(rows)), explicit)

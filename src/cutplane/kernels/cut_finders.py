@@ -64,6 +64,7 @@ class CutFinder(ABC):
     def __init__(self, risk: FactoredRisk, rows: KernelRows) -> None:
         self._risk, self._rows = risk, rows
         self._cuts: list[Expansion] = []
+        self._marked: list[tuple[Expansion, float]] = []
         #: Whether a cut's squared length was negative, so that the kernel is not positive semi-definite.
         self.indefinite = False
 
@@ -93,10 +94,20 @@ class CutFinder(ABC):
         """Whether to end."""
         return violation <= epsilon
 
-    def answer(self, solution: GramSolution | None, C: float, objective: float, violation: float) -> Answer:
-        """What to return where the model's minimiser was last looked at, and these were found."""
-        parts = [] if solution is None else list(zip(self._cuts, (-C * solution.weights).tolist(), strict=True))
-        return Answer(*self._sum(parts), self._explicit(solution, C), objective, violation)
+    def mark(self, solution: GramSolution | None, C: float) -> None:
+        """Remember the point that was looked at last: what a run that is interrupted from now on returns."""
+        scales = [] if solution is None else (-C * solution.weights).tolist()
+        self._marked = list(zip(self._cuts, scales, strict=True))
+
+    def answer(self, C: float, objective: float, violation: float) -> Answer:
+        """The point that was marked, where these were found."""
+        return Answer(*self._sum(self._marked), self._explicit_sum(self._marked), objective, violation)
+
+    def _explicit_sum(self, parts: list[tuple[Expansion, float]]) -> Array:
+        weights = np.zeros(self._risk.explicit)
+        for cut, scale in parts:
+            weights += scale * cut.explicit
+        return weights
 
     def _sum(self, parts: list[tuple[Expansion, float]]) -> tuple[Rows, Array]:
         """The sum of scaled expansions, each row once."""

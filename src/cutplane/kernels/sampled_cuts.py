@@ -112,6 +112,7 @@ def _minimise(
     try:
         while reason is None:
             found = finder.find(solution, C)
+            finder.mark(solution, C)
             violation = (found.objective - value) / C
             step = CutStep(
                 len(history) + 1, time.perf_counter() - start, found.objective, value, violation, len(bundle)
@@ -139,7 +140,7 @@ def _minimise(
         if not history:
             raise
         reason = "interrupted"
-    answer = finder.answer(solution, C, history[-1].objective, history[-1].violation)
+    answer = finder.answer(C, history[-1].objective, history[-1].violation)
     proven = not finder.indefinite
     return Outcome(
         answer.rows,

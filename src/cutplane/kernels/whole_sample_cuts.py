@@ -37,6 +37,7 @@ class WholeSampleCuts(CutFinder):
         self._stabilised = stabilised
         self._best: tuple[Array, Array, float, float] | None = None
         self._best_coef = np.zeros((len(self._of_rows), risk.columns))
+        self._marked_best: tuple[Array, Array] | None = None
         self._last = np.zeros((0, risk.columns)), np.zeros(risk.explicit)
 
     @property
@@ -120,12 +121,20 @@ class WholeSampleCuts(CutFinder):
         mu = t + _MU * (1.0 - t)
         return self._violations(start + mu * across, start_explicit + mu * across_explicit), objective
 
-    def answer(self, solution: GramSolution | None, C: float, objective: float, violation: float) -> Answer:
-        """The point whose objective was found last: stabilised, the best so far."""
-        if not self._stabilised or self._best is None:
-            return super().answer(solution, C, objective, violation)
-        rows = np.flatnonzero(self._best_coef.any(axis=1)).astype(np.int64)
-        return Answer(rows, self._best_coef[rows], self._best[1], objective, violation)
+    def mark(self, solution: GramSolution | None, C: float) -> None:
+        """Remember the point whose objective was found last: stabilised, the best so far."""
+        if self._stabilised and self._best is not None:
+            self._marked_best = self._best_coef, self._best[1]
+        else:
+            super().mark(solution, C)
+
+    def answer(self, C: float, objective: float, violation: float) -> Answer:
+        """The point that was marked, where these were found."""
+        if self._marked_best is None:
+            return super().answer(C, objective, violation)
+        coef, explicit = self._marked_best
+        rows = np.flatnonzero(coef.any(axis=1)).astype(np.int64)
+        return Answer(rows, coef[rows], explicit, objective, violation)
 
     def _make(self, examples: Rows, labels: Any, scale: float, offset: float, objective: float) -> Found:
         """The cut of some examples, with its products."""
