@@ -94,10 +94,22 @@ def _draw(ax: Axes, panel: Panel) -> None:
         ax.set_xscale("log")
     if panel.log_y:
         ax.set_yscale("log")
+        _plain_numbers(ax)
     ax.set_title(panel.title, loc="left", fontsize=10)
     ax.set_xlabel(panel.x)
     ax.set_ylabel(panel.y)
     _finish(ax)
+
+
+def _plain_numbers(ax: Axes) -> None:
+    """1, 2, 5, 10 beside a logarithmic axis of few decades, where Matplotlib would have powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    low, high = ax.get_ylim()
+    if high < 300 * low:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6, 8) if high < 10 * low else (1, 2, 5)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_locator(NullLocator())
 
 
 def _guide(ax: Axes, panel: Panel) -> None:

@@ -1,4 +1,4 @@
-"""`SampledCutSVC` and the kernel feature maps, as users call them."""
+"""`SampledCutSVC` as users call it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cutplane import CholeskyFeatures, LinearSVC, SampledCutSVC, WhitenedKernelMap, load
+from cutplane import SampledCutSVC, load
 from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
 
 X, y = make_moons(400, noise=0.2, random_state=0)
 
 
-@parametrize_with_checks([SampledCutSVC(), CholeskyFeatures(10), WhitenedKernelMap()])
+@parametrize_with_checks([SampledCutSVC()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
@@ -127,7 +126,7 @@ def test_a_kernel_that_is_a_function_is_not_saved(tmp_path):
     [
         ("exact", "a proven lower bound on the optimum"),
         ("linear", "Cuts of sampled examples prove no gap"),
-        ("constant", "The objective itself is an estimate from the last sample"),
+        ("constant", "The objective itself is an estimate from samples"),
     ],
 )
 def test_a_report_says_what_is_proven(algorithm, words, tmp_path):
@@ -149,35 +148,3 @@ def test_a_kernel_that_is_not_positive_semi_definite_is_warned_of_and_bounded():
         model.fit(X, y)
     assert model.n_iter_ <= 30
     assert np.isfinite(model.decision_function(X)).all()
-
-
-def test_a_linear_machine_on_the_whitened_map_is_the_kernel_machine():
-    features = WhitenedKernelMap(gamma=3.0).fit(X)
-    linear = LinearSVC(1.0, fit_intercept=False, tol=1e-6).fit(features.transform(X), y)
-    kernel = SampledCutSVC(1.0, gamma=3.0, algorithm="exact", epsilon=1e-6).fit(X, y)
-    assert linear.objective_ == pytest.approx(kernel.objective_, rel=1e-4)
-    new = make_moons(100, noise=0.2, random_state=1)[0]
-    np.testing.assert_allclose(
-        linear.decision_function(features.transform(new)), kernel.decision_function(new), atol=2e-2
-    )
-
-
-@pytest.mark.parametrize("pivoted", [False, True])
-def test_cholesky_features_project_on_their_basis(pivoted):
-    features = CholeskyFeatures(40, gamma=1.0, pivoted=pivoted).fit(X)
-    K = Kernel("rbf", gamma=1.0)
-    inside = features.transform(features.basis_)
-    np.testing.assert_allclose(inside @ inside.T, K.block(features.basis_, features.basis_), atol=2e-3)
-    lengths = (features.transform(X) ** 2).sum(axis=1)
-    assert (lengths <= 1.0 + 1e-3).all()
-
-
-def test_pivots_leave_less_than_a_sample():
-    sampled, pivoted = (CholeskyFeatures(15, gamma=1.0, pivoted=p).fit_transform(X) for p in (False, True))
-    assert (pivoted**2).sum() > (sampled**2).sum()
-
-
-def test_cholesky_features_in_a_pipeline():
-    model = make_pipeline(CholeskyFeatures(60, gamma=3.0), LinearSVC(10.0)).fit(X, y)
-    assert model.score(X, y) > 0.95
-    assert model[0].get_feature_names_out()[0] == "choleskyfeatures0"

@@ -6,10 +6,11 @@ import cvxpy
 import numpy as np
 import pytest
 
-from cutplane.kernels.cut_finders import ConstantTimeCuts, ExactCuts, LinearTimeCuts
+from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
 from cutplane.kernels.expansions import KernelRows
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.sampled_cuts import minimise
+from cutplane.kernels.whole_sample_cuts import ExactCuts, LinearTimeCuts
 from cutplane.structured.factored import BinaryHinge, ClassHinge
 
 KERNEL = Kernel("rbf", gamma=2.0)
@@ -115,7 +116,7 @@ def test_constant_time_cuts_never_look_beyond_their_samples():
             return super().violations(examples, scores, weights)
 
     rows = KernelRows(X, KERNEL, like=np.arange(50))
-    outcome = minimise(ConstantTimeCuts(Watched(y), rows, 50, 0), 1e4, max_iter=5)
+    outcome = minimise(ConstantTimeCuts(Watched(y), rows, 50, 0, stabilised=False), 1e4, max_iter=5)
     assert len(outcome.history) == 5
     assert len(seen) <= 250
     assert outcome.lower_bound is None
@@ -129,7 +130,7 @@ def test_a_seed_repeats_a_run_for_any_number_of_threads(make):
         rows = KernelRows(X, KERNEL, n_threads=threads, like=np.arange(20) if make == "constant" else None)
         risk = BinaryHinge(y, n_threads=threads)
         if make == "constant":
-            finder = ConstantTimeCuts(risk, rows, 60, 7)
+            finder = ConstantTimeCuts(risk, rows, 60, 7, stabilised=True)
         else:
             finder = LinearTimeCuts(risk, rows, 60, 7, memory=MEMORY, stabilised=True)
         found.append(minimise(finder, 400.0, max_iter=30))
@@ -164,6 +165,45 @@ def test_memory_that_does_not_suffice_is_one_sentence():
     finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 20, 0, memory=4 * 300 * 3, stabilised=False)
     with pytest.raises(MemoryError, match=r"4 cuts with 300 rows do not fit .* 3 do"):
         minimise(finder, 300.0, epsilon=1e-6)
+
+
+@pytest.mark.parametrize("stabilised", [False, True])
+@pytest.mark.parametrize("exact", [False, True])
+def test_an_interrupted_run_returns_the_point_that_it_reports(exact, stabilised):
+    X, y = moons(200)
+
+    class Impatient(KernelRows):
+        """Interrupted where time is spent: while kernel values are computed."""
+
+        calls = 0
+
+        def products(self, left, right, size):
+            self.calls += 1
+            if self.calls == 12:
+                raise KeyboardInterrupt
+            return super().products(left, right, size)
+
+    settings = {"memory": MEMORY, "stabilised": stabilised}
+    rows, risk = Impatient(X, KERNEL), BinaryHinge(y)
+    finder = ExactCuts(risk, rows, **settings) if exact else LinearTimeCuts(risk, rows, 50, 0, **settings)
+    outcome = minimise(finder, 200.0, epsilon=1e-6)
+    assert outcome.reason == "interrupted"
+    scores = KERNEL.block(X, X[outcome.rows]).astype(float) @ outcome.coef[:, 0]
+    square = outcome.coef[:, 0] @ scores[outcome.rows]
+    objective = 0.5 * square + 200.0 * np.maximum(0.0, 1.0 - y * scores).mean()
+    assert outcome.objective == pytest.approx(objective, rel=1e-4)
+
+
+def test_cuts_without_weight_give_way_where_memory_is_full():
+    X, y = moons(500)
+    found = []
+    for cuts in (10_000, 18):
+        rows = KernelRows(X, KERNEL)
+        finder = LinearTimeCuts(BinaryHinge(y), rows, 60, 0, memory=4 * 500 * cuts, stabilised=True)
+        found.append(minimise(finder, 500.0, epsilon=1e-3))
+    most = [max(step.cuts for step in outcome.history) for outcome in found]
+    assert most[1] <= 18 < most[0]
+    assert found[1].reason == "epsilon"
 
 
 def test_a_kernel_that_is_not_positive_semi_definite_is_warned_of_and_ends():

@@ -52,7 +52,7 @@ def certificate_facts(model: Any) -> list[tuple[str, str]]:
 
 def _sampled_facts(model: Any) -> list[tuple[str, str]]:
     """Of a model by sampled cuts, which have no gap."""
-    estimated = ", estimated from a sample" if model.algorithm == "constant" else ""
+    estimated = ", estimated from samples" if model.algorithm == "constant" else ""
     return [
         ("certificate", proven(model)),
         ("objective", f"{model.objective_:.8g} (this model{estimated})"),

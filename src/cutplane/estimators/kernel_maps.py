@@ -5,6 +5,7 @@ Random Fourier features are scikit-learn's own: `sklearn.kernel_approximation.RB
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -24,6 +25,9 @@ Array = NDArray[np.float64]
 # Kernel values are single precision: directions shorter than this fraction of the longest are rounding.
 _ROUNDING = 1e-6
 _ROWS_AT_ONCE = 8192
+# A negative eigenvalue beyond this fraction of the largest is the kernel's own.
+_NEGATIVE = 1e-4
+_BASIS = 500
 
 
 class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -71,8 +75,8 @@ class CholeskyFeatures(_KernelMap):
 
     Parameters
     ----------
-    n_components : int, default=500
-        Examples to project on: sampled, or chosen by pivots.
+    n_components : int or None, default=None
+        Examples to project on, sampled or chosen by pivots, at most n; None: 500, or all if there are fewer.
     pivoted : bool, default=False
         Whether each example is the one furthest from the span of those before it: better, but n·r² work to choose.
     kernel, gamma, degree, coef0
@@ -102,7 +106,7 @@ class CholeskyFeatures(_KernelMap):
 
     def __init__(
         self,
-        n_components: int = 500,
+        n_components: int | None = None,
         *,
         pivoted: bool = False,
         kernel: str | Callable[..., Any] = "rbf",
@@ -123,9 +127,10 @@ class CholeskyFeatures(_KernelMap):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the basis among the rows of X."""
-        r = validation.check_count("n_components", self.n_components)
+        if self.n_components is not None:
+            validation.check_count("n_components", self.n_components)
         X, kernel = self._start(X)
-        r = min(r, X.shape[0])
+        r = self._basis_size(X.shape[0])
         random = check_random_state(0 if self.random_state is None else self.random_state)
         chosen = self._pivots(X, kernel, r) if self.pivoted else np.sort(random.permutation(X.shape[0])[:r])
         basis = X[chosen]
@@ -134,24 +139,35 @@ class CholeskyFeatures(_KernelMap):
         self.n_components_ = self.projection_.shape[1]
         return self
 
+    def _basis_size(self, n: int) -> int:
+        if self.n_components is None:
+            return min(_BASIS, n)
+        if self.n_components > n:
+            raise ValueError(
+                f"n_components={self.n_components} is more than the {n} examples of X; a basis has at most as many."
+            )
+        return int(self.n_components)
+
     def _pivots(self, X: Any, kernel: Kernel, r: int) -> NDArray[np.intp]:
         """Greedily the example furthest from the span so far: incomplete Cholesky with pivoting."""
         threads = validation.check_threads(self.n_jobs)
         residual = kernel.diagonal(X, n_threads=threads).astype(np.float64)
-        smallest = _ROUNDING * float(residual.max())
+        largest = float(residual.max())
         factor = np.zeros((r, X.shape[0]))
         chosen: list[int] = []
         for step in range(r):
             pivot = int(residual.argmax())
-            if residual[pivot] <= smallest:
+            if residual[pivot] <= _ROUNDING * largest:
                 break
             chosen.append(pivot)
             column = kernel.block(X[pivot : pivot + 1], X, n_threads=threads)[0].astype(np.float64)
             column -= factor[:step, pivot] @ factor[:step]
             factor[step] = column / np.sqrt(residual[pivot])
-            residual = np.maximum(0.0, residual - factor[step] ** 2)
+            residual -= factor[step] ** 2
             residual[pivot] = 0.0
-        return np.array(chosen)
+        if residual.min() < -_NEGATIVE * largest:
+            _warn_of(f"The squared distance of an example from the span of others is {residual.min():.2g}")
+        return np.array(chosen or [0])
 
 
 class WhitenedKernelMap(_KernelMap):
@@ -202,9 +218,7 @@ class WhitenedKernelMap(_KernelMap):
         """Take the square root of the kernel matrix of X."""
         X, kernel = self._start(X)
         gram = kernel.block(X, X, n_threads=validation.check_threads(self.n_jobs)).astype(np.float64)
-        values, vectors = scipy.linalg.eigh(gram)
-        kept = values > _ROUNDING * values[-1]
-        self._keep(kernel, X, vectors[:, kept] / np.sqrt(values[kept]))
+        self._keep(kernel, X, _inverse_root(gram))
         return self
 
 
@@ -217,6 +231,26 @@ def _inverse_factor(gram: Array) -> Array:
             return np.ascontiguousarray(inverse.T)
     except scipy.linalg.LinAlgError:
         pass
+    return _inverse_root(gram)
+
+
+def _inverse_root(gram: Array) -> Array:
+    """The same by eigenvectors, of those with positive eigenvalues."""
     values, vectors = scipy.linalg.eigh(gram)
+    if values[-1] <= _ROUNDING * abs(values[0]):
+        raise ValueError(
+            f"The largest eigenvalue of the kernel matrix is {values[-1]:.2g}; a kernel that has features is positive "
+            "semi-definite."
+        )
+    if values[0] < -_NEGATIVE * values[-1]:
+        _warn_of(f"The kernel matrix has the eigenvalue {values[0]:.2g}")
     kept = values > _ROUNDING * values[-1]
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def _warn_of(sign: str) -> None:
+    warnings.warn(
+        f"{sign}: the kernel is not positive semi-definite, and the features are those of its positive part.",
+        UserWarning,
+        stacklevel=4,
+    )

@@ -42,7 +42,8 @@ class KernelStructuralSVM(SampledCutEstimator):
     epsilon : float, default=1e-2
         Training ends when the mean loss is within this of the cuts' model of it; "constant": in four samples in a row.
     stabilised : bool, default=True
-        Whether "linear" and "exact" take cuts near the best point on the line to the model's minimiser.
+        Whether "linear" and "exact" take cuts near the best point on the line to the model's minimiser, and "constant"
+        returns the mean of the minimisers in the last part of the run.
     memory : int or None, default=None
         Bytes for the products of cuts with all rows, 4·rows·columns for each cut ("linear" and "exact"); None: a
         quarter of what is free.

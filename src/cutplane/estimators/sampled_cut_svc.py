@@ -42,7 +42,9 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         Training ends when the mean loss is within this of the cuts' model of it; "constant": in four samples in a row.
     stabilised : bool, default=True
         Whether "linear" and "exact" take cuts near the best point on the line to the model's minimiser, as OCA does,
-        instead of at the minimiser as the paper does. Fewer cuts are needed.
+        instead of at the minimiser as the paper does: fewer cuts are needed. With "constant", whether the model is the
+        mean of the minimisers in the last part of the run instead of the last one: errors are smaller, and there are
+        more support vectors.
     intercept_scaling : float or None, default=None
         A number adds a constant feature of that size (two classes only); None: no intercept.
     memory : int or None, default=None
@@ -66,9 +68,9 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
     dual_coef_ : array of shape (n_support, 1) or (n_support, n_classes)
     intercept_ : float
     objective_ : float
-        ½|w|² + C·Σ lossᵢ of the model; with "constant", an estimate from the last sample.
+        ½|w|² + C·Σ lossᵢ of the model; with "constant", an estimate from samples.
     violation_ : float
-        By how much the mean loss is above the cuts' model of it.
+        By how much the mean loss is above the cuts' model of it; "constant" and stabilised, the mean of the violations.
     bound_, bound_probability_ : float
         With at least this probability, `objective_` (the true one) exceeds the optimum by at most `bound_`: the
         paper's Theorems 2 and 3, which are coarse. With "exact": the gap, with certainty.

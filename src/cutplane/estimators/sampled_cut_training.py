@@ -15,11 +15,13 @@ from cutplane.estimators import validation
 from cutplane.estimators.kernel_choice import make_kernel
 from cutplane.estimators.kernel_files import kernel_from_file, kernel_to_file, vectors_from_file, vectors_to_file
 from cutplane.estimators.savable import Arrays, Savable, finite
-from cutplane.kernels.cut_finders import ConstantTimeCuts, CutFinder, ExactCuts, LinearTimeCuts
+from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
+from cutplane.kernels.cut_finders import CutFinder
 from cutplane.kernels.expansions import KernelRows
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.memory import default_cache
 from cutplane.kernels.sampled_cuts import Outcome, Reason, minimise
+from cutplane.kernels.whole_sample_cuts import ExactCuts, LinearTimeCuts
 from cutplane.report.page import Section
 from cutplane.report.sections import sampled_cuts
 from cutplane.report.trained import Trained
@@ -79,7 +81,8 @@ class SampledCutEstimator(Savable, BaseEstimator):
         threads = validation.check_threads(self.n_jobs)
         if self.algorithm == "constant":
             like = risk.rows(np.arange(r, dtype=np.int64))
-            return ConstantTimeCuts(risk, KernelRows(X, kernel, n_threads=threads, like=like), r, seed)
+            rows = KernelRows(X, kernel, n_threads=threads, like=like)
+            return ConstantTimeCuts(risk, rows, r, seed, stabilised=bool(self.stabilised))
         rows = KernelRows(X, kernel, n_threads=threads)
         memory = default_cache() if self.memory is None else int(self.memory)
         if self.algorithm == "exact":

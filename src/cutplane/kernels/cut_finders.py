@@ -1,33 +1,38 @@
-"""Where the cuts of a kernel machine come from: all examples, r sampled ones, or r sampled among those with a loss.
+"""What the ways of finding the cuts of a kernel machine have in common.
 
 A cut is the plane offset + <slope, w>, its slope an expansion over rows of X. Finders keep the slopes of the model's
-cuts, in the model's order; w = -C Σ weight·slope.
+cuts, in the model's order; w = -C Σ weight·slope. They differ in the examples that a cut is made of: all or r sampled
+among those with a loss (`cutplane.kernels.whole_sample_cuts`), or r sampled among all
+(`cutplane.kernels.constant_time_cuts`).
 """
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from cutplane.kernels.expansions import Array, Expansion, KernelRows, Rows
 from cutplane.solvers.gram_bundle import GramSolution
-from cutplane.structured.factored import FactoredRisk, Violations
+from cutplane.structured.factored import FactoredRisk
 
-# Constant-time cuts end after this many samples in a row that hardly violate the model (section 6.1 of the paper).
-SATISFIED_IN_A_ROW = 4
-# Samples drawn until one violates the model as the whole does (line 20 of Algorithm 3).
-_MOST_SAMPLES = 20
-# OCA's cut is taken this far from the best point towards the model's minimiser.
-_MU = 0.1
 # Kernels with phi(x) of length one.
 _UNIT = ("rbf", "laplacian", "chi2")
 
-Solution = tuple[Rows, Array, Array]
+
+class Answer(NamedTuple):
+    """The point that a run returns: Σ coef[j] phi(x_rows[j]) and weights of explicit features; its objective, and by
+    how much its risk is above the model.
+    """
+
+    rows: Rows
+    coef: Array
+    explicit: Array
+    objective: float
+    violation: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class CutFinder(ABC):
     def __init__(self, risk: FactoredRisk, rows: KernelRows) -> None:
         self._risk, self._rows = risk, rows
         self._cuts: list[Expansion] = []
+        self._marked: list[tuple[Expansion, float]] = []
         #: Whether a cut's squared length was negative, so that the kernel is not positive semi-definite.
         self.indefinite = False
 
@@ -70,9 +76,14 @@ class CutFinder(ABC):
     def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
         """The excess of the objective over the optimum that is proven with this probability."""
 
+    @property
+    def full(self) -> bool:
+        """Whether no more cuts can be kept."""
+        return False
+
     def keep(self, found: Found) -> None:
         """The cut was added to the model."""
-        self._cuts.append(found.cut)
+        self._cuts.append(replace(found.cut, prepared=None))
 
     def drop(self, positions: Rows) -> None:
         """Cuts were dropped from the model."""
@@ -83,29 +94,44 @@ class CutFinder(ABC):
         """Whether to end."""
         return violation <= epsilon
 
-    def solution(self, solution: GramSolution | None, C: float) -> Solution:
-        """The expansion of w, each row once."""
-        columns, explicit = self._risk.columns, self._explicit(solution, C)
-        parts = [] if solution is None else list(zip(self._cuts, -C * solution.weights, strict=True))
-        parts = [(cut, scale) for cut, scale in parts if scale != 0.0 and len(cut.rows)]
-        if not parts:
-            return np.zeros(0, dtype=np.int64), np.zeros((0, columns)), explicit
-        rows, where = np.unique(np.concatenate([cut.rows for cut, _ in parts]), return_inverse=True)
-        coef = np.zeros((len(rows), columns))
-        np.add.at(coef, where, np.concatenate([scale * cut.coef for cut, scale in parts]))
-        return rows.astype(np.int64), coef, explicit
+    def mark(self, solution: GramSolution | None, C: float) -> None:
+        """Remember the point that was looked at last: what a run that is interrupted from now on returns."""
+        scales = [] if solution is None else (-C * solution.weights).tolist()
+        self._marked = list(zip(self._cuts, scales, strict=True))
 
-    def _explicit(self, solution: GramSolution | None, C: float) -> Array:
+    def answer(self, C: float, objective: float, violation: float) -> Answer:
+        """The point that was marked, where these were found."""
+        return Answer(*self._sum(self._marked), self._explicit_sum(self._marked), objective, violation)
+
+    def _explicit_sum(self, parts: list[tuple[Expansion, float]]) -> Array:
         weights = np.zeros(self._risk.explicit)
-        if solution is not None:
-            for cut, weight in zip(self._cuts, solution.weights, strict=True):
-                weights -= C * weight * cut.explicit
+        for cut, scale in parts:
+            weights += scale * cut.explicit
         return weights
 
-    def _products(self, scores: list[Array], coef: Array, explicit: Array, own: Array) -> Array:
-        """Products of a slope with the model's slopes, of which `scores` are the products with its rows, and itself."""
-        square = float(np.vdot(coef, own)) + float(explicit @ explicit)
-        if square < -1e-4 * abs(float(np.vdot(np.abs(coef), np.abs(own)))) and not self.indefinite:
+    def _sum(self, parts: list[tuple[Expansion, float]]) -> tuple[Rows, Array]:
+        """The sum of scaled expansions, each row once."""
+        parts = [(cut, scale) for cut, scale in parts if scale != 0.0 and len(cut.rows)]
+        if not parts:
+            return np.zeros(0, dtype=np.int64), np.zeros((0, self._risk.columns))
+        rows, where = np.unique(np.concatenate([cut.rows for cut, _ in parts]), return_inverse=True)
+        coef = np.zeros((len(rows), self._risk.columns))
+        np.add.at(coef, where, np.concatenate([scale * cut.coef for cut, scale in parts]))
+        return rows.astype(np.int64), coef
+
+    def _explicit(self, solution: GramSolution | None, C: float) -> Array:
+        """The weights of explicit features at the model's minimiser."""
+        if solution is None or not self._risk.explicit:
+            return np.zeros(self._risk.explicit)
+        return np.asarray(-C * (solution.weights @ np.stack([cut.explicit for cut in self._cuts])))
+
+    def _gram_row(self, cut: Expansion, others: Array, own: Array) -> Array:
+        """Products of a slope with the model's slopes and itself.
+
+        `others` are its products with the model's expansions, `own` those of its expansion with its rows.
+        """
+        square = float(np.vdot(cut.coef, own)) + float(cut.explicit @ cut.explicit)
+        if square < -1e-4 * abs(float(np.vdot(np.abs(cut.coef), np.abs(own)))) and not self.indefinite:
             self.indefinite = True
             warnings.warn(
                 f"A cut has the squared length {square:.2g}: the kernel is not positive semi-definite, so what is "
@@ -113,238 +139,12 @@ class CutFinder(ABC):
                 UserWarning,
                 stacklevel=2,
             )
-        others = [
-            float(np.vdot(coef, each)) + float(explicit @ cut.explicit)
-            for each, cut in zip(scores, self._cuts, strict=True)
-        ]
-        return np.array([*others, max(0.0, square)])
+        if self._risk.explicit and self._cuts:
+            others = others + np.stack([each.explicit for each in self._cuts]) @ cut.explicit
+        return np.append(others, max(0.0, square))
 
     def _reach(self) -> float:
         """The paper's R."""
         kernel = self._rows.kernel
         longest = 1.0 if kernel.name in _UNIT else max(0.0, float(self._rows.squared_lengths().max()))
         return self._risk.reach(longest)
-
-
-class ConstantTimeCuts(CutFinder):
-    """Cuts and estimates from r examples, sampled anew each time: nothing depends on how many there are.
-
-    Parameters
-    ----------
-    r : int
-        Examples in a sample.
-    seed : int
-    """
-
-    def __init__(self, risk: FactoredRisk, rows: KernelRows, r: int, seed: int) -> None:
-        super().__init__(risk, rows)
-        self._r = r
-        self._random = np.random.default_rng(seed)
-        self._in_a_row = 0
-
-    def find(self, solution: GramSolution | None, C: float) -> Found:
-        """The cut of a sample at the model's minimiser (lines 12 to 16 of Algorithm 2)."""
-        sample = np.sort(self._random.integers(self._risk.examples, size=self._r))
-        rows = self._risk.rows(sample)
-        left = self._rows.prepare(rows)
-        stored = [self._rows.products(left, cut, len(rows)) for cut in self._cuts]
-        scores = np.zeros((len(rows), self._risk.columns))
-        if solution is not None:
-            for weight, products in zip(solution.weights, stored, strict=True):
-                scores -= C * weight * products
-        found = self._risk.violations(sample, scores, self._explicit(solution, C))
-        coef, explicit = self._risk.direction(sample, found.labels)
-        coef, explicit = coef / self._r, explicit / self._r
-        cut = self._rows.expansion(rows, coef, explicit)
-        products = self._products(stored, coef, explicit, self._rows.products(left, cut, len(rows)))
-        squared_norm = 0.0 if solution is None else solution.squared_norm
-        objective = 0.5 * squared_norm + C * float(found.values.mean())
-        return Found(cut, float(found.losses.mean()), products, objective)
-
-    def satisfied(self, violation: float, epsilon: float) -> bool:
-        """Whether the last few samples were."""
-        self._in_a_row = self._in_a_row + 1 if violation <= epsilon else 0
-        return self._in_a_row >= SATISFIED_IN_A_ROW
-
-    def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
-        """Theorem 3; each of its two estimates may fail with half of what is left."""
-        loss, reach = self._risk.largest_loss, self._reach()
-        width = loss + 2.0 * math.sqrt(2.0 * C * loss) * reach
-        chance = math.log(max(1.0, 8.0 * C * loss * reach**2 / epsilon**2) * 2.0 / (1.0 - probability))
-        return C * (max(epsilon, violation) + 2.0 * width * math.sqrt(chance / (2.0 * self._r)))
-
-
-class _WholeSampleCuts(CutFinder):
-    """What finders have in common that look at every example: stored products with every row, and the incumbent.
-
-    The products of a cut with N rows take 4·N·columns bytes; `memory` bounds how many cuts are stored so.
-
-    Stabilised, the cut is not taken at the model's minimiser but near the best point on the line towards it, as in
-    OCA (Franc and Sonnenburg 2008), and that point is what is returned.
-    """
-
-    def __init__(self, risk: FactoredRisk, rows: KernelRows, *, memory: int, stabilised: bool) -> None:
-        super().__init__(risk, rows)
-        self._everyone = np.arange(risk.examples, dtype=np.int64)
-        self._of_rows = risk.rows(self._everyone)
-        self._all = rows.everything
-        self._stored: list[Any] = []
-        self._most = memory // (4 * len(self._of_rows) * risk.columns)
-        self._stabilised = stabilised
-        self._best: tuple[Array, Array, float, float] | None = None
-        self._best_coef = np.zeros((len(self._of_rows), risk.columns))
-        self._last = np.zeros((0, risk.columns)), np.zeros(risk.explicit)
-
-    def keep(self, found: Found) -> None:
-        super().keep(found)
-        self._stored.append(np.asarray(found.scores, dtype=np.float32))
-        if len(self._stored) > self._most:
-            raise MemoryError(
-                f"The products of {len(self._stored)} cuts with {len(self._of_rows):,} rows do not fit into the memory "
-                f"allowed; {self._most} do. A larger memory or algorithm='constant' would help."
-            )
-
-    def drop(self, positions: Rows) -> None:
-        super().drop(positions)
-        gone = set(positions.tolist())
-        self._stored = [each for position, each in enumerate(self._stored) if position not in gone]
-
-    def _at(self, solution: GramSolution | None, C: float) -> tuple[Array, Array, float]:
-        """Scores of every row, explicit weights and |w|² of the model's minimiser."""
-        scores = np.zeros((len(self._of_rows), self._risk.columns))
-        if solution is None:
-            return scores, np.zeros(self._risk.explicit), 0.0
-        for weight, stored in zip(solution.weights, self._stored, strict=True):
-            if weight != 0.0:
-                scores -= (C * weight) * stored
-        return scores, self._explicit(solution, C), solution.squared_norm
-
-    def _violations(self, scores: Array, explicit: Array) -> Violations:
-        return self._risk.violations(self._everyone, scores, explicit)
-
-    def _look(self, solution: GramSolution | None, C: float) -> tuple[Violations, float]:
-        """The violations to make a cut of, and the objective of the point that would be returned."""
-        scores, explicit, square = self._at(solution, C)
-        self._last = scores, explicit
-        found = self._violations(scores, explicit)
-        objective = 0.5 * square + C * float(found.values.mean())
-        if not self._stabilised:
-            return found, objective
-        coef = self._spread(solution, C)
-        if self._best is None:
-            self._best, self._best_coef = (scores, explicit, square, objective), coef
-            return found, objective
-        return self._towards(scores, explicit, square, coef, C)
-
-    def _spread(self, solution: GramSolution | None, C: float) -> Array:
-        """The expansion of the model's minimiser over all rows."""
-        parts = [] if solution is None else list(zip(self._cuts, -C * solution.weights, strict=True))
-        parts = [(cut, scale) for cut, scale in parts if scale != 0.0 and len(cut.rows)]
-        if not parts:
-            return np.zeros_like(self._best_coef)
-        columns, shape = self._risk.columns, self._best_coef.shape
-        places = np.concatenate([cut.rows for cut, _ in parts])[:, None] * columns + np.arange(columns)
-        values = np.concatenate([scale * cut.coef for cut, scale in parts])
-        summed = np.bincount(places.ravel(), values.ravel(), minlength=shape[0] * shape[1])
-        return np.asarray(summed, dtype=np.float64).reshape(shape)
-
-    def _towards(
-        self, scores: Array, explicit: Array, square: float, coef: Array, C: float
-    ) -> tuple[Violations, float]:
-        """The best point on the line from the best so far to the minimiser, and the violations a little beyond it."""
-        assert self._best is not None
-        start, start_explicit, start_square, _ = self._best
-        # <w_best, w_t>, from the scores of the one and the expansion of the other.
-        cross = float(np.vdot(coef, start)) + float(explicit @ start_explicit)
-        across, across_explicit = scores - start, explicit - start_explicit
-        quadratic = max(0.0, square - 2.0 * cross + start_square)
-        linear = cross - start_square
-
-        t = self._risk.step((start, start_explicit), (scores, explicit), quadratic, linear, C)
-        self._best_coef = (1.0 - t) * self._best_coef + t * coef
-        best, best_explicit = start + t * across, start_explicit + t * across_explicit
-        best_square = start_square + 2.0 * t * linear + t * t * quadratic
-        objective = 0.5 * best_square + C * float(self._violations(best, best_explicit).values.mean())
-        self._best = (best, best_explicit, best_square, objective)
-        mu = t + _MU * (1.0 - t)
-        return self._violations(start + mu * across, start_explicit + mu * across_explicit), objective
-
-    def solution(self, solution: GramSolution | None, C: float) -> Solution:
-        """The expansion of the point whose objective was reported."""
-        if not self._stabilised or self._best is None:
-            return super().solution(solution, C)
-        rows = np.flatnonzero(self._best_coef.any(axis=1))
-        return rows.astype(np.int64), self._best_coef[rows], self._best[1]
-
-    def _make(self, examples: Rows, labels: Any, scale: float, offset: float, objective: float) -> Found:
-        """The cut of some examples, with its products."""
-        rows = self._risk.rows(examples)
-        coef, explicit = self._risk.direction(examples, labels)
-        coef, explicit = scale * coef, scale * explicit
-        cut = self._rows.expansion(rows, coef, explicit)
-        scores = self._rows.products(self._all, cut, len(self._of_rows))
-        stored = [each[rows] for each in self._stored]
-        return Found(cut, offset, self._products(stored, coef, explicit, scores[rows]), objective, scores)
-
-
-class ExactCuts(_WholeSampleCuts):
-    """The cut of all examples: N² kernel values for each."""
-
-    exact = True
-
-    def find(self, solution: GramSolution | None, C: float) -> Found:
-        """The plane that touches the risk (lines 12 to 15 of Algorithm 1)."""
-        found, objective = self._look(solution, C)
-        scale = 1.0 / self._risk.examples
-        return self._make(self._everyone, found.labels, scale, float(found.losses.mean()), objective)
-
-    def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
-        """The gap."""
-        return C * max(0.0, violation)
-
-
-class LinearTimeCuts(_WholeSampleCuts):
-    """Cuts of r examples sampled among those with a loss; every example is looked at, N·r kernel values for each.
-
-    Parameters
-    ----------
-    r : int
-        Examples in a sample.
-    seed : int
-    """
-
-    def __init__(
-        self, risk: FactoredRisk, rows: KernelRows, r: int, seed: int, *, memory: int, stabilised: bool
-    ) -> None:
-        super().__init__(risk, rows, memory=memory, stabilised=stabilised)
-        self._r = r
-        self._random = np.random.default_rng(seed)
-
-    def find(self, solution: GramSolution | None, C: float) -> Found:
-        """A sampled cut that is violated where the exact one is (lines 12 to 21 of Algorithm 3)."""
-        found, objective = self._look(solution, C)
-        offset = float(found.losses.mean())
-        wrong = np.flatnonzero((found.losses > 0.0) | (found.values > 0.0))
-        if not len(wrong):
-            none = wrong.astype(np.int64)
-            return self._make(none, self._risk.choose(found.labels, none), 0.0, offset, objective)
-        scale = len(wrong) / (self._risk.examples * self._r)
-        for _ in range(_MOST_SAMPLES):
-            sample = np.sort(wrong[self._random.integers(len(wrong), size=self._r)]).astype(np.int64)
-            labels = self._risk.choose(found.labels, sample)
-            if self._stabilised or self._is_violated(sample, labels, scale, offset, solution):
-                break
-        return self._make(sample, labels, scale, offset, objective)
-
-    def _is_violated(self, sample: Rows, labels: Any, scale: float, offset: float, solution: Any) -> bool:
-        """Whether the cut of a sample is above the model at its minimiser, and so will change it."""
-        coef, explicit = self._risk.direction(sample, labels)
-        scores, weights = self._last
-        along = float(np.vdot(coef, scores[self._risk.rows(sample)])) + float(explicit @ weights)
-        return solution is None or offset + scale * along > solution.risk_model
-
-    def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
-        """Theorem 2."""
-        loss, reach = self._risk.largest_loss, self._reach()
-        chance = math.log(max(1.0, 8.0 * C * loss * reach**2 / epsilon**2) / (1.0 - probability))
-        return C * (max(epsilon, violation) + math.sqrt(4.0 * C * loss * reach**2 / self._r * chance))

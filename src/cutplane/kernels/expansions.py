@@ -52,6 +52,11 @@ class KernelRows:
             self._like = kernel.examples(X if like is None else X[like], n_threads=n_threads)
 
     @property
+    def size(self) -> int:
+        """The number of rows."""
+        return int(self._X.shape[0])
+
+    @property
     def everything(self) -> Any:
         """All rows, prepared. Requires that `like` was not given."""
         return self._like if self.kernel.computed else self.prepare(np.arange(self._X.shape[0], dtype=np.int64))

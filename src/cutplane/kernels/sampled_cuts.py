@@ -2,7 +2,7 @@
 
 A cut of the whole sample is a sum of as many kernel functions as there are examples, so that products of cuts cost
 N² kernel values. A cut of r sampled examples costs r. `minimise` is the template of the paper (Algorithm 4); where a
-cut comes from is said by the three finders in `cutplane.kernels.cut_finders`.
+cut comes from is said by a `CutFinder`: of these there are three.
 
 What is proven depends on the finder. Exact cuts are planes below the risk: the QP's value is a lower bound, and the
 gap is a proof. Sampled cuts are not, so no gap is stated for them, but what the paper proves: with linear-time cuts the
@@ -33,8 +33,8 @@ Reason = Literal["epsilon", "max_iter", "time_limit", "interrupted"]
 class CutStep:
     """What an iteration reached.
 
-    `objective` is that of the point a run would return now (constant-time: estimated from a sample), `value` the QP's
-    value, with exact cuts a lower bound on the optimum, and `violation` their difference over C: by how much the risk
+    `objective` is that of the point a run would return now (constant-time: of the minimiser, in a sample), `value` the
+    QP's, with exact cuts a lower bound on the optimum, and `violation` their difference over C: by how much the risk
     is above the model.
     """
 
@@ -55,11 +55,12 @@ class Outcome:
     rows, coef, explicit : array
         The expansion, and the weights of explicit features.
     objective : float
-        ½|w|² + C·risk; with constant-time cuts an estimate from one sample.
+        ½|w|² + C·risk. With constant-time cuts an estimate from a sample; where w is a mean, from a few samples and the
+        mean of the squared lengths, which is too large if anything.
     lower_bound : float or None
         A proven lower bound on the optimum: with exact cuts of a positive semi-definite kernel only.
     violation : float
-        See `CutStep`.
+        See `CutStep`; where w is a mean, the mean of theirs.
     bound, probability : float
         With at least this probability the objective exceeds the optimum by at most `bound`; infinite where cuts show
         that the kernel is not positive semi-definite.
@@ -111,6 +112,7 @@ def _minimise(
     try:
         while reason is None:
             found = finder.find(solution, C)
+            finder.mark(solution, C)
             violation = (found.objective - value) / C
             step = CutStep(
                 len(history) + 1, time.perf_counter() - start, found.objective, value, violation, len(bundle)
@@ -126,9 +128,9 @@ def _minimise(
             elif stop:
                 reason = "interrupted"
             else:
-                bundle.add(found.products, found.offset)
                 finder.keep(found)
-                idle = bundle.idle(IDLE_ITERATIONS)
+                bundle.add(found.products, found.offset)
+                idle = bundle.idle(1 if finder.full else IDLE_ITERATIONS)
                 if len(idle):
                     bundle.remove(idle)
                     finder.drop(idle)
@@ -138,14 +140,16 @@ def _minimise(
         if not history:
             raise
         reason = "interrupted"
-    last = history[-1]
+    answer = finder.answer(C, history[-1].objective, history[-1].violation)
     proven = not finder.indefinite
     return Outcome(
-        *finder.solution(solution, C),
-        last.objective,
+        answer.rows,
+        answer.coef,
+        answer.explicit,
+        answer.objective,
         max(step.value for step in history) if finder.exact and proven else None,
-        last.violation,
-        finder.bound(C, epsilon, last.violation, probability) if proven else math.inf,
+        answer.violation,
+        finder.bound(C, epsilon, answer.violation, probability) if proven else math.inf,
         1.0 if finder.exact else probability,
         history,
         reason,

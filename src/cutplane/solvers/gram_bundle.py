@@ -50,7 +50,8 @@ class GramBundle:
     def __init__(self, *, lower_bound: float = 0.0) -> None:
         self._lower_bound = float(lower_bound)
         self._qp = _core.ReducedQp(self._lower_bound)
-        self._gram: Array = np.zeros((0, 0))
+        # Room for more planes than there are: so that adding one does not copy the products of all.
+        self._room: Array = np.zeros((16, 16))
         self._offsets: Array = np.zeros(0)
 
     def __len__(self) -> int:
@@ -61,15 +62,17 @@ class GramBundle:
         values = np.ascontiguousarray(products, dtype=np.float64)
         self._qp.append(values, float(offset))
         n = len(self)
-        gram = np.empty((n + 1, n + 1))
-        gram[:n, :n] = self._gram
-        gram[n, :], gram[:n, n] = values, values[:n]
-        self._gram, self._offsets = gram, np.append(self._offsets, offset)
+        if n == len(self._room):
+            room = np.zeros((2 * n, 2 * n))
+            room[:n, :n] = self._room
+            self._room = room
+        self._room[n, : n + 1], self._room[:n, n] = values, values[:n]
+        self._offsets = np.append(self._offsets, offset)
 
     def solve(self, C: float) -> GramSolution:
         """Minimise ½|w|² + C·(highest plane at w)."""
         weights, risk_model, _, _ = self._qp.solve(C)
-        squared_norm = max(0.0, C * C * float(weights @ self._gram @ weights))
+        squared_norm = max(0.0, C * C * float(weights @ self._room[: len(self), : len(self)] @ weights))
         trivial = max(0.0, 1.0 - float(weights.sum()))
         value = C * (float(weights @ self._offsets) + trivial * self._lower_bound) - 0.5 * squared_norm
         return GramSolution(weights, value, squared_norm, risk_model)
@@ -81,5 +84,7 @@ class GramBundle:
     def remove(self, positions: Positions) -> None:
         """Forget planes without weight, at ascending positions."""
         self._qp.remove(np.ascontiguousarray(positions, dtype=np.int64))
-        self._gram = np.delete(np.delete(self._gram, positions, axis=0), positions, axis=1)
+        gram = self._room[: len(self), : len(self)]
+        kept = np.delete(np.delete(gram, positions, axis=0), positions, axis=1)
+        self._room[: len(kept), : len(kept)] = kept
         self._offsets = np.delete(self._offsets, positions)

@@ -27,7 +27,7 @@ def proven(model: Any) -> str:
         return "Every cut was made of all examples, so the value of their model is a proven lower bound on the optimum."
     if model.bound_ == float("inf"):
         return "The cuts show that the kernel is not positive semi-definite: what was found need not be a minimum."
-    estimate = "The objective itself is an estimate from the last sample. " if model.algorithm == "constant" else ""
+    estimate = "The objective itself is an estimate from samples. " if model.algorithm == "constant" else ""
     return (
         f"Cuts of sampled examples prove no gap. {estimate}With a probability of at least "
         f"{model.bound_probability_:.0%} the objective is at most {number(model.bound_)} above the optimum, which is "
