@@ -3,8 +3,8 @@
     python benchmarks/reduced_qp.py [--data DIR] [--repeats 5] [--out FILE]
 
 A run of optimised cutting planes is recorded once; then every solver solves the same sequence of QPs, one
-per plane added. With --data the planes come from 50,000 rows of DIR/covtype/covtype.csv.xz (class 1 against
-the rest, columns scaled to [0, 1]), else from synthetic rows of the same shape. A solver's time is that of
+per plane added. With --data the planes come from 50,000 rows of covtype (class 1 against the rest, columns
+scaled to [0, 1]), else from synthetic rows of the same shape. A solver's time is that of
 its call alone: Gram matrix and constraints are ready before the clock starts. Its accuracy is the relative
 gap between ½|w|² + C·(highest plane at w) at the w it returns and the dual bound of its weights, clipped to
 the simplex, both computed from the planes.
@@ -13,20 +13,22 @@ the simplex, both computed from the planes.
 from __future__ import annotations
 
 import argparse
-import json
-import lzma
-import platform
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+# So that it runs as a file too, not only with -m.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import datasets
+from benchmarks.measure import machine, write_json
 from cutplane.solvers.bundle import Bundle
 
 ROWS = 50_000
@@ -40,24 +42,13 @@ def _installed(name: str) -> Any:
         return None
 
 
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "missing"
-
-
 clarabel, daqp, quadprog = (_installed(name) for name in ("clarabel", "daqp", "quadprog"))
 
 
-def covtype(directory: Path) -> tuple[np.ndarray, np.ndarray]:
-    with lzma.open(directory / "covtype" / "covtype.csv.xz", "rt") as file:
-        table = np.loadtxt(file, delimiter=",", dtype=np.float32, skiprows=1)
-    chosen = np.random.default_rng(0).choice(len(table), ROWS, replace=False)
-    X = table[:, :-1].astype(np.float64)
-    X -= X.min(axis=0)
-    X /= np.maximum(X.max(axis=0), 1e-12)
-    return X[chosen], np.where(table[chosen, -1] == 1, 1.0, -1.0)
+def covtype(data: Path, cache: Path) -> tuple[np.ndarray, np.ndarray]:
+    X, y = datasets.load("covtype-dense", data, cache)
+    chosen = np.random.default_rng(0).choice(len(y), ROWS, replace=False)
+    return X[chosen].astype(np.float64), y[chosen]
 
 
 def synthetic() -> tuple[np.ndarray, np.ndarray]:
@@ -278,25 +269,23 @@ def compare(X: np.ndarray, y: np.ndarray, per_example_C: float, repeats: int) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--quick", action="store_true", help="one repeat")
+    parser.add_argument("--data", type=Path, help="folder of the published data files; none: synthetic rows")
+    parser.add_argument("--cache", type=Path, default=datasets.DEFAULT_CACHE, help="of parsed data (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="synthetic rows, one repeat")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     if options.quick:
-        options.repeats = 1
-
-    X, y = covtype(options.data) if options.data else synthetic()
+        options.repeats, options.data = 1, None
+    X, y = covtype(options.data, options.cache) if options.data else synthetic()
     report = {
         "data": "covtype, 50,000 rows" if options.data else "synthetic",
         "repeats": options.repeats,
-        "machine": platform.processor() or platform.machine(),
-        "versions": {name: _version(name) for name in ("cutplane", "numpy", "daqp", "quadprog", "clarabel")},
+        "machine": machine(("cutplane", "numpy", "daqp", "quadprog", "clarabel")),
         "runs": [compare(X, y, C, options.repeats) for C in (1.0, 10.0)],
     }
     if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps(report, indent=2) + "\n")
+        write_json(options.out, report)
 
 
 if __name__ == "__main__":
