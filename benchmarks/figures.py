@@ -75,6 +75,7 @@ def bars(title: str, seconds: Mapping[str, Mapping[str, float]]) -> Figure:
         ticks.append(place - 0.5 - len(group) / 2)
         place += 1
     ax.set_yticks(ticks, list(seconds))
+    ax.margins(y=0.01)
     ax.invert_yaxis()
     ax.set_xscale("log")
     ax.xaxis.set_minor_formatter(NullFormatter())  # numbers between the decades run into each other

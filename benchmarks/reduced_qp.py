@@ -33,6 +33,7 @@ from cutplane.solvers.bundle import Bundle
 
 ROWS = 50_000
 PLANES = 200
+QUICK_ROWS, QUICK_PLANES = 5_000, 60
 
 
 def _installed(name: str) -> Any:
@@ -51,21 +52,21 @@ def covtype(data: Path, cache: Path) -> tuple[np.ndarray, np.ndarray]:
     return X[chosen].astype(np.float64), y[chosen]
 
 
-def synthetic() -> tuple[np.ndarray, np.ndarray]:
+def synthetic(rows: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    X = np.hstack([rng.random((ROWS, 10)), rng.random((ROWS, 44)) < 0.05])
-    noise = rng.normal(size=ROWS)
+    X = np.hstack([rng.random((rows, 10)), rng.random((rows, 44)) < 0.05])
+    noise = rng.normal(size=rows)
     return X, np.where(X @ rng.normal(size=54) + 0.7 * noise > 0.2, 1.0, -1.0)
 
 
-def record(X: np.ndarray, y: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """The planes of `PLANES` iterations of OCA, and the gap it has proven by then."""
+def record(X: np.ndarray, y: np.ndarray, C: float, planes: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """The planes of so many iterations of OCA, and the gap it has proven by then."""
     signed = y[:, None] * X
     bundle = Bundle(X.shape[1])
     best, best_margins = np.zeros(X.shape[1]), np.zeros(len(y))
     cut_margins = best_margins
     lower = 0.0
-    for _ in range(PLANES):
+    for _ in range(planes):
         violated = (cut_margins < 1.0) / len(y)
         bundle.add(-(violated @ signed), violated.sum())
         solution = bundle.solve(C)
@@ -236,9 +237,9 @@ def measure(make: Callable[[], Solver], steps: list[Step], slopes: np.ndarray, C
     }
 
 
-def compare(X: np.ndarray, y: np.ndarray, per_example_C: float, repeats: int) -> dict:
+def compare(X: np.ndarray, y: np.ndarray, per_example_C: float, repeats: int, planes: int) -> dict:
     C = per_example_C * len(y)
-    slopes, offsets, gap = record(X, y, C)
+    slopes, offsets, gap = record(X, y, C, planes)
     extended = np.vstack([np.zeros(slopes.shape[1]), slopes])
     gram, heights = extended @ extended.T, np.append(0.0, offsets)
     steps = [(k, gram[: k + 1, : k + 1].copy(), heights[: k + 1]) for k in range(1, len(slopes) + 1)]
@@ -275,14 +276,15 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    rows, planes = (QUICK_ROWS, QUICK_PLANES) if options.quick else (ROWS, PLANES)
     if options.quick:
         options.repeats, options.data = 1, None
-    X, y = covtype(options.data, options.cache) if options.data else synthetic()
+    X, y = covtype(options.data, options.cache) if options.data else synthetic(rows)
     report = {
         "data": "covtype, 50,000 rows" if options.data else "synthetic",
         "repeats": options.repeats,
         "machine": machine(("cutplane", "numpy", "daqp", "quadprog", "clarabel")),
-        "runs": [compare(X, y, C, options.repeats) for C in (1.0, 10.0)],
+        "runs": [compare(X, y, C, options.repeats, planes) for C in (1.0, 10.0)],
     }
     if options.out:
         write_json(options.out, report)

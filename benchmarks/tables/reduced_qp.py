@@ -18,6 +18,7 @@ def readme(result: dict) -> str:
         ]
         for name in runs[0]["solvers"]
     ]
+    rows += [[name, *("missing" for _ in runs), ""] for name in runs[0].get("missing", [])]
     Cs = [f"µs, C = {run['per_example_C']:g}" for run in runs]
     words = (
         f"The small QP of the cutting-plane loop, solved each time one of {runs[0]['planes']} planes is "
