@@ -48,13 +48,22 @@ def draw(panels: Sequence[Panel], columns: int = 2) -> Figure:
     return figure
 
 
+def speedups(title: str, lines: Mapping[str, Line]) -> Figure:
+    """How many times as fast by the number of threads, beside what it would be at best."""
+    most = max(max(x) for x, _ in lines.values())
+    drawn = {**lines, "ideal": ([1, most], [1, most])}
+    panel = Panel(title, "threads", "times one thread", drawn, log_x=False, log_y=False, styles={"ideal": ":"})
+    return draw([panel])
+
+
 def bars(title: str, seconds: Mapping[str, Mapping[str, float]]) -> Figure:
     """Seconds on a logarithmic axis: a group for each data set, a bar for each of those that were measured on it."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
 
     names = list(dict.fromkeys(name for group in seconds.values() for name in group))
     count = sum(map(len, seconds.values())) + len(seconds)
-    figure = Figure(figsize=(7.5, 1.2 + 0.2 * count), layout="constrained")
+    figure = Figure(figsize=(8.5, 1.2 + 0.2 * count), layout="constrained")
     ax = figure.subplots()
     place, ticks = 0, []
     for group in seconds.values():
@@ -66,19 +75,24 @@ def bars(title: str, seconds: Mapping[str, Mapping[str, float]]) -> Figure:
         ticks.append(place - 0.5 - len(group) / 2)
         place += 1
     ax.set_yticks(ticks, list(seconds))
+    ax.margins(y=0.01)
     ax.invert_yaxis()
     ax.set_xscale("log")
+    ax.xaxis.set_minor_formatter(NullFormatter())  # numbers between the decades run into each other
     ax.set_xlabel("seconds")
     ax.set_title(title, loc="left", fontsize=10)
-    _finish(ax)
+    finish(ax, legend=False)
+    figure.legend(frameon=False, fontsize=8, loc="outside right upper")  # a bar may be anywhere in the axes
     return figure
 
 
-def _finish(ax: Axes) -> None:
+def finish(ax: Axes, legend: bool = True) -> None:
+    """Grid, legend, and no frame where there is no axis."""
     ax.grid(True, color="0.9", linewidth=0.7)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=8)
+    if legend:
+        ax.legend(frameon=False, fontsize=8)
 
 
 def _draw(ax: Axes, panel: Panel) -> None:
@@ -98,7 +112,7 @@ def _draw(ax: Axes, panel: Panel) -> None:
     ax.set_title(panel.title, loc="left", fontsize=10)
     ax.set_xlabel(panel.x)
     ax.set_ylabel(panel.y)
-    _finish(ax)
+    finish(ax)
 
 
 def _plain_numbers(ax: Axes) -> None:

@@ -55,7 +55,7 @@ def _commit() -> str:
         return found.stdout.strip()
 
     try:
-        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain") else "")
+        return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if git("status", "--porcelain") else "")
     except OSError:
         return "unknown"
 

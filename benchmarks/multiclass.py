@@ -176,6 +176,11 @@ def sklearn_ovr(problem: Problem, C: float, limit: float) -> dict | None:
     return None if found is None else {"seconds": found[0], "error": problem.error(found[1])}
 
 
+def _timed(seconds: list[float]) -> dict:
+    """The median, and all it is the median of."""
+    return {"seconds": measure.median(seconds), "runs": len(seconds), "all_seconds": seconds}
+
+
 def measure_cell(problem: Problem, C: float, options: argparse.Namespace) -> dict:
     """Everything measured on one data set at one C."""
     fits: dict[str, list[dict]] = {}
@@ -204,12 +209,9 @@ def measure_cell(problem: Problem, C: float, options: argparse.Namespace) -> dic
         "best_objective": optimum,
         "best_lower": max(fit["lower"] for runs in fits.values() for fit in runs),
         "limit": options.limit,
-        "ours": {
-            name: {**runs[-1], "seconds": measure.median([fit["seconds"] for fit in runs]), "runs": len(runs)}
-            for name, runs in fits.items()
-        },
+        "ours": {name: {**runs[-1], **_timed([fit["seconds"] for fit in runs])} for name, runs in fits.items()},
         "liblinear": {
-            tol: found and {**found, "seconds": measure.median([found["seconds"], *seconds[f"LIBLINEAR {tol}"]])}
+            tol: found and {**found, **_timed([found["seconds"], *seconds[f"LIBLINEAR {tol}"]])}
             for tol, found in arrived.items()
         },
         "ovr": sklearn_ovr(problem, C, options.limit) if options.peers and options.ovr else None,

@@ -10,23 +10,23 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import lzma
 import os
-import platform
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
-import sklearn
 from sklearn.datasets import load_svmlight_file
 
+# So that it runs as a file too, not only with -m.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import measure
 from cutplane.io.svmlight import load_svmlight, save_svmlight
 
 QUICK_ROWS = 50_000
@@ -47,9 +47,9 @@ def main() -> None:
     if arguments.data is None:
         parser.error("say where the data is with --data DIR or CUTPLANE_DATA")
 
-    X, y = read_covtype(Path(arguments.data) / "covtype" / "covtype.csv.xz")
-    if arguments.quick:
-        X, y = X[:QUICK_ROWS], y[:QUICK_ROWS]
+    machine = measure.machine()
+    most = QUICK_ROWS if arguments.quick else None
+    X, y = read_covtype(Path(arguments.data) / "covtype" / "covtype.csv.xz", most)
     files = []
     with tempfile.TemporaryDirectory() as folder:
         for name, values in [
@@ -64,15 +64,15 @@ def main() -> None:
             files.append({**compare(path, arguments.repeats), "write_seconds": written})
             print_table(files[-1])
     if arguments.out is not None:
-        arguments.out.write_text(json.dumps({**describe_machine(), "files": files}, indent=2) + "\n")
+        measure.write_json(arguments.out, {"date": machine["date"], "machine": machine, "files": files})
 
 
-def read_covtype(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def read_covtype(path: Path, most: int | None) -> tuple[np.ndarray, np.ndarray]:
     with lzma.open(path, "rt") as lines:
         first = lines.readline()
         skip = 0 if first.split(",")[0].lstrip("-").isdigit() else 1
     with lzma.open(path, "rt") as lines:
-        table = np.loadtxt(lines, delimiter=",", dtype=np.float64, skiprows=skip)
+        table = np.loadtxt(lines, delimiter=",", dtype=np.float64, skiprows=skip, max_rows=most)
     X, y = table[:, :-1], table[:, -1]
     low, high = X.min(axis=0), X.max(axis=0)
     return (X - low) / np.where(high > low, high - low, 1.0), np.where(y == 2, 1.0, -1.0)
@@ -117,26 +117,6 @@ def print_table(result: dict[str, Any]) -> None:
     for name in READERS:
         median, speed = result["median_seconds"][name], result["megabytes_per_second"][name]
         print(f"  {name:20} {median:9.3f} {speed:8.1f} {result['times_scikit_learn'][name]:7.1f}")
-
-
-def describe_machine() -> dict[str, Any]:
-    model = platform.processor()
-    if os.path.exists("/proc/cpuinfo"):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": {"cpu": model, "cores": len(os.sched_getaffinity(0)), "system": platform.system()},
-        "versions": {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "scikit-learn": sklearn.__version__,
-        },
-        "load_average_at_end": os.getloadavg()[0],
-    }
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python benchmarks/reduced_qp.py [--data DIR] [--repeats 5] [--out FILE]
 
 A run of optimised cutting planes is recorded once; then every solver solves the same sequence of QPs, one
-per plane added. With --data the planes come from 50,000 rows of DIR/covtype/covtype.csv.xz (class 1 against
-the rest, columns scaled to [0, 1]), else from synthetic rows of the same shape. A solver's time is that of
+per plane added. With --data the planes come from 50,000 rows of covtype (class 1 against the rest, columns
+scaled to [0, 1]), else from synthetic rows of the same shape. A solver's time is that of
 its call alone: Gram matrix and constraints are ready before the clock starts. Its accuracy is the relative
 gap between ½|w|² + C·(highest plane at w) at the w it returns and the dual bound of its weights, clipped to
 the simplex, both computed from the planes.
@@ -13,24 +13,27 @@ the simplex, both computed from the planes.
 from __future__ import annotations
 
 import argparse
-import json
-import lzma
-import platform
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+# So that it runs as a file too, not only with -m.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import datasets
+from benchmarks.measure import machine, write_json
 from cutplane.solvers.bundle import Bundle
 
 ROWS = 50_000
 PLANES = 200
+QUICK_ROWS, QUICK_PLANES = 5_000, 60
 
 
 def _installed(name: str) -> Any:
@@ -40,41 +43,30 @@ def _installed(name: str) -> Any:
         return None
 
 
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "missing"
-
-
 clarabel, daqp, quadprog = (_installed(name) for name in ("clarabel", "daqp", "quadprog"))
 
 
-def covtype(directory: Path) -> tuple[np.ndarray, np.ndarray]:
-    with lzma.open(directory / "covtype" / "covtype.csv.xz", "rt") as file:
-        table = np.loadtxt(file, delimiter=",", dtype=np.float32, skiprows=1)
-    chosen = np.random.default_rng(0).choice(len(table), ROWS, replace=False)
-    X = table[:, :-1].astype(np.float64)
-    X -= X.min(axis=0)
-    X /= np.maximum(X.max(axis=0), 1e-12)
-    return X[chosen], np.where(table[chosen, -1] == 1, 1.0, -1.0)
+def covtype(data: Path, cache: Path) -> tuple[np.ndarray, np.ndarray]:
+    X, y = datasets.load("covtype-dense", data, cache)
+    chosen = np.random.default_rng(0).choice(len(y), ROWS, replace=False)
+    return X[chosen].astype(np.float64), y[chosen]
 
 
-def synthetic() -> tuple[np.ndarray, np.ndarray]:
+def synthetic(rows: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    X = np.hstack([rng.random((ROWS, 10)), rng.random((ROWS, 44)) < 0.05])
-    noise = rng.normal(size=ROWS)
+    X = np.hstack([rng.random((rows, 10)), rng.random((rows, 44)) < 0.05])
+    noise = rng.normal(size=rows)
     return X, np.where(X @ rng.normal(size=54) + 0.7 * noise > 0.2, 1.0, -1.0)
 
 
-def record(X: np.ndarray, y: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """The planes of `PLANES` iterations of OCA, and the gap it has proven by then."""
+def record(X: np.ndarray, y: np.ndarray, C: float, planes: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """The planes of so many iterations of OCA, and the gap it has proven by then."""
     signed = y[:, None] * X
     bundle = Bundle(X.shape[1])
     best, best_margins = np.zeros(X.shape[1]), np.zeros(len(y))
     cut_margins = best_margins
     lower = 0.0
-    for _ in range(PLANES):
+    for _ in range(planes):
         violated = (cut_margins < 1.0) / len(y)
         bundle.add(-(violated @ signed), violated.sum())
         solution = bundle.solve(C)
@@ -245,9 +237,9 @@ def measure(make: Callable[[], Solver], steps: list[Step], slopes: np.ndarray, C
     }
 
 
-def compare(X: np.ndarray, y: np.ndarray, per_example_C: float, repeats: int) -> dict:
+def compare(X: np.ndarray, y: np.ndarray, per_example_C: float, repeats: int, planes: int) -> dict:
     C = per_example_C * len(y)
-    slopes, offsets, gap = record(X, y, C)
+    slopes, offsets, gap = record(X, y, C, planes)
     extended = np.vstack([np.zeros(slopes.shape[1]), slopes])
     gram, heights = extended @ extended.T, np.append(0.0, offsets)
     steps = [(k, gram[: k + 1, : k + 1].copy(), heights[: k + 1]) for k in range(1, len(slopes) + 1)]
@@ -278,25 +270,24 @@ def compare(X: np.ndarray, y: np.ndarray, per_example_C: float, repeats: int) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--quick", action="store_true", help="one repeat")
+    parser.add_argument("--data", type=Path, help="folder of the published data files; none: synthetic rows")
+    parser.add_argument("--cache", type=Path, default=datasets.DEFAULT_CACHE, help="of parsed data (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="synthetic rows, one repeat")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    rows, planes = (QUICK_ROWS, QUICK_PLANES) if options.quick else (ROWS, PLANES)
     if options.quick:
-        options.repeats = 1
-
-    X, y = covtype(options.data) if options.data else synthetic()
+        options.repeats, options.data = 1, None
+    X, y = covtype(options.data, options.cache) if options.data else synthetic(rows)
     report = {
         "data": "covtype, 50,000 rows" if options.data else "synthetic",
         "repeats": options.repeats,
-        "machine": platform.processor() or platform.machine(),
-        "versions": {name: _version(name) for name in ("cutplane", "numpy", "daqp", "quadprog", "clarabel")},
-        "runs": [compare(X, y, C, options.repeats) for C in (1.0, 10.0)],
+        "machine": machine(("cutplane", "numpy", "daqp", "quadprog", "clarabel")),
+        "runs": [compare(X, y, C, options.repeats, planes) for C in (1.0, 10.0)],
     }
     if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps(report, indent=2) + "\n")
+        write_json(options.out, report)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from cutplane.sources.packed import PIECE, PackedStrings, UnknownLetters
 from cutplane.sources.strings import StringSource
 
 REPRODUCES = "Franc and Sonnenburg 2009, Table 9 and Table 5's threads on string features"
-QUICK = ("--part", "synthetic", "--n", "200000")
+QUICK = ("--part", "synthetic", "--n", "50000")
 LENGTH, SITE = 141, 60
 PHASES = {"scores": "output", "line_search": "line search", "cut": "add plane", "qp": "solver"}
 OUT = measure.RESULTS / "splice.json"

@@ -6,11 +6,12 @@ import json
 import math
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import harness, readme_table
+from benchmarks import harness, readme_table, structured
 from benchmarks.catalogue import discover
 from benchmarks.figures import Panel, draw
 
@@ -135,7 +136,13 @@ def test_a_small_run_of_a_real_benchmark(tmp_path: Path) -> None:
     assert result["challenge"]["machine"]["packages"]["cutplane"]
 
 
-@pytest.mark.parametrize("name", ["binary", "path", "ranking", "reading", "smo", "structured"])
+@pytest.mark.parametrize("benchmark", discover(), ids=lambda each: each.name)
+def test_every_benchmark_has_plots(benchmark) -> None:
+    module = import_module(f"benchmarks.tables.{benchmark.name}")
+    assert hasattr(module, "plots") or hasattr(module, "figures")
+
+
+@pytest.mark.parametrize("name", ["binary", "passes", "path", "ranking", "reading", "smo", "splice", "structured"])
 def test_benchmarks_without_plots_of_their_own_get_them(name, tmp_path):
     (tmp_path / f"{name}.json").write_text((readme_table.RESULTS / f"{name}.json").read_text())
     command.draw(name, tmp_path)
@@ -154,3 +161,22 @@ def test_parts_measured_elsewhere_replace_the_rows_of_their_data():
     assert [(row["data"], row["seconds"]) for row in after["times"]["rows"]] == [("a", 1), ("b", 5), ("c", 6)]
     assert (after["times"]["machine"]["date"], after["errors"]) == ("new", before["errors"])
     assert len(before["times"]["rows"]) == 2
+
+
+def test_sequences_measured_apart_are_put_together(tmp_path: Path) -> None:
+    def file(name: str, **content) -> Path:
+        (tmp_path / name).write_text(json.dumps({"sets": {}, "tuning": {}} | content))
+        return tmp_path / name
+
+    def folds(*numbers: int) -> dict:
+        return {"machine": {}, "rows": {"ocr-letters": [{"fold": number} for number in numbers]}}
+
+    files = [
+        file("late", folds=folds(2, 3), sets={"ocr-letters": {"new": True}}),
+        file("early", folds=folds(0, 1), halves={"rows": [1]}),
+    ]
+    known = {"sets": {"ocr-letters": {}, "conll2000": {}}, "tuning": {}, "folds": folds(7)}
+    found = structured.gather(known, files)
+    assert [row["fold"] for row in found["folds"]["rows"]["ocr-letters"]] == [0, 1, 2, 3]
+    assert found["halves"] == {"rows": [1]}
+    assert list(found["sets"].items()) == [("conll2000", {}), ("ocr-letters", {"new": True})]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks import figures
 from benchmarks.tables.markdown import markdown_table, section
 
 ORDER = 46
@@ -31,3 +32,13 @@ def readme(result: dict) -> str:
         words,
         markdown_table(header, [row]),
     )
+
+
+def plots(result: dict) -> dict:
+    """Training beside what the disk takes for as many passes, and where its time goes."""
+    run = result["run"]
+    seconds = {
+        "in all": {"training": run["fit_seconds"], "disk alone, as many passes": run["passes"] * run["read_seconds"]},
+        "by phase": {phase: max(spent, 1e-3) for phase, spent in run["phases"].items()},
+    }
+    return {"seconds": figures.bars(f"{run['gigabytes']:.3g} GB in {run['limit_gb']:g} GB of addresses", seconds)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import multiclass_data
+from benchmarks import figures, multiclass_data
 from benchmarks.measure import geometric_mean
 from benchmarks.tables.markdown import markdown_table, section
 
@@ -155,3 +155,18 @@ def readme(result: dict) -> str:
     header = ["data", *(f"C = {C:g}" for C in CS), "ratio", "error"]
     command = "python benchmarks/multiclass.py --data DIR"
     return section("Several classes at once", command, words, markdown_table(header, rows))
+
+
+def plots(result: dict) -> dict:
+    """Seconds to a proven 1e-3 against C; a run that was ended is not drawn."""
+    panels = []
+    for name in dict.fromkeys(cell["data"] for cell in result["cells"]):
+        lines: dict[str, tuple[list, list]] = {"ours": ([], []), "LIBLINEAR -s 4": ([], [])}
+        for cell in sorted((each for each in result["cells"] if each["data"] == name), key=lambda each: each["C"]):
+            mine, peer = cell["ours"]["auto 0.001"], cell["liblinear"].get("0.001")
+            for line, run in (("ours", mine if mine["gap"] <= 1e-3 else None), ("LIBLINEAR -s 4", peer)):
+                if run:
+                    lines[line][0].append(cell["C"])
+                    lines[line][1].append(run["seconds"])
+        panels.append(figures.Panel(TITLES.get(name, name), "C", "seconds to 1e-3", lines))
+    return {"C": figures.draw(panels, columns=3)} if panels else {}

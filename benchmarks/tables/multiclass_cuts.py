@@ -23,6 +23,10 @@ def tables(result: dict) -> dict[str, str]:
     if "ocam" in result:
         found["table 8"] = _table8(result["ocam"]["rows"])
         found["figure 8"] = _figure8(result["ocam"]["rows"])
+    if "time" in result:
+        found["figure 8, left"] = _over_time(result["time"]["rows"])
+    if "n" in result:
+        found["figure 8, middle"] = _scaling(result["n"]["rows"])
     if "stall" in result:
         found["stall"] = _stall(result["stall"]["rows"])
     return found
@@ -56,6 +60,44 @@ def _figure8(rows: list[dict]) -> str:
     return harness.markdown(["iterations at C =", *(f"{C:g}" for C in Cs)], lines)
 
 
+def _over_time(rows: list[dict]) -> str:
+    """Seconds until the objective is so far above the best bound that any of the runs has proven."""
+    lines = []
+    for row in rows:
+        above = [upper / row["lower_bound"] - 1.0 for upper in row["curve"]["upper"]]
+        cells = []
+        for share in (0.5, 0.1, 0.02):
+            at = next((k for k, value in enumerate(above) if value <= share), None)
+            cells.append("" if at is None else f"{row['curve']['seconds'][at]:.2g} ({row['curve']['iteration'][at]:,})")
+        lines.append([row["data"], f"{row['C']:g}", row["way"], *cells, f"{row['seconds']:.2g} ({_count(row)})"])
+    header = ["data", "C", "method", "to 50 %, s (it.)", "to 10 %", "to 2 %", "to a proven 1 %"]
+    return harness.markdown(header, lines)
+
+
+def _scaling(rows: list[dict]) -> str:
+    """Seconds and iterations on the largest sample, and how the time grows."""
+    lines = []
+    for name in dict.fromkeys(row["data"] for row in rows):
+        for way in WAYS:
+            own = [row for row in rows if (row["data"], row["way"], row["stopped"]) == (name, way, "gap")]
+            if not own:
+                continue
+            slope = harness.exponent([row["n"] for row in own], [row["seconds"] for row in own])
+            last = own[-1]
+            cells = [f"{own[0]['iterations']:,} – {last['iterations']:,}", f"{slope:.2f}", f"{last['n']:,}"]
+            lines.append([name, f"{last['C']:g}", way, *cells, f"{last['seconds']:.2g}"])
+    header = [
+        "data",
+        "C",
+        "method",
+        "iterations, least to most n",
+        "exponent of the time",
+        "largest n",
+        "seconds there",
+    ]
+    return harness.markdown(header, lines)
+
+
 def _stall(rows: list[dict]) -> str:
     lines = []
     for name, C in dict.fromkeys((row["data"], row["C"]) for row in rows):
@@ -68,15 +110,41 @@ def _stall(rows: list[dict]) -> str:
 
 
 def figures(result: dict) -> dict[str, Figure]:
-    """Iterations against C."""
-    if "ocam" not in result:
-        return {}
-    rows = result["ocam"]["rows"]
+    """The three columns of Figure 8: over time, over n, over C."""
+    found = {}
+    if "time" in result:
+        rows = result["time"]["rows"]
+        panels = []
+        for name in dict.fromkeys(row["data"] for row in rows):
+            own = [row for row in rows if row["data"] == name]
+            lines = {
+                row["way"]: (
+                    row["curve"]["seconds"],
+                    [max(upper / row["lower_bound"] - 1.0, 1e-6) for upper in row["curve"]["upper"]],
+                )
+                for row in own
+            }
+            title = f"Figure 8, left: {name}, C = {own[0]['C']:g}"
+            panels.append(Panel(title, "seconds", "objective above the bound", lines))
+        found["time"] = draw(panels, columns=3)
+    for part, x, y, title in (
+        ("n", "n", "seconds", "Figure 8, middle"),
+        ("ocam", "C", "iterations", "Figure 8, right, counted"),
+    ):
+        if part in result:
+            found["n" if part == "n" else "C"] = draw(_against(result[part]["rows"], x, y, title), columns=3)
+    return found
+
+
+def _against(rows: list[dict], x: str, y: str, title: str) -> list[Panel]:
+    """A panel for each data set, a line for each method, of the runs that came to an end."""
     panels = []
     for name in dict.fromkeys(row["data"] for row in rows):
         lines = {}
         for way in WAYS:
             own = [row for row in rows if (row["data"], row["way"], row["stopped"]) == (name, way, "gap")]
-            lines[way] = ([row["C"] for row in own], [row["iterations"] for row in own])
-        panels.append(Panel(f"Figure 8, right, counted: {name}", "C", "iterations to 1 %", lines))
-    return {"C": draw(panels, columns=3)}
+            lines[way] = ([row[x] for row in own], [row[y] for row in own])
+        guide = {"guide": 1.0, "guide_label": "linear"} if x == "n" else {}
+        names = {"n": "examples", "C": "C"}
+        panels.append(Panel(f"{title}: {name}", names[x], f"{y} to 1 %", lines, **guide))
+    return panels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks import figures
 from benchmarks.measure import geometric_mean
 from benchmarks.tables.markdown import markdown_table
 
@@ -77,3 +78,16 @@ def words_of(cell: dict) -> list[str]:
 def ended(cell: dict | None) -> bool:
     """Whether the rule ended the run, not the limit of time."""
     return cell is not None and cell["stop"] == cell["rule"]
+
+
+def plots(result: dict) -> dict:
+    """Seconds of every selector under the sound rule, by kernel, where the run came to an end."""
+    found = {}
+    for kernel in dict.fromkeys(entry["kernel"] for entry in result.get("tables", [])):
+        seconds: dict[str, dict[str, float]] = {}
+        for entry in result["tables"]:
+            if entry["kernel"] == kernel and entry["rule"] == "kkt" and ended(entry):
+                seconds.setdefault(entry["set"], {})[entry["selection"]] = entry["seconds"]
+        if seconds:
+            found[kernel] = figures.bars(f"Working sets, {kernel}: to a maximal violation of 1e-3", seconds)
+    return found

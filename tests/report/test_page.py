@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from cutplane import SVC, LinearSVC, LinearSVR, load
+from cutplane import SVC, LinearSVC, LinearSVR, RankSVM, load
 from cutplane.report.build import SECTIONS, render_report
 from cutplane.report.certificate import proven_within
 from cutplane.report.markup import Markup, text
@@ -261,3 +261,11 @@ def test_kernel_machines_have_a_report_too(labels, tmp_path) -> None:
     X = [[0.0], [1.0], [2.0], [3.0]]
     SVC().fit(X, labels).report(tmp_path / "r.html", X, labels)
     assert "The optimality conditions hold within the tolerance" in (tmp_path / "r.html").read_text()
+
+
+def test_a_ranker_is_reproduced_with_its_queries() -> None:
+    X, y = np.arange(8.0).reshape(-1, 1), np.tile([0, 1, 2, 1], 2)
+    fitted = [RankSVM().fit(X, y), RankSVM().fit(X, y, qid=np.repeat([0, 1], 4))]
+    one, two = (Outline(render_report(Trained(model))).text for model in fitted)
+    assert "RankSVM(C=1.0).fit(X, y)" in one
+    assert "RankSVM(C=1.0).fit(X, y, qid=qid)" in two

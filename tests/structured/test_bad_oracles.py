@@ -125,6 +125,27 @@ def test_check_oracle_finds_liars(model):
         check_oracle(model, X, Y)
 
 
+@pytest.mark.parametrize(
+    ("where", "what", "words"),
+    [
+        ("joint_feature", lambda f: f * np.nan, "example 7: joint_feature is not finite"),
+        ("joint_feature", lambda f: f[:-1], "example 7: joint_feature has length 7; that of example 0 has 8"),
+        ("joint_feature", fail, "example 7: joint_feature failed .ZeroDivisionError: no luck"),
+        ("search", fail, "example 7: loss_augmented_argmax failed .ZeroDivisionError: no luck"),
+    ],
+)
+def test_check_oracle_names_the_example(where, what, words):
+    with pytest.raises(AssertionError, match=words):
+        check_oracle(Bad(where, what), X, Y, trials=2)
+
+
+def test_check_oracle_names_the_example_of_a_bad_loss():
+    model = Enumerated()
+    model.loss = lambda y, z: 0.0 if y == z else -1.0
+    with pytest.raises(AssertionError, match=r"example 0: the loss of .* is -1.0; it must be finite, 0 or greater"):
+        check_oracle(model, X, Y, trials=2)
+
+
 class Hasty(Enumerated):
     """Looks at half of the labellings, and says so."""
 

@@ -63,10 +63,15 @@ def check_oracle(
         model.check(x, y)
         _require(model.loss(y, y) == 0.0, f"example {index}: loss(y, y) is {model.loss(y, y)}; it must be 0.")
         rivals = [y] + ([] if labellings is None else [labellings(x, y, rng) for _ in range(trials)])
+        for rival in rivals:
+            _check_features(model, index, x, rival, dimension)
         for w in _weights(rng, dimension, trials):
-            found = [model.argmax(x, w), model.loss_augmented_argmax(x, y, w)]
+            found = [
+                _called(index, "argmax", model.argmax, x, w),
+                _called(index, "loss_augmented_argmax", model.loss_augmented_argmax, x, y, w),
+            ]
             rivals += found
-            for rival in rivals:
+            for rival in found:
                 _check_features(model, index, x, rival, dimension)
             _check_searches(model, index, x, y, w, found, rivals)
             if slack:
@@ -79,8 +84,18 @@ def _weights(rng: np.random.Generator, dimension: int, trials: int) -> list[NDAr
     return [np.zeros(dimension), *(scale * rng.normal(size=dimension) for scale in np.geomspace(1e-2, 1e2, trials))]
 
 
+def _called(index: int, name: str, search: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return search(*arguments)
+    except Exception as error:
+        raise AssertionError(f"example {index}: {name} failed ({type(error).__name__}: {error}).") from error
+
+
 def _check_features(model: StructuredModel, index: int, x: Any, y: Any, dimension: int) -> None:
-    first, again = (vectors.to_dense(vectors.as_vector(model.joint_feature(x, y))) for _ in range(2))
+    first, again = (
+        vectors.to_dense(vectors.as_vector(_called(index, "joint_feature", model.joint_feature, x, y)))
+        for _ in range(2)
+    )
     _require(
         first.shape == (dimension,),
         f"example {index}: joint_feature has length {first.size}; that of example 0 has {dimension}.",
@@ -94,9 +109,9 @@ def _check_searches(
 ) -> None:
     names = ("argmax", "loss_augmented_argmax")
     for name, labelling, weight in zip(names, found, (0.0, 1.0), strict=True):
-        score, size = _score(model, x, y, labelling, w, weight)
+        score, size = _score(model, index, x, y, labelling, w, weight)
         for rival in rivals if model.exact else ():
-            other, other_size = _score(model, x, y, rival, w, weight)
+            other, other_size = _score(model, index, x, y, rival, w, weight)
             _require(
                 score >= other - _ROUNDING * (size + other_size),
                 f"example {index}: {name} found a labelling with {score!r}, but {_shown(rival)} has {other!r}.",
@@ -104,24 +119,27 @@ def _check_searches(
 
 
 def _score(
-    model: StructuredModel, x: Any, y: Any, labelling: Any, w: NDArray[np.float64], weight: float
+    model: StructuredModel, index: int, x: Any, y: Any, labelling: Any, w: NDArray[np.float64], weight: float
 ) -> tuple[float, float]:
     """The score with `weight` times the loss, and the size of its parts."""
     features = vectors.to_dense(vectors.as_vector(model.joint_feature(x, labelling)))
-    loss = float(model.loss(y, labelling))
-    _require(np.isfinite(loss) and loss >= 0.0, f"a loss is {loss!r}; it must be finite, 0 or greater.")
+    loss = float(_called(index, "loss", model.loss, y, labelling))
+    _require(
+        np.isfinite(loss) and loss >= 0.0,
+        f"example {index}: the loss of {_shown(labelling)} is {loss!r}; it must be finite, 0 or greater.",
+    )
     return float(features @ w) + weight * loss, float(np.abs(features) @ np.abs(w)) + loss
 
 
 def _check_slack(model: StructuredModel, index: int, x: Any, y: Any, w: NDArray[np.float64], rivals: list[Any]) -> None:
-    truth, truth_size = _score(model, x, y, y, w, 0.0)
+    truth, truth_size = _score(model, index, x, y, y, w, 0.0)
 
     def height(labelling: Any) -> tuple[float, float]:
-        score, size = _score(model, x, y, labelling, w, 0.0)
+        score, size = _score(model, index, x, y, labelling, w, 0.0)
         loss = float(model.loss(y, labelling))
         return loss * (1.0 - truth + score), loss * (1.0 + truth_size + size)
 
-    best, best_size = height(model.slack_augmented_argmax(x, y, w))
+    best, best_size = height(_called(index, "slack_augmented_argmax", model.slack_augmented_argmax, x, y, w))
     for rival in rivals:
         other, size = height(rival)
         _require(

@@ -47,7 +47,8 @@ def _call(model: Any) -> str:
     chosen = [
         f"{key}={value!r}" for key, value in _params(model).items() if key == "C" or not _same(value, defaults.get(key))
     ]
-    return f"from cutplane import {name}\n\nmodel = {name}({', '.join(chosen)}).fit(X, y)"
+    data = "X, y, qid=qid" if getattr(model, "n_queries_", 1) > 1 else "X, y"
+    return f"from cutplane import {name}\n\nmodel = {name}({', '.join(chosen)}).fit({data})"
 
 
 def _same(a: Any, b: Any) -> bool:
