@@ -4,6 +4,10 @@
 namespace cutplane {
 namespace {
 
+// Bytes of a row's values and of its indices that are fetched early, and where rows have more
+// entries than kLong: the hardware is slow to see where such a row goes on.
+constexpr index_t kStart = 192, kMore = 640, kLong = 112;
+
 template <class T, class I>
 struct CsrRows {
   const T* values;
@@ -11,6 +15,7 @@ struct CsrRows {
   const I* indptr;
   index_t n, d;
   const std::int64_t* chosen;
+  bool long_rows = false;
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
 
@@ -22,10 +27,16 @@ struct CsrRows {
   }
 
   CUTPLANE_INLINE void prefetch(index_t i) const {
-    const index_t k = indptr[i];
-    for (index_t line = 0; line < 3; ++line) {
-      __builtin_prefetch(reinterpret_cast<const char*>(values + k) + 64 * line);
-      __builtin_prefetch(reinterpret_cast<const char*>(indices + k) + 64 * line);
+    const char* value = reinterpret_cast<const char*>(values + indptr[i]);
+    const char* index = reinterpret_cast<const char*>(indices + indptr[i]);
+    for (index_t at = 0; at < kStart; at += 64) {
+      __builtin_prefetch(value + at);
+      __builtin_prefetch(index + at);
+    }
+    if (!long_rows) return;
+    for (index_t at = kStart; at < kMore; at += 64) {
+      __builtin_prefetch(value + at);
+      __builtin_prefetch(index + at);
     }
   }
 
@@ -116,7 +127,9 @@ template <class T, class I>
 std::unique_ptr<Matrix> make_csr(const T* values, const I* indices, const I* indptr, index_t n_rows,
                                  index_t n_cols, const std::int64_t* rows) {
   using Rows = CsrRows<T, I>;
-  return std::make_unique<RowMatrix<Rows>>(Rows{values, indices, indptr, n_rows, n_cols, rows});
+  Rows all{values, indices, indptr, n_rows, n_cols, rows};
+  all.long_rows = all.entries() > kLong * n_rows;
+  return std::make_unique<RowMatrix<Rows>>(all);
 }
 
 template std::unique_ptr<Matrix> make_csr(const float*, const std::int32_t*, const std::int32_t*,
