@@ -10,9 +10,9 @@
 
 namespace cutplane {
 
-// One sweep: steps on the blocks furthest from their best until the largest violation is a tenth
-// of what it was. V is summed up afresh in the end, so that what the matrix in single precision
-// leaves out is made up for by the next sweep.
+// One sweep: steps on the blocks furthest from their best until the largest violation is a third of
+// what it was. V is summed up afresh in the end, so that what the matrix in single precision leaves
+// out is made up for by the next sweep.
 void ascend_blocks_by_gram(const Matrix& matrix, const float* gram, BlockAscent& state,
                            int n_threads);
 

@@ -12,10 +12,13 @@ from cutplane.risks.multiclass import Multiclass
 from cutplane.solvers.base import Cut
 from cutplane.sources.matrix import MatrixSource
 
-# Where a visit to an example by its entries takes this many times as many products as there are examples, sweeps by
-# the Gram matrix are faster; it is formed once so many epochs have not been enough. Its size, and that of the examples
-# as a dense array, are bounded.
-_LONG_ROWS, _EPOCHS_BEFORE = 2.0, 8
+# Sweeps by the Gram matrix are faster where a visit to an example by its entries takes this many times as many products
+# as there are examples; and, of few examples, where weights are nearly as many: then most of them can be told apart,
+# and what large C asks for is far from where small steps lead. The matrix is formed once so many epochs have not been
+# enough. Its size, and that of the examples as a dense array, are bounded.
+_LONG_ROWS = 2.0
+_FEW_EXAMPLES, _MANY_WEIGHTS = 4096, 0.3
+_EPOCHS_BEFORE = 8
 _MOST_PAIRS, _MOST_ENTRIES = 1 << 26, 1 << 26
 # Squared lengths that are at home in single precision.
 _SHORTEST, _LONGEST = 1e-25, 1e25
@@ -25,14 +28,14 @@ def gram_pays(source: MatrixSource, n_classes: int) -> bool:
     """Whether dual ascent will go by the Gram matrix, should it take long."""
     n, d = source.shape
     long = source.per_row * n_classes >= _LONG_ROWS * n
-    return long and n * n <= _MOST_PAIRS and n * d <= _MOST_ENTRIES
+    wide = n <= _FEW_EXAMPLES and d * n_classes >= _MANY_WEIGHTS * n
+    return (long or wide) and n * n <= _MOST_PAIRS and n * d <= _MOST_ENTRIES
 
 
 class MulticlassAscent:
     """Epochs of dual ascent over the examples' blocks, as planes and points of an objective.
 
-    Examples are visited one by one; later on, where rows are long against the number of examples, those furthest from
-    their best by the Gram matrix.
+    Examples are visited one by one; later on, where `gram_pays`, those furthest from their best by the Gram matrix.
     """
 
     def __init__(self, source: MatrixSource, risk: Multiclass, C: float, *, intercept: bool, seed: int) -> None:

@@ -62,25 +62,26 @@ class MulticlassCurvature:
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from `most` of its examples."""
         features, (_, d), q = self._all.class_features, self._all.source.shape, self._all.columns
-        total = np.zeros((d, q, d, q))
+        total = np.zeros((q, q, d, d))  # of which the lower triangles of features count, until the end
         leaning, own = np.zeros((d, q, self._risk.n_classes)), np.zeros((self._risk.n_classes,) * 2)
         for rows, weights, classes in self._groups(most):
             gram = self._all.source.gram(rows, weights)
-            gram = np.tril(gram) + np.tril(gram, -1).T
             shared = classes if features is None else features.T @ classes
             present = np.flatnonzero(shared)
             for a in present:
                 for b in present:
-                    total[:, a, :, b] += (shared[a] * shared[b]) * gram
+                    total[a, b] += (shared[a] * shared[b]) * gram
             if self._intercept:
                 mean = self._all.source.take(rows).combine(weights)
                 leaning += np.multiply.outer(np.outer(mean, shared), classes)
                 own += weights.sum() * np.outer(classes, classes)
         size = d * q
+        total = np.tril(total) + np.tril(total, -1).swapaxes(2, 3)
+        matrix = total.transpose(2, 0, 3, 1).reshape(size, size)
         if self._intercept:
             bent = leaning.reshape(size, -1)
-            total -= (bent @ np.linalg.pinv(own, hermitian=True) @ bent.T).reshape(total.shape)
-        return total.reshape(size, size)
+            matrix -= bent @ np.linalg.pinv(own, hermitian=True) @ bent.T
+        return matrix
 
     def _groups(self, most: int | None) -> Any:
         """Rows, weights and direction in the classes' scores of the pairs that meet, by pair (and true class)."""

@@ -65,11 +65,11 @@ class MulticlassObjective(SmoothObjective):
     def ascent_epochs(self) -> tuple[float, float] | None:
         """Systems are larger than those of two classes; where weights are fewer than examples, so are OCA's planes.
 
-        Where ascent goes by the Gram matrix, nothing else is as fast.
+        By the Gram matrix ascent mostly arrives first; Newton's method may where examples cannot be told apart.
         """
         examples = self.source.source
         if isinstance(examples, MatrixSource) and gram_pays(examples, self.risk.n_classes):
-            return float("inf"), 2000.0
+            return float("inf"), 250.0 if self.newton_pays else 2000.0
         if self.newton_pays:
             return 50.0, 150.0
         return (150.0, 400.0) if self.dimension < self.examples else None

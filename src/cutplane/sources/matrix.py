@@ -95,6 +95,8 @@ class MatrixSource(Source):
             part = self._matrix.gather(rows[start : start + block], scale[start : start + block], 1)
             return np.asarray(part.T @ part)
 
+        if len(rows) <= block:
+            return product(0).astype(np.float64)
         total = np.zeros((d, d), np.float32)
         with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
             for part in pool.map(product, range(0, len(rows), block)):
