@@ -37,6 +37,8 @@ class MulticlassObjective(SmoothObjective):
         Features of the classes, through which they share weights.
     intercept : bool
         Whether every class has an unpenalised intercept.
+    relative_gap : float
+        What is aimed at. The best intercepts of a plane are looked for until it lacks a tenth of that, no longer.
     """
 
     risk: Multiclass
@@ -49,9 +51,12 @@ class MulticlassObjective(SmoothObjective):
         *,
         class_features: Array | None = None,
         intercept: bool = False,
+        relative_gap: float = 1e-6,
         rest: Cut | None = None,
         rest_balance: Array | None = None,
     ) -> None:
+        self._relative_gap = relative_gap
+        self._last_intercepts: Any = 0.0
         scores = source if isinstance(source, ClassScores) else ClassScores(source, class_features, risk.n_classes)
         super().__init__(scores, risk, intercept=intercept, rest=rest)  # type: ignore[arg-type]
         self._leaning = np.zeros(risk.n_classes) if rest_balance is None else rest_balance
@@ -75,8 +80,10 @@ class MulticlassObjective(SmoothObjective):
         return (150.0, 400.0) if self.dimension < self.examples else None
 
     def at(self, w: Array) -> ScoredPoint:
-        """The point w with its best intercepts: one pass over the data."""
-        return self.settle(self.score(w, 0.0))
+        """The point w with nearly its best intercepts, looked for from those of the last point: one pass."""
+        settled = self.settle(self.score(w, self._last_intercepts))
+        self._last_intercepts = settled.intercept
+        return settled
 
     def settle(self, point: ScoredPoint) -> ScoredPoint:
         """The same weights with nearly the best intercepts for them; never with worse ones."""
@@ -94,11 +101,16 @@ class MulticlassObjective(SmoothObjective):
         """The plane that touches the (profiled) risk at the point's weights."""
         if not self.intercept:
             return super().cut(point)
-        return self._balanced_cut(self._shifted(point, self.risk.shift(point.scores)))
+        return self._balanced_cut(*self._closely_settled(point, self.value(point)))
 
-    def _balanced_cut(self, settled: ScoredPoint) -> Cut:
+    def _closely_settled(self, point: ScoredPoint, objective: float) -> tuple[ScoredPoint, float]:
+        """With intercepts as close to the best as `objective`, per C, asks for; and the width of the rounding."""
+        shift, h = self.risk.best_shift(point.scores, 0.1 * self._relative_gap * objective)
+        return self._shifted(point, shift), h
+
+    def _balanced_cut(self, settled: ScoredPoint, h: float | None = None) -> Cut:
         """The plane at the rounded risk's own best intercepts: there it is in balance but for rounding."""
-        coef, offset, value = self.risk.balanced_cut(settled.scores)
+        coef, offset, value = self.risk.balanced_cut(settled.scores, h)
         return Cut(self.source.combine(coef), offset, value)
 
     def advance(
@@ -108,12 +120,13 @@ class MulticlassObjective(SmoothObjective):
         if not self.intercept:
             return self._advance_choosing(a, b, step, mu, C)
         moved = self.settle(self.mix(a, b, step))
-        there = self.mix(moved, b, mu)
-        there = self._shifted(there, self.risk.shift(there.scores))
-        value, value_there = self.value(moved), self.value(there)
-        if 0.5 * float(there.w @ there.w) + C * value_there < 0.5 * float(moved.w @ moved.w) + C * value:
+        value = self.value(moved)
+        objective = 0.5 * float(moved.w @ moved.w) / C + value
+        there, h = self._closely_settled(self.mix(moved, b, mu), objective)
+        value_there = self.value(there)
+        if 0.5 * float(there.w @ there.w) / C + value_there < objective:
             moved, value = there, value_there
-        return moved, value, lambda: self._balanced_cut(there)
+        return moved, value, lambda: self._balanced_cut(there, h)
 
     def _advance_choosing(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
@@ -183,7 +196,9 @@ class MulticlassObjective(SmoothObjective):
     def sample(self, rows: Rows) -> MulticlassObjective:
         """An estimate of the objective from some of its examples."""
         part = self.risk.take(rows, scale=self.examples / len(rows))
-        return MulticlassObjective(self.source.take(rows), part, intercept=self.intercept)
+        return MulticlassObjective(
+            self.source.take(rows), part, intercept=self.intercept, relative_gap=self._relative_gap
+        )
 
     def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, radius: float) -> MulticlassObjective:
         """The objective with every example further than `radius` from its kinks replaced by its tangent."""
@@ -193,7 +208,14 @@ class MulticlassObjective(SmoothObjective):
         rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
         # The whole is balanced: what the near examples lack, the far ones have.
         leaning = -part.coef.sum(axis=0)
-        return MulticlassObjective(source, risk, intercept=self.intercept, rest=rest, rest_balance=leaning)
+        return MulticlassObjective(
+            source,
+            risk,
+            intercept=self.intercept,
+            relative_gap=self._relative_gap,
+            rest=rest,
+            rest_balance=leaning,
+        )
 
     def dual_ascent(self, C: float, seed: int) -> Any:
         """Dual ascent over the examples' blocks; None where it does not go: blocks need weights of their own."""

@@ -69,10 +69,12 @@ class CrammerSinger:
             n_threads=n_threads,
         )
 
-    def objective(self, source: Source, risk: Risk, *, intercept: bool) -> Objective:
-        """The risk as a function of the weights."""
+    def objective(self, source: Source, risk: Risk, *, intercept: bool, relative_gap: float) -> Objective:
+        """The risk as a function of the weights, made for the gap that is aimed at."""
         assert isinstance(risk, Multiclass)
-        return MulticlassObjective(source, risk, class_features=self.class_features, intercept=intercept)
+        return MulticlassObjective(
+            source, risk, class_features=self.class_features, intercept=intercept, relative_gap=relative_gap
+        )
 
     def weights_of(self, result: Result, intercept_scaling: float | None) -> tuple[Array, Array]:
         """Weights by class, shape (n_classes, n_features), and intercepts; of two classes only the difference."""

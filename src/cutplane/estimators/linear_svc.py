@@ -260,7 +260,8 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     def _objective(self, source: Source, risk: Risk) -> Objective:
         if self._joint is None:
             return super()._objective(source, risk)
-        return self._joint.objective(source, risk, intercept=self.fit_intercept and not self._penalised)
+        free = self.fit_intercept and not self._penalised
+        return self._joint.objective(source, risk, intercept=free, relative_gap=self.tol)
 
     def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any, rows: Rows | None) -> Risk:
         """The risk of one class against the rest, on some rows or all."""

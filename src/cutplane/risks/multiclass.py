@@ -157,10 +157,19 @@ class Multiclass(RoundedRisk):
 
     def shift(self, scores: Array) -> Array:  # type: ignore[override]
         """Intercepts, one for each class, that make the risk least up to 1e-6 of the mean cost."""
+        return self.best_shift(scores, 0.0)[0]
+
+    def best_shift(self, scores: Array, enough: float) -> tuple[Array, float]:
+        """As `shift`, but only until what rounding takes from a plane is `enough`; and the width of that rounding."""
         b = np.zeros(self.n_classes)
-        for width in _WIDTHS[:-1]:
-            b = self.rounded_shift(scores, width * self.mean_cost, start=b, flat=_FLAT_ON_THE_WAY)
-        return self.rounded_shift(scores, _WIDTHS[-1] * self.mean_cost, start=b)
+        for width in _WIDTHS:
+            h = width * self.mean_cost
+            b = self.rounded_shift(scores, h, start=b, flat=_FLAT_ON_THE_WAY)
+            if self.smoothed(scores + b, h).error <= enough:
+                break
+        # What is out of balance is taken from the plane, too.
+        flat = float(np.clip(enough / (self.mean_cost * self.n_classes), _FLAT, _FLAT_ON_THE_WAY))
+        return self.rounded_shift(scores, h, start=b, flat=flat), h
 
     def rough_shift(self, scores: Array) -> Array:
         """Intercepts that are nearly the best, in few sweeps."""
@@ -199,9 +208,13 @@ class Multiclass(RoundedRisk):
             b = b + low * step
         return np.asarray(b - b.mean())
 
-    def balanced_cut(self, scores: Array) -> ScoreCut:
-        """The plane at scores that `shift` leaves alone: below the risk whatever the intercepts are."""
-        coef, sums = self._core.smoothed(scores, _WIDTHS[-1] * self.mean_cost, self._n_threads)
+    def balanced_cut(self, scores: Array, h: float | None = None) -> ScoreCut:
+        """The plane at scores that `shift` leaves alone: below the risk whatever the intercepts are.
+
+        Where they are those of `best_shift`, with its width h.
+        """
+        width = _WIDTHS[-1] * self.mean_cost if h is None else h
+        coef, sums = self._core.smoothed(scores, width, self._n_threads)
         coef, offset = self.balanced(coef)
         return ScoreCut(coef, offset, sums.value)
 

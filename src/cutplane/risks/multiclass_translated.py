@@ -68,9 +68,9 @@ class TranslatedMulticlass(Multiclass):
         """Intercepts that make the risk rounded over h least."""
         return super().rounded_shift(self.base + scores, h, **about)
 
-    def balanced_cut(self, scores: Array) -> ScoreCut:
+    def balanced_cut(self, scores: Array, h: float | None = None) -> ScoreCut:
         """The plane at scores that `shift` leaves alone: below the risk whatever the intercepts are."""
-        return super().balanced_cut(self.base + scores)  # whose plane is that of `balanced`, below
+        return super().balanced_cut(self.base + scores, h)  # whose plane is that of `balanced`, below
 
     def balanced(self, coef: Array) -> tuple[Array, float]:
         """Coefficients and offset of a plane scaled down until every column sums to zero."""
