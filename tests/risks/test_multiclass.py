@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutplane.risks.multiclass import Multiclass
+from cutplane.risks.translated import translated
 from cutplane.sources.matrix import as_source
 from cutplane.testing import check_risk
 
@@ -38,6 +39,27 @@ def test_contract(rescaling: str, weighted: bool, classes: int) -> None:
     weights = rng.uniform(0.1, 2.0, len(y)) if weighted else None
     risk = Multiclass(y, classes, random_cost(rng, classes), rescaling=rescaling, sample_weight=weights)
     check_risk(risk, len(y), n_scores=classes)
+    check_risk(translated(risk, rng.normal(size=(len(y), classes))), len(y), n_scores=classes)
+
+
+@pytest.mark.parametrize("rescaling", RESCALINGS)
+def test_intercepts_are_looked_for_as_closely_as_asked(rescaling: str) -> None:
+    rng = np.random.default_rng(9)
+    n, classes = 400, 5
+    y = rng.integers(0, classes, n)
+    risk = Multiclass(y, classes, random_cost(rng, classes), rescaling=rescaling)
+    scores = rng.normal(size=(n, classes)) + np.eye(classes)[y]
+    least = risk.value(scores + risk.shift(scores))
+    widths = []
+    for enough in (0.0, 1e-5, 1e-3, 1e-1):
+        b, h = risk.best_shift(scores, enough)
+        coef, offset, _ = risk.balanced_cut(scores + b, h)
+        height = float(np.vdot(coef, scores)) + offset
+        assert np.abs(coef.sum(axis=0)).max() < 1e-12
+        assert least - 3.0 * enough - 1e-5 <= height <= least + 1e-9
+        widths.append(h)
+    assert widths == sorted(widths)
+    assert widths[0] < widths[-1]
 
 
 @settings(max_examples=40, deadline=None)

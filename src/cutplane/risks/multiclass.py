@@ -161,15 +161,17 @@ class Multiclass(RoundedRisk):
 
     def best_shift(self, scores: Array, enough: float) -> tuple[Array, float]:
         """As `shift`, but only until what rounding takes from a plane is `enough`; and the width of that rounding."""
+        # What is out of balance is taken from the plane, too.
+        flat = float(np.clip(enough / (self.mean_cost * self.n_classes), _FLAT, _FLAT_ON_THE_WAY))
         b = np.zeros(self.n_classes)
         for width in _WIDTHS:
             h = width * self.mean_cost
             b = self.rounded_shift(scores, h, start=b, flat=_FLAT_ON_THE_WAY)
-            if self.smoothed(scores + b, h).error <= enough:
-                break
-        # What is out of balance is taken from the plane, too.
-        flat = float(np.clip(enough / (self.mean_cost * self.n_classes), _FLAT, _FLAT_ON_THE_WAY))
-        return self.rounded_shift(scores, h, start=b, flat=flat), h
+            if width == _WIDTHS[-1] or self.smoothed(scores + b, h).error <= enough:
+                b = self.rounded_shift(scores, h, start=b, flat=flat)
+                if self.smoothed(scores + b, h).error <= enough:
+                    break
+        return b, h
 
     def rough_shift(self, scores: Array) -> Array:
         """Intercepts that are nearly the best, in few sweeps."""
