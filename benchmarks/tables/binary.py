@@ -6,7 +6,7 @@ import math
 
 from benchmarks import binary_report, figures
 from benchmarks.measure import geometric_mean, median
-from benchmarks.tables.markdown import markdown_table, section
+from benchmarks.tables.markdown import markdown_table, section, spreads
 
 ORDER = 10
 
@@ -41,8 +41,11 @@ def readme(result: dict) -> str:
             f"; in {never} of {len(cells)} cells LIBLINEAR does not get there, by its cap of 300 passes or within "
             f"the time it was given: there its best attempt counts, and the ratio is marked >"
         )
+    timed = [cell["ours"]["auto"]["train"] for cell in cells if "auto" in cell["ours"]]
+    timed += [cell["peers"][binary_report.LIBLINEAR]["seconds"] for cell in cells]
     words += (
-        f". No intercept, {result['threads']} threads, {machine['cpu']} ({machine['architecture']}), {machine['date']}."
+        f".{spreads(timed)} No intercept, {result['threads']} threads, {machine['cpu']} "
+        f"({machine['architecture']}), {machine['date']}."
     )
     table = markdown_table(["data", *(f"C = {C:g}" for C in Cs)], rows)
     return section("Training", "python benchmarks/binary.py --data DIR", words, table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks import figures
 from benchmarks.measure import median
-from benchmarks.tables.markdown import markdown_table, section
+from benchmarks.tables.markdown import markdown_table, section, spreads
 
 ORDER = 80
 
@@ -21,7 +21,8 @@ def readme(result: dict) -> str:
     ]
     header = ["file", *result["files"][0]["median_seconds"], "ratio"]
     words = (
-        f"Reading svmlight files: covtype with every digit, with six, and compressed. "
+        "Reading svmlight files: covtype with every digit, with six, and compressed."
+        f"{spreads(times for file in result['files'] for times in file['seconds'].values())} "
         f"{machine['cores']} cores, {machine['cpu']}, {result['date']}."
     )
     command = "python benchmarks/reading.py --data DIR --out benchmarks/results/reading.json"
