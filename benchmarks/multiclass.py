@@ -18,6 +18,7 @@ import multiprocessing
 import sys
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
@@ -256,7 +257,11 @@ def main() -> None:
         print(text(result))
         return
     kept = json.loads(options.out.read_text())["cells"] if options.out.exists() else []
-    result = {"machine": measure.machine(), "threads": options.threads, "cells": kept}
+    machine = measure.machine(("cutplane", "numpy", "scipy", "scikit-learn", "liblinear-official"))
+    result = {"machine": machine, "threads": options.threads, "cells": kept}
+    if options.peers and find_spec("liblinear") is None:
+        print("LIBLINEAR is missing: pip install liblinear-official. Ours alone.")
+        options.peers = False
     for name in options.sets.split(","):
         problem = Problem(name, options.data, options.cache)
         usual = WIDE_CS if name == "malware-shape" else CS

@@ -190,7 +190,10 @@ def text(result: dict) -> str:
     header = ["data", "loss", "path s", "dearest fit s", "path / dearest", "all fits s"]
     header += ["LIBLINEAR s", "/ path", "worst", "arrived", "its default s", "/ path", "worst"]
     header += ["its warm start s", "/ path", "worst"]
-    return measure.table(header, [row(cell) for cell in result["cells"]])
+    absent = dict.fromkeys(cell["missing"] for cell in result["cells"] if cell.get("missing"))
+    return "\n".join(
+        [measure.table(header, [row(cell) for cell in result["cells"]]), *(f"LIBLINEAR is {why}" for why in absent)]
+    )
 
 
 def main() -> None:
@@ -209,7 +212,8 @@ def main() -> None:
     cells: dict = {}
     if options.add and options.out.exists():
         cells = {(cell["data"], cell["loss"]): cell for cell in json.loads(options.out.read_text())["cells"]}
-    result = {"machine": measure.machine(), "threads": options.threads, "Cs": CS.tolist(), "cells": []}
+    packages = ("cutplane", "numpy", "scipy", "scikit-learn", "liblinear-official")
+    result = {"machine": measure.machine(packages), "threads": options.threads, "Cs": CS.tolist(), "cells": []}
     for name in options.sets:
         problem = peers.Problem(name, *datasets.load(name, options.data, options.cache))
         for loss in options.losses:

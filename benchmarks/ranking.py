@@ -76,7 +76,7 @@ def two_ranks(name: str, options: argparse.Namespace) -> dict:
     }
     for method, call in once.items():
         seconds[method] = [call()]
-    row = {"data": name, "n": len(y), "seconds": seconds}
+    row = {"data": name, "n": len(y), "seconds": seconds, "missing": {"LIBLINEAR": liblinear.missing}}
     for method, call in {**contestants, **once}.items():
         if hasattr(call, "model"):
             model = call.model
@@ -232,7 +232,7 @@ def text(result: dict) -> str:
                     s["roc"],
                     s["hinge"],
                     s["roc"] / s["hinge"],
-                    s.get("liblinear"),
+                    s.get("liblinear", row.get("missing", {}).get("LIBLINEAR")),
                     estimate,
                     estimate and estimate / s["roc"],
                     f"{s['oca']:.3g} ({row['oca']['iterations']})",
@@ -303,7 +303,8 @@ def main() -> None:
     options = parser.parse_args()
     # Parts of an earlier run are kept where others are asked for.
     result = json.loads(options.out.read_text()) if options.out.exists() else {}
-    result |= {"machine": measure.machine(), "threads": options.threads, "peers": {"dlib": dlib_peer.version()}}
+    packages = ("cutplane", "numpy", "scipy", "scikit-learn", "liblinear-official")
+    result |= {"machine": measure.machine(packages), "threads": options.threads, "peers": {"dlib": dlib_peer.version()}}
     steps = {
         "two": lambda: [two_ranks(name, options) for name in ("covtype", "mnist")],
         "growth": lambda: [growth(levels, options) for levels in (2, 5, 0)],

@@ -122,6 +122,7 @@ def measure_set(name: str, sequences: SequenceSet, options: argparse.Namespace) 
         "figure": sequences.figure,
         "sequences": len(sequences.X),
         "tokens": sum(map(len, sequences.X)),
+        "missing": [peer for peer in CRFSUITE if peer not in players],
         "runs": {player: {"seconds": seconds[player], **call.summary()} for player, call in players.items()},
     }
 
@@ -193,6 +194,7 @@ def print_table(results: dict) -> None:
         for name, cell in results.items()
         for player, run in cell["runs"].items()
     ]
+    rows += [[name, peer, "missing", None, None] for name, cell in results.items() for peer in cell.get("missing", [])]
     print(measure.table(["data", "trainer", "test", "seconds", "proven gap"], rows))
 
 

@@ -21,6 +21,7 @@ def readme(result: dict) -> str:
         for trainer, run in cell["runs"].items():
             gap = f"{run['gap']:.2%}" if "gap" in run else ""
             rows.append([name, trainer, f"{run['figure']:.2f} {cell['figure']}", _spread(run["seconds"]), gap])
+        rows += [[name, trainer, "missing", "", ""] for trainer in cell.get("missing", [])]
     words = (
         "Label sequences: test figure, seconds from lists of feature names to a model (median, least and most of the "
         "runs, which take turns), and the gap that is proven. "
