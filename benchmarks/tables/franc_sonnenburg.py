@@ -200,7 +200,9 @@ def figures(result: dict) -> dict[str, Figure]:
             ]
         )
     if "convergence" in result:
-        found["convergence"] = draw(_convergence(result["convergence"]["rows"]), columns=3)
+        rows = result["convergence"]["rows"]
+        found["convergence"] = draw(_convergence(rows, "passes", "iterations or epochs"), columns=3)
+        found["convergence-time"] = draw(_convergence(rows, "seconds", "seconds"), columns=3)
     if "scaling" in result:
         lines = _by(result["scaling"]["rows"], "method", "n", "seconds")
         found["scaling"] = draw(
@@ -227,14 +229,14 @@ def figures(result: dict) -> dict[str, Figure]:
     return found
 
 
-def _convergence(rows: list[dict]) -> list[Panel]:
+def _convergence(rows: list[dict], x: str, label: str) -> list[Panel]:
     panels = []
     for name in dict.fromkeys(row["data"] for row in rows):
         lines = {}
         for row in (each for each in rows if each["data"] == name):
             above = [max(value / row["optimum"] - 1, 1e-8) for value in row["objective"]]
-            lines[row["method"]] = (row["passes"], above)
-        panels.append(Panel(f"Figure 5: {name}", "iterations or epochs", "objective above the optimum", lines))
+            lines[row["method"]] = (row[x], above)
+        panels.append(Panel(f"Figure 5: {name}", label, "objective above the optimum", lines))
     return panels
 
 
