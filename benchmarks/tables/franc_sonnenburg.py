@@ -87,7 +87,7 @@ def _mu(rows: list[dict]) -> str:
 
 def _table3(rows: list[dict]) -> str:
     lines = []
-    for name in dict.fromkeys(row["data"] for row in rows):
+    for name in PAPER_NAMES:
         by = {row["method"]: row for row in rows if row["data"] == name}
         for method in METHODS:
             row = by.get(method)

@@ -51,13 +51,11 @@ def _letters(result: dict) -> str:
         folds = result.get("folds", {}).get("rows", {}).get(name, [])
         for trainer, run in runs.items():
             errors = [100.0 - fold[trainer]["figure"] for fold in folds if trainer in fold]
-            seconds = [fold[trainer]["seconds"] for fold in folds if trainer in fold]
-            mean, time = "not measured", ""
-            if errors:
-                mean = f"{sum(errors) / len(errors):.1f} % ({min(errors):.1f}–{max(errors):.1f})"
-                time = _spread(seconds)
-            rows.append([trained, trainer, f"{100.0 - run['figure']:.1f} %", mean, time])
-    header = ["trained on", "trainer", "wrong, published split", "wrong, ten folds", "training, ten folds"]
+            mean = (
+                f"{sum(errors) / len(errors):.1f} % ({min(errors):.1f}–{max(errors):.1f})" if errors else "not measured"
+            )
+            rows.append([trained, trainer, f"{100.0 - run['figure']:.1f} %", mean])
+    header = ["trained on", "trainer", "wrong, published split", "wrong, ten folds"]
     return markdown_table(header, rows) if rows else ""
 
 
