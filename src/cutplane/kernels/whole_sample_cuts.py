@@ -157,7 +157,7 @@ class ExactCuts(WholeSampleCuts):
         scale = 1.0 / self._risk.examples
         return self._make(self._everyone, found.labels, scale, float(found.losses.mean()), objective)
 
-    def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
+    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
         """The gap."""
         return C * max(0.0, violation)
 
@@ -202,8 +202,8 @@ class LinearTimeCuts(WholeSampleCuts):
         along = float(np.vdot(coef, scores[self._risk.rows(sample)])) + float(explicit @ weights)
         return solution is None or offset + scale * along > solution.risk_model
 
-    def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
-        """Theorem 2."""
+    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
+        """Theorem 2; its proof uses no more of the returned point than that it is `violation` above the model."""
         loss, reach = self._risk.largest_loss, self._reach()
-        chance = math.log(max(1.0, 8.0 * C * loss * reach**2 / epsilon**2) / (1.0 - probability))
+        chance = math.log(iterations / (1.0 - probability))
         return C * (max(epsilon, violation) + math.sqrt(4.0 * C * loss * reach**2 / self._r * chance))
