@@ -45,7 +45,18 @@ def draw(panels: Sequence[Panel], columns: int = 2) -> Figure:
         _draw(ax, panel)
     for ax in grid[len(panels) :]:
         ax.set_visible(False)
+    names = [list(panel.lines) for panel in panels if panel.guide is None]
+    if len(panels) > 1 and len(names[0] if names else ()) > 3 and names == [names[0]] * len(panels):
+        _one_legend(figure, grid[: len(panels)])
     return figure
+
+
+def _one_legend(figure: Figure, grid: Sequence[Axes]) -> None:
+    """Below all panels, where they have the same lines."""
+    for ax in grid:
+        ax.get_legend().remove()
+    handles, labels = grid[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6), frameon=False, fontsize=9)
 
 
 def speedups(title: str, lines: Mapping[str, Line]) -> Figure:

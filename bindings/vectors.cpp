@@ -1,8 +1,10 @@
 #include "core/vectors.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include <stdexcept>
+#include <vector>
 
 #include "bindings/bind.hpp"
 
@@ -34,12 +36,32 @@ Array1<double> mixed(Weights a, Weights b, double t, int n_threads) {
   return out;
 }
 
+Array1<double> combined(const std::vector<Vector<const float>>& vectors, Weights weights,
+                        std::size_t size, int n_threads) {
+  if (vectors.size() != weights.size())
+    throw std::invalid_argument("a weight for each vector is needed");
+  std::vector<const float*> starts;
+  for (const auto& vector : vectors) {
+    if (vector.size() != size) throw std::invalid_argument("vectors of one length are needed");
+    starts.push_back(vector.data());
+  }
+  auto* data = new double[size];
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  Array1<double> out(data, {size}, owner);
+  nb::gil_scoped_release release;
+  combine(starts.data(), weights.data(), static_cast<index_t>(starts.size()), data,
+          static_cast<index_t>(size), n_threads);
+  return out;
+}
+
 }  // namespace
 
 void bind_vectors(nb::module_& m) {
   m.def("mix", &mixed, "a"_a, "b"_a, "t"_a, "n_threads"_a = 0, "a + t (b - a).");
   m.def("mix_into", &mix_into, "a"_a, "b"_a, "t"_a, "out"_a, "n_threads"_a = 0,
         "a + t (b - a), written to out: a or b themselves, if these are done with.");
+  m.def("combine", &combined, "vectors"_a, "weights"_a, "size"_a, "n_threads"_a = 0,
+        "The weighted sum of vectors of single precision, in double precision.");
   m.def(
       "inner",
       [](Weights a, Weights b, int n_threads) {

@@ -1,5 +1,6 @@
 #include "core/vectors.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -14,6 +15,11 @@ CUTPLANE_MULTIVERSION void mix_block(const double* a, const double* b, double t,
                                      index_t n) {
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) out[i] = a[i] + t * (b[i] - a[i]);
+}
+
+CUTPLANE_MULTIVERSION void add_scaled(const float* a, double weight, double* out, index_t n) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) out[i] += weight * static_cast<double>(a[i]);
 }
 
 CUTPLANE_MULTIVERSION double sum_block(const double* a, index_t n) {
@@ -57,6 +63,22 @@ void mix(const double* a, const double* b, double t, double* out, index_t n, int
   for_blocks(blocks_of(n), useful_threads(n_threads, n), [&](index_t, index_t begin, index_t end) {
     mix_block(a + begin, b + begin, t, out + begin, end - begin);
   });
+}
+
+void combine(const float* const* vectors, const double* weights, index_t count, double* out,
+             index_t n, int n_threads) {
+  // A stretch of the sum stays in the first cache while all vectors are added to it.
+  constexpr index_t kStretch = 2048;
+  const index_t work = n * std::max<index_t>(count, 1);
+  for_blocks(blocks_of(n), useful_threads(n_threads, work),
+             [&](index_t, index_t begin, index_t end) {
+               for (index_t from = begin; from < end; from += kStretch) {
+                 const index_t size = std::min(kStretch, end - from);
+                 std::fill_n(out + from, size, 0.0);
+                 for (index_t k = 0; k < count; ++k)
+                   add_scaled(vectors[k] + from, weights[k], out + from, size);
+               }
+             });
 }
 
 double sum(const double* a, index_t n, int n_threads) {

@@ -11,6 +11,11 @@ void mix(const double* a, const double* b, double t, double* out, index_t n, int
 // All entries added up.
 double sum(const double* a, index_t n, int n_threads);
 
+// out = the sum of weights[k] times the k-th of `count` vectors in single precision, added up in
+// double.
+void combine(const float* const* vectors, const double* weights, index_t count, double* out,
+             index_t n, int n_threads);
+
 // <a, b>
 double inner(const double* a, const double* b, index_t n, int n_threads);
 

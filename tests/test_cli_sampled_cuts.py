@@ -120,7 +120,7 @@ def test_a_chain_trained_in_python_takes_no_files(cutplane: Command) -> None:
         (("--kernel", "rbf", "--cut-size", "5"), "needs --sampled-cuts"),
         (("--kernel", "rbf", "--sampled-cuts", "fast"), "'fast'"),
         (("--kernel", "rbf", "--sampled-cuts", "linear", "--cut-size", "0"), "'--cut-size': Input should be greater"),
-        (("--kernel", "rbf", "--sampled-cuts", "linear", "--cut-size", "121"), "r=121 is more than the 120 examples"),
+        (("--kernel", "rbf", "--sampled-cuts", "linear", "--cut-size", "121"), "121 is more than the 120 examples of"),
         (("--kernel", "rbf", "--sampled-cuts", "linear", "--probability"), "is not for models by cuts"),
         (
             ("--kernel", "rbf", "--sampled-cuts", "linear", "--class-weight", "balanced"),

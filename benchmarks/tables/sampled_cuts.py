@@ -95,6 +95,12 @@ def _way(way: str, r: int) -> str:
     return f"{words}, r = {r:,}" if r else words
 
 
+def _seconds(rows: list[dict], key: str) -> str:
+    """The median in two digits, or whole seconds."""
+    value = _middle(rows, key)
+    return f"{value:.2g}" if value < 99.5 else f"{value:,.0f}"
+
+
 def _count(rows: list[dict]) -> str:
     return f"{_middle(rows, 'n_iter'):,.0f}{_ended(rows)}"
 
@@ -152,7 +158,7 @@ def _scaling(rows: list[dict]) -> str:
     lines = []
     for (data, way, r), mine in _groups(rows, "data", "way", "r").items():
         by_size = {n: [row for row in mine if row["n"] == n] for n in sizes}
-        cells = [f"{_middle(each, 'cpu_seconds'):.2g}{_ended(each)} ({_count(each)})" if each else ""
+        cells = [f"{_seconds(each, 'cpu_seconds')}{_ended(each)} ({_count(each)})" if each else ""
                  for each in by_size.values()]  # fmt: skip
         slopes = [harness.exponent(*_line(mine, "n", key)) for key in ("cpu_seconds", "n_iter")]
         lines.append([data, _way(way, r), *cells, *(f"{slope:.2f}" if slope == slope else "" for slope in slopes)])
@@ -166,13 +172,13 @@ def _regularisation(rows: list[dict]) -> str:
     for (total,), mine in _groups(rows, "total").items():
         cells = [[row for row in mine if row["n"] == n] for n in sizes]
         slopes = [harness.exponent(*_line(mine, "n", key)) for key in ("cpu_seconds", "n_iter")]
-        shown = [f"{_middle(each, 'cpu_seconds'):.2g} ({_count(each)}; {_middle(each, 'test_error'):.2f} %)"
+        shown = [f"{_seconds(each, 'cpu_seconds')} ({_count(each)}; {_middle(each, 'test_error'):.2f} %)"
                  if each else "" for each in cells]  # fmt: skip
         lines.append([f"C = {total:,.0f}", *shown, *(f"{slope:.2f}" for slope in slopes)])
     diagonal = _own_C(rows)
     if diagonal:
         slopes = [harness.exponent(*_line(diagonal, "n", key)) for key in ("cpu_seconds", "n_iter")]
-        lines.append(["C = n", *[""] * len(sizes), *(f"{slope:.2f}" for slope in slopes)])
+        lines.append(["C = n, as above", *[""] * len(sizes), *(f"{slope:.2f}" for slope in slopes)])
     head = [f"n = {n:,}" for n in sizes]
     return harness.markdown(["C of the mean loss", *head, "exponent of seconds", "of iterations"], lines)
 
@@ -280,7 +286,7 @@ def readme(result: dict) -> str:
         [
             f"`{way}`",
             f"{n:,}",
-            f"{_middle(each, 'cpu_seconds'):.2g} s",
+            f"{_seconds(each, 'cpu_seconds')} s",
             f"{_middle(each, 'n_iter'):.0f}",
             f"{_middle(each, 'test_error'):.2f} %",
         ]

@@ -106,6 +106,20 @@ def test_linear_time_cuts_come_near_the_optimum_and_stay_within_their_bound():
     assert outcome.probability == 0.95
 
 
+def test_bounds_are_those_of_the_theorems():
+    X, y = moons(100)
+    C, epsilon, T, r = 50.0, 0.01, 1000, 25
+    linear = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), r, 0, memory=MEMORY, stabilised=True)
+    # Theorem 2 with R = 1 and the largest loss 1, at the confidence of 95 %.
+    excess = epsilon + np.sqrt(4 * C / r * np.log(T / 0.05))
+    assert linear.bound(C, epsilon, 0.001, 0.95, T) == pytest.approx(C * excess)
+    assert linear.bound(C, epsilon, 0.5, 0.95, T) == pytest.approx(C * (excess + 0.49))
+    # Theorem 3, which may fail with twice its delta.
+    constant = ConstantTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), r, 0, stabilised=True)
+    excess = epsilon + 2 * (1 + 2 * np.sqrt(2 * C)) * np.sqrt(np.log(T / 0.025) / (2 * r))
+    assert constant.bound(C, epsilon, -0.2, 0.95, T) == pytest.approx(C * excess)
+
+
 def test_constant_time_cuts_never_look_beyond_their_samples():
     X, y = moons(100_000)
     seen = set()

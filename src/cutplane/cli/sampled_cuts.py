@@ -34,6 +34,7 @@ def train(request: TrainRequest) -> int:
         raise ValueError("--class-weight is not for --sampled-cuts: every example weighs the same in a sample.")
     examples = request.read()
     refuse_targets(request.data, examples.y)
+    _check_cut_size(request, len(examples.y))
     held_out, names = request.read_for_report(examples)
     assert request.kernel is not None
     model = SampledCutSVC(**_params(request), algorithm=request.kernel.sampled_cuts or "linear")
@@ -47,6 +48,7 @@ def train_sequences(request: TrainRequest) -> int:
     """Train a chain with kernelised emissions on the last column of a token file."""
     _refuse(request)
     sentences, Y, template, columns = read_sequences(request)
+    _check_cut_size(request, len(Y))
     assert request.kernel is not None
     vocabulary = Vocabulary()
     X = _rows(vocabulary, sentences, grow=True)
@@ -109,6 +111,16 @@ def _refuse(request: TrainRequest) -> None:
         raise typer.BadParameter("is not for models by cuts; leave it out.", param_hint="--probability")
     if request.plot is not None:
         raise typer.BadParameter("shows proven bounds, which sampled cuts lack; take --report.", param_hint="--plot")
+
+
+def _check_cut_size(request: TrainRequest, n: int) -> None:
+    assert request.kernel is not None
+    size = request.kernel.cut_size
+    if size is not None and size > n:
+        raise typer.BadParameter(
+            f"{size} is more than the {n:,} examples of {request.data}; a sample has at most as many.",
+            param_hint="--cut-size",
+        )
 
 
 def _params(request: TrainRequest) -> dict[str, Any]:

@@ -52,12 +52,17 @@ def certificate_facts(model: Any) -> list[tuple[str, str]]:
 
 def _sampled_facts(model: Any) -> list[tuple[str, str]]:
     """Of a model by sampled cuts, which have no gap."""
-    estimated = ", estimated from samples" if model.algorithm == "constant" else ""
+    sampled = model.algorithm == "constant"
+    mean = " on average over the iterations that the model is the mean of" if sampled and model.stabilised else ""
+    side = "below" if model.violation_ < 0.0 else "above"
+    reason = _REASONS[stop_reason(model)]
+    if sampled and model.stop_reason_ == "epsilon":
+        reason = "the mean losses of four samples in a row were within the tolerance of the cuts' model"
     return [
         ("certificate", proven(model)),
-        ("objective", f"{model.objective_:.8g} (this model{estimated})"),
-        ("mean loss", f"{model.violation_:.2g} above the cuts' model of it"),
-        ("stopped", f"{_REASONS[stop_reason(model)]}, after {model.n_iter_:,} iterations"),
+        ("objective", f"{model.objective_:.8g} (this model{', estimated from samples' if sampled else ''})"),
+        ("mean loss", f"{abs(model.violation_):.2g} {side} the cuts' model of it{mean}"),
+        ("stopped", f"{reason}, after {model.n_iter_:,} iterations"),
     ]
 
 

@@ -153,6 +153,7 @@ class CholeskyFeatures(_KernelMap):
         threads = validation.check_threads(self.n_jobs)
         residual = kernel.diagonal(X, n_threads=threads).astype(np.float64)
         largest = float(residual.max())
+        everyone = kernel.examples(X, n_threads=threads) if kernel.computed else X
         factor = np.zeros((r, X.shape[0]))
         chosen: list[int] = []
         for step in range(r):
@@ -160,7 +161,7 @@ class CholeskyFeatures(_KernelMap):
             if residual[pivot] <= _ROUNDING * largest:
                 break
             chosen.append(pivot)
-            column = kernel.block(X[pivot : pivot + 1], X, n_threads=threads)[0].astype(np.float64)
+            column = kernel.block(X[pivot : pivot + 1], everyone, n_threads=threads)[0].astype(np.float64)
             column -= factor[:step, pivot] @ factor[:step]
             factor[step] = column / np.sqrt(residual[pivot])
             residual -= factor[step] ** 2

@@ -95,7 +95,7 @@ class ConstantTimeCuts(CutFinder):
         self._in_a_row = self._in_a_row + 1 if violation <= epsilon else 0
         return self._in_a_row >= SATISFIED_IN_A_ROW
 
-    def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
+    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
         """Theorem 3; each of its two estimates may fail with half of what is left.
 
         Its proof has them for the minimisers of all iterations at once. So it holds for the mean of some, with the mean
@@ -103,5 +103,5 @@ class ConstantTimeCuts(CutFinder):
         """
         loss, reach = self._risk.largest_loss, self._reach()
         width = loss + 2.0 * math.sqrt(2.0 * C * loss) * reach
-        chance = math.log(max(1.0, 8.0 * C * loss * reach**2 / epsilon**2) * 2.0 / (1.0 - probability))
+        chance = math.log(iterations * 2.0 / (1.0 - probability))
         return C * (max(epsilon, violation) + 2.0 * width * math.sqrt(chance / (2.0 * self._r)))

@@ -73,8 +73,12 @@ class CutFinder(ABC):
         """A cut for the model's minimiser (None: zero)."""
 
     @abstractmethod
-    def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
-        """The excess of the objective over the optimum that is proven with this probability."""
+    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
+        """The excess of the objective over the optimum that is proven with this probability.
+
+        The paper's bound on T, the number of estimates that may fail, is `iterations` here, the most that were allowed.
+        (Its own assumes that every cut violates the model by epsilon, and is larger by far.)
+        """
 
     @property
     def full(self) -> bool:

@@ -89,12 +89,15 @@ class Kernel:
         return _core.KernelExamples.dense(X, *settings)
 
     def block(self, A: Any, B: Any, *, n_threads: int = 0) -> Block:
-        """K(A, B), of shape (len(A), len(B)). A precomputed kernel is its own block: A is returned."""
+        """K(A, B), of shape (len(A), len(B)). A precomputed kernel is its own block: A is returned.
+
+        B may be what `examples` returned for it: worth it where many blocks with the same B follow.
+        """
         if self.name == "precomputed":
             return np.ascontiguousarray(A, np.float32)
         if self.name == "callable":
             return self._called(A, B)
-        right = self.examples(B, n_threads=n_threads)
+        right = B if isinstance(B, _core.KernelExamples) else self.examples(B, n_threads=n_threads)
         return _core.kernel_block(self.examples(A, like=right, n_threads=n_threads), right, n_threads)
 
     def product(self, A: Any, B: Any, coef: Array, *, n_threads: int = 0) -> Array:

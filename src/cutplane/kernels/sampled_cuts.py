@@ -149,7 +149,7 @@ def _minimise(
         answer.objective,
         max(step.value for step in history) if finder.exact and proven else None,
         answer.violation,
-        finder.bound(C, epsilon, answer.violation, probability) if proven else math.inf,
+        finder.bound(C, epsilon, answer.violation, probability, max_iter) if proven else math.inf,
         1.0 if finder.exact else probability,
         history,
         reason,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cutplane import _core
 from cutplane.kernels.cut_finders import Answer, CutFinder, Found
 from cutplane.kernels.expansions import Array, KernelRows, Rows
 from cutplane.solvers.gram_bundle import GramSolution
@@ -63,13 +64,18 @@ class WholeSampleCuts(CutFinder):
 
     def _at(self, solution: GramSolution | None, C: float) -> tuple[Array, Array, float]:
         """Scores of every row, explicit weights and |w|² of the model's minimiser."""
-        scores = np.zeros((len(self._of_rows), self._risk.columns))
+        shape = len(self._of_rows), self._risk.columns
         if solution is None:
-            return scores, np.zeros(self._risk.explicit), 0.0
-        for weight, stored in zip(solution.weights, self._stored, strict=True):
-            if weight != 0.0:
-                scores -= (C * weight) * stored
-        return scores, self._explicit(solution, C), solution.squared_norm
+            return np.zeros(shape), np.zeros(self._risk.explicit), 0.0
+        used = np.flatnonzero(solution.weights)
+        stored = [self._stored[position].reshape(-1) for position in used.tolist()]
+        scores = _core.combine(stored, -C * solution.weights[used], shape[0] * shape[1], self._rows.n_threads)
+        return scores.reshape(shape), self._explicit(solution, C), solution.squared_norm
+
+    def _mix(self, start: Array, end: Array, t: float) -> Array:
+        """The scores at start + t (end - start)."""
+        mixed = _core.mix(start.reshape(-1), end.reshape(-1), t, self._rows.n_threads)
+        return mixed.reshape(start.shape)
 
     def _violations(self, scores: Array, explicit: Array) -> Violations:
         return self._risk.violations(self._everyone, scores, explicit)
@@ -78,15 +84,13 @@ class WholeSampleCuts(CutFinder):
         """The violations to make a cut of, and the objective of the point that would be returned."""
         scores, explicit, square = self._at(solution, C)
         self._last = scores, explicit
+        if self._stabilised and self._best is not None:
+            return self._towards(scores, explicit, square, self._spread(solution, C), C)
         found = self._violations(scores, explicit)
         objective = 0.5 * square + C * float(found.values.mean())
-        if not self._stabilised:
-            return found, objective
-        coef = self._spread(solution, C)
-        if self._best is None:
-            self._best, self._best_coef = (scores, explicit, square, objective), coef
-            return found, objective
-        return self._towards(scores, explicit, square, coef, C)
+        if self._stabilised:
+            self._best, self._best_coef = (scores, explicit, square, objective), self._spread(solution, C)
+        return found, objective
 
     def _spread(self, solution: GramSolution | None, C: float) -> Array:
         """The expansion of the model's minimiser over all rows."""
@@ -108,18 +112,18 @@ class WholeSampleCuts(CutFinder):
         start, start_explicit, start_square, _ = self._best
         # <w_best, w_t>, from the scores of the one and the expansion of the other.
         cross = float(np.vdot(coef, start)) + float(explicit @ start_explicit)
-        across, across_explicit = scores - start, explicit - start_explicit
+        across_explicit = explicit - start_explicit
         quadratic = max(0.0, square - 2.0 * cross + start_square)
         linear = cross - start_square
 
         t = self._risk.step((start, start_explicit), (scores, explicit), quadratic, linear, C)
         self._best_coef = (1.0 - t) * self._best_coef + t * coef
-        best, best_explicit = start + t * across, start_explicit + t * across_explicit
+        best, best_explicit = self._mix(start, scores, t), start_explicit + t * across_explicit
         best_square = start_square + 2.0 * t * linear + t * t * quadratic
         objective = 0.5 * best_square + C * float(self._violations(best, best_explicit).values.mean())
         self._best = (best, best_explicit, best_square, objective)
         mu = t + _MU * (1.0 - t)
-        return self._violations(start + mu * across, start_explicit + mu * across_explicit), objective
+        return self._violations(self._mix(start, scores, mu), start_explicit + mu * across_explicit), objective
 
     def mark(self, solution: GramSolution | None, C: float) -> None:
         """Remember the point whose objective was found last: stabilised, the best so far."""
@@ -157,7 +161,7 @@ class ExactCuts(WholeSampleCuts):
         scale = 1.0 / self._risk.examples
         return self._make(self._everyone, found.labels, scale, float(found.losses.mean()), objective)
 
-    def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
+    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
         """The gap."""
         return C * max(0.0, violation)
 
@@ -202,8 +206,8 @@ class LinearTimeCuts(WholeSampleCuts):
         along = float(np.vdot(coef, scores[self._risk.rows(sample)])) + float(explicit @ weights)
         return solution is None or offset + scale * along > solution.risk_model
 
-    def bound(self, C: float, epsilon: float, violation: float, probability: float) -> float:
-        """Theorem 2."""
+    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
+        """Theorem 2; its proof uses no more of the returned point than that it is `violation` above the model."""
         loss, reach = self._risk.largest_loss, self._reach()
-        chance = math.log(max(1.0, 8.0 * C * loss * reach**2 / epsilon**2) / (1.0 - probability))
+        chance = math.log(iterations / (1.0 - probability))
         return C * (max(epsilon, violation) + math.sqrt(4.0 * C * loss * reach**2 / self._r * chance))

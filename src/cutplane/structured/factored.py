@@ -128,6 +128,8 @@ class BinaryHinge(FactoredRisk):
     def __init__(self, y: NDArray[np.int8], bias: float = 0.0, n_threads: int = 0) -> None:
         self._hinge = Hinge(y, n_threads=n_threads)
         self._y = y.astype(np.float64)
+        # The examples that were asked for last, mostly all of them again, and their labels.
+        self._asked: tuple[Rows | None, Array] = None, np.zeros(0)
         self._bias = bias
         self.explicit = 1 if bias else 0
 
@@ -138,10 +140,13 @@ class BinaryHinge(FactoredRisk):
 
     def violations(self, examples: Rows, scores: Array, weights: Array) -> Violations:
         """Those on the wrong side of their margins."""
-        constant = self._bias * weights[0] if self._bias else 0.0
-        values = 1.0 - self._y[examples] * (scores[:, 0] + constant)
+        margins = scores[:, 0] + self._bias * weights[0] if self._bias else scores[:, 0]
+        if examples is not self._asked[0]:
+            self._asked = examples, self._y[examples]
+        values = margins * self._asked[1]
+        np.subtract(1.0, values, out=values)
         wrong = values > 0.0
-        return Violations(wrong, wrong.astype(np.float64), np.where(wrong, values, 0.0))
+        return Violations(wrong, wrong.astype(np.float64), np.maximum(values, 0.0, out=values))
 
     def direction(self, examples: Rows, labels: NDArray[Any]) -> tuple[Array, Array]:
         """-y where the margin is violated."""

@@ -58,7 +58,7 @@ def _violation(model: Any, steps: list[Any]) -> Markup:
         return paragraph("No sample exceeded the model.")
     chart = LineChart(
         "Mean loss above its model",
-        f"On a logarithmic axis, over time; it ends at {model.violation_:.1e}.",
+        f"On a logarithmic axis, over time; it ends at {above[-1].violation:.1e}.",
         Axis("seconds", low=0.0),
         Axis("mean loss above the model", log=True),
         [Line("violation", [step.seconds for step in above], [step.violation for step in above], True, 6)],

@@ -1,0 +1,31 @@
+"""Sums of long vectors in one sweep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cutplane import _core
+
+
+@pytest.mark.parametrize("n", [0, 1, 5000, 70_001])
+def test_a_weighted_sum_is_added_up_in_double_for_any_number_of_threads(n):
+    rng = np.random.default_rng(n)
+    vectors = [rng.normal(size=n).astype(np.float32) for _ in range(7)]
+    weights = rng.normal(size=7) * 1e6
+    expected = sum(weight * vector.astype(np.float64) for weight, vector in zip(weights, vectors, strict=True))
+    found = _core.combine(vectors, weights, n, 1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+    np.testing.assert_array_equal(found, _core.combine(vectors, weights, n, 2))
+
+
+def test_a_weighted_sum_of_nothing_is_zero():
+    np.testing.assert_array_equal(_core.combine([], np.zeros(0), 3, 1), np.zeros(3))
+
+
+def test_vectors_and_weights_that_do_not_fit_are_refused():
+    vector = np.zeros(3, np.float32)
+    with pytest.raises(ValueError, match="a weight for each vector"):
+        _core.combine([vector], np.zeros(2), 3, 1)
+    with pytest.raises(ValueError, match="of one length"):
+        _core.combine([vector, np.zeros(4, np.float32)], np.zeros(2), 3, 1)
