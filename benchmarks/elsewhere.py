@@ -1,8 +1,8 @@
 """Figures of peers that cannot be installed from PyPI, measured once on another machine.
 
 MEASURED ON ANOTHER MACHINE (2 cores, aarch64 Neoverse-N1): not comparable with seconds of this run. What can
-be compared is how each stands to LIBLINEAR, which was measured in both places: `against_liblinear`.
-Seconds of training to within about 1e-3 of the optimum, no intercept, C per example.
+be compared is how each stands to LIBLINEAR, which was measured in both places: `against_liblinear`; or, of kernel
+SVMs, to LIBSVM. Seconds of training to within about 1e-3 of the optimum, no intercept, C per example.
 """
 
 MACHINE = "2-core aarch64 (Neoverse-N1)"
@@ -31,6 +31,10 @@ SVM_PERF = {
     "mnist": {1e-2: 3.5, 1.0: 51.0},
     "news20": {1.0: 0.56},
 }
+
+# Kernel SVMs: RBF with the C and gamma of benchmarks/smo.py, eps 1e-3, cache of 4 GB.
+LIBSVM = {"mnist": 39.0, "ijcnn1": 9.5, "a9a": 40.0, "covtype": 18.0, "skin": 66.0}  # 3.37, one thread
+THUNDERSVM = {"mnist": 23.0, "ijcnn1": 21.0, "a9a": 16.0, "covtype": 24.0, "skin": 29.0}  # on the CPU, two threads
 
 Figures = dict[str, dict[float, float]]
 

@@ -1,4 +1,8 @@
-"""LIBSVM's own C library through its official Python package: only the call of svm_train is timed."""
+"""LIBSVM's own C library through its official Python package: only the call of svm_train is timed.
+
+The package is built with OpenMP: kernel rows are computed by OMP_NUM_THREADS threads, which spin while they wait. On
+cores that others use too it is many times slower than with one thread.
+"""
 
 import ctypes
 import re

@@ -179,6 +179,9 @@ def draw(found: dict, folder: Path) -> None:
                 axis.loglog([e[name] for e in line], [max(e["iterations"], 1) for e in line], "o-", label=selection)
             axis.set_xlabel(name)
             axis.set_title(title)
+        for part in (axes[0].yaxis.set_major_formatter, axes[0].yaxis.set_minor_formatter):
+            part("{x:,.0f}")
+        axes[0].tick_params(which="minor", labelsize="x-small")
         axes[0].set_ylabel("iterations")
         axes[0].legend()
         harness.save_plot(figure, folder / f"ofs-figure-{number}")

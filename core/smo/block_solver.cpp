@@ -110,6 +110,8 @@ class BlockSolver : public Solver {
     const InnerResult result = steps(violation);
     iterations_ += result.steps;
     if (result.steps == 0) return false;
+    // Rounds that end for their rounding before each variable had its turn are too short.
+    if (result.noisy && result.steps < set_.size()) single_ = false;
     store(before);
     adapt(before);
     return true;
@@ -124,7 +126,7 @@ class BlockSolver : public Solver {
     for (const double value : inner_.f) largest = std::max(largest, std::abs(value));
     const std::int64_t most =
         std::min<std::int64_t>(kStepsPerVariable * set_.size(), settings_.most_steps - iterations_);
-    return kSingleNoise * largest < eps
+    return single_ && kSingleNoise * largest < eps
                ? solve_inner<float, Selector>(inner_, block_.data(), stride_, eps, most)
                : solve_inner<double, Selector>(inner_, block_.data(), stride_, eps, most);
   }
@@ -213,6 +215,7 @@ class BlockSolver : public Solver {
   index_t fresh_ = kFirst;
   std::int64_t iterations_ = 0;
   bool stuck_ = false;
+  bool single_ = true;  // whether scans may be in single precision
 };
 
 }  // namespace

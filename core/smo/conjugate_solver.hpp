@@ -118,6 +118,7 @@ class ConjugateSolver : public InnerVariables<Real> {
   // The slopes along the new direction, and f after a step along it.
   CUTPLANE_INLINE void add_slope(index_t i, index_t j, Real of_last, Real step) {
     const float *k_up = this->row(i), *k_low = this->row(j);
+    this->note_rounding(step);
     Real *f = this->f_.data(), *slope = slope_.data();
     const index_t n = this->state_.size();
     for (index_t t = 0; t < n; ++t) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace cutplane::smo {
 struct InnerResult {
   std::int64_t steps = 0;
   double violation = 0;  // what is left within the block
+  bool noisy = false;    // ended because rounding had added up to a part of eps
 };
 
 // The variables of a block, in double precision.
@@ -37,6 +39,7 @@ class InnerVariables {
     const index_t n = state.size();
     for (auto* array : {&f_, &room_up_, &room_down_, &diagonal_, &label_}) array->resize(n);
     for (index_t t = 0; t < n; ++t) {
+      largest_ = std::max(largest_, std::abs(state.f[t]));
       label_[t] = static_cast<Real>(state.y[t]);
       f_[t] = static_cast<Real>(state.f[t]);
       diagonal_[t] = static_cast<Real>(state.diagonal[t]);
@@ -46,6 +49,8 @@ class InnerVariables {
 
   const float* row(index_t t) const { return kernel_ + t * stride_; }
   bool grouped() const { return state_.grouped; }
+  // Whether what is scanned may be off by a part of eps that matters.
+  bool noisy(double eps) const { return noise_ > kNoiseShare * kNoiseShare * eps * eps; }
   Candidates<Real> candidates(int group) const {
     return {state_.size(),    f_.data(),     room_up_.data(),         room_down_.data(),
             diagonal_.data(), label_.data(), static_cast<Real>(group)};
@@ -63,13 +68,22 @@ class InnerVariables {
     return state_.b[i] == old_up && state_.b[j] == old_low ? 0.0 : step;
   }
 
+  // Each step rounds f, and what it adds to f; errors of many steps add up as their squares do.
+  void note_rounding(double step) {
+    constexpr double unit = std::numeric_limits<Real>::epsilon() / 2;
+    noise_ += unit * unit * (largest_ * largest_ + step * step);
+  }
+
   void set(index_t t, double value) {
     state_.b[t] = value;
     room_up_[t] = static_cast<Real>(state_.high[t] - value);
     room_down_[t] = static_cast<Real>(value - state_.low[t]);
   }
 
+  static constexpr double kNoiseShare = 0.25;
+
   InnerState& state_;
+  double largest_ = 0.0, noise_ = 0.0;
   const float* kernel_;
   index_t stride_;
   std::vector<Real> f_, room_up_, room_down_, diagonal_, label_;
@@ -91,6 +105,7 @@ class InnerSolver : public InnerVariables<Real> {
     const double eta = curvature(this->candidates(0), i, j, k_up[j]);
     const double step = this->step_pair(i, j, pair.violation / eta);
     if (!(step > 0.0)) return false;
+    this->note_rounding(step);
     const Real taken = static_cast<Real>(step);
     Real* f = this->f_.data();
     const index_t n = this->state_.size();
@@ -123,6 +138,7 @@ CUTPLANE_INLINE InnerResult run_inner(Inner& inner, double eps, std::int64_t mos
     if (result.violation <= eps || best.up < 0 || result.steps >= most_steps) return result;
     if (!inner.move(best)) return result;
     ++result.steps;
+    if ((result.noisy = inner.noisy(eps))) return result;
   }
 }
 

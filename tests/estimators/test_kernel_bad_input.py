@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
@@ -38,6 +39,10 @@ BAD_PARAMS = [
     ({"decision_function_shape": "x"}, "decision_function_shape='x' must be one of"),
     ({"decision_function_shape": "ovo", "multi_class": "ovr"}, "needs multi_class='ovo'"),
     ({"probability": "platt"}, "probability='platt' must be False, True"),
+    ({"class_weight": "balance"}, "class_weight='balance' must be None, 'balanced' or a dict"),
+    ({"class_weight": [1, 2]}, r"class_weight=\[1, 2\] must be None, 'balanced' or a dict"),
+    ({"class_weight": {1: 2.0, 3: 1.0}}, "class_weight has a weight for 3, which is no class of y: 1, 2 are"),
+    ({"class_weight": {1: -2.0}}, r"class_weight=\{1: -2.0\} must give each class a finite weight"),
 ]
 
 
@@ -120,3 +125,17 @@ def test_unfitted_models_are_said_to_be() -> None:
     model = SVC().fit(TOY, LABELS).set_params(probability=True)
     with pytest.raises(NotFittedError, match="fitted with probability=False"):
         model.predict_proba(TOY)
+
+
+@pytest.mark.parametrize("kind", ["object", "string", "category"])
+def test_words_in_a_data_frame_are_named(kind: str) -> None:
+    X = pd.DataFrame({"size": TOY[:, 0], "colour": pd.Series(["1", "2", "red", "1", "2", "3"], dtype=kind)})
+    with pytest.raises(ValueError, match="Column 'colour' of X has the value 'red' in row 2; features must be numbers"):
+        SVC().fit(X, LABELS)
+    model = SVC().fit(X.assign(colour=["1", "2", "4", "1", "2", "3"]).astype({"colour": kind}), LABELS)
+    with pytest.raises(ValueError, match="Column 'colour'"):
+        model.predict(X)
+
+
+def test_weights_for_classes_that_y_lacks_do_no_harm_where_all_of_its_own_have_one() -> None:
+    assert SVC(class_weight={1: 2.0, 2: 1.0, 3: 5.0}).fit(TOY, LABELS).class_weight_.tolist() == [2.0, 1.0]

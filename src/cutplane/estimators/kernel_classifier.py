@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import one_vs_one, validation
 from cutplane.estimators.calibration import Curve, agree, curves_from_arrays, curves_to_arrays, fit_curve
+from cutplane.estimators.class_weights import class_factors
 from cutplane.estimators.kernel_machine import KernelMachine
 from cutplane.estimators.machines import MachineTraining
 from cutplane.estimators.savable import Arrays, finite, labels_from_file, labels_to_file
@@ -70,8 +70,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_classification_targets(y)
         self.classes_, codes = validation.check_labels(y)
         own_weights = self._weights(sample_weight, X)
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        weights = own_weights * self._class_factors()[codes]
+        self.class_weight_ = class_factors(self.class_weight, self.classes_, y)
+        weights = own_weights * self.class_weight_[codes]
         self._check_every_class(codes, weights)
         self._pairwise = len(self.classes_) > 2 and self.multi_class == "ovo"
         kernel = self._make_kernel(X)
@@ -110,12 +110,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             raise ValueError(
                 f"probability={self.probability!r} must be False, True (which is 'sigmoid'), 'sigmoid' or 'isotonic'."
             )
-
-    def _class_factors(self) -> Array:
-        factors = np.asarray(self.class_weight_, np.float64)
-        if not np.all(factors >= 0) or not np.all(np.isfinite(factors)):
-            raise ValueError(f"class_weight={self.class_weight!r} must give each class a finite weight, 0 or greater.")
-        return factors
 
     def _check_every_class(self, codes: Codes, weights: Array) -> None:
         left = np.bincount(codes[weights > 0], minlength=len(self.classes_)) > 0

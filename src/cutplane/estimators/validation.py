@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from cutplane.estimators.class_weights import class_factors
 from cutplane.sources import CsrSource, DenseSource, Source
 from cutplane.sources.mapped import MappedSource
 
@@ -19,6 +20,8 @@ Array = NDArray[np.float64]
 # Bytes from which on a copy that a user could save is told of.
 _LARGE_COPY = 1_000_000_000
 
+# Types of columns, as pandas calls them, that may hold words.
+_NOT_NUMBERS = ("object", "str", "string", "category")
 # Labels that are whole numbers in a range of this size are told apart by a table, some at a time.
 _TABLE = 1 << 16
 _PART = 1 << 20
@@ -130,6 +133,7 @@ def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """
     if isinstance(X, Source):
         return _check_source(estimator, X, y)
+    _check_columns(X)
     X, y = validate_data(
         estimator,
         X,
@@ -147,6 +151,7 @@ def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as `check_examples` has it, where there is no y; unless `reset`, X must have the features of the fit."""
+    _check_columns(X)
     X = validate_data(
         estimator,
         X,
@@ -160,6 +165,22 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         X = _canonical(X)
     _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
     return X
+
+
+def _check_columns(X: Any) -> None:
+    """Name the first column of a data frame that is of words."""
+    kinds: Any = getattr(X, "dtypes", None)
+    if not hasattr(kinds, "items"):
+        return
+    for name in (name for name, kind in kinds.items() if str(kind) in _NOT_NUMBERS):
+        for row, value in enumerate(X[name]):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"Column {name!r} of X has the value {value!r} in row {row}; features must be numbers, and "
+                    "scikit-learn's OneHotEncoder makes numbers of words."
+                ) from None
 
 
 def _check_source(estimator: Any, X: Source, y: Any) -> tuple[Source, NDArray[Any]]:
@@ -334,12 +355,7 @@ def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y
     """Weights of the examples from their own and their classes'; None where all are 1."""
     weights = check_sample_weight(sample_weight, y if isinstance(X, Source) else X)
     if class_weight is not None:
-        from sklearn.utils.class_weight import compute_class_weight
-
-        by_class = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight)
-        if not np.all(by_class >= 0) or not np.all(np.isfinite(by_class)):
-            raise ValueError(f"class_weight={class_weight!r} must give each class a finite weight, 0 or greater.")
-        each = by_class[np.searchsorted(classes, y)]
+        each = class_factors(class_weight, classes, y, sample_weight)[np.searchsorted(classes, y)]
         weights = each if weights is None else weights * each
     if weights is not None and np.all(weights == 1.0):
         return None

@@ -1,0 +1,37 @@
+"""Weights of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+
+Array = NDArray[np.float64]
+
+
+def class_factors(class_weight: Any, classes: NDArray[Any], y: Any, sample_weight: Any = None) -> Array:
+    """The weight of each class: 1 where it is not given, or inverse to how often it occurs."""
+    named = isinstance(class_weight, Mapping)
+    if not named and class_weight is not None and not (isinstance(class_weight, str) and class_weight == "balanced"):
+        raise ValueError(
+            f"class_weight={class_weight!r} must be None, 'balanced' or a dict with the weights of classes."
+        )
+    known = classes.tolist()
+    if named and any(label not in class_weight for label in known):
+        for label in class_weight:
+            if label not in known:
+                raise ValueError(
+                    f"class_weight has a weight for {label!r}, which is no class of y: {_shown(known)} are."
+                )
+    factors = np.asarray(compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight))
+    if not np.all(factors >= 0) or not np.all(np.isfinite(factors)):
+        raise ValueError(f"class_weight={class_weight!r} must give each class a finite weight, 0 or greater.")
+    return factors
+
+
+def _shown(classes: list[Any], most: int = 5) -> str:
+    more = [f"... ({len(classes)} in all)"] if len(classes) > most else []
+    return ", ".join([*map(repr, classes[:most]), *more])
