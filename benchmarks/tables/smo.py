@@ -28,7 +28,8 @@ def readme(result: dict) -> str:
         f"geometric mean is {geometric_mean(ratios):.1f}x, the least {min(ratios):.1f}x. Beside them, of ours and of "
         "LIBSVM, the part of it by which the dual objective is short of the optimum, and the errors in per cent. How "
         "ours stands to ThunderSVM: [docs/results/kernel-machines.md](docs/results/kernel-machines.md)."
-        f"{spreads(run['seconds'] for run in result['results'])} {result['machine']['cpu']}, {result['machine']['date']}."
+        f"{spreads(run['seconds'] for run in result['results'])} {result['machine']['cpu']}, "
+        f"{result['machine']['date']}."
     )
     header = ["data", "size", "C, gamma", "cutplane", "LIBSVM", "ratio", "duality gap", "dual short by", "errors"]
     return section("Kernel machines", "python benchmarks/smo.py --data DIR", words, markdown_table(header, rows))
