@@ -107,9 +107,11 @@ struct CsrRows {
     }
   }
 
-  double squared_norm(index_t i) const {
+  CUTPLANE_INLINE double squared_norm(index_t i) const {
+    const index_t end = indptr[i + 1];
     double sum = 0;
-    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
+#pragma omp simd reduction(+ : sum)
+    for (index_t k = indptr[i]; k < end; ++k)
       sum += static_cast<double>(values[k]) * static_cast<double>(values[k]);
     return sum;
   }

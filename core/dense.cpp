@@ -127,9 +127,10 @@ struct DenseRows {
     }
   }
 
-  double squared_norm(index_t i) const {
+  CUTPLANE_INLINE double squared_norm(index_t i) const {
     const T* row = values + i * stride;
     double sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (index_t j = 0; j < d; ++j)
       sum += static_cast<double>(row[j]) * static_cast<double>(row[j]);
     return sum;

@@ -68,7 +68,7 @@ struct StridedRows {
         sum[j * d + k] += scaled * static_cast<double>(values[i + k * stride]);
     }
   }
-  double squared_norm(index_t i) const {
+  CUTPLANE_INLINE double squared_norm(index_t i) const {
     double sum = 0;
     for (index_t j = 0; j < d; ++j) {
       const double value = values[i + j * stride];

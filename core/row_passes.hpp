@@ -121,6 +121,11 @@ CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
 }
 
 template <class Rows>
+CUTPLANE_MULTIVERSION void square_rows(const Rows& rows, index_t begin, index_t end, double* out) {
+  for (index_t i = begin; i < end; ++i) out[i] = rows.squared_norm(rows.at(i));
+}
+
+template <class Rows>
 CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
   shuffle_runs(state.order, state.active, state.random);
   double largest = -INFINITY, smallest = INFINITY, gain = 0;
@@ -278,9 +283,8 @@ class RowMatrix : public Matrix {
 
   void squared_norms(double* out, int n_threads) const override {
     const int threads = useful_threads(n_threads, entries());
-    for_blocks(row_blocks(), threads, [&](index_t, index_t begin, index_t end) {
-      for (index_t i = begin; i < end; ++i) out[i] = rows_.squared_norm(rows_.at(i));
-    });
+    for_blocks(row_blocks(), threads,
+               [&](index_t, index_t begin, index_t end) { square_rows(rows_, begin, end, out); });
   }
 
   void ascend(Ascent& state) const override { ascend_rows(rows_, state); }

@@ -103,12 +103,14 @@ class DualAscent:
     def _ascend(self, objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason:
         """Epochs and certificates in turn."""
         epochs, gaps = 0, [(0, 1.0)]
+        gains = [math.inf]
         due = 1 if ascent.first_gap <= ledger.allowed_fraction else _FIRST_CERTIFICATE
         while True:
             with ledger.phase("epochs"):
-                while epochs < due or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent)):
+                while epochs < due or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains)):
                     ascent.epoch()
                     epochs += 1
+                    gains.append(ascent.last_gain)
             reason = self._certify(objective, ledger, ascent)
             if reason is not None:
                 return reason
@@ -130,9 +132,11 @@ class DualAscent:
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
 
     @staticmethod
-    def _far_off(ledger: Ledger, ascent: AscentLike) -> bool:
-        """Whether the last epoch gained so much that the gap cannot be small yet."""
-        return not ledger.ending and ascent.last_gain > _MOST_GAIN * ledger.allowed_fraction * abs(ascent.estimate)
+    def _far_off(ledger: Ledger, ascent: AscentLike, gains: list[float]) -> bool:
+        """Whether the last epoch gained so much that the gap cannot be small yet, and the next one will not gain little."""
+        allowed = ledger.allowed_fraction * abs(ascent.estimate)
+        before, last = gains[-2:]
+        return not ledger.ending and last > _MOST_GAIN * allowed and 2.0 * last * last > allowed * before
 
     @staticmethod
     def _begin(objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
