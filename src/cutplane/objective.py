@@ -8,20 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutplane import _core
+from cutplane.hinge_ascent import HingeAscent
 from cutplane.near_hinges import NearHinges
 from cutplane.risks.base import Array, Ray, Risk, RoundedRisk, Rows, Smoothed
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
 from cutplane.solvers.base import Curvature, Cut, Point, SmoothedCut
-from cutplane.solvers.result import Duals
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
-
-# Beyond this, squares of sums over examples are no longer numbers.
-_LARGEST_SQUARE = 1e150
-# Of its bound: what a dual variable at the bound is, but for rounding.
-_AT_BOUND = 1.0 - 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,108 +275,6 @@ class SmoothObjective(Objective):
         """The point with these weights and this intercept: one pass."""
         scores = self.source.scores(w) if w.any() else np.zeros(self.examples)
         return ScoredPoint(w, intercept, scores + intercept if self.intercept else scores)
-
-
-class HingeAscent:
-    """Epochs of dual coordinate ascent for the hinge, as planes and points of an objective."""
-
-    def __init__(self, source: MatrixSource, risk: Hinge, C: float, *, intercept: bool, seed: int) -> None:
-        self._source = source
-        self._risk = risk
-        self._C = C
-        self._intercept = intercept
-        self._estimate: float | None = None
-        upper = None if risk.weights is None else C * risk.weights
-        self._ascent = _core.DualAscent(source.core, risk.y, upper, C * risk.each, intercept, seed, source.n_threads)
-        if not self.mean_square < _LARGEST_SQUARE:
-            raise ValueError(
-                f"The examples have a mean squared length of {self.mean_square:.1e}; scale the features so that it is "
-                f"below {_LARGEST_SQUARE:.0e}."
-            )
-
-    @property
-    def mean_square(self) -> float:
-        """The mean squared length of an example."""
-        return self._ascent.mean_square
-
-    @property
-    def can_start(self) -> bool:
-        """Whether it can begin at a plane."""
-        return True
-
-    def start(self, plane: Cut, fraction: float) -> None:
-        """Begin with every dual variable at a fraction of its bound; `plane` is that of all at their bounds."""
-        self._ascent.start(fraction, -self._C * plane.slope)
-
-    def resume(self, duals: Duals) -> bool:
-        """Go on from the end of another ascent; the variables at their bounds move towards the new ones together."""
-        bounds = self._C * (self._risk.each if self._risk.weights is None else self._risk.weights)
-        settled = duals.fractions >= _AT_BOUND
-        # Under lower bounds they keep their fractions.
-        scale = min(duals.C / self._C, 1.0)
-        alpha = scale * duals.fractions * bounds
-        v = min(self._C / duals.C, 1.0) * duals.w
-        change = np.where(settled, bounds - alpha, 0.0)
-        towards = self._source.combine(change * self._risk.y)
-        curvature = float(towards @ towards)
-        gain = float(change.sum()) - float(v @ towards)
-        step = 1.0 if gain >= curvature else max(gain, 0.0) / curvature  # the dual value is a parabola along it
-        alpha = np.where(settled, bounds, alpha) if step == 1.0 else np.minimum(alpha + step * change, bounds)
-        self._ascent.resume(alpha, v + step * towards, duals.intercept)
-        return True
-
-    @property
-    def duals(self) -> Duals:
-        """What `resume` goes on from."""
-        bounds = self._risk.each if self._risk.weights is None else self._risk.weights
-        coef = -self._risk.y * self._ascent.coefficients(1.0 / self._C, False)
-        fractions = np.divide(coef, bounds, out=np.ones_like(coef), where=np.asarray(bounds) > 0.0)
-        return Duals(np.minimum(fractions, 1.0), self._C, self._ascent.v, self._ascent.intercept)
-
-    def epoch(self) -> None:
-        """One sweep over the examples that have not settled at a bound."""
-        self._estimate = None
-        self._ascent.epoch()
-
-    def extrapolate(self) -> None:
-        """Go on in the direction of the epochs since the last call, as far as it pays."""
-        self._estimate = None
-        self._ascent.extrapolate()
-
-    def revive(self, point: ScoredPoint | None = None) -> None:
-        """Look at every example again, or at those that must not rest, as the scores at the weights reached tell."""
-        if point is None:
-            self._ascent.unshrink()
-        else:
-            self._ascent.unshrink(point.scores)
-
-    @property
-    def weights(self) -> tuple[Array, float]:
-        """The weights and the intercept reached."""
-        return self._ascent.v, self._ascent.intercept
-
-    @property
-    def estimate(self) -> float:
-        """The dual value by the running sums: what `plane` would prove but for rounding and the intercept's balance."""
-        if self._estimate is None:
-            self._estimate = self._ascent.dual_value
-        return self._estimate
-
-    @property
-    def last_gain(self) -> float:
-        """What the last epoch added to the dual value."""
-        return self._ascent.gain
-
-    @property
-    def first_gap(self) -> float:
-        """What gap the first epoch leaves is not foreseen."""
-        return float("inf")
-
-    def plane(self) -> Cut:
-        """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
-        coef = self._ascent.coefficients(1.0 / self._C, self._intercept)
-        offset = self._risk.plane_offset(coef)
-        return Cut(self._source.combine(coef), offset, np.nan, exact=False)
 
 
 def _balanced(s: Smoothed, scores: Array, risk: RoundedRisk) -> Smoothed:

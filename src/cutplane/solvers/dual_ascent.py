@@ -34,7 +34,7 @@ _PATIENT = 0.5
 
 
 class AscentLike(Protocol):
-    """See `cutplane.objective.HingeAscent`."""
+    """See `cutplane.hinge_ascent.HingeAscent`."""
 
     @property
     def can_start(self) -> bool: ...  # noqa: D102
@@ -133,7 +133,7 @@ class DualAscent:
 
     @staticmethod
     def _far_off(ledger: Ledger, ascent: AscentLike, gains: list[float]) -> bool:
-        """Whether the last epoch gained so much that the gap cannot be small yet, and the next one will not gain little."""
+        """Whether the last epoch gained too much for the gap to be small, and the next one will gain much, too."""
         allowed = ledger.allowed_fraction * abs(ascent.estimate)
         before, last = gains[-2:]
         return not ledger.ending and last > _MOST_GAIN * allowed and 2.0 * last * last > allowed * before
