@@ -253,6 +253,18 @@ def test_only_examples_that_left_their_bounds_too_early_come_back() -> None:
     assert ascent._ascent.active == 400
 
 
+@intercepts
+def test_a_start_at_the_plane_at_zero_keeps_weights_and_duals_together(intercept: bool) -> None:
+    objective = make(7, n=200, intercept=intercept, weighted=True)
+    ascent = objective.dual_ascent(C, seed=0)
+    ascent.start(objective.cut(objective.at(np.zeros(4))), 0.5)
+    for _ in range(3):
+        assert_allclose(
+            ascent.weights[0], -objective.source.combine(ascent._ascent.coefficients(1.0, False)), atol=1e-9
+        )
+        ascent.epoch()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gain_of_an_epoch_is_what_the_dual_value_rises_by(weighted: bool) -> None:
     objective = make(5, n=200, intercept=False, weighted=weighted)

@@ -47,8 +47,12 @@ class HingeAscent:
         return True
 
     def start(self, plane: Cut, fraction: float) -> None:
-        """Begin with every dual variable at a fraction of its bound; `plane` is that of all at their bounds."""
-        self._ascent.start(fraction, -self._C * plane.slope)
+        """Begin with every dual variable at a fraction of its bound; `plane` is that of all at their bounds.
+
+        With an intercept no plane is: then it begins at zero.
+        """
+        if not self._intercept:
+            self._ascent.start(fraction, -self._C * plane.slope)
 
     def resume(self, duals: Duals) -> bool:
         """Go on from the end of another ascent; the variables at their bounds move towards the new ones together."""
