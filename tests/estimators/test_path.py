@@ -168,12 +168,3 @@ def test_cross_validated_models_are_saved(model, tmp_path):
     assert np.array_equal(copy.predict(X), model.predict(X))
     assert np.array_equal(copy.scores_, model.scores_)
     assert copy.C_ == model.C_
-
-
-def test_a_path_with_an_intercept_on_wide_unbalanced_data_is_proven() -> None:
-    # The first model is the plane at zero alone; those after it go on from its dual variables.
-    rng = np.random.default_rng(0)
-    X = sp.random_array((300, 400), density=0.05, rng=rng, format="csr")
-    y = np.where(rng.random(300) < 0.2, 1, -1)
-    models = LinearSVC(max_iter=2000).path(X, y, [1e-3, 0.1, 1.0, 10.0])
-    assert all(model.gap_ <= 1e-3 for model in models)

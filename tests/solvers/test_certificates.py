@@ -12,6 +12,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import LinearSVC
+from cutplane.hinge_ascent import HingeAscent
 from cutplane.testing import check_certificate
 from cutplane.testing.reference import HingeSample
 
@@ -283,3 +284,12 @@ def test_storage_changes_little() -> None:
     for model in models:
         assert models[0].lower_bound_ <= model.objective_ * (1 + 1e-12)
         assert model.lower_bound_ <= models[0].objective_ * (1 + 1e-12)
+
+
+def test_sums_that_promise_too_much_do_not_keep_dual_ascent_going(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = HingeAscent.estimate.fget
+    monkeypatch.setattr(HingeAscent, "estimate", property(lambda self: 1.5 * honest(self)))
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 200)), np.where(rng.random(60) < 0.5, 1, -1)
+    model = LinearSVC(tol=1e-6, fit_intercept=False).fit(X, y)
+    assert model.gap_ <= 1e-6

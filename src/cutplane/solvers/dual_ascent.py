@@ -27,6 +27,8 @@ _HARDLY = 0.9
 # An epoch has gained at most so many times the gap it left, on text and census data alike: after a greater gain than
 # this times the gap aimed at, a certificate is not worth its pass.
 _MOST_GAIN = 12.0
+# Certificates in a row that fail although the running sums promise them.
+_MOST_DISPUTES = 50
 # Features per example from which weights are also scaled and epochs extrapolated: with fewer, neither was found to pay.
 _WIDE = 0.25
 # Epochs until the next certificate at most, relative to those before it.
@@ -103,7 +105,7 @@ class DualAscent:
     def _ascend(self, objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason:
         """Epochs and certificates in turn."""
         epochs, gaps = 0, [(0, 1.0)]
-        gains = [math.inf]
+        gains, disputes = [math.inf], 0
         due = 1 if ascent.first_gap <= ledger.allowed_fraction else _FIRST_CERTIFICATE
         while True:
             with ledger.phase("epochs"):
@@ -116,6 +118,10 @@ class DualAscent:
                 return reason
             gaps.append((epochs, relative_gap(ledger.upper, max(ledger.lower, ascent.estimate))))
             left = self._epochs_left(gaps, ledger.allowed_fraction)
+            # The running sums call it proven, the plane does not: rounding, or an intercept still out of balance.
+            disputes = disputes + 1 if left == 0.0 else 0
+            if disputes > _MOST_DISPUTES:
+                return "stalled"
             # The pace slackens: what is promised early on takes several times as long.
             limit = self.promise if epochs < 2 * _FIRST_EPOCHS else self.patience
             # Until its own bound is the best one (an earlier run may have left a better), the pace says nothing.
