@@ -75,7 +75,7 @@ void bind_dual_ascent(nb::module_& m) {
       .def("extrapolate",
            [](PyDualAscent& self) {
              nb::gil_scoped_release release;
-             return self.ascent->extrapolate();
+             self.ascent->extrapolate();
            })
       .def(
           "coefficients",

@@ -15,7 +15,7 @@ struct CsrRows {
   const I* indptr;
   index_t n, d;
   const std::int64_t* chosen;
-  bool long_rows = false;
+  index_t fetched = kStart;
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
 
@@ -29,12 +29,7 @@ struct CsrRows {
   CUTPLANE_INLINE void prefetch(index_t i) const {
     const char* value = reinterpret_cast<const char*>(values + indptr[i]);
     const char* index = reinterpret_cast<const char*>(indices + indptr[i]);
-    for (index_t at = 0; at < kStart; at += 64) {
-      __builtin_prefetch(value + at);
-      __builtin_prefetch(index + at);
-    }
-    if (!long_rows) return;
-    for (index_t at = kStart; at < kMore; at += 64) {
+    for (index_t at = 0; at < fetched; at += 64) {
       __builtin_prefetch(value + at);
       __builtin_prefetch(index + at);
     }
@@ -130,7 +125,7 @@ std::unique_ptr<Matrix> make_csr(const T* values, const I* indices, const I* ind
                                  index_t n_cols, const std::int64_t* rows) {
   using Rows = CsrRows<T, I>;
   Rows all{values, indices, indptr, n_rows, n_cols, rows};
-  all.long_rows = all.entries() > kLong * n_rows;
+  if (all.entries() > kLong * n_rows) all.fetched = kMore;
   return std::make_unique<RowMatrix<Rows>>(all);
 }
 

@@ -78,25 +78,23 @@ void DualAscent::epoch() {
   state_.bias_center += state_.bias * state_.bias_weight;
 }
 
-double DualAscent::extrapolate() {
-  const Variables now{state_.alpha, state_.v, state_.bias_weight};
+void DualAscent::extrapolate() {
   double step = earlier_.alpha.empty() ? 0.0 : best_step();
   if (step > 0.0) {
+    const Variables now{state_.alpha, state_.v, state_.bias_weight};
     const double before = penalised_dual_value();
-    for (int tries = 1;; ++tries, step *= kShorter) {
+    bool risen = false;
+    for (int tries = 0; tries < kTries && !risen; ++tries, step *= kShorter) {
       go_on(now, step);
-      if (penalised_dual_value() > before) break;
+      risen = penalised_dual_value() > before;
+    }
+    if (!risen) {
       state_.alpha = now.alpha;
       state_.v = now.v;
       state_.bias_weight = now.bias_weight;
-      if (tries == kTries) {
-        step = 0.0;
-        break;
-      }
     }
   }
   earlier_ = {state_.alpha, state_.v, state_.bias_weight};
-  return step;
 }
 
 double DualAscent::best_step() const {

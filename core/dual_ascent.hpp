@@ -52,14 +52,13 @@ class DualAscent {
   void resume(const double* alpha, const double* v, double intercept);
   // One sweep over the active examples.
   void epoch();
-  // Shrunken examples come back: all of them, or those that the scores at v show to have left their
-  // bounds too early.
+  // Shrunken examples come back: all of them, or those that the scores at v show to have been put
+  // aside too early.
   void unshrink();
   void unshrink(const double* scores);
 
-  // Go on in the direction of all epochs since the last call, as far as the dual value rises;
-  // returns how far, relative to that way.
-  double extrapolate();
+  // Go on in the direction of all epochs since the last call, as far as the dual value rises.
+  void extrapolate();
 
   double mean_square() const { return mean_square_; }
   double dual_value() const;

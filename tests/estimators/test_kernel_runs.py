@@ -161,18 +161,21 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_one_ctrl_c_ends_the_fit(way: str) -> None:
-    kind, params = WAYS[way]
+def interrupted(program: str) -> subprocess.Popen[str]:
+    """The program in a process of its own, with one Ctrl-C sent after its first step."""
     process = subprocess.Popen(
-        [sys.executable, "-c", ENDLESS.format(kind=kind, params=params)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "step\n"
     process.send_signal(signal.SIGINT)
+    return process
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_ctrl_c_ends_the_fit(way: str) -> None:
+    kind, params = WAYS[way]
+    process = interrupted(ENDLESS.format(kind=kind, params=params))
     out, _ = process.communicate(timeout=60)  # for hours, were it not for the signal
     assert process.returncode == 0, out
     assert "interrupted" in out.split("reasons", 1)[1].splitlines()[0]
@@ -184,15 +187,7 @@ def test_one_ctrl_c_ends_the_fit(way: str) -> None:
 def test_two_ctrl_c_end_the_process() -> None:
     """The second one is KeyboardInterrupt, as everywhere."""
     stubborn = ENDLESS.replace('print("step", flush=True)', 'print("step", flush=True); time.sleep(1)')
-    process = subprocess.Popen(
-        [sys.executable, "-c", stubborn.format(kind="SVC", params="kernel='linear'")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "step\n"
-    process.send_signal(signal.SIGINT)
+    process = interrupted(stubborn.format(kind="SVC", params="kernel='linear'"))
     while process.poll() is None:
         process.send_signal(signal.SIGINT)
         try:
