@@ -135,7 +135,7 @@ class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
         combine_tile(rows_, tile, std::min(tile + kTile, end), coef, partial.data() + b * rows_.d);
     });
     std::fill(out, out + rows_.d, 0.0);
-    add_partial_sums(partial, blocks.count, rows_.d, out, n_threads);
+    add_partial_sums(partial.data(), blocks.count, rows_.d, out, n_threads);
   }
 
  private:

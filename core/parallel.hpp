@@ -18,7 +18,8 @@ inline int resolve_threads(int n_threads) {
 }
 
 // A thread is worth waking for this much work: entries or examples, about a nanosecond each.
-inline constexpr index_t kWorkPerThread = 100'000;
+// Threads that OpenMP has used a moment ago still wait awake, and a fit is many short passes.
+inline constexpr index_t kWorkPerThread = 25'000;
 
 inline int useful_threads(int n_threads, index_t work) {
   return static_cast<int>(

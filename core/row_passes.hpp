@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -22,8 +23,12 @@
 namespace cutplane {
 
 // A block of rows is large enough to make a thread's wake-up negligible.
-inline constexpr index_t kEntriesPerBlock = 1 << 14;
+inline constexpr index_t kEntriesPerBlock = 1 << 13;
 inline constexpr index_t kMostBlocks = 64;
+
+// A block's partial sum is cleared and added once; its rows are worth it from this much work for
+// each of its numbers.
+inline constexpr index_t kWorkPerSum = 8;
 
 // So many numbers of partial sums are in memory before any are added up.
 inline constexpr index_t kSumsTogether = 1 << 20;
@@ -191,12 +196,12 @@ inline index_t count_nonzero(const double* values, index_t size, int n_threads) 
 }
 
 // Adds per-block sums in block order; columns in parallel.
-inline void add_partial_sums(const std::vector<double>& partial, index_t count, index_t size,
-                             double* out, int n_threads) {
+inline void add_partial_sums(const double* partial, index_t count, index_t size, double* out,
+                             int n_threads) {
   const int threads = useful_threads(n_threads, count * size);
   for_blocks(make_blocks(size, 4096, kMostBlocks), threads, [&](index_t, index_t lo, index_t hi) {
     for (index_t b = 0; b < count; ++b) {
-      const double* part = partial.data() + b * size;
+      const double* part = partial + b * size;
       for (index_t j = lo; j < hi; ++j) out[j] += part[j];
     }
   });
@@ -323,7 +328,7 @@ class RowMatrix : public Matrix {
                   Body&& body) const {
     std::fill(out, out + size, 0.0);
     const index_t most = std::min<index_t>(kMostBlocks, std::min(n, work / kEntriesPerBlock));
-    const Blocks blocks{n, std::clamp<index_t>(work / std::max<index_t>(4 * size, 1), 1,
+    const Blocks blocks{n, std::clamp<index_t>(work / std::max<index_t>(kWorkPerSum * size, 1), 1,
                                                std::max<index_t>(most, 1))};
     if (blocks.count == 1) {
       body(0, n, out);
@@ -335,14 +340,15 @@ class RowMatrix : public Matrix {
     const index_t together = blocks.count * size <= kSumsTogether
                                  ? blocks.count
                                  : std::min<index_t>(2 * threads, blocks.count);
-    std::vector<double> partial(together * size);
+    const auto partial = std::make_unique_for_overwrite<double[]>(together * size);
     for (index_t first = 0; first < blocks.count; first += together) {
       const index_t count = std::min(together, blocks.count - first);
-      std::fill(partial.begin(), partial.begin() + count * size, 0.0);
       for_blocks(Blocks{count, count}, threads, [&](index_t k, index_t, index_t) {
-        body(blocks.begin(first + k), blocks.end(first + k), partial.data() + k * size);
+        double* sum = partial.get() + k * size;
+        std::fill_n(sum, size, 0.0);
+        body(blocks.begin(first + k), blocks.end(first + k), sum);
       });
-      add_partial_sums(partial, count, size, out, n_threads);
+      add_partial_sums(partial.get(), count, size, out, n_threads);
     }
   }
 

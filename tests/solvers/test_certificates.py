@@ -287,6 +287,27 @@ def test_storage_changes_little() -> None:
         assert model.lower_bound_ <= models[0].objective_ * (1 + 1e-12)
 
 
+@pytest.mark.parametrize(("C", "epochs"), [(1e3, 2), (1e-3, None)])
+def test_ascent_whose_second_epoch_gains_like_its_first_gives_way(
+    C: float, epochs: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+    epoch = HingeAscent.epoch
+
+    def counted(self: HingeAscent) -> None:
+        nonlocal made
+        made += 1
+        epoch(self)
+
+    monkeypatch.setattr(HingeAscent, "epoch", counted)
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(2000, 10))
+    y = np.sign(X[:, 0] + generator.normal(size=2000))
+    model = LinearSVC(C=C, tol=1e-6, fit_intercept=False).fit(X, y)
+    assert model.gap_ <= 1e-6
+    assert made == epochs if epochs else made > 2
+
+
 def test_sums_that_promise_too_much_do_not_keep_dual_ascent_going(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = HingeAscent.plane
 

@@ -20,8 +20,10 @@ _FIRST_CERTIFICATE = 2
 _MOSTLY = 0.3
 # C times the squared lengths of all examples, above which that is out of the question.
 _SMALL_C = 30.0
-# Before this many epochs the pace says little.
+# Before this many epochs the pace says little...
 _FIRST_EPOCHS = 5
+# ... unless two have gained about the same, this fraction of all each: hardly a dual variable has met its bound yet.
+_UNBOUND = 0.4
 # A certificate that has closed the gap to no less than this fraction looks at every example again.
 _HARDLY = 0.9
 # An epoch has gained at most so many times the gap it left, on text and census data alike: after a greater gain than
@@ -110,12 +112,16 @@ class DualAscent:
         while True:
             with ledger.phase("epochs"):
                 while epochs < due or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains)):
+                    if self._hopeless(epochs, ascent):
+                        break
                     ascent.epoch()
                     epochs += 1
                     gains.append(ascent.last_gain)
             reason = self._certify(objective, ledger, ascent)
             if reason is not None:
                 return reason
+            if self._hopeless(epochs, ascent):
+                return "stalled"
             gaps.append((epochs, relative_gap(ledger.upper, max(ledger.lower, ascent.estimate))))
             left = self._epochs_left(gaps, ledger.allowed_fraction)
             # The running sums call it proven, the plane does not: rounding, or an intercept still out of balance.
@@ -136,6 +142,10 @@ class DualAscent:
                 ascent.extrapolate()
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
+
+    def _hopeless(self, epochs: int, ascent: AscentLike) -> bool:
+        """Whether the second epoch gained as much as the first, where something else can be tried."""
+        return epochs == 2 and self.promise < math.inf and ascent.last_gain > _UNBOUND * ascent.estimate
 
     @staticmethod
     def _far_off(ledger: Ledger, ascent: AscentLike, gains: list[float]) -> bool:

@@ -27,7 +27,7 @@ _NARROWING = 0.25
 # Scores are not known more finely, relative to the first width.
 _LEAST_WIDTH = 2.5e-13
 # A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves.
-_START_ERROR = 0.15
+_START_ERROR = 0.07
 # Examples within this many widths of their kinks are near; the others are replaced by their tangents if these are
 # the greater part (kinks are within half a width, so the near are about 2 * _REACH times as many).
 _REACH = 3.0
