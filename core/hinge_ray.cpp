@@ -102,24 +102,49 @@ CUTPLANE_MULTIVERSION Sums<kProbes> probe_block(E e, const double* probes, index
   return total;
 }
 
-// The breakpoints between low and high: of the examples that count at one end and not at the other.
-// Few do, so that a chunk is marked first, as a whole, and then looked through.
+// Of the examples at the beginning, the squared slopes at t.
 template <class E>
-CUTPLANE_MULTIVERSION void collect_block(E e, double low, double high, index_t begin, index_t end,
-                                         std::vector<Breakpoint>& out) {
+CUTPLANE_MULTIVERSION Sums<1> square_block(E e, double t, index_t begin, index_t end) {
+  Sums<1> total{};
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (index_t k = 0; k < count; ++k) {
+          const double fall = labels[k] * at.direction(k);
+          const double slope = at.weight(k) * fall;
+          sum += counts(1.0 - labels[k] * at.s[k], fall, t) ? slope * slope : 0.0;
+        }
+        total[0] += sum;
+      });
+  return total;
+}
+
+// The breakpoints between low and high: of the examples that count at one end and not at the other.
+// Few do, so that a chunk is marked first, as a whole, and then looked through. Also the slopes of
+// the risk at both ends.
+template <class E>
+CUTPLANE_MULTIVERSION Sums<2> collect_block(E e, double low, double high, index_t begin,
+                                            index_t end, std::vector<Breakpoint>& out) {
+  Sums<2> slopes{};
   by_chunks(
       e, begin, end, CUTPLANE_CHUNK {
         double marks[kChunk];
-        double any = 0;
-#pragma omp simd reduction(+ : any)
+        double any = 0, slope_low = 0, slope_high = 0;
+#pragma omp simd reduction(+ : any) reduction(- : slope_low, slope_high)
         for (index_t k = 0; k < count; ++k) {
           const double fall = labels[k] * at.direction(k);
           const double z = 1.0 - labels[k] * at.s[k];
           const double at_low = counts(z, fall, low) ? 1.0 : 0.0;
           const double at_high = counts(z, fall, high) ? 1.0 : 0.0;
+          const double slope = at.weight(k) * fall;
+          slope_low -= at_low * slope;
+          slope_high -= at_high * slope;
           marks[k] = at_low - at_high;
           any += std::abs(marks[k]);
         }
+        slopes[0] += slope_low;
+        slopes[1] += slope_high;
         if (any == 0.0) return;
         for (index_t k = 0; k < count; ++k) {
           if (marks[k] == 0.0) continue;
@@ -128,6 +153,7 @@ CUTPLANE_MULTIVERSION void collect_block(E e, double low, double high, index_t b
           add_breakpoint(out, {std::clamp(t, low, high), at.weight(k) * std::abs(fall)});
         }
       });
+  return slopes;
 }
 
 }  // namespace
@@ -162,13 +188,37 @@ struct HingeSweeps {
     });
   }
 
-  std::vector<Breakpoint> breakpoints(double low, double high) const {
+  double squared_slopes(double t, index_t part) const {
     return with_examples(sample, line, [&](auto e) {
-      return collect_breakpoints(sample.n, n_threads,
-                                 [&](index_t begin, index_t end, std::vector<Breakpoint>& out) {
-                                   collect_block(e, low, high, begin, end, out);
-                                 });
+      return sum_examples<1>(
+          sample.n, n_threads,
+          [&](index_t begin, index_t end) {
+            return square_block(e, t, begin, begin + (end - begin) / part);
+          },
+          part)[0];
     });
+  }
+
+  BreakpointSweep sweep(double low, double high) const {
+    const Blocks blocks = example_blocks(sample.n);
+    std::vector<Sums<2>> slopes(blocks.count);
+    return with_examples(sample, line, [&](auto e) {
+      BreakpointSweep found{};
+      found.points = collect_breakpoints(
+          sample.n, n_threads,
+          [&](index_t b, index_t begin, index_t end, std::vector<Breakpoint>& out) {
+            slopes[b] = collect_block(e, low, high, begin, end, out);
+          });
+      for (const Sums<2>& each : slopes) {
+        found.slope_low += each[0];
+        found.slope_high += each[1];
+      }
+      return found;
+    });
+  }
+
+  std::vector<Breakpoint> breakpoints(double low, double high) const {
+    return sweep(low, high).points;
   }
 };
 

@@ -18,10 +18,41 @@ struct Breakpoint {
   double t, jump;
 };
 
-// The root of  q t + g + C (jumps at or before t)  among the breakpoints [first, last):
+// Above this many breakpoints, buckets tell first which of them matter.
+inline constexpr std::size_t kManyPoints = 1024;
+inline constexpr int kBuckets = 128;
+
+// Of many breakpoints between lo and hi, those in the bucket where the slope turns; lo, hi and g,
+// the slope at lo less q lo, become those of the bucket.
+inline void narrow_by_buckets(std::vector<Breakpoint>& points, double q, double& g, double C,
+                              double& lo, double& hi) {
+  while (points.size() > kManyPoints) {
+    const double per_width = kBuckets / (hi - lo);
+    if (!std::isfinite(per_width) || per_width == 0.0) return;
+    const auto bucket = [=](double t) {
+      return static_cast<int>(std::clamp((t - lo) * per_width, 0.0, kBuckets - 1.0));
+    };
+    std::array<double, kBuckets> jumps{};
+    for (const Breakpoint& point : points) jumps[bucket(point.t)] += point.jump;
+    int there = 0;
+    double right = lo + 1 / per_width;
+    while (there < kBuckets - 1 && q * right + g + C * jumps[there] < 0.0) {
+      g += C * jumps[there++];
+      right = lo + (there + 1) / per_width;
+    }
+    const std::size_t before = points.size();
+    std::erase_if(points, [&](const Breakpoint& point) { return bucket(point.t) != there; });
+    if (there < kBuckets - 1) hi = right;
+    lo += there / per_width;
+    if (points.size() == before) return;  // all in one place
+  }
+}
+
+// The root of  q t + g + C (jumps at or before t)  among the breakpoints between lo and hi:
 // quickselect, O(m) expected.
 inline double select_root(std::vector<Breakpoint>& points, double q, double g, double C, double lo,
                           double hi) {
+  narrow_by_buckets(points, q, g, C, lo, hi);
   auto first = points.begin();
   auto last = points.end();
   auto before = [](const Breakpoint& a, const Breakpoint& b) { return a.t < b.t; };
@@ -91,7 +122,7 @@ class RayMinimum {
       for (double& t : probes) t += from;
     if (sweeps_.size() > kLargeSample) {
       if constexpr (requires { sweeps_.sweep(from, from); }) {
-        const double found = by_sweeps(probes, from);
+        const double found = bounded ? by_sweeps(probes, from) : NAN;
         if (!std::isnan(found)) return found;
       }
       probes = near_estimate(probes, from);
@@ -244,13 +275,13 @@ inline void add_breakpoint(std::vector<Breakpoint>& out, Breakpoint next) {
   }
 }
 
-// The parts of all blocks, in order.
+// The parts of all blocks, in order: collect(block index, begin, end, breakpoints to add to).
 template <class Collect>
 std::vector<Breakpoint> collect_breakpoints(index_t n, int n_threads, Collect&& collect) {
   const Blocks blocks = example_blocks(n);
   std::vector<std::vector<Breakpoint>> found(blocks.count);
   for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * n),
-             [&](index_t b, index_t begin, index_t end) { collect(begin, end, found[b]); });
+             [&](index_t b, index_t begin, index_t end) { collect(b, begin, end, found[b]); });
   std::size_t total = 0;
   for (const auto& part : found) total += part.size();
   std::vector<Breakpoint> points;
