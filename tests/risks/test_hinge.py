@@ -337,6 +337,35 @@ def test_threads_change_no_bit(weighted: bool) -> None:
             assert_array_equal(several, one)
 
 
+@pytest.mark.parametrize("quadratic", [0.0, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("linear", [-1e5, -1.0, 0.0, 1e5])
+@pytest.mark.parametrize("kind", ["scattered", "sorted", "alike", "far apart", "few values"])
+def test_the_step_among_very_many_examples_is_where_the_slope_turns(kind: str, linear: float, quadratic: float) -> None:
+    rng = np.random.default_rng(0)
+    n = 80_000  # enough for a part of them to tell where to look
+    y = np.where(rng.random(n) < 0.3, 1, -1)
+    s, direction = rng.normal(size=(2, n))
+    direction += 0.5 * y
+    if kind == "sorted":  # and a part of them says little of the others
+        s, direction = np.sort(s), np.sort(direction)
+    elif kind == "alike":
+        s, direction = np.zeros(n), 2.0 * y
+    elif kind == "far apart":
+        direction *= 10.0 ** rng.uniform(-8.0, 8.0, size=n)
+    elif kind == "few values":
+        s, direction = np.round(s), np.round(direction)
+    ray = Hinge(y, rng.random(n)).ray(s, s + direction)
+    step = ray.minimise(quadratic, linear, 1.0)
+
+    def slope(t: float) -> float:
+        return quadratic * t + linear + ray.slope(t)
+
+    assert step >= 0.0
+    scale = 1e-9 * (abs(linear) + np.abs(direction).sum() + quadratic * step)
+    assert slope(step * (1.0 + 1e-9) + 1e-12) >= -scale or slope(1e300) < 0.0
+    assert step == 0.0 or slope(step * (1.0 - 1e-9)) <= scale
+
+
 def test_scores_of_the_wrong_length_are_refused() -> None:
     risk = Hinge([1, -1, 1])
     for call in (risk.value, risk.cut, risk.shift, lambda s: risk.ray(s, s).value(0.0)):
