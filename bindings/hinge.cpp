@@ -101,19 +101,14 @@ class Hinge {
                              n_threads);
   }
 
-  std::tuple<Array1<double>, double, Array1<double>, double, double> advance(Scores s, Scores end,
-                                                                             double step, double mu,
-                                                                             int n_threads) const {
-    check(s, end);
-    auto moved = buffers_->take(s.shape(0));
-    auto coef = buffers_->take(s.shape(0));
-    HingeAdvance result;
-    {
-      nb::gil_scoped_release release;
-      result = hinge_advance(sample(), s.data(), end.data(), step, mu, moved.data(), coef.data(),
-                             n_threads);
-    }
-    return {moved, result.value, coef, result.cut.offset, result.cut.value};
+  std::tuple<double, double, double> advance(Vector<double> s, Vector<double> end, double step,
+                                             double mu, int n_threads) const {
+    if (s.shape(0) != y_.shape(0) || end.shape(0) != y_.shape(0))
+      throw std::invalid_argument("one score per label is needed");
+    if (s.data() == end.data()) throw std::invalid_argument("two arrays are needed");
+    nb::gil_scoped_release release;
+    const HingeAdvance result = hinge_advance(sample(), s.data(), end.data(), step, mu, n_threads);
+    return {result.value, result.cut.offset, result.cut.value};
   }
 
  private:
@@ -161,7 +156,9 @@ void bind_hinge(nb::module_& m) {
       .def("ray_minimum", &Hinge::ray_minimum, "scores"_a, "other"_a.none(), "towards"_a,
            "quadratic"_a, "linear"_a, "C"_a, "start"_a = 0.0, "n_threads"_a = 0)
       .def("advance", &Hinge::advance, "scores"_a, "end"_a, "step"_a, "mu"_a, "n_threads"_a = 0,
-           "(moved scores, their value, coef, offset and value of the cut)");
+           "in place: scores are moved, end becomes the coefficients of the cut; (value of the "
+           "moved "
+           "scores, offset and value of the cut)");
 }
 
 }  // namespace cutplane::bind

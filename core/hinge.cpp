@@ -99,32 +99,37 @@ CUTPLANE_MULTIVERSION void extrapolated_block(E e, double h, double reach, doubl
       });
 }
 
-template <class E>
-CUTPLANE_MULTIVERSION Sums<3> advance_block(E e, double step, double mu, double* scores,
-                                            double* coefs, index_t begin, index_t end) {
+// Writes where it reads, so that its arrays are not among those of Examples, which no one else
+// points to.
+template <bool kWeighted>
+CUTPLANE_MULTIVERSION Sums<3> advance_block(const HingeSample& sample, double* s, double* other,
+                                            double step, double mu, index_t begin, index_t end) {
   Sums<3> total{};
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        double* __restrict moved = scores + (at.s - e.s);
-        double* __restrict coef = coefs + (at.s - e.s);
-        double value = 0, cut_value = 0, offset = 0;
+  double labels[hinge::kChunk];
+  for (index_t start = begin; start < end; start += hinge::kChunk) {
+    const index_t count = std::min(hinge::kChunk, end - start);
+    for (index_t k = 0; k < count; ++k) labels[k] = static_cast<double>(sample.y[start + k]);
+    double* here = s + start;
+    double* there = other + start;
+    const double* c = kWeighted ? sample.c + start : nullptr;
+    double value = 0, cut_value = 0, offset = 0;
 #pragma omp simd reduction(+ : value, cut_value, offset)
-        for (index_t k = 0; k < count; ++k) {
-          const double c = at.weight(k);
-          const double next = at.s[k] + step * at.direction(k);
-          const double there = 1.0 - labels[k] * next;
-          const double z = 1.0 - labels[k] * (next + mu * (at.other[k] - next));
-          const double active = z >= 0.0 ? c : 0.0;
-          moved[k] = next;
-          value += c * (there > 0.0 ? there : 0.0);
-          cut_value += active * z;
-          offset += active;
-          coef[k] = -labels[k] * active;
-        }
-        total[0] += value;
-        total[1] += cut_value;
-        total[2] += offset;
-      });
+    for (index_t k = 0; k < count; ++k) {
+      const double weight = kWeighted ? c[k] : sample.each;
+      const double next = here[k] + step * (there[k] - here[k]);
+      const double loss = 1.0 - labels[k] * next;
+      const double z = 1.0 - labels[k] * (next + mu * (there[k] - next));
+      const double active = z >= 0.0 ? weight : 0.0;
+      here[k] = next;
+      there[k] = -labels[k] * active;
+      value += weight * (loss > 0.0 ? loss : 0.0);
+      cut_value += active * z;
+      offset += active;
+    }
+    total[0] += value;
+    total[1] += cut_value;
+    total[2] += offset;
+  }
   return total;
 }
 
@@ -240,14 +245,13 @@ void hinge_kinks(const HingeSample& sample, const double* s, double h,
     weights[k] = sample.c ? sample.c[rows[k]] : sample.each;
 }
 
-HingeAdvance hinge_advance(const HingeSample& sample, const double* s, const double* end,
-                           double step, double mu, double* moved, double* coef, int n_threads) {
-  return with_examples(sample, ScoreLine{s, end, Kind::kTowards}, [&](auto e) -> HingeAdvance {
-    const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t stop) {
-      return advance_block(e, step, mu, moved, coef, begin, stop);
-    });
-    return {sums[0], {sums[1], sums[2]}};
+HingeAdvance hinge_advance(const HingeSample& sample, double* s, double* end, double step,
+                           double mu, int n_threads) {
+  const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t stop) {
+    return sample.c ? advance_block<true>(sample, s, end, step, mu, begin, stop)
+                    : advance_block<false>(sample, s, end, step, mu, begin, stop);
   });
+  return {sums[0], {sums[1], sums[2]}};
 }
 
 }  // namespace cutplane

@@ -73,9 +73,9 @@ struct HingeAdvance {
   HingeCut cut;  // at the cut point
 };
 
-// OCA's step in one sweep: moved = s + step (end - s) is the new incumbent, and the cut is taken at
-// moved + mu (end - moved).
-HingeAdvance hinge_advance(const HingeSample& sample, const double* s, const double* end,
-                           double step, double mu, double* moved, double* coef, int n_threads);
+// OCA's step in one sweep and in place: `s` becomes s + step (end - s), the new incumbent, and
+// `end` the coefficients of the cut at the new s + mu (end - s).
+HingeAdvance hinge_advance(const HingeSample& sample, double* s, double* end, double step,
+                           double mu, int n_threads);
 
 }  // namespace cutplane

@@ -96,6 +96,10 @@ inline constexpr index_t kPart = 32;
 // wide; so many sweeps in all.
 inline constexpr double kWiden = 3.0;
 inline constexpr int kSweeps = 4;
+// Where the slopes of the part at both ends are beyond so many times what it may mislead, it is
+// asked again in between; so many times in all.
+inline constexpr double kDoubtless = 3.0;
+inline constexpr int kRounds = 3;
 
 // The first probes: steps are mostly below 2; intercepts mostly within a few units.
 inline constexpr std::array<double, kProbes> kFirstSteps{0, 1e-3, 1e-2, 0.05, 0.2, 0.5, 1, 2};
@@ -183,15 +187,22 @@ class RayMinimum {
       constexpr std::array<double, kProbes> factors{0.3, 0.6, 0.85, 0.95, 1.05, 1.2, 1.6, 3.0};
       std::array<double, kProbes> probes;
       for (int k = 0; k < kProbes; ++k) probes[k] = from + factors[k] * (guess - from);
-      const auto slopes = sweeps_.slopes(probes.data(), kPart);
       high = probes[kProbes - 1];
-      for (int k = kProbes - 1; k >= 0; --k) {
-        const double slope = total(probes[k], slopes[k] * kPart);
-        if (slope > margin) high = probes[k];
-        if (slope < -margin) {
-          low = probes[k];
-          break;
+      bool certain = true;
+      for (int round = 0; round < kRounds && certain; ++round) {
+        certain = false;
+        const auto slopes = sweeps_.slopes(probes.data(), kPart);
+        double rising = 0;
+        for (int k = kProbes - 1; k >= 0; --k) {
+          const double slope = total(probes[k], slopes[k] * kPart);
+          if (slope > margin) high = probes[k], rising = slope;
+          if (slope < -margin) {
+            low = probes[k];
+            certain = slope < -kDoubtless * margin && rising > kDoubtless * margin;
+            break;
+          }
         }
+        for (int k = 0; k < kProbes; ++k) probes[k] = low + (k + 1) * (high - low) / (kProbes + 1);
       }
     }
     for (int attempt = 0; attempt < kSweeps; ++attempt) {

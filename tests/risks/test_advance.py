@@ -17,8 +17,8 @@ def test_one_sweep_is_the_step_taken_apart(n: int, step: float, mu: float, weigh
     y = rng.choice([-1, 1], n)
     risk = Hinge(y, rng.uniform(0.1, 2.0, n) if weighted else None)
     start, end = rng.normal(size=n), rng.normal(size=n)
-    moved, value, cut = risk.advance(start, end, step, mu)
     apart_moved, apart_value, apart_cut = Risk.advance(risk, start, end, step, mu)
+    moved, value, cut = risk.advance(start, end, step, mu)  # uses both up
     np.testing.assert_allclose(moved, apart_moved, rtol=1e-12, atol=1e-12)
     assert value == pytest.approx(apart_value, rel=1e-12)
     assert cut.offset == pytest.approx(apart_cut.offset, rel=1e-12)

@@ -91,7 +91,10 @@ class Risk(ABC):
         return None
 
     def advance(self, scores: Array, end: Array, step: float, mu: float) -> tuple[Array, float, ScoreCut]:
-        """The scores moved towards `end`, their risk, and the plane at mu of what is left (OCA eqs. 8 and 9)."""
+        """The scores moved towards `end`, their risk, and the plane at mu of what is left (OCA eqs. 8 and 9).
+
+        Both arrays are used up: what is returned may lie in their memory.
+        """
         moved = scores + step * (end - scores)
         return moved, self.value(moved), self.cut(moved + mu * (end - moved))
 

@@ -81,9 +81,9 @@ class Hinge(RoundedRisk):
         return CoreRay(self._core, start, end, self._n_threads)
 
     def advance(self, scores: Array, end: Array, step: float, mu: float) -> tuple[Array, float, ScoreCut]:
-        """OCA's step in one sweep: the scores moved towards `end`, their risk, and the plane mu further on."""
-        moved, value, coef, offset, cut_value = self._core.advance(scores, end, step, mu, self._n_threads)
-        return moved, value, ScoreCut(coef, offset, cut_value)
+        """OCA's step in one sweep, in place: `scores` are moved, and `end` becomes the coefficients of the plane."""
+        value, offset, cut_value = self._core.advance(scores, end, step, mu, self._n_threads)
+        return scores, value, ScoreCut(end, offset, cut_value)
 
     def shift(self, scores: Array) -> float:
         """The best intercept: a weighted median of kinks, by selection in O(n)."""
