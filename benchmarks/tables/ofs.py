@@ -23,6 +23,7 @@ def tables(result: dict) -> dict[str, str]:
 
 def ratios(entries: list[dict]) -> str:
     """Geometric means over the sets, relative to second-order selection under the sound rule: LIBSVM's way."""
+    entries = largest(entries)
     cells = cells_of(entries)
     names = dict.fromkeys(name for name, *_ in cells)
     rows = []
@@ -33,11 +34,20 @@ def ratios(entries: list[dict]) -> str:
                 found = [
                     cells[name, selection, rule][what] / cells[name, "second-order", "kkt"][what]
                     for name in names
-                    if ended(cells.get((name, selection, rule))) and ended(cells[name, "second-order", "kkt"])
+                    if ended(cells.get((name, selection, rule)))
                 ]
                 row.append(f"{geometric_mean(found):.2f} ({len(found)})" if found else "-")
             rows.append(row)
     return markdown_table(["stops on", "", *SELECTIONS], rows)
+
+
+def largest(entries: list[dict]) -> list[dict]:
+    """Every set at one size, the largest at which LIBSVM's way came to its end; sets where it did not are left out."""
+    sizes: dict[str, int] = {}
+    for entry in entries:
+        if (entry["selection"], entry["rule"]) == ("second-order", "kkt") and ended(entry):
+            sizes[entry["set"]] = max(entry["rows"], sizes.get(entry["set"], 0))
+    return [entry for entry in entries if entry["rows"] == sizes.get(entry["set"])]
 
 
 def runs(entries: list[dict]) -> str:
@@ -71,8 +81,9 @@ def rules_of(entries: list[dict]) -> list[str]:
 
 def words_of(cell: dict) -> list[str]:
     more = "" if ended(cell) else "+"
+    seconds = f"{cell['seconds']:.2g}" if cell["seconds"] < 100 else f"{cell['seconds']:.0f}"
     numbers = (f"{cell[key]:.0e}" for key in ("violation", "gap"))
-    return [f"{cell['iterations']:,}{more}", f"{cell['seconds']:.2g}", *numbers]
+    return [f"{cell['iterations']:,}{more}", seconds, *numbers]
 
 
 def ended(cell: dict | None) -> bool:
@@ -85,8 +96,8 @@ def plots(result: dict) -> dict:
     found = {}
     for kernel in dict.fromkeys(entry["kernel"] for entry in result.get("tables", [])):
         seconds: dict[str, dict[str, float]] = {}
-        for entry in result["tables"]:
-            if entry["kernel"] == kernel and entry["rule"] == "kkt" and ended(entry):
+        for entry in largest([entry for entry in result["tables"] if entry["kernel"] == kernel]):
+            if entry["rule"] == "kkt" and ended(entry):
                 seconds.setdefault(entry["set"], {})[entry["selection"]] = entry["seconds"]
         if seconds:
             found[kernel] = figures.bars(f"Working sets, {kernel}: to a maximal violation of 1e-3", seconds)
