@@ -394,3 +394,18 @@ def test_conjugate_directions_save_steps(name):
     assert conjugate.dual == pytest.approx(plain.dual, rel=1e-4)
     pairs = solve(problem, hard, selection="conjugate", eps=1e-4, working_set=2)
     assert pairs.n_iter == solve(problem, hard, selection="second-order", eps=1e-4, working_set=2).n_iter
+
+
+@pytest.mark.parametrize("working_set", [None, 2])
+def test_a_violation_that_is_all_rounding_ends_the_run(working_set, monkeypatch):
+    """178 examples of 13 features around the origin, which is the solution: rounded to single precision, the kernel
+    matrix has eigenvalues below zero, along which steps go on."""
+    around = rng.normal(size=(178, 13))
+    monkeypatch.setattr(smo, "_PATIENCE", 100_000)
+    problem = DualProblem.one_class(178, 0.15)
+    linear = KernelMatrix(around - around.mean(axis=0), Kernel("linear"))
+    result = solve(problem, linear, eps=1e-7, working_set=working_set, time_limit=60.0)
+    assert result.stop_reason == "stalled"
+    assert 1e-7 < result.violation < 1e-4
+    assert result.n_iter < 1_000_000
+    assert solve(problem, linear, working_set=working_set).stop_reason == "kkt"
