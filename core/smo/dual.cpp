@@ -132,7 +132,8 @@ double Dual::threshold(int group) const {
   return 0.5 * (least + greatest);
 }
 
-// f_i is a sum of b_j K_ij, where |K_ij| <= sqrt(K_ii K_jj): rounding errors add up as their squares.
+// f_i is a sum of b_j K_ij, where |K_ij| <= sqrt(K_ii K_jj): rounding errors add up as their
+// squares.
 double Dual::rounding() const {
   constexpr double unit = std::numeric_limits<float>::epsilon() / 2;
   double squares = 0.0, largest = 0.0;
