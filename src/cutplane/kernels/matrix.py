@@ -22,7 +22,7 @@ _MEGABYTE = 1 << 20
 _OFTEN = 1.5
 # A kernel matrix is not symmetric if values differ by more than this share of the largest; so many pairs are looked at.
 _ASYMMETRY = 0.01
-_PAIRS = 1_000_000
+_PAIRS = 100_000
 
 
 class KernelMatrix:
