@@ -114,18 +114,20 @@ def tables(options: argparse.Namespace) -> None:
                 continue
             X, y = sample(name, options)
             task = Task.of(X, y, kernel_of(kernel, parameters), float(parameters[0]), options)
-            said = {"kernel": kernel, "set": name, "rows": len(y)}
+            said = {"kernel": kernel, "set": name, "rows": len(y), "commit": measure.machine()["commit"]}
             said |= {name: getattr(options, name) for name in ("limit", "jobs", "cache")}
             add(options.out, [{**said, **cell} for cell in cells(task, options)])
             print(f"{kernel} {name} done", file=sys.stderr, flush=True)
 
 
-def add(path: str, entries: list[dict]) -> None:
-    """Into the file, in place of what it has of the same sets and kernels."""
+def add(path: str, entries: list[dict], machine: dict | None = None) -> None:
+    """Into the file, in place of what it has of the same sets, sizes and kernels."""
     keys = operator.itemgetter("kernel", "set", "rows")
     new = set(map(keys, entries))
     kept = [entry for entry in contents(path).get("tables", []) if keys(entry) not in new]
-    write(path, "tables", [*kept, *entries])
+    order = list(PARAMETERS)
+    everything = sorted([*kept, *entries], key=lambda entry: (order.index(entry["set"]), entry["rows"]))
+    write(path, "tables", everything, machine)
 
 
 def contents(path: str) -> dict:
@@ -138,9 +140,11 @@ def write(path: str, part: str, content: object, machine: dict | None = None) ->
 
 
 def gather(options: argparse.Namespace) -> None:
-    """The tables of several files in place of those of the output."""
-    found = [contents(path) for path in options.gather]
-    write(options.out, "tables", [entry for each in found for entry in each["tables"]], found[0]["machine"])
+    """The tables of several files, each with the commit it was measured at, into the output."""
+    for path in options.gather:
+        found = contents(path)
+        commit = {"commit": found["machine"]["commit"]}
+        add(options.out, [commit | entry for entry in found["tables"]], found["machine"])
 
 
 def figures(options: argparse.Namespace) -> None:

@@ -163,6 +163,7 @@ def contents(path: str) -> dict:
 
 def write(options: argparse.Namespace, entries: list[dict], about: dict) -> list[dict]:
     """Into the output file, in place of what it has of the same sets."""
+    entries = [{"commit": about["machine"]["commit"]} | entry for entry in entries]
     new = {entry["set"] for entry in entries}
     kept = [entry for entry in contents(options.out)["results"] if entry["set"] not in new]
     everything = sorted([*kept, *entries], key=lambda entry: list(CASES).index(entry["set"]))
@@ -176,7 +177,8 @@ def merge(options: argparse.Namespace) -> list[dict]:
     if len(different) > 1:
         raise SystemExit(f"The files are of different eps, {', '.join(map(str, sorted(different)))}: not one table.")
     about = {key: files[0][key] for key in ("machine", "eps")}
-    return write(options, [entry for file in files for entry in file["results"]], about)
+    entries = [{"commit": file["machine"]["commit"]} | entry for file in files for entry in file["results"]]
+    return write(options, entries, about)
 
 
 def main() -> None:

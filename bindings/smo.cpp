@@ -326,6 +326,9 @@ void bind_smo(nb::module_& m) {
         return seconds;
       },
       nb::sig("def phases(self) -> dict[str, float]"), "Seconds by phase, where they are kept.");
+  solver.def(
+      "rounding", [](const PySolver& self) { return self.dual->rounding(); },
+      "How large a violation may be for the rounding of kernel values; settle first.");
   solver.def("alpha", &alpha_of);
   solver.def("gradient", &gradient_of);
   solver.def(

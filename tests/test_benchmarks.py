@@ -14,6 +14,7 @@ from benchmarks import __main__ as command
 from benchmarks import harness, readme_table, structured
 from benchmarks.catalogue import discover
 from benchmarks.figures import Panel, draw
+from benchmarks.tables import ofs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -77,6 +78,42 @@ def test_a_page_of_results_shows_every_table_that_was_measured(script: str) -> N
     for name, table in tables.items():
         assert f"<!-- {name} -->\n\n{table}\n\n<!-- /{name} -->" in text
     assert all(part["machine"]["commit"] for part in result.values())
+
+
+def test_the_page_on_ofs_says_what_was_measured() -> None:
+    text = (readme_table.PAGES / ofs.PAGE).read_text()
+    entries = json.loads((ROOT / "benchmarks" / "results" / "ofs.json").read_text())["tables"]
+    runs = {(e["kernel"], e["set"], e["rows"], e["selection"], e["rule"]): e for e in entries}
+    assert len(runs) == len(entries)
+    largest = [runs["rbf", "covtype", 100_000, s, "kkt"] for s in ("second-order", "ofs2", "ofs1")]
+    iterations, seconds = ([run[what] / largest[0][what] for run in largest] for what in ("iterations", "seconds"))
+    assert f"{iterations[1]:.1f} times the iterations" in text
+    assert f"({largest[1]['iterations']:,} against {largest[0]['iterations']:,})" in text
+    assert f"{seconds[1]:.1f} times the seconds" in text
+    assert f"OFS1 needs {iterations[2]:.1f} times" in text
+    by_pair = runs["rbf", "covtype", 100_000, "ofs2", "pair"]
+    assert f"{by_pair['iterations']:,}, with a violation of {by_pair['violation']:.1f}" in " ".join(text.split())
+    violations = [
+        e["violation"] for e in entries if (e["kernel"], e["selection"], e["rule"]) == ("rbf", "ofs2", "pair")
+    ]
+    assert f"true violation is up to {max(violations):.0f} with" in text
+    worse = [
+        e["gap"] / runs[e["kernel"], e["set"], e["rows"], "ofs2", "kkt"]["gap"]
+        for e in entries
+        if (e["selection"], e["rule"], e["stop"]) == ("ofs2", "pair", "pair")
+    ]
+    assert f"up to {max(worse):.0f} times what the sound rule leaves" in text
+    sigmoid = ofs.relative(ofs.of_kernel(entries, "sigmoid"), "ofs2", "kkt", "iterations")
+    assert (sum(ratio < 0.995 for ratio in sigmoid.values()), len(sigmoid)) == (5, 8)
+    assert f"needs {sigmoid['w8a (49,749)']:.0f} times as many" in text
+
+
+def test_a_set_counts_once_at_the_largest_size_that_ended() -> None:
+    def run(rows: int, stop: str, selection: str = "second-order", iterations: int = 10) -> dict:
+        return {"set": "a", "rows": rows, "selection": selection, "rule": "kkt", "stop": stop, "iterations": iterations}
+
+    entries = [run(1, "kkt"), run(2, "kkt"), run(3, "time_limit"), run(2, "kkt", "ofs2", 5), run(3, "kkt", "ofs2", 1)]
+    assert ofs.relative(entries, "ofs2", "kkt", "iterations") == {"a (2)": 0.5}
 
 
 def test_a_stale_page_is_noticed(tmp_path: Path) -> None:

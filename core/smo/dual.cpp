@@ -11,6 +11,8 @@ namespace {
 
 constexpr index_t kRowsAtOnce = 256;
 constexpr index_t kTargetsPerBlock = 2048;
+// A violation is the difference of the extremes of many f: so many times what each is off by.
+constexpr double kExtremes = 4.0;
 
 // Four rows at a time: the sums are read and written a quarter as often.
 CUTPLANE_MULTIVERSION void add_block(std::span<const float* const> rows,
@@ -128,6 +130,19 @@ double Dual::threshold(int group) const {
   if (std::isinf(least)) return greatest;
   if (std::isinf(greatest)) return least;
   return 0.5 * (least + greatest);
+}
+
+// f_i is a sum of b_j K_ij, where |K_ij| <= sqrt(K_ii K_jj): rounding errors add up as their
+// squares.
+double Dual::rounding() const {
+  constexpr double unit = std::numeric_limits<float>::epsilon() / 2;
+  double squares = 0.0, largest = 0.0;
+  for (index_t t = 0; t < size(); ++t) {
+    const double own = std::abs(diagonal[row_of(t)]);
+    squares += b[t] * b[t] * own;
+    largest = std::max(largest, own);
+  }
+  return kExtremes * unit * std::sqrt(largest * squares);
 }
 
 Bounds Dual::bounds() const {

@@ -54,6 +54,8 @@ struct Dual {
   // f from the b there are, by the products of kernel rows.
   void recompute(int n_threads);
   Bounds bounds() const;
+  // How large a violation may be for no other reason than the rounding of kernel values.
+  double rounding() const;
 
   RowView& rows;
   int copies;

@@ -10,7 +10,7 @@ class SelectHybridMaximumGain {
  public:
   template <class Real, CandidateRows Rows>
   CUTPLANE_INLINE Pair select(const Candidates<Real>& c, const Extremes& extremes, Rows& rows) {
-    Pair best{extremes.up, extremes.low, extremes.violation(), 0.0};
+    Pair best{};
     if (usable(c, last_.up) && usable(c, last_.low) &&
         !(near_bound(c, last_.up) && near_bound(c, last_.low))) {
       const Pair first = best_partner(c, last_.up, rows.row(last_.up));
@@ -18,6 +18,7 @@ class SelectHybridMaximumGain {
       const Pair& better = second.gain > first.gain ? second : first;
       if (better.up >= 0 && better.gain > 0.0) best = better;
     }
+    if (best.up < 0) best = most_violating(c, extremes, rows.row(extremes.up));
     last_ = best;
     return best;
   }
@@ -35,6 +36,14 @@ class SelectHybridMaximumGain {
   static bool near_bound(const Candidates<Real>& c, index_t t) {
     const Real width = c.room_up[t] + c.room_down[t];
     return std::min(c.room_up[t], c.room_down[t]) <= static_cast<Real>(kNear) * width;
+  }
+
+  // With its gain, for pairs of two groups are compared by it.
+  template <class Real>
+  static Pair most_violating(const Candidates<Real>& c, const Extremes& e, const float* k) {
+    const double room = std::min(c.room_up[e.up], c.room_down[e.low]);
+    const double eta = curvature(c, e.up, e.low, k[e.low]);
+    return {e.up, e.low, e.violation(), feasible_gain(e.violation(), eta, room)};
   }
 
   template <class Real>

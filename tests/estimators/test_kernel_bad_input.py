@@ -38,6 +38,7 @@ BAD_PARAMS = [
     ({"multi_class": "all"}, "multi_class='all' must be one of"),
     ({"decision_function_shape": "x"}, "decision_function_shape='x' must be one of"),
     ({"decision_function_shape": "ovo", "multi_class": "ovr"}, "needs multi_class='ovo'"),
+    ({"on_step": 3}, "on_step=3 must be a function of one argument, or None"),
     ({"probability": "platt"}, "probability='platt' must be False, True"),
     ({"class_weight": "balance"}, "class_weight='balance' must be None, 'balanced' or a dict"),
     ({"class_weight": [1, 2]}, r"class_weight=\[1, 2\] must be None, 'balanced' or a dict"),
@@ -86,11 +87,30 @@ def test_kernel_matrices_that_are_none() -> None:
 
 
 @pytest.mark.parametrize("kind", ALL)
+def test_kernels_that_are_not_symmetric(kind: Any) -> None:
+    """Training on these might have no end."""
+    lopsided = TOY @ TOY.T
+    lopsided[1, 4] += 9.0
+    with pytest.raises(
+        ValueError, match=r"symmetric; it has the value .* at row 1, column 4 and .* at row 4, column 1"
+    ):
+        fitted(kind, lopsided, LABELS, kernel="precomputed")
+    with pytest.raises(ValueError, match="must be symmetric"):
+        fitted(kind, TOY, LABELS, kernel=lambda A, B: A[:, :1] - B[:, 0])
+    fitted(kind, TOY @ TOY.T + 1e-6 * np.arange(6), LABELS, kernel="precomputed")
+    many = np.triu(np.ones((1100, 1100)))
+    with pytest.raises(ValueError, match="must be symmetric"):
+        fitted(kind, many, np.arange(1100) % 2, kernel="precomputed")
+
+
+@pytest.mark.parametrize("kind", ALL)
 def test_callables_that_return_nonsense(kind: Any) -> None:
     with pytest.raises(ValueError, match=r"returned shape \(6, 2\); for these examples it is \(6, 6\)"):
         fitted(kind, TOY, LABELS, kernel=lambda A, B: A)
     with pytest.raises(ValueError, match="returned nan at row 0, column 0"):
         fitted(kind, TOY, LABELS, kernel=lambda A, B: np.full((len(A), len(B)), np.nan))
+    with pytest.raises(ValueError, match="returned complex values; kernels are real"):
+        fitted(kind, TOY, LABELS, kernel=lambda A, B: A @ B.T * 1j)
 
 
 def test_classes_that_are_missing() -> None:

@@ -106,10 +106,11 @@ def test_objective_and_gradient_are_those_of_alpha():
     assert result.primal == pytest.approx(0.5 * a @ Q @ a + C @ hinge, rel=1e-12)
 
 
-@pytest.mark.parametrize("working_set", [2, 16])
 @pytest.mark.parametrize("name", list(PROBLEMS))
-def test_gap_rule(name, working_set):
-    result = solve(PROBLEMS[name], matrix(), stopping="gap", tol=1e-4, working_set=working_set)
+@every_way
+def test_gap_rule(name, selection, working_set):
+    ways = {"selection": selection, "working_set": working_set, "time_limit": 20.0}
+    result = solve(PROBLEMS[name], matrix(), stopping="gap", tol=1e-4, **ways)
     assert result.stop_reason == "gap"
     assert result.gap <= 1e-4
     assert OPTIMA[name] - result.dual <= 1.1e-4 * abs(OPTIMA[name])

@@ -191,7 +191,7 @@ def warn_unless_proven(results: Sequence[SMOResult], training: MachineTraining, 
         "max_iter": f"reached max_iter={training.max_iter}",
         "time_limit": f"ran out of time (time_limit={training.time_limit})",
         "interrupted": "was interrupted",
-        "stalled": "made no more progress in double precision",
+        "stalled": "made no more progress (kernel values are single precision)",
     }
     several = f" in {len(short)} of its {len(results)} machines" if len(results) > 1 else ""
     reasons = " or ".join(why[reason] for reason in why if any(r.stop_reason == reason for r in short))

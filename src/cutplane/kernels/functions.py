@@ -131,6 +131,8 @@ class Kernel:
         expected = (A.shape[0], B.shape[0])
         if values.shape != expected:
             raise ValueError(f"The kernel function returned shape {values.shape}; for these examples it is {expected}.")
+        if np.iscomplexobj(values):
+            raise ValueError("The kernel function returned complex values; kernels are real.")
         block = np.ascontiguousarray(values, np.float32)
         if not np.all(np.isfinite(block)):
             row, column = np.argwhere(~np.isfinite(block))[0]

@@ -20,6 +20,9 @@ _ROW_PADDING = 16
 _MEGABYTE = 1 << 20
 # Rows are computed over and over where each is computed more often than that, on average.
 _OFTEN = 1.5
+# A kernel matrix is not symmetric if values differ by more than this share of the largest; so many pairs are looked at.
+_ASYMMETRY = 0.01
+_PAIRS = 100_000
 
 
 class KernelMatrix:
@@ -157,4 +160,21 @@ def _check_precomputed(K: Any) -> Any:
     if not np.all(np.isfinite(K)):
         row, column = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(f"The kernel matrix has the value {K[row, column]} at row {row}, column {column}.")
+    _check_symmetric(K)
     return K if K.strides[1] == K.itemsize else np.ascontiguousarray(K)
+
+
+def _check_symmetric(K: NDArray[Any]) -> None:
+    """By a sample of its values where they are many: training would have no end if most pairs differed."""
+    n = len(K)
+    pairs = np.arange(n * n) if n * n <= _PAIRS else np.random.default_rng(0).integers(0, n * n, _PAIRS)
+    rows, columns = np.divmod(pairs, n)
+    values, mirrored = K[rows, columns], K[columns, rows]
+    apart = np.abs(values - mirrored) > _ASYMMETRY * np.abs(values).max(initial=0.0)
+    if apart.any():
+        at = int(np.argmax(apart))
+        i, j = int(rows[at]), int(columns[at])
+        raise ValueError(
+            f"The kernel matrix must be symmetric; it has the value {values[at]:g} at row {i}, column {j} and "
+            f"{mirrored[at]:g} at row {j}, column {i}."
+        )

@@ -51,6 +51,9 @@ _MOST_STEPS_PER_SLICE = 10_000
 # Pair steps between looks at the gap, where that ends a run; in sets of more than a pair, at least one for each
 # variable, for there a step costs less than a look at all of them.
 _STEPS_PER_GAP = 100
+# Pair steps, or so many for each variable, between looks whether what is left is the rounding of kernel values. LIBSVM
+# ends after the first of them, whatever is left.
+_PATIENCE, _PATIENCE_EACH = 10_000_000, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +95,9 @@ class SMOResult:
         m(a) - M(a), the maximal violation of the optimality conditions.
     history : list of SMOStep
     stop_reason : str
-        "kkt", "gap", "pair": the rule asked for; "stalled": no pair makes progress in double precision; "max_iter",
-        "time_limit", "interrupted".
+        "kkt", "gap", "pair": the rule asked for; "stalled": no pair makes progress in double precision, or ten million
+        steps (100 for each variable, if that is more) have left no violation but what the rounding of kernel values to
+        single precision accounts for; "max_iter", "time_limit", "interrupted".
     seconds : float
     phases : dict
         Seconds spent on kernel rows, selection, pair steps and gradients, where the solver keeps them.
@@ -211,7 +215,8 @@ def solve(
             max_iter,
             n_threads,
         )
-        run = _Run(solver, stopping, tol, max_iter, time_limit, on_step, should_stop, start)
+        patience = max(_PATIENCE, _PATIENCE_EACH * len(problem.y))
+        run = _Run(solver, stopping, tol, max_iter, time_limit, on_step, should_stop, start, patience)
         result = run.to_the_end(_steps_per_slice(stopping, len(problem.y), pairs=size == 2))
     except MemoryError:
         raise MemoryError(
@@ -260,6 +265,8 @@ class _Run:
     on_step: Callable[[SMOStep], Any] | None
     should_stop: Callable[[], bool] | None
     start: float
+    patience: int
+    looks: int = 1
     history: list[SMOStep] = field(default_factory=list)
 
     def to_the_end(self, slice_steps: int) -> SMOResult:
@@ -303,6 +310,11 @@ class _Run:
         dual, primal, *_ = self.solver.bounds()
         return relative_gap(primal, dual) <= self.tol
 
+    def _only_rounding_is_left(self) -> bool:
+        self.solver.settle()
+        _, _, violation, _, _ = self.solver.bounds()
+        return violation <= self.solver.rounding()
+
     def _reason(self, finished: bool, step: SMOStep) -> SMOStopReason | None:
         stop = self.on_step is not None and self.on_step(step) is True
         if self.stopping == "gap" and step.gap <= self.tol and self._proves_gap():
@@ -315,6 +327,9 @@ class _Run:
             return "time_limit"
         if stop or (self.should_stop is not None and self.should_stop()):
             return "interrupted"
+        if step.iteration >= self.looks * self.patience:
+            self.looks += 1
+            return "stalled" if self._only_rounding_is_left() else None
         return None
 
 
