@@ -1,6 +1,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -17,6 +19,7 @@ namespace {
 
 using nb::literals::operator""_a;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OwnTable = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Offsets = std::tuple<nb::object, double, double>;
 
 // The examples on their kinks, for the products of one Newton step.
@@ -36,6 +39,9 @@ class Multiclass {
     for (std::size_t i = 0; i < y_.shape(0); ++i)
       if (y_.data()[i] < 0 || y_.data()[i] >= classes)
         throw std::invalid_argument("a label has no row in the cost matrix");
+    for (std::int32_t k = 0; k < classes; ++k)
+      for (std::int32_t y = 0; y < classes; ++y)
+        equal_costs_ &= cost_.data()[k * classes + y] == (k == y ? 0.0 : 1.0);
   }
 
   double value(Table s, int n_threads) const {
@@ -55,19 +61,18 @@ class Multiclass {
     return {shaped(coef), result.offset, result.value};
   }
 
-  std::tuple<nb::object, double, Array1<std::int32_t>, double, double> advance(
-      Table s, Table end, double step, double mu, int n_threads) const {
+  std::tuple<double, Array1<std::int32_t>, double, double> advance(OwnTable s, Table end,
+                                                                   double step, double mu,
+                                                                   int n_threads) const {
     check(s), check(end);
-    auto moved = take();
     std::vector<std::int32_t> chosen(y_.shape(0));
     MulticlassAdvance result;
     {
       nb::gil_scoped_release release;
-      result = multiclass_advance(sample(), s.data(), end.data(), step, mu, moved.data(),
-                                  chosen.data(), n_threads);
+      result = multiclass_advance(sample(), s.data(), end.data(), step, mu, s.data(), chosen.data(),
+                                  n_threads);
     }
-    return {shaped(moved), result.value, to_numpy(std::move(chosen)), result.cut.offset,
-            result.cut.value};
+    return {result.value, to_numpy(std::move(chosen)), result.cut.offset, result.cut.value};
   }
 
   nb::object coefficients(Vector<const std::int32_t> chosen, int n_threads) const {
@@ -80,20 +85,17 @@ class Multiclass {
     return shaped(coef);
   }
 
-  Array2<double> combine(const PyMatrix& X, Vector<const std::int32_t> chosen,
-                         int n_threads) const {
-    check(chosen);
-    if (X.matrix->rows() != static_cast<index_t>(y_.shape(0)))
-      throw std::invalid_argument("one label per row of the matrix is needed");
-    const auto d = static_cast<std::size_t>(X.matrix->cols()), classes = cost_.shape(0);
-    double* out = new double[d * classes];
-    prefer_large_pages(out, d * classes);
-    nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    {
-      nb::gil_scoped_release release;
-      X.matrix->combine_chosen(sample(), chosen.data(), out, n_threads);
-    }
-    return Array2<double>(out, {d, classes}, owner);
+  void change_choices(const PyMatrix& X, std::optional<Vector<const std::int32_t>> from,
+                      Vector<const std::int32_t> to, OwnTable slope, int n_threads) const {
+    if (from) check(*from);
+    check(to);
+    if (X.matrix->rows() != static_cast<index_t>(y_.shape(0)) ||
+        static_cast<index_t>(slope.shape(0)) != X.matrix->cols() ||
+        slope.shape(1) != cost_.shape(0))
+      throw std::invalid_argument("one label per row and one sum per column and class are needed");
+    nb::gil_scoped_release release;
+    X.matrix->change_choices(sample(), from ? from->data() : y_.data(), to.data(), slope.data(),
+                             n_threads);
   }
 
   std::tuple<nb::object, SmoothedMulticlass> smoothed(Table s, double h, int n_threads) const {
@@ -194,19 +196,21 @@ class Multiclass {
             static_cast<index_t>(y_.shape(0)),
             static_cast<index_t>(cost_.shape(0)),
             cost_.data(),
-            slack_ ? cost_.data() : nullptr};
+            slack_ ? cost_.data() : nullptr,
+            equal_costs_};
   }
-  void check(const Table& s) const {
+  void check(const auto& s) const {
     if (s.shape(0) != y_.shape(0) || s.shape(1) != cost_.shape(0))
       throw std::invalid_argument("one score per example and class is needed");
   }
   void check(const Vector<const std::int32_t>& chosen) const {
     if (chosen.shape(0) != y_.shape(0))
       throw std::invalid_argument("one class per example is needed");
-    const auto classes = static_cast<std::int32_t>(cost_.shape(0));
+    // Without branches: it is looked at as often as planes are taken.
+    std::uint32_t highest = 0;
     for (std::size_t i = 0; i < chosen.shape(0); ++i)
-      if (chosen.data()[i] < 0 || chosen.data()[i] >= classes)
-        throw std::invalid_argument("a chosen class does not exist");
+      highest = std::max(highest, static_cast<std::uint32_t>(chosen.data()[i]));
+    if (highest >= cost_.shape(0)) throw std::invalid_argument("a chosen class does not exist");
   }
   Array1<double> take() const { return buffers_->take(y_.shape(0) * cost_.shape(0)); }
   nb::object shaped(const Array1<double>& flat) const {
@@ -218,6 +222,7 @@ class Multiclass {
   double each_;
   Table cost_;
   bool slack_;
+  bool equal_costs_ = true;
   std::shared_ptr<Buffers> buffers_ = std::make_shared<Buffers>();
 };
 
@@ -286,9 +291,13 @@ void bind_multiclass(nb::module_& m) {
       signature("cut(self, scores: @, n_threads: int = 0)", "tuple[@, float, float]");
   const std::string advance_signature =
       signature("advance(self, scores: @, end: @, step: float, mu: float, n_threads: int = 0)",
-                "tuple[@, float, NDArray[numpy.int32], float, float]");
+                "tuple[float, NDArray[numpy.int32], float, float]");
   const std::string coefficients_signature =
       signature("coefficients(self, chosen: NDArray[numpy.int32], n_threads: int = 0)", "@");
+  const std::string change_signature = signature(
+      "change_choices(self, matrix: Matrix, before: NDArray[numpy.int32] | None, chosen: "
+      "NDArray[numpy.int32], slope: @, n_threads: int = 0)",
+      "None");
   const std::string smoothed_signature = signature(
       "smoothed(self, scores: @, h: float, n_threads: int = 0)", "tuple[@, SmoothedMulticlass]");
   const std::string extrapolated_signature =
@@ -304,11 +313,12 @@ void bind_multiclass(nb::module_& m) {
            "(coef, offset, value)")
       .def("advance", &Multiclass::advance, "scores"_a, "end"_a, "step"_a, "mu"_a,
            "n_threads"_a = 0, nb::sig(advance_signature.c_str()),
-           "(moved scores, their value, the cut's chosen classes, offset and value)")
+           "the scores are moved; (their value, the cut's chosen classes, offset and value)")
       .def("coefficients", &Multiclass::coefficients, "chosen"_a, "n_threads"_a = 0,
            nb::sig(coefficients_signature.c_str()), "of the plane of one chosen class an example")
-      .def("combine", &Multiclass::combine, "matrix"_a, "chosen"_a, "n_threads"_a = 0,
-           "the slope of the plane of one chosen class an example")
+      .def("change_choices", &Multiclass::change_choices, "matrix"_a, "before"_a.none(), "chosen"_a,
+           "slope"_a, "n_threads"_a = 0, nb::sig(change_signature.c_str()),
+           "add to a plane's slope what other choices, before: the true classes, change in it")
       .def("smoothed", &Multiclass::smoothed, "scores"_a, "h"_a, "n_threads"_a = 0,
            nb::sig(smoothed_signature.c_str()))
       .def("extrapolated", &Multiclass::extrapolated, "scores"_a, "h"_a, "reach"_a,

@@ -31,10 +31,11 @@ class Matrix {
   // out (d x k) = X' coef (n x k), both row-major; rows whose coefficients are all zero are not
   // read
   virtual void combine(const double* coef, index_t k, double* out, int n_threads) const = 0;
-  // The same with the coefficients of a plane that chooses one class an example: out (d x classes)
-  // = sum over i of c_i factor(k, y) x_i (e_y - e_k)', y the chosen class and k the true one
-  virtual void combine_chosen(const MulticlassSample& sample, const std::int32_t* chosen,
-                              double* out, int n_threads) const = 0;
+  // out (d x classes) += how the slope of a plane that chooses one class an example changes with
+  // its choices. It is the sum over i of c_i factor(k, y) x_i (e_y - e_k)', y the chosen class and
+  // k the true one; from a choice of the true classes, it changes from zero.
+  virtual void change_choices(const MulticlassSample& sample, const std::int32_t* from,
+                              const std::int32_t* to, double* out, int n_threads) const = 0;
   // out = sum over subset of weights[i] x_i <x_i, v>: the product of a curvature with v
   virtual void curvature(std::span<const std::int64_t> subset, const double* weights,
                          const double* v, double* out, int n_threads) const = 0;

@@ -45,11 +45,12 @@ template <class Rows>
 CUTPLANE_MULTIVERSION void score_rows_many(const Rows& rows, index_t begin, index_t end,
                                            const double* padded, index_t columns, index_t k,
                                            double* out) {
+  // What padding adds to a row's scores, at most three numbers, the next row overwrites.
+  for (index_t i = begin; i + 1 < end; ++i) rows.dot_many(rows.at(i), padded, columns, out + i * k);
+  if (begin == end) return;
   std::vector<double> sums(columns);
-  for (index_t i = begin; i < end; ++i) {
-    rows.dot_many(rows.at(i), padded, columns, sums.data());
-    std::copy_n(sums.data(), k, out + i * k);
-  }
+  rows.dot_many(rows.at(end - 1), padded, columns, sums.data());
+  std::copy_n(sums.data(), k, out + (end - 1) * k);
 }
 
 template <class Rows>
@@ -94,17 +95,27 @@ CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end
 }
 
 template <class Rows>
-CUTPLANE_MULTIVERSION void add_chosen(const Rows& rows, index_t begin, index_t end,
-                                      const MulticlassSample& sample, const std::int32_t* chosen,
-                                      double* sum) {
+CUTPLANE_MULTIVERSION void add_changes(const Rows& rows, index_t begin, index_t end,
+                                       const MulticlassSample& sample, const std::int32_t* from,
+                                       const std::int32_t* to, double* sum) {
+  std::vector<index_t> changed(end - begin + 1);
+  index_t count = 0;
   for (index_t i = begin; i < end; ++i) {
-    const std::int32_t classes[2] = {chosen[i], sample.y[i]};
-    if (classes[0] == classes[1]) continue;
-    const index_t edge = classes[1] * sample.classes + classes[0];
+    changed[count] = i;
+    count += from[i] != to[i];
+  }
+  for (index_t j = 0; j < count; ++j) {
+    if (j + kAhead < count) rows.prefetch(rows.at(changed[j + kAhead]));
+    const index_t i = changed[j];
+    const std::int32_t classes[3] = {to[i], from[i], sample.y[i]};
     const double weight = sample.c ? sample.c[i] : sample.each;
-    const double share = sample.factor ? weight * sample.factor[edge] : weight;
-    const double shares[2] = {share, -share};
-    rows.axpy_few(rows.at(i), classes, shares, 2, sample.classes, sum);
+    double shares[3] = {weight, -weight, 0.0};
+    if (sample.factor) {
+      const double* factor = sample.factor + classes[2] * sample.classes;
+      for (int c = 0; c < 2; ++c) shares[c] *= factor[classes[c]];
+      shares[2] = -(shares[0] + shares[1]);
+    }
+    rows.axpy_few(rows.at(i), classes, shares, sample.factor ? 3 : 2, sample.classes, sum);
   }
 }
 
@@ -246,13 +257,13 @@ class RowMatrix : public Matrix {
                });
   }
 
-  void combine_chosen(const MulticlassSample& sample, const std::int32_t* chosen, double* out,
-                      int n_threads) const override {
-    index_t there = 0;
-    for (index_t i = 0; i < rows_.n; ++i) there += chosen[i] != sample.y[i];
-    sum_blocks(rows_.n, 2 * there * entries_per_row(), rows_.d * sample.classes, out, n_threads,
+  void change_choices(const MulticlassSample& sample, const std::int32_t* from,
+                      const std::int32_t* to, double* out, int n_threads) const override {
+    index_t changes = 0;
+    for (index_t i = 0; i < rows_.n; ++i) changes += from[i] != to[i];
+    add_blocks(rows_.n, 2 * changes * entries_per_row(), rows_.d * sample.classes, out, n_threads,
                [&](index_t begin, index_t end, double* sum) {
-                 add_chosen(rows_, begin, end, sample, chosen, sum);
+                 add_changes(rows_, begin, end, sample, from, to, sum);
                });
   }
 
@@ -321,12 +332,18 @@ class RowMatrix : public Matrix {
     return entries_per_row() * std::ssize(subset);
   }
 
-  // out = sum of body over blocks. As many blocks as the work pays for: each costs `size` doubles
-  // to clear and add.
   template <class Body>
   void sum_blocks(index_t n, index_t work, index_t size, double* out, int n_threads,
                   Body&& body) const {
     std::fill(out, out + size, 0.0);
+    add_blocks(n, work, size, out, n_threads, body);
+  }
+
+  // out += sum of body over blocks. As many blocks as the work pays for: each costs `size` doubles
+  // to clear and add.
+  template <class Body>
+  void add_blocks(index_t n, index_t work, index_t size, double* out, int n_threads,
+                  Body&& body) const {
     const index_t most = std::min<index_t>(kMostBlocks, std::min(n, work / kEntriesPerBlock));
     const Blocks blocks{n, std::clamp<index_t>(work / std::max<index_t>(kWorkPerSum * size, 1), 1,
                                                std::max<index_t>(most, 1))};

@@ -34,27 +34,28 @@ CUTPLANE_MULTIVERSION Sums<3> advance_block(const MulticlassSample& sample, cons
                                             const double* end_scores, double step, double mu,
                                             double* moved, std::int32_t* chosen, index_t begin,
                                             index_t end) {
-  Sums<3> sum{};
+  TileSum value, cut_value;
+  double offset = 0;
   const index_t classes = sample.classes;
   Tile tile(classes);
-  double value[kTile], there[kTile], at[kTile];
+  double best[kTile], there[kTile], at[kTile];
   for (index_t i = begin; i < end; i += kTile) {
     const index_t last = std::min(i + kTile, end);
 #pragma omp simd
     for (index_t j = i * classes; j < last * classes; ++j)
       moved[j] = s[j] + step * (end_scores[j] - s[j]);
     tile.fill<kSlack>(sample, moved, end_scores, i, last);
-    tile.highest_classes(classes, mu, value, there, at);
+    tile.highest_classes(classes, mu, best, there, at);
+    value.add(tile.weights, best);
+    cut_value.add(tile.weights, there);
     for (index_t e = 0; e < last - i; ++e) {
       const index_t k = sample.y[i + e];
       const index_t y = there[e] > 0.0 ? static_cast<index_t>(at[e]) : k;
       chosen[i + e] = static_cast<std::int32_t>(y);
-      sum[0] += tile.weights[e] * value[e];
-      sum[1] += tile.weights[e] * there[e];
-      sum[2] += tile.weights[e] * sample.cost[k * classes + y];
+      offset += tile.weights[e] * sample.cost[k * classes + y];
     }
   }
-  return sum;
+  return {value.total(), cut_value.total(), offset};
 }
 
 template <bool kSlack>

@@ -20,16 +20,18 @@ template <bool kSlack>
 CUTPLANE_MULTIVERSION Probes probe_block(const MulticlassSample& sample, const double* s,
                                          const double* ends, const double* probes, index_t part,
                                          index_t begin, index_t end) {
-  Probes total{};
+  TileSum sums[kProbes];
   Tile tile(sample.classes);
   double best[kTile], slope[kTile];
   for (index_t i = begin; i < end; i += part * kTile) {
     tile.fill<kSlack>(sample, s, ends, i, end);
     for (int p = 0; p < kProbes; ++p) {
       tile.highest(sample.classes, probes[p], best, slope);
-      for (index_t e = 0; e < kTile; ++e) total[p] += tile.weights[e] * slope[e];
+      sums[p].add(tile.weights, slope);
     }
   }
+  Probes total;
+  for (int p = 0; p < kProbes; ++p) total[p] = sums[p].total();
   return total;
 }
 
@@ -56,6 +58,11 @@ struct Line {
   double rise, height;  // height at the left end of the bracket
 };
 
+// Where a.height + t a.rise = b.height + t b.rise.
+inline double meet(const Line& a, const Line& b) {
+  return (a.height - b.height) / (b.rise - a.rise);
+}
+
 // The breakpoints of one example between `low` and low + span: the lines sorted by slope, those
 // below their neighbours' crossing dropped (a convex hull), O(Y log Y). The first line is the
 // highest at the left end, the steepest the highest at the right end.
@@ -64,10 +71,6 @@ inline void envelope(std::vector<Line>& lines, double span, double low, double w
   std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
     return a.rise < b.rise || (a.rise == b.rise && a.height > b.height);
   });
-  // (a, b) meet where a.height + t a.rise = b.height + t b.rise.
-  auto meet = [](const Line& a, const Line& b) {
-    return (a.height - b.height) / (b.rise - a.rise);
-  };
   std::size_t top = 0;  // lines[0..top] are the envelope so far
   for (std::size_t j = 1; j < lines.size(); ++j) {
     const Line next = lines[j];
@@ -88,7 +91,7 @@ CUTPLANE_MULTIVERSION Sums<2> collect_block(const MulticlassSample& sample, cons
                                             const double* ends, double low, double high,
                                             index_t begin, index_t end,
                                             std::vector<Breakpoint>& out) {
-  Sums<2> total{};
+  TileSum sum_low, sum_high;
   Tile tile(sample.classes);
   std::vector<Line> lines;
   double best_low[kTile], best_high[kTile], rise_low[kTile], rise_high[kTile];
@@ -96,23 +99,29 @@ CUTPLANE_MULTIVERSION Sums<2> collect_block(const MulticlassSample& sample, cons
     tile.fill<kSlack>(sample, s, ends, i, end);
     tile.highest(sample.classes, low, best_low, rise_low);
     tile.highest(sample.classes, high, best_high, rise_high);
-    for (index_t e = 0; e < kTile; ++e) {
-      total[0] += tile.weights[e] * rise_low[e];
-      total[1] += tile.weights[e] * rise_high[e];
-    }
+    sum_low.add(tile.weights, rise_low);
+    sum_high.add(tile.weights, rise_high);
     for (index_t e = 0; e < kTile; ++e) {
       if (rise_low[e] >= rise_high[e]) continue;
-      lines.clear();
-      lines.push_back({rise_low[e], best_low[e]});
+      const Line first{rise_low[e], best_low[e]};
+      Line last{rise_high[e], -INFINITY};
+      for (index_t j = e; j < sample.classes * kTile; j += kTile)
+        if (tile.rises[j] == last.rise)
+          last.height = std::max(last.height, tile.heights[j] + low * last.rise);
+      // A line that is not above these two where they meet is below one of them all the way.
+      const double meeting = meet(first, last);
+      const double height = first.height + meeting * first.rise;
+      lines.assign(1, first);
       for (index_t j = e; j < sample.classes * kTile; j += kTile) {
-        const double rise = tile.rises[j];
-        if (rise <= rise_low[e] || rise > rise_high[e]) continue;
-        lines.push_back({rise, tile.heights[j] + low * rise});
+        const Line line{tile.rises[j], tile.heights[j] + low * tile.rises[j]};
+        const bool between = line.rise > first.rise && line.rise < last.rise;
+        if (between && line.height + meeting * line.rise > height) lines.push_back(line);
       }
+      lines.push_back(last);
       envelope(lines, high - low, low, tile.weights[e], out);
     }
   }
-  return total;
+  return {sum_low.total(), sum_high.total()};
 }
 
 // What the search for the minimum asks (core/ray_minimum.hpp).

@@ -26,6 +26,7 @@ struct MulticlassSample {
   index_t classes;
   const double* cost;    // classes x classes, row: the true class
   const double* factor;  // the same; null: 1
+  bool equal_costs;      // whether every mistake costs 1
 };
 
 struct MulticlassCut {
@@ -65,13 +66,13 @@ struct MulticlassAdvance {
 };
 
 // OCA's step in one sweep: moved = s + step (end - s), the cut at moved + mu (end - moved). Of the
-// cut, the class chosen for every example: the true one where no other costs more.
+// cut, the class chosen for every example: the true one where no other costs more. moved may be s.
 MulticlassAdvance multiclass_advance(const MulticlassSample& sample, const double* s,
                                      const double* end, double step, double mu, double* moved,
                                      std::int32_t* chosen, int n_threads);
 
 // The coefficients (n x classes) of the plane of these choices: of an example, its weight for the
-// chosen class and as much less for the true one. Matrix::combine_chosen sums up without them.
+// chosen class and as much less for the true one. Matrix::change_choices sums up without them.
 void multiclass_coefficients(const MulticlassSample& sample, const std::int32_t* chosen,
                              double* coef, int n_threads);
 

@@ -2,6 +2,9 @@
 // is then asked of many examples at once, in vectors.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "core/multiclass/lines.hpp"
@@ -9,6 +12,44 @@
 namespace cutplane::multiclass {
 
 inline constexpr index_t kTile = 16;
+
+// out[y * kTile + e] = rows[e * classes + y], in corners of kCorner x kCorner. The last ones
+// overlap where the classes, at least kCorner, are no multiple of it.
+inline constexpr index_t kCorner = 4;
+
+CUTPLANE_INLINE void transpose(const double* rows, index_t classes, double* out) {
+  typedef double Four __attribute__((vector_size(kCorner * sizeof(double))));
+  for (index_t e = 0; e < kTile; e += kCorner) {
+    for (index_t left = 0; left < classes; left += kCorner) {
+      const index_t y = std::min(left, classes - kCorner);
+      const double* corner = rows + e * classes + y;
+      Four row[kCorner], column[kCorner];
+      for (index_t r = 0; r < kCorner; ++r)
+        std::memcpy(row + r, corner + r * classes, sizeof(Four));
+      const Four even_above = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
+      const Four odd_above = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
+      const Four even_below = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
+      const Four odd_below = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
+      column[0] = __builtin_shufflevector(even_above, even_below, 0, 1, 4, 5);
+      column[1] = __builtin_shufflevector(odd_above, odd_below, 0, 1, 4, 5);
+      column[2] = __builtin_shufflevector(even_above, even_below, 2, 3, 6, 7);
+      column[3] = __builtin_shufflevector(odd_above, odd_below, 2, 3, 6, 7);
+      for (index_t c = 0; c < kCorner; ++c)
+        std::memcpy(out + (y + c) * kTile + e, column + c, sizeof(Four));
+    }
+  }
+}
+
+// Sums of which every place of a tile keeps its own part: additions do not wait for each other.
+struct TileSum {
+  CUTPLANE_INLINE void add(const double* __restrict weights, const double* __restrict values) {
+#pragma omp simd
+    for (index_t e = 0; e < kTile; ++e) parts[e] += weights[e] * values[e];
+  }
+  double total() const { return std::accumulate(parts, parts + kTile, 0.0); }
+
+  double parts[kTile] = {};
+};
 
 // The lines of kTile examples along a ray: of example e and class y, heights[y * kTile + e] at its
 // start, rising by rises[y * kTile + e] a step. Places without an example have lines at zero.
@@ -18,6 +59,43 @@ struct Tile {
   template <bool kSlack>
   CUTPLANE_INLINE void fill(const MulticlassSample& sample, const double* s, const double* ends,
                             index_t begin, index_t end) {
+    if (sample.equal_costs && sample.classes >= kCorner && begin + kTile <= end) {
+      fill_whole(sample, s, ends, begin);
+    } else {
+      fill_by_example<kSlack>(sample, s, ends, begin, end);
+    }
+  }
+
+  // Of kTile examples where every mistake costs 1.
+  CUTPLANE_INLINE void fill_whole(const MulticlassSample& sample, const double* s,
+                                  const double* ends, index_t begin) {
+    const index_t classes = sample.classes;
+    transpose(s + begin * classes, classes, heights.data());
+    transpose(ends + begin * classes, classes, rises.data());
+    double own[kTile], own_way[kTile], own_class[kTile];
+    for (index_t e = 0; e < kTile; ++e) {
+      const index_t i = begin + e, k = sample.y[i];
+      own[e] = s[i * classes + k];
+      own_way[e] = ends[i * classes + k] - own[e];
+      own_class[e] = static_cast<double>(k);
+      weights[e] = sample.c ? sample.c[i] : sample.each;
+    }
+    for (index_t y = 0; y < classes; ++y) {
+      double* __restrict height = heights.data() + y * kTile;
+      double* __restrict rise = rises.data() + y * kTile;
+      const double number = static_cast<double>(y);
+#pragma omp simd
+      for (index_t e = 0; e < kTile; ++e) {
+        const double cost = own_class[e] == number ? 0.0 : 1.0;
+        rise[e] = rise[e] - height[e] - own_way[e];
+        height[e] = cost + (height[e] - own[e]);
+      }
+    }
+  }
+
+  template <bool kSlack>
+  CUTPLANE_INLINE void fill_by_example(const MulticlassSample& sample, const double* s,
+                                       const double* ends, index_t begin, index_t end) {
     const index_t classes = sample.classes;
     double* __restrict height = heights.data();
     double* __restrict rise = rises.data();

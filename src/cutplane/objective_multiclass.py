@@ -13,6 +13,7 @@ from cutplane.multiclass_curvature import MulticlassCurvature
 from cutplane.objective import ScoredPoint, SmoothObjective
 from cutplane.risks.base import Array, Rows
 from cutplane.risks.multiclass import Multiclass
+from cutplane.risks.multiclass_choices import ChoiceSlopes
 from cutplane.solvers.base import Cut, SmoothedCut
 from cutplane.solvers.newton_system import LARGEST_FACTOR
 from cutplane.sources.base import Source
@@ -57,6 +58,7 @@ class MulticlassObjective(SmoothObjective):
     ) -> None:
         self._relative_gap = relative_gap
         self._last_intercepts: Any = 0.0
+        self._choices = ChoiceSlopes(risk)
         scores = source if isinstance(source, ClassScores) else ClassScores(source, class_features, risk.n_classes)
         super().__init__(scores, risk, intercept=intercept, rest=rest)  # type: ignore[arg-type]
         self._leaning = np.zeros(risk.n_classes) if rest_balance is None else rest_balance
@@ -131,13 +133,16 @@ class MulticlassObjective(SmoothObjective):
     def _advance_choosing(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
     ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
-        """Without intercepts; where classes have weights of their own, without coefficients for all of them."""
+        """Without intercepts; where classes have weights of their own, without coefficients for all of them.
+
+        The scores of a are moved where they lie, and the slope of a plane holds until the next is called for.
+        """
         examples = self.source.source
         if self.source.class_features is not None or not isinstance(examples, MatrixSource):
             return super().advance(a, b, step, mu, C)
-        scores, value, chosen, offset, cut_value = self.risk.advance_choosing(a.scores, b.scores, step, mu)
-        moved = ScoredPoint(_core.mix(a.w, b.w, step), a.intercept, scores)
-        return moved, value, lambda: Cut(self.risk.combine(examples.core, chosen).ravel(), offset, cut_value)
+        value, chosen, offset, cut_value = self.risk.advance_choosing(a.scores, b.scores, step, mu)
+        moved = ScoredPoint(_core.mix(a.w, b.w, step), a.intercept, a.scores)
+        return moved, value, lambda: Cut(self._choices.slope(examples.core, chosen), offset, cut_value)
 
     def score(self, w: Array, intercept: Any) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutplane.risks.multiclass import Multiclass
+from cutplane.risks.multiclass_choices import ChoiceSlopes
 from cutplane.risks.translated import translated
 from cutplane.sources.matrix import as_source
 from cutplane.testing import check_risk
@@ -100,11 +102,12 @@ def test_value_and_ray_are_maxima_of_lines(seed: int, classes: int, rescaling: s
 
 
 @pytest.mark.parametrize("rescaling", RESCALINGS)
-def test_the_minimum_along_a_ray_of_many_examples(rescaling: str) -> None:
+@pytest.mark.parametrize("equal", [False, True])
+def test_the_minimum_along_a_ray_of_many_examples(rescaling: str, equal: bool) -> None:
     rng = np.random.default_rng(5)
-    n, classes = 60_000, 5  # enough for a part of them to tell where to look
+    n, classes = 60_001, 5  # enough for a part of them to tell where to look
     y = rng.integers(0, classes, n)
-    risk = Multiclass(y, classes, random_cost(rng, classes), rescaling=rescaling)
+    risk = Multiclass(y, classes, None if equal else random_cost(rng, classes), rescaling=rescaling)
     start = rng.normal(size=(n, classes))
     # Towards the true classes, away from them, hardly at all, and such that the part is far off: its tiles differ.
     right = start + 3.0 * np.eye(classes)[y]
@@ -128,21 +131,32 @@ def test_planes_of_chosen_classes_are_summed_up_without_their_coefficients(resca
     risk = Multiclass(y, 4, random_cost(rng, 4), rescaling=rescaling, sample_weight=weights)
     X = rng.normal(size=(300, 7)) * (rng.uniform(size=(300, 7)) < 0.5)
     start, end = rng.normal(size=(2, 300, 4))
-    cut = risk.advance(start, end, 0.3, 0.2)[2]
-    chosen = risk.advance_choosing(start, end, 0.3, 0.2)[2]
+    cuts = [risk.advance(start, end, step, 0.2)[2] for step in np.linspace(0.0, 0.3, 40)]
+    chosen = [np.where(cut.coef > 0.0, np.arange(4), 0).sum(axis=1) for cut in cuts]
+    chosen = [
+        np.where((cut.coef != 0.0).any(axis=1), c, y).astype(np.int32) for cut, c in zip(cuts, chosen, strict=True)
+    ]
+    changed = [np.count_nonzero(a != b) for a, b in pairwise(chosen)]
+    assert max(changed) > 0
+    assert max(changed) < min(np.count_nonzero(c != y) for c in chosen)  # so that slopes are made of the last ones
     for layout in (X, np.asfortranarray(X), sp.csr_matrix(X)):
-        found = risk.combine(as_source(layout).core, chosen)
-        np.testing.assert_allclose(found, X.T @ cut.coef, atol=1e-14)
+        slopes = ChoiceSlopes(risk)
+        for cut, c in zip(cuts, chosen, strict=True):
+            found = slopes.slope(as_source(layout).core, c)
+            np.testing.assert_allclose(found.reshape(7, 4), X.T @ cut.coef, atol=1e-14)
+        np.testing.assert_array_equal(risk.advance_choosing(start.copy(), end, 0.3, 0.2)[1], chosen[-1])
 
 
 @pytest.mark.parametrize("rescaling", RESCALINGS)
-def test_advance_is_a_step_a_value_and_a_cut(rescaling: str) -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 4, 25)
-    risk = Multiclass(y, 4, random_cost(rng, 4), rescaling=rescaling)
-    start, end = rng.normal(size=(2, 25, 4))
+@pytest.mark.parametrize("classes", [2, 3, 4, 7, 12])
+@pytest.mark.parametrize("equal", [False, True])
+def test_advance_is_a_step_a_value_and_a_cut(rescaling: str, classes: int, equal: bool) -> None:
+    rng = np.random.default_rng(classes)
+    y = rng.integers(0, classes, 57)
+    risk = Multiclass(y, classes, None if equal else random_cost(rng, classes), rescaling=rescaling)
+    start, end = rng.normal(size=(2, 57, classes))
     moved, value, cut = risk.advance(start, end, 0.3, 0.2)
-    np.testing.assert_allclose(moved, start + 0.3 * (end - start), rtol=1e-14)
+    np.testing.assert_allclose(moved, start + 0.3 * (end - start), rtol=1e-14, atol=1e-15)
     assert value == pytest.approx(risk.value(moved), rel=1e-14)
     expected = risk.cut(moved + 0.2 * (end - moved))
     np.testing.assert_allclose(cut.coef, expected.coef, atol=1e-16)
@@ -183,12 +197,17 @@ def test_balanced_planes_stay_below_and_lean_on_no_class(seed: int, classes: int
         assert np.vdot(coef, scores) + offset <= risk.value(scores) + 1e-12 * (1.0 + scale)
 
 
-def test_threads_do_not_matter() -> None:
+@pytest.mark.parametrize("equal", [False, True])
+def test_threads_do_not_matter(equal: bool) -> None:
     rng = np.random.default_rng(2)
     n, classes = 40_000, 6
-    y, cost = rng.integers(0, classes, n), random_cost(rng, classes)
+    y, cost = rng.integers(0, classes, n), None if equal else random_cost(rng, classes)
     start, end = rng.normal(size=(2, n, classes))
     one, two = (Multiclass(y, classes, cost, n_threads=threads) for threads in (1, 2))
+    steps = [each.advance(start, end, 0.3, 0.1) for each in (one, two)]
+    assert np.array_equal(steps[0][0], steps[1][0])
+    assert steps[0][1] == steps[1][1]
+    assert steps[0][2].value == steps[1][2].value
     assert one.value(start) == two.value(start)
     assert np.array_equal(one.cut(start).coef, two.cut(start).coef)
     assert one.ray(start, end).minimise(1.0, -0.1, 2.0) == two.ray(start, end).minimise(1.0, -0.1, 2.0)

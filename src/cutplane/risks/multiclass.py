@@ -142,18 +142,24 @@ class Multiclass(RoundedRisk):
 
     def advance(self, scores: Array, end: Array, step: float, mu: float) -> tuple[Array, float, ScoreCut]:
         """OCA's step in one sweep: the scores moved towards `end`, their risk, and the plane mu further on."""
-        moved, value, chosen, offset, cut_value = self.advance_choosing(scores, end, step, mu)
+        moved = scores.copy()
+        value, chosen, offset, cut_value = self.advance_choosing(moved, end, step, mu)
         return moved, value, ScoreCut(self._core.coefficients(chosen, self._n_threads), offset, cut_value)
 
     def advance_choosing(
         self, scores: Array, end: Array, step: float, mu: float
-    ) -> tuple[Array, float, NDArray[np.int32], float, float]:
-        """As `advance`; of the plane the class it chooses for each example, its offset and its height."""
+    ) -> tuple[float, NDArray[np.int32], float, float]:
+        """As `advance`, moving `scores` themselves; of the plane its choices of classes, its offset and its height."""
         return self._core.advance(scores, end, step, mu, self._n_threads)
 
-    def combine(self, matrix: _core.Matrix, chosen: NDArray[np.int32]) -> Array:
-        """The slope, of shape (d, n_classes), of the plane that chooses these classes."""
-        return self._core.combine(matrix, chosen, self._n_threads)
+    def change_choices(
+        self, matrix: _core.Matrix, slope: Array, before: NDArray[np.int32] | None, chosen: NDArray[np.int32]
+    ) -> None:
+        """Make the slope, of shape (d, n_classes), of a plane with some choices of classes that of one with others.
+
+        Without choices before, it is zero.
+        """
+        self._core.change_choices(matrix, before, chosen, slope, self._n_threads)
 
     def shift(self, scores: Array) -> Array:  # type: ignore[override]
         """Intercepts, one for each class, that make the risk least up to 1e-6 of the mean cost."""

@@ -57,12 +57,13 @@ class TranslatedMulticlass(Multiclass):
 
     def advance_choosing(
         self, scores: Array, end: Array, step: float, mu: float
-    ) -> tuple[Array, float, NDArray[np.int32], float, float]:
-        """As `advance`; of the plane the class it chooses for each example, its offset and its height."""
-        found = super().advance_choosing(self.base + scores, self.base + end, step, mu)
-        moved, value, chosen, offset, height = found
+    ) -> tuple[float, NDArray[np.int32], float, float]:
+        """As `advance`, moving `scores` themselves; of the plane its choices of classes, its offset and its height."""
+        moved = self.base + scores
+        value, chosen, offset, height = super().advance_choosing(moved, self.base + end, step, mu)
+        np.subtract(moved, self.base, out=scores)
         base_height = float(np.vdot(self._core.coefficients(chosen, self._n_threads), self.base))
-        return moved - self.base, value, chosen, offset + base_height, height
+        return value, chosen, offset + base_height, height
 
     def rounded_shift(self, scores: Array, h: float, **about: Any) -> Array:
         """Intercepts that make the risk rounded over h least."""
