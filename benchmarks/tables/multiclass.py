@@ -76,7 +76,8 @@ def ways(cells: list[dict]) -> str:
         if OCAM not in cell["ours"]:
             continue
         runs = [cell["ours"][name] for name in (OCAM, THREE_POINT, CPA)]
-        shown = [f"{_time(run, cell['limit'], 0.01)} ({run['iterations']})" for run in runs]
+        limit = cell.get("planes_limit", cell["limit"])
+        shown = [f"{_time(run, limit, 0.01)} ({run['iterations']})" for run in runs]
         ended = [run["gap"] > 0.01 for run in runs]
         ratio = f"{'> ' if ended[2] else ''}{runs[2]['seconds'] / runs[0]['seconds']:.1f}" if not ended[0] else ""
         rows.append([cell["data"], f"{cell['C']:g}", *shown, ratio, *_msvmocas(cell, runs[0])])
@@ -84,15 +85,48 @@ def ways(cells: list[dict]) -> str:
     return markdown_table([*header, "msvmocas / OCAM", "by LIBLINEAR", "an iteration"], rows)
 
 
-def _msvmocas(cell: dict, ours: dict) -> list[str]:
+def ratios(cells: list[dict]) -> str:
+    """OCAM beside CPA and beside msvmocas, in geometric means."""
+    own = [cell for cell in cells if OCAM in cell["ours"] and cell["ours"][OCAM]["gap"] <= 0.01]
+    if not own:
+        return ""
+    pairs = [(cell["ours"][OCAM], cell["ours"][CPA]) for cell in own]
+    without = [(ocam, cpa) for cell, (ocam, cpa) in zip(own, pairs, strict=True) if cell["data"] != "poker"]
+    ended = sum(cpa["gap"] > 0.01 for _, cpa in pairs)
+
+    def mean(of: list[tuple[dict, dict]], what: str) -> float:
+        return geometric_mean([cpa[what] / ocam[what] for ocam, cpa in of])
+
+    words = (
+        f"CPA takes at least {mean(pairs, 'seconds'):.1f} times as long as OCAM in the geometric mean over the "
+        f"{len(pairs)} cells where OCAM came to its end, {mean(without, 'seconds'):.1f} times without poker hands, and "
+        f"{mean(pairs, 'iterations'):.1f} times the iterations ({mean(without, 'iterations'):.1f}); in {ended} of them "
+        "CPA was ended and counts as long as it had."
+    )
+    beside = [_times_msvmocas(cell, cell["ours"][OCAM]) for cell in own]
+    known = [found for found in beside if found is not None and found[1] is not None]
+    if not known:
+        return words
+    means = [geometric_mean([found[k] for found in known]) for k in range(3)]
+    return (
+        f"{words} msvmocas takes {means[0]:.1f} times as long as OCAM by seconds, {means[1]:.1f} by LIBLINEAR's, and "
+        f"{means[2]:.1f} an iteration, in the geometric mean over {len(known)} cells."
+    )
+
+
+def _times_msvmocas(cell: dict, ours: dict) -> tuple[float, float | None, float] | None:
     """By seconds on its machine and ours; by LIBLINEAR's on both; by seconds an iteration."""
     known, peer = ELSEWHERE.get((cell["data"], cell["C"])), cell["liblinear"].get("0.01")
     if known is None:
-        return ["", "", ""]
+        return None
     theirs, iterations, liblinear = known
-    scaled = f"{theirs / liblinear * peer['seconds'] / ours['seconds']:.1f}" if peer else ""
-    each = theirs / iterations / (ours["seconds"] / ours["iterations"])
-    return [f"{theirs / ours['seconds']:.1f}", scaled, f"{each:.1f}"]
+    scaled = theirs / liblinear * peer["seconds"] / ours["seconds"] if peer else None
+    return theirs / ours["seconds"], scaled, theirs / iterations / (ours["seconds"] / ours["iterations"])
+
+
+def _msvmocas(cell: dict, ours: dict) -> list[str]:
+    found = _times_msvmocas(cell, ours)
+    return ["", "", ""] if found is None else ["" if value is None else f"{value:.1f}" for value in found]
 
 
 def iteration(cells: list[dict]) -> str:
@@ -121,6 +155,7 @@ def tables(result: dict) -> dict[str, str]:
         + " and ".join(f"{mean_ratio(cells, tol):.2f} times as long to {tol}" for tol in TOLERANCES)
         + "; a run that was ended counts as long as it was given.",
         "ways": ways(published),
+        "ratios": ratios(published),
         "iteration": iteration(published),
         "malware": against_liblinear([cell for cell in cells if cell["data"] == "malware-shape"]),
     }

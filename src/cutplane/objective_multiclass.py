@@ -101,9 +101,19 @@ class MulticlassObjective(SmoothObjective):
 
     def cut(self, point: ScoredPoint) -> Cut:
         """The plane that touches the (profiled) risk at the point's weights."""
-        if not self.intercept:
+        if self.intercept:
+            return self._balanced_cut(*self._closely_settled(point, self.value(point)))
+        examples = self._plain_examples
+        if examples is None:
             return super().cut(point)
-        return self._balanced_cut(*self._closely_settled(point, self.value(point)))
+        chosen, offset, value = self.risk.cut_choosing(point.scores)
+        return Cut(self._choices.slope(examples.core, chosen).copy(), offset, value)
+
+    @property
+    def _plain_examples(self) -> MatrixSource | None:
+        """The examples, where every class has weights of its own: planes then need no coefficients for all classes."""
+        examples = self.source.source
+        return examples if self.source.class_features is None and isinstance(examples, MatrixSource) else None
 
     def _closely_settled(self, point: ScoredPoint, objective: float) -> tuple[ScoredPoint, float]:
         """With intercepts as close to the best as `objective`, per C, asks for; and the width of the rounding."""
@@ -133,12 +143,9 @@ class MulticlassObjective(SmoothObjective):
     def _advance_choosing(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
     ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
-        """Without intercepts; where classes have weights of their own, without coefficients for all of them.
-
-        The scores of a are moved where they lie, and the slope of a plane holds until the next is called for.
-        """
-        examples = self.source.source
-        if self.source.class_features is not None or not isinstance(examples, MatrixSource):
+        """Without intercepts; the scores of a are moved where they lie, and a plane's slope holds until the next."""
+        examples = self._plain_examples
+        if examples is None:
             return super().advance(a, b, step, mu, C)
         value, chosen, offset, cut_value = self.risk.advance_choosing(a.scores, b.scores, step, mu)
         moved = ScoredPoint(_core.mix(a.w, b.w, step), a.intercept, a.scores)

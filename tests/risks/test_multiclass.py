@@ -161,6 +161,12 @@ def test_advance_is_a_step_a_value_and_a_cut(rescaling: str, classes: int, equal
     expected = risk.cut(moved + 0.2 * (end - moved))
     np.testing.assert_allclose(cut.coef, expected.coef, atol=1e-16)
     assert (cut.offset, cut.value) == pytest.approx((expected.offset, expected.value), rel=1e-12)
+    for each in (risk, translated(risk, start)):
+        there = each.cut(end)
+        chosen, offset, height = each.cut_choosing(end)
+        assert (offset, height) == pytest.approx((there.offset, there.value), rel=1e-12)
+        right = np.where(np.arange(classes) == y[:, None], 0.0, there.coef)
+        np.testing.assert_array_equal(chosen, np.where(right.any(axis=1), right.argmax(axis=1), y))
 
 
 @pytest.mark.parametrize("rescaling", RESCALINGS)

@@ -152,6 +152,10 @@ class Multiclass(RoundedRisk):
         """As `advance`, moving `scores` themselves; of the plane its choices of classes, its offset and its height."""
         return self._core.advance(scores, end, step, mu, self._n_threads)
 
+    def cut_choosing(self, scores: Array) -> tuple[NDArray[np.int32], float, float]:
+        """As `cut`: the plane's choices of classes, its offset and its height."""
+        return self._core.advance(scores, scores, 0.0, 0.0, self._n_threads)[1:]
+
     def change_choices(
         self, matrix: _core.Matrix, slope: Array, before: NDArray[np.int32] | None, chosen: NDArray[np.int32]
     ) -> None:

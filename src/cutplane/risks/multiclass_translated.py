@@ -62,8 +62,15 @@ class TranslatedMulticlass(Multiclass):
         moved = self.base + scores
         value, chosen, offset, height = super().advance_choosing(moved, self.base + end, step, mu)
         np.subtract(moved, self.base, out=scores)
-        base_height = float(np.vdot(self._core.coefficients(chosen, self._n_threads), self.base))
-        return value, chosen, offset + base_height, height
+        return value, chosen, offset + self._base_height(chosen), height
+
+    def cut_choosing(self, scores: Array) -> tuple[NDArray[np.int32], float, float]:
+        """As `cut`: the plane's choices of classes, its offset and its height."""
+        chosen, offset, height = super().cut_choosing(self.base + scores)
+        return chosen, offset + self._base_height(chosen), height
+
+    def _base_height(self, chosen: NDArray[np.int32]) -> float:
+        return float(np.vdot(self._core.coefficients(chosen, self._n_threads), self.base))
 
     def rounded_shift(self, scores: Array, h: float, **about: Any) -> Array:
         """Intercepts that make the risk rounded over h least."""
