@@ -131,8 +131,8 @@ struct LineSweeps {
   const double* ends;
   int n_threads;
 
-  // A sample counts as large by its scores: a few classes take as long as an example of the hinge.
-  index_t size() const { return sample.n * sample.classes / 4; }
+  // A sample counts as large by its scores: two classes take as long as an example of the hinge.
+  index_t size() const { return sample.n * sample.classes / 2; }
 
   // Several probes of an example are as much work as a sweep over several.
   static index_t weigh(index_t part) { return std::max<index_t>(1, part / 4); }
