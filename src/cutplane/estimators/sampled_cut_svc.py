@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cutplane.estimators import validation
@@ -136,18 +135,17 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         """
         self._check_settings()
         X, y = validation.check_examples(self, X, y)
-        check_classification_targets(y)
-        self.classes_, codes = validation.check_labels(y)
+        self.classes_, codes = validation.check_many_labels(y)
         outcome = self._train(self._risk(codes), X, self._make_kernel(X))
         self.intercept_ = float(self.intercept_scaling or 0.0) * float(outcome.explicit.sum())
         return self
 
-    def _risk(self, codes: NDArray[np.intp]) -> FactoredRisk:
+    def _risk(self, codes: NDArray[Any]) -> FactoredRisk:
         if len(self.classes_) == 2:
             bias = 0.0
             if self.intercept_scaling is not None:
                 bias = validation.check_positive("intercept_scaling", self.intercept_scaling)
-            return BinaryHinge(np.where(codes == 1, 1, -1).astype(np.int8), bias, validation.check_threads(self.n_jobs))
+            return BinaryHinge(validation.signs(codes == 1), bias, validation.check_threads(self.n_jobs))
         if self.intercept_scaling is not None:
             raise ValueError(
                 f"intercept_scaling={self.intercept_scaling!r} is for two classes; y has {len(self.classes_)}."

@@ -13,6 +13,8 @@ from cutplane.kernels.expansions import Array, Expansion, KernelRows, Rows
 _UNUSED_PART = 0.1
 # Rows are prepared together with all others when more than this part of all is new.
 _NEW_PART = 0.1
+# Rows without a coefficient are left out of sums when no more than this part of all has one.
+_USED_PART = 0.85
 
 
 class CutRows:
@@ -70,6 +72,10 @@ class CutRows:
     def scores(self, rows: Rows, weights: Array) -> Array:
         """The products of phi(x), for each of some rows x, with Σ weights[k]·(cut k)."""
         coef, left = self.mixture(weights), self._kernel_rows.prepare(rows)
+        used = np.flatnonzero(coef.any(axis=1))
+        if len(used) < _USED_PART * len(self):
+            part = self._kernel_rows.expansion(self.rows[used], coef[used], np.zeros(0))
+            return self._kernel_rows.products(left, part, len(rows))
         found = np.zeros((len(rows), self._columns))
         for begin, end, prepared in self._prepared():
             part = Expansion(self.rows[begin:end], coef[begin:end], np.zeros(0), prepared)

@@ -127,7 +127,7 @@ class BinaryHinge(FactoredRisk):
 
     def __init__(self, y: NDArray[np.int8], bias: float = 0.0, n_threads: int = 0) -> None:
         self._hinge = Hinge(y, n_threads=n_threads)
-        self._y = y.astype(np.float64)
+        self._y = y
         # The examples that were asked for last, mostly all of them again, and their labels.
         self._asked: tuple[Rows | None, Array] = None, np.zeros(0)
         self._bias = bias
@@ -142,7 +142,7 @@ class BinaryHinge(FactoredRisk):
         """Those on the wrong side of their margins."""
         margins = scores[:, 0] + self._bias * weights[0] if self._bias else scores[:, 0]
         if examples is not self._asked[0]:
-            self._asked = examples, self._y[examples]
+            self._asked = examples, self._y[examples].astype(np.float64)
         values = margins * self._asked[1]
         np.subtract(1.0, values, out=values)
         wrong = values > 0.0
