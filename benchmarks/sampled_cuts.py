@@ -45,6 +45,8 @@ CHAIN = [
 ]
 # The algorithms as the paper has them: without OCA's line search, and without the mean of the last minimisers.
 PAPERS = {"plain": "linear", "last": "constant"}
+# Parts whose times are compared from size to size.
+SLOPES = ("scaling", "regularisation")
 IDENTITY = ("data", "n", "way", "r", "C", "seed", "kernel", "gamma", "fold")
 TEST_LIMIT, TRAIN_LIMIT = 100_000, 50_000
 
@@ -162,18 +164,20 @@ def scaling(options: argparse.Namespace) -> list[dict]:
         seeds = 1 if options.quick else 3
         ways = [("constant", r, 1.0, seed) for r in (400, 1000) for seed in range(seeds)]
         ways += [("last", 1000, 1.0, seed) for seed in range(seeds)]
-        rows += measured(name, sizes, [*ways, ("linear", 400, 1.0, 0)], options)
+        ways += [("linear", 400, 1.0, seed) for seed in range(seeds)]
+        rows += measured(name, sizes, ways, options)
         rows += measured(name, sizes[:3], [("plain", 400, 1.0, 0)], options)
         rows += measured(name, sizes[:3] if name == "checkers" else sizes[:2], [("SMO", 0, 1.0, 0)], options)
     return rows
 
 
 def regularisation(options: argparse.Namespace) -> list[dict]:
-    """Constant-time cuts on Checkers where n and C vary apart: C here is that of the mean loss, C / n per example."""
+    """Sampled cuts on Checkers where n and C vary apart: C here is that of the mean loss, C / n per example."""
     rows = []
     for C in (1e4, 1e5, 1e6):
         for n in SIZES:
             ways = [("constant", 400, C / n, seed) for seed in range(3)]
+            ways += [("linear", 400, C / n, 0)] if C < 1e5 else []
             rows += [{**row, "total": C} for row in measured("checkers", [n], ways, options)]
     return rows
 
@@ -239,20 +243,26 @@ def chain_run(parts, params: dict, options: argparse.Namespace) -> dict:
 
 
 def merge(options: argparse.Namespace) -> None:
-    """Rows of other files into --out; a run that is there already is replaced. A part is of one machine."""
+    """Rows of other files into --out; a run that is there already is replaced.
+
+    A part with slopes is of one machine. In the others, a row from another machine says so.
+    """
     result = json.loads(options.out.read_text()) if options.out.exists() else {}
     commit = measure.machine(())["commit"]
     for path in options.merge:
         for name, part in json.loads(path.read_text()).items():
             part["machine"]["commit"] = part["machine"]["commit"] or commit
             known = result.get(name, part)
+            rows = part["rows"]
             if _measured_on(known) != _measured_on(part):
-                raise SystemExit(
-                    f"{path} has {name} of {_measured_on(part)}, {options.out} of {_measured_on(known)}; a part is "
-                    "measured on one machine, so measure all of it again, or take the old one out first."
-                )
-            rows = {tuple(row.get(key) for key in IDENTITY): row for row in (*known["rows"], *part["rows"])}
-            result[name] = {**part, "rows": list(rows.values())}
+                if name in SLOPES:
+                    raise SystemExit(
+                        f"{path} has {name} of {_measured_on(part)}, {options.out} of {_measured_on(known)}; slopes "
+                        "are of one machine, so measure all of this part again, or take the old one out first."
+                    )
+                rows = [{**row, "measured_on": f"{_measured_on(part)}, {part['machine']['date']}"} for row in rows]
+            all_rows = {tuple(row.get(key) for key in IDENTITY): row for row in (*known["rows"], *rows)}
+            result[name] = {**known, "rows": list(all_rows.values())}
     measure.write_json(options.out, result)
 
 

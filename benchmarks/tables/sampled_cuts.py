@@ -57,11 +57,22 @@ def tables(result: dict) -> dict[str, str]:
         "samples": ("samples", _samples),
         "chain": ("chain", _chain),
     }
-    found = {"machine": harness.where(result)}
+    found = {"machine": _machines(result)}
     for part, (name, make) in made.items():
         if part in result:
             found[name] = make(result[part]["rows"])
     return found
+
+
+def _machines(result: dict) -> str:
+    elsewhere = dict.fromkeys(row["measured_on"] for part in result.values() for row in part["rows"]
+                              if "measured_on" in row)  # fmt: skip
+    return harness.where(result) + (f" Rows with a *: {'; '.join(elsewhere)}." if elsewhere else "")
+
+
+def _star(rows: list[dict]) -> str:
+    """A mark of rows measured on another machine than the rest of their part."""
+    return " *" if any("measured_on" in row for row in rows) else ""
 
 
 def _groups(rows: Iterable[dict], *keys: str) -> dict[tuple, list[dict]]:
@@ -112,7 +123,7 @@ def _table1(rows: list[dict]) -> str:
         lines.append(
             [
                 data,
-                _way(way, r),
+                _way(way, r) + _star(mine),
                 _with_deviation(mine, "train_error"),
                 _with_deviation(mine, "test_error"),
                 _whole(mine) if data == "adult" else "",
@@ -141,8 +152,8 @@ def _subsets(rows: list[dict]) -> str:
         if data in smo and way != "SMO":
             beside = [f"{np.mean([row[key] for row in mine]) - smo[data][key]:+.2f}" for key in errors]
         seconds = f"{_middle(mine, 'cpu_seconds'):.1f}{_ended(mine)}"
-        lines.append([data, n, _way(way, r), *(_with_deviation(mine, key) for key in errors), *beside, seconds,
-                      _count(mine)])  # fmt: skip
+        shown = [_with_deviation(mine, key) for key in errors]
+        lines.append([data, n, _way(way, r) + _star(mine), *shown, *beside, seconds, _count(mine)])
     header = ["data", "n", "way", "train error %", "test error %", "train less SMO's", "test less SMO's"]
     return harness.markdown([*header, "processor seconds", "iterations"], lines)
 
@@ -160,8 +171,7 @@ def _scaling(rows: list[dict]) -> str:
         by_size = {n: [row for row in mine if row["n"] == n] for n in sizes}
         cells = [f"{_seconds(each, 'cpu_seconds')}{_ended(each)} ({_count(each)})" if each else ""
                  for each in by_size.values()]  # fmt: skip
-        slopes = [harness.exponent(*_line(mine, "n", key)) for key in ("cpu_seconds", "n_iter")]
-        lines.append([data, _way(way, r), *cells, *(f"{slope:.2f}" if slope == slope else "" for slope in slopes)])
+        lines.append([data, _way(way, r), *cells, *_exponents(mine)])
     head = [f"n = {n:,}" for n in sizes]
     return harness.markdown(["data", "way", *head, "exponent of seconds", "of iterations"], lines)
 
@@ -169,23 +179,27 @@ def _scaling(rows: list[dict]) -> str:
 def _regularisation(rows: list[dict]) -> str:
     sizes = sorted({row["n"] for row in rows})
     lines = []
-    for (total,), mine in _groups(rows, "total").items():
+    for (way, total), mine in _groups(rows, "way", "total").items():
         cells = [[row for row in mine if row["n"] == n] for n in sizes]
-        slopes = [harness.exponent(*_line(mine, "n", key)) for key in ("cpu_seconds", "n_iter")]
         shown = [f"{_seconds(each, 'cpu_seconds')} ({_count(each)}; {_middle(each, 'test_error'):.2f} %)"
                  if each else "" for each in cells]  # fmt: skip
-        lines.append([f"C = {total:,.0f}", *shown, *(f"{slope:.2f}" for slope in slopes)])
+        lines.append([way, f"C = {total:,.0f}", *shown, *_exponents(mine)])
     diagonal = _own_C(rows)
     if diagonal:
-        slopes = [harness.exponent(*_line(diagonal, "n", key)) for key in ("cpu_seconds", "n_iter")]
-        lines.append(["C = n, as above", *[""] * len(sizes), *(f"{slope:.2f}" for slope in slopes)])
+        lines.append(["constant", "C = n, as above", *[""] * len(sizes), *_exponents(diagonal)])
     head = [f"n = {n:,}" for n in sizes]
-    return harness.markdown(["C of the mean loss", *head, "exponent of seconds", "of iterations"], lines)
+    return harness.markdown(["cuts", "C of the mean loss", *head, "exponent of seconds", "of iterations"], lines)
+
+
+def _exponents(rows: list[dict]) -> list[str]:
+    """Those of n in seconds and in iterations."""
+    slopes = [harness.exponent(*_line(rows, "n", key)) for key in ("cpu_seconds", "n_iter")]
+    return [f"{slope:.2f}" if slope == slope else "" for slope in slopes]
 
 
 def _own_C(rows: list[dict]) -> list[dict]:
-    """Those with C = 1 per example: n for the mean loss."""
-    return [row for row in rows if abs(row["C"] - 1.0) < 1e-9]
+    """Constant-time cuts with C = 1 per example: n for the mean loss."""
+    return [row for row in rows if row["way"] == "constant" and abs(row["C"] - 1.0) < 1e-9]
 
 
 def _samples(rows: list[dict]) -> str:
@@ -193,7 +207,7 @@ def _samples(rows: list[dict]) -> str:
     for (C, way, r), mine in _groups(rows, "C", "way", "r").items():
         seconds = f"{_middle(mine, 'seconds'):.1f}{_ended(mine)}"
         errors = [_with_deviation(mine, key) for key in ("train_error", "test_error")]
-        lines.append([f"{C:g}", way, r, seconds, _count(mine), *errors])
+        lines.append([f"{C:g}", way + _star(mine), r, seconds, _count(mine), *errors])
     return harness.markdown(["C", "cuts", "r", "seconds", "iterations", "train error %", "test error %"], lines)
 
 
@@ -206,7 +220,9 @@ def _chain(rows: list[dict]) -> str:
         errors = [f"{value:.1f}" for value in (held["test_error"], test["train_error"], test["test_error"])]
         params = f"{'' if test['gamma'] is None else 'gamma = ' + format(test['gamma'], 'g') + ', '}C = {test['C']:g}"
         seconds = f"{test['seconds']:.1f}{_ended([test])}"
-        lines.append([kernel, params, *errors, f"{100 * test['gap']:.1f}", seconds, f"{test['n_iter']:,}"])
+        lines.append(
+            [kernel + _star([test]), params, *errors, f"{100 * test['gap']:.1f}", seconds, f"{test['n_iter']:,}"]
+        )
     header = ["kernel", "parameters", "error on a fifth of the training words %", "train error %", "test error %"]
     return harness.markdown([*header, "proven gap %", "seconds", "iterations"], lines)
 
@@ -223,7 +239,7 @@ def figures(result: dict) -> dict[str, Figure]:
     if "samples" in result:
         found["r"] = draw(_sample_panels(result["samples"]["rows"]), columns=2)
     if "regularisation" in result:
-        rows = result["regularisation"]["rows"]
+        rows = [row for row in result["regularisation"]["rows"] if row["way"] == "constant"]
         lines = {f"C = {total:,.0f}": mine for (total,), mine in _groups(rows, "total").items()} | {
             "C = n": _own_C(rows)
         }
