@@ -74,6 +74,8 @@ def test_a_precomputed_kernel():
         ({"kernel": "cosine"}, "kernel='cosine' must be one of"),
         ({"algorithm": "fast"}, "algorithm='fast' must be one of"),
         ({"epsilon": 0.0}, "epsilon=0.0 must be"),
+        ({"stabilised": "no"}, "stabilised='no' must be True or False"),
+        ({"memory": 100}, r"memory=100 bytes do not hold the products of one cut with \d+ rows, which take"),
     ],
 )
 def test_bad_parameters_are_one_sentence(params, words):

@@ -40,6 +40,7 @@ class SampledCutEstimator(Savable, BaseEstimator):
         validation.check_positive("C", self.C)
         validation.check_positive("epsilon", self.epsilon)
         validation.check_choice("algorithm", self.algorithm, ALGORITHMS)
+        validation.check_flag("stabilised", self.stabilised)
         validation.check_count("max_iter", self.max_iter)
         validation.check_threads(self.n_jobs)
         validation.check_seed(self.random_state)

@@ -112,6 +112,13 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     return str(value)
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r} must be True or False.")
+    return bool(value)
+
+
 def check_threads(n_jobs: Any) -> int:
     """n_jobs as the core takes it: 0 leaves it to OpenMP."""
     if n_jobs is None:

@@ -32,9 +32,14 @@ class WholeSampleCuts(CutFinder):
         super().__init__(risk, rows)
         self._everyone = np.arange(risk.examples, dtype=np.int64)
         self._of_rows = risk.rows(self._everyone)
+        self._most = memory // (4 * len(self._of_rows) * risk.columns)
+        if self._most < 1:
+            raise ValueError(
+                f"memory={memory} bytes do not hold the products of one cut with {len(self._of_rows):,} rows, which "
+                f"take {4 * len(self._of_rows) * risk.columns:,}; algorithm='constant' needs none of them."
+            )
         self._all = rows.everything
         self._stored: list[Any] = []
-        self._most = memory // (4 * len(self._of_rows) * risk.columns)
         self._stabilised = stabilised
         self._best: tuple[Array, Array, float, float] | None = None
         self._best_coef = np.zeros((len(self._of_rows), risk.columns))
