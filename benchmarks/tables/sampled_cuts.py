@@ -238,8 +238,8 @@ def figures(result: dict) -> dict[str, Figure]:
         found["n"] = draw(_size_panels(result["scaling"]["rows"]), columns=3)
     if "samples" in result:
         found["r"] = draw(_sample_panels(result["samples"]["rows"]), columns=2)
-    if "regularisation" in result:
-        rows = [row for row in result["regularisation"]["rows"] if row["way"] == "constant"]
+    rows = [row for row in result.get("regularisation", {"rows": []})["rows"] if row["way"] == "constant"]
+    if rows:
         lines = {f"C = {total:,.0f}": mine for (total,), mine in _groups(rows, "total").items()} | {
             "C = n": _own_C(rows)
         }
