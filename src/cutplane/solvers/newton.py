@@ -26,8 +26,9 @@ from cutplane.solvers.rounded import Evaluation, evaluate, next_width
 _NARROWING = 0.25
 # Scores are not known more finely, relative to the first width.
 _LEAST_WIDTH = 2.5e-13
-# A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves.
-_START_ERROR = 0.07
+# A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves; less where nearly all is
+# left, which is no measure of how far the weights are off.
+_START_ERROR, _START_ERROR_IF_FAR, _FAR = 0.15, 0.07, 0.5
 # Examples within this many widths of their kinks are near; the others are replaced by their tangents if these are
 # the greater part (kinks are within half a width, so the near are about 2 * _REACH times as many).
 _REACH = 3.0
@@ -99,8 +100,9 @@ def narrowed_start(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | No
     if point is None:
         return None
     h, gap = objective.first_width, ledger.upper - ledger.lower
+    allowed = gap * (_START_ERROR_IF_FAR if gap > _FAR * ledger.upper else _START_ERROR)
     least = 2.5e-7 * h
-    while h > least and ledger.C * objective.rounding_error(point, h) > _START_ERROR * gap:
+    while h > least and ledger.C * objective.rounding_error(point, h) > allowed:
         h *= 0.5
     return Start(point.w, point.intercept, h)
 
