@@ -273,9 +273,9 @@ def main() -> None:
             measure.write_json(options.out, result)
         print(text(result))
         return
-    kept = json.loads(options.out.read_text())["cells"] if options.out.exists() else []
     machine = measure.machine(("cutplane", "numpy", "scipy", "scikit-learn", "liblinear-official"))
-    result = {"machine": machine, "threads": options.threads, "cells": kept}
+    result = json.loads(options.out.read_text()) if options.out.exists() else {"machine": machine, "cells": []}
+    result |= {"planes_machine" if options.only_ways else "machine": machine, "threads": options.threads}
     if options.peers and find_spec("liblinear") is None:
         print("LIBLINEAR is missing: pip install liblinear-official. Ours alone.")
         options.peers = False
