@@ -82,6 +82,7 @@ def test_ctrl_c_saves_the_model_with_its_gap(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=theirs,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell may have begun with it ignored
     )
     os.close(theirs)
     # The progress on the terminal tells that training has begun.
