@@ -155,10 +155,10 @@ void bind_hinge(nb::module_& m) {
            "or 1 if None")
       .def("ray_minimum", &Hinge::ray_minimum, "scores"_a, "other"_a.none(), "towards"_a,
            "quadratic"_a, "linear"_a, "C"_a, "start"_a = 0.0, "n_threads"_a = 0)
-      .def("advance", &Hinge::advance, "scores"_a, "end"_a, "step"_a, "mu"_a, "n_threads"_a = 0,
-           "in place: scores are moved, end becomes the coefficients of the cut; (value of the "
-           "moved "
-           "scores, offset and value of the cut)");
+      .def(
+          "advance", &Hinge::advance, "scores"_a, "end"_a, "step"_a, "mu"_a, "n_threads"_a = 0,
+          "scores are moved, end becomes the coefficients of the cut; (value, the cut's offset and "
+          "value)");
 }
 
 }  // namespace cutplane::bind

@@ -99,37 +99,33 @@ CUTPLANE_MULTIVERSION void extrapolated_block(E e, double h, double reach, doubl
       });
 }
 
-// Writes where it reads, so that its arrays are not among those of Examples, which no one else
-// points to.
-template <bool kWeighted>
-CUTPLANE_MULTIVERSION Sums<3> advance_block(const HingeSample& sample, double* s, double* other,
-                                            double step, double mu, index_t begin, index_t end) {
+// Writes where it reads: not by the pointers of Examples, which no one else points to.
+template <class E>
+CUTPLANE_MULTIVERSION Sums<3> advance_block(E e, double* s, double* other, double step, double mu,
+                                            index_t begin, index_t end) {
   Sums<3> total{};
-  double labels[hinge::kChunk];
-  for (index_t start = begin; start < end; start += hinge::kChunk) {
-    const index_t count = std::min(hinge::kChunk, end - start);
-    for (index_t k = 0; k < count; ++k) labels[k] = static_cast<double>(sample.y[start + k]);
-    double* here = s + start;
-    double* there = other + start;
-    const double* c = kWeighted ? sample.c + start : nullptr;
-    double value = 0, cut_value = 0, offset = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double* here = s + (at.y - e.y);
+        double* there = other + (at.y - e.y);
+        double value = 0, cut_value = 0, offset = 0;
 #pragma omp simd reduction(+ : value, cut_value, offset)
-    for (index_t k = 0; k < count; ++k) {
-      const double weight = kWeighted ? c[k] : sample.each;
-      const double next = here[k] + step * (there[k] - here[k]);
-      const double loss = 1.0 - labels[k] * next;
-      const double z = 1.0 - labels[k] * (next + mu * (there[k] - next));
-      const double active = z >= 0.0 ? weight : 0.0;
-      here[k] = next;
-      there[k] = -labels[k] * active;
-      value += weight * (loss > 0.0 ? loss : 0.0);
-      cut_value += active * z;
-      offset += active;
-    }
-    total[0] += value;
-    total[1] += cut_value;
-    total[2] += offset;
-  }
+        for (index_t k = 0; k < count; ++k) {
+          const double c = at.weight(k);
+          const double next = here[k] + step * (there[k] - here[k]);
+          const double loss = 1.0 - labels[k] * next;
+          const double z = 1.0 - labels[k] * (next + mu * (there[k] - next));
+          const double active = z >= 0.0 ? c : 0.0;
+          here[k] = next;
+          there[k] = -labels[k] * active;
+          value += c * (loss > 0.0 ? loss : 0.0);
+          cut_value += active * z;
+          offset += active;
+        }
+        total[0] += value;
+        total[1] += cut_value;
+        total[2] += offset;
+      });
   return total;
 }
 
@@ -247,11 +243,12 @@ void hinge_kinks(const HingeSample& sample, const double* s, double h,
 
 HingeAdvance hinge_advance(const HingeSample& sample, double* s, double* end, double step,
                            double mu, int n_threads) {
-  const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t stop) {
-    return sample.c ? advance_block<true>(sample, s, end, step, mu, begin, stop)
-                    : advance_block<false>(sample, s, end, step, mu, begin, stop);
+  return with_examples(sample, s, [&](auto e) -> HingeAdvance {
+    const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t stop) {
+      return advance_block(e, s, end, step, mu, begin, stop);
+    });
+    return {sums[0], {sums[1], sums[2]}};
   });
-  return {sums[0], {sums[1], sums[2]}};
 }
 
 }  // namespace cutplane

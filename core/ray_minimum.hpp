@@ -30,7 +30,8 @@ inline void narrow_by_buckets(std::vector<Breakpoint>& points, double q, double&
     const double per_width = kBuckets / (hi - lo);
     if (!std::isfinite(per_width) || per_width == 0.0) return;
     const auto bucket = [=](double t) {
-      return static_cast<int>(std::clamp((t - lo) * per_width, 0.0, kBuckets - 1.0));
+      const double place = (t - lo) * per_width;
+      return place > 0.0 ? static_cast<int>(std::min(place, kBuckets - 1.0)) : 0;  // also for NaN
     };
     std::array<double, kBuckets> jumps{};
     for (const Breakpoint& point : points) jumps[bucket(point.t)] += point.jump;

@@ -131,7 +131,7 @@ def test_planes_of_chosen_classes_are_summed_up_without_their_coefficients(resca
     risk = Multiclass(y, 4, random_cost(rng, 4), rescaling=rescaling, sample_weight=weights)
     X = rng.normal(size=(300, 7)) * (rng.uniform(size=(300, 7)) < 0.5)
     start, end = rng.normal(size=(2, 300, 4))
-    cuts = [risk.advance(start, end, step, 0.2)[2] for step in np.linspace(0.0, 0.3, 40)]
+    cuts = [risk.advance(start.copy(), end, step, 0.2)[2] for step in np.linspace(0.0, 0.3, 40)]
     chosen = [np.where(cut.coef > 0.0, np.arange(4), 0).sum(axis=1) for cut in cuts]
     chosen = [
         np.where((cut.coef != 0.0).any(axis=1), c, y).astype(np.int32) for cut, c in zip(cuts, chosen, strict=True)
@@ -155,7 +155,7 @@ def test_advance_is_a_step_a_value_and_a_cut(rescaling: str, classes: int, equal
     y = rng.integers(0, classes, 57)
     risk = Multiclass(y, classes, None if equal else random_cost(rng, classes), rescaling=rescaling)
     start, end = rng.normal(size=(2, 57, classes))
-    moved, value, cut = risk.advance(start, end, 0.3, 0.2)
+    moved, value, cut = risk.advance(start.copy(), end, 0.3, 0.2)
     np.testing.assert_allclose(moved, start + 0.3 * (end - start), rtol=1e-14, atol=1e-15)
     assert value == pytest.approx(risk.value(moved), rel=1e-14)
     expected = risk.cut(moved + 0.2 * (end - moved))
@@ -210,7 +210,7 @@ def test_threads_do_not_matter(equal: bool) -> None:
     y, cost = rng.integers(0, classes, n), None if equal else random_cost(rng, classes)
     start, end = rng.normal(size=(2, n, classes))
     one, two = (Multiclass(y, classes, cost, n_threads=threads) for threads in (1, 2))
-    steps = [each.advance(start, end, 0.3, 0.1) for each in (one, two)]
+    steps = [each.advance(start.copy(), end, 0.3, 0.1) for each in (one, two)]
     assert np.array_equal(steps[0][0], steps[1][0])
     assert steps[0][1] == steps[1][1]
     assert steps[0][2].value == steps[1][2].value

@@ -141,10 +141,9 @@ class Multiclass(RoundedRisk):
         return MulticlassRay(self._core, start, end, self._n_threads)
 
     def advance(self, scores: Array, end: Array, step: float, mu: float) -> tuple[Array, float, ScoreCut]:
-        """OCA's step in one sweep: the scores moved towards `end`, their risk, and the plane mu further on."""
-        moved = scores.copy()
-        value, chosen, offset, cut_value = self.advance_choosing(moved, end, step, mu)
-        return moved, value, ScoreCut(self._core.coefficients(chosen, self._n_threads), offset, cut_value)
+        """OCA's step in one sweep, in place: the scores moved, their risk, and the plane mu further on."""
+        value, chosen, offset, cut_value = self.advance_choosing(scores, end, step, mu)
+        return scores, value, ScoreCut(self._core.coefficients(chosen, self._n_threads), offset, cut_value)
 
     def advance_choosing(
         self, scores: Array, end: Array, step: float, mu: float

@@ -111,9 +111,11 @@ class DualAscent:
         due = 1 if ascent.first_gap <= ledger.allowed_fraction else _FIRST_CERTIFICATE
         while True:
             with ledger.phase("epochs"):
-                while epochs < due or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains)):
-                    if self._hopeless(epochs, ascent):
-                        break
+                while epochs < due or (
+                    epochs < _FIRST_EPOCHS
+                    and not self._hopeless(epochs, ascent)
+                    and self._far_off(ledger, ascent, gains)
+                ):
                     ascent.epoch()
                     epochs += 1
                     gains.append(ascent.last_gain)
