@@ -72,6 +72,14 @@ void bind_dual_ascent(nb::module_& m) {
             self.ascent->unshrink(scores.data());
           },
           "scores"_a)
+      .def(
+          "shrink",
+          [](PyDualAscent& self, Vector<const double> scores, double distance) {
+            if (scores.shape(0) != static_cast<std::size_t>(self.matrix->rows()))
+              throw std::invalid_argument("one score per example is needed");
+            self.ascent->shrink(scores.data(), distance);
+          },
+          "scores"_a, "distance"_a)
       .def("extrapolate",
            [](PyDualAscent& self) {
              nb::gil_scoped_release release;

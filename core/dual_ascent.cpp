@@ -49,6 +49,21 @@ void DualAscent::unshrink(const double* scores) {
   }
 }
 
+void DualAscent::shrink(const double* scores, double distance) {
+  unshrink();
+  for (index_t s = 0; s < state_.active;) {
+    const std::int32_t e = state_.order[s];
+    const double gradient = state_.y[e] * scores[e] - 1.0;
+    const double upper = state_.upper ? state_.upper[e] : state_.upper_all;
+    const bool settled = (gradient > distance && state_.alpha[e] == 0.0) ||
+                         (gradient < -distance && state_.alpha[e] == upper);
+    if (settled)
+      std::swap(state_.order[s], state_.order[--state_.active]);
+    else
+      ++s;
+  }
+}
+
 void DualAscent::start(double fraction, const double* all) {
   double balance = 0;
   for (std::size_t i = 0; i < state_.alpha.size(); ++i) {

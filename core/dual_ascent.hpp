@@ -56,6 +56,9 @@ class DualAscent {
   // aside too early.
   void unshrink();
   void unshrink(const double* scores);
+  // Only the examples rest that are at a bound and, by the scores at v, at least so far from where
+  // they would leave it.
+  void shrink(const double* scores, double distance);
 
   // Go on in the direction of all epochs since the last call, as far as the dual value rises.
   void extrapolate();

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from cutplane.objective import Objective, ScoredPoint, SmoothObjective
 from cutplane.risks.hinge import Hinge
@@ -159,7 +159,7 @@ def test_tangents_stand_in_for_far_examples(intercept: bool, weighted: bool) -> 
     rng = np.random.default_rng(3)
     h, radius = 0.2, 0.6
     point = objective.balance(objective.score(rng.normal(size=4), 0.0), h)
-    near = objective.near(point, objective.smoothed(point, h), h, radius)
+    near = objective.near(point, objective.smoothed(point, h), h, objective.near_rows(point, radius))
     assert 0 < near.examples < objective.examples
     largest = np.abs(objective.source.scores(np.eye(4))).sum(axis=1).max()
     moves = [np.zeros(4), *((radius - h) / largest * rng.uniform(-1, 1, size=(5, 4)))]
@@ -275,6 +275,49 @@ def test_gain_of_an_epoch_is_what_the_dual_value_rises_by(weighted: bool) -> Non
         assert ascent.last_gain > 0.0
         assert_allclose(ascent.estimate - before, ascent.last_gain, rtol=1e-6, atol=1e-12)
         before = ascent.estimate
+
+
+def test_examples_met_on_the_way() -> None:
+    """`crossed` are those on the other side of their kinks; with them, `near` is exact where it was not."""
+    objective = make(0, 300, intercept=False, weighted=True)
+    rng = np.random.default_rng(3)
+    h = 0.05
+    point, direction = (objective.score(rng.normal(size=4), 0.0) for _ in range(2))
+    before, after = (objective.risk.y * scores < 1.0 for scores in (point.scores, point.scores + direction.scores))
+    crossed = objective.crossed(point, direction)
+    assert_array_equal(crossed, np.flatnonzero(before != after))
+    rows = objective.near_rows(point, 3.0 * h)
+    assert len(np.setdiff1d(crossed, rows)) > 0
+    there = point.w + direction.w
+    whole = objective.smoothed(objective.score(there, 0.0), h)
+    near = objective.near(point, objective.smoothed(point, h), h, rows)
+    assert near.smoothed(near.score(there, 0.0), h).value < whole.value - 1e-3
+    # Those that end on a kink bend, too.
+    ends = objective.near_rows(objective.score(there, 0.0), 0.5 * h)
+    every = np.unique(np.concatenate([rows, crossed, ends]))
+    near = objective.near(point, objective.smoothed(point, h), h, every)
+    assert near.examples < objective.examples
+    assert near.smoothed(near.score(there, 0.0), h).value == pytest.approx(whole.value, abs=1e-12)
+
+
+@intercepts
+def test_ascent_goes_on_under_lower_bounds(intercept: bool) -> None:
+    """Variables above their new bounds are cut off, the others stay; only examples at bounds rest."""
+    objective = make(0, 100, intercept=intercept, weighted=True)
+    first = objective.dual_ascent(C, seed=0)
+    for _ in range(200):
+        first.epoch()
+    resumed = objective.dual_ascent(0.3 * C, seed=0)
+    resumed.resume(first.duals)
+    assert_allclose(resumed.duals.fractions, np.minimum(first.duals.fractions / 0.3, 1.0), atol=1e-12)
+    free = np.count_nonzero((resumed.duals.fractions > 0.0) & (resumed.duals.fractions < 1.0))
+    assert free <= resumed._ascent.active < objective.examples
+    cold = objective.dual_ascent(0.3 * C, seed=0)
+    for _ in range(300):
+        cold.epoch()
+        resumed.epoch()
+        resumed.revive(objective.score(*resumed.weights))
+    assert resumed.estimate == pytest.approx(cold.estimate, rel=1e-3 if intercept else 1e-6)
 
 
 @intercepts

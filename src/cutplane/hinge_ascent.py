@@ -17,6 +17,8 @@ from cutplane.sources.matrix import MatrixSource
 _LARGEST_SQUARE = 1e150
 # Of its bound: what a dual variable at the bound is, but for rounding.
 _AT_BOUND = 1.0 - 1e-12
+# Examples at a bound rest at first where their margins are at least so far from what would let them leave it.
+_FAR_FROM_LEAVING = 0.1
 
 
 class HingeAscent:
@@ -55,21 +57,33 @@ class HingeAscent:
             self._ascent.start(fraction, -self._C * plane.slope)
 
     def resume(self, duals: Duals) -> bool:
-        """Go on from the end of another ascent; the variables at their bounds move towards the new ones together."""
+        """Go on from the end of another ascent."""
         bounds = self._C * (self._risk.each if self._risk.weights is None else self._risk.weights)
+        if self._C < duals.C:
+            self._resume_below(duals, bounds)
+        else:
+            self._resume_above(duals, bounds)
+        return True
+
+    def _resume_below(self, duals: Duals, bounds: Any) -> None:
+        """Under lower bounds: variables above them are cut off, the others stay."""
+        alpha = duals.fractions * (duals.C / self._C) * bounds
+        above = np.maximum(alpha - bounds, 0.0)
+        w = duals.w - self._source.combine(above * self._risk.y)
+        self._ascent.resume(np.minimum(alpha, bounds), w, duals.intercept)
+        self._ascent.shrink(self._source.scores(w) + duals.intercept, _FAR_FROM_LEAVING)
+
+    def _resume_above(self, duals: Duals, bounds: Any) -> None:
+        """Under higher bounds: the variables at their bounds move towards the new ones together."""
         settled = duals.fractions >= _AT_BOUND
-        # Under lower bounds they keep their fractions.
-        scale = min(duals.C / self._C, 1.0)
-        alpha = scale * duals.fractions * bounds
-        v = min(self._C / duals.C, 1.0) * duals.w
+        alpha = duals.C / self._C * duals.fractions * bounds
         change = np.where(settled, bounds - alpha, 0.0)
         towards = self._source.combine(change * self._risk.y)
         curvature = float(towards @ towards)
-        gain = float(change.sum()) - float(v @ towards)
+        gain = float(change.sum()) - float(duals.w @ towards)
         step = 1.0 if gain >= curvature else max(gain, 0.0) / curvature  # the dual value is a parabola along it
         alpha = np.where(settled, bounds, alpha) if step == 1.0 else np.minimum(alpha + step * change, bounds)
-        self._ascent.resume(alpha, v + step * towards, duals.intercept)
-        return True
+        self._ascent.resume(alpha, duals.w + step * towards, duals.intercept)
 
     @property
     def duals(self) -> Duals:

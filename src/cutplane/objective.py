@@ -236,6 +236,11 @@ class SmoothObjective(Objective):
         shift = _balancing_shift(self.risk, point.scores, h, self._rest_balance)
         return ScoredPoint(point.w, point.intercept + shift, point.scores + shift)
 
+    @property
+    def keeps_duals(self) -> bool:
+        """Whether dual ascent can go on from where it ended for another C."""
+        return isinstance(self.source, MatrixSource) and isinstance(self.risk, Hinge) and self._rest is None
+
     def dual_ascent(self, C: float, seed: int) -> HingeAscent | None:
         """Dual coordinate ascent on this objective; None where the examples cannot be visited one by one."""
         if not isinstance(self.source, MatrixSource) or not isinstance(self.risk, Hinge) or self._rest is not None:
@@ -247,17 +252,27 @@ class SmoothObjective(Objective):
         scale = self.examples / len(rows)
         return SmoothObjective(self.source.take(rows), self.risk.take(rows, scale=scale), intercept=self.intercept)
 
-    def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, radius: float) -> SmoothObjective:
-        """The objective with every example further than `radius` from its kink replaced by its tangent.
+    def near_rows(self, point: ScoredPoint, radius: float) -> Rows:
+        """The examples within `radius` of their kinks."""
+        return self.risk.kinks(point.scores, 2.0 * radius)[0]
 
-        `whole` is the plane of the objective rounded over h at the point, h at most 2·radius.
+    def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, rows: Rows) -> SmoothObjective:
+        """The objective with every example but `rows` replaced by its tangent.
+
+        `whole` is the plane of the objective rounded over h at the point; all within h / 2 of their kinks are among
+        the rows.
         """
-        rows, _ = self.risk.kinks(point.scores, 2.0 * radius)
         source, risk = self.source.take(rows), self.risk.take(rows)
         part = risk.smoothed(point.scores[rows], h)
         rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
         # The whole is balanced: what the near examples lack, the far ones have.
         return SmoothObjective(source, risk, intercept=self.intercept, rest=rest, rest_balance=-float(part.coef.sum()))
+
+    def crossed(self, point: ScoredPoint, direction: ScoredPoint) -> Rows:
+        """The examples whose tangents at the point do not hold at point + direction."""
+        before, after = self.risk.cut(point.scores)[0], self.risk.cut(point.scores + direction.scores)[0]
+        differ = before != after
+        return np.flatnonzero(differ if differ.ndim == 1 else differ.any(axis=1))
 
     def most_near_hinges(self, work: float) -> int:
         """How many examples `near_hinges` may take if each of its systems is to cost `work`; 0 where it cannot be."""

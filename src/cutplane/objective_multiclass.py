@@ -212,9 +212,8 @@ class MulticlassObjective(SmoothObjective):
             self.source.take(rows), part, intercept=self.intercept, relative_gap=self._relative_gap
         )
 
-    def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, radius: float) -> MulticlassObjective:
-        """The objective with every example further than `radius` from its kinks replaced by its tangent."""
-        rows, _ = self.risk.kinks(point.scores, 2.0 * radius)
+    def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, rows: Rows) -> MulticlassObjective:
+        """The objective with every example but `rows` replaced by its tangent."""
         source, risk = self.source.take(rows), self.risk.take(rows)
         part = risk.smoothed(point.scores[rows], h)
         rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)

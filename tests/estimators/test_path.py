@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 
 import cutplane
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
+from cutplane.estimators import c_path
 from cutplane.solvers.path import follow
 
 RNG = np.random.default_rng(3)
@@ -57,7 +58,28 @@ def test_a_path_needs_fewer_iterations_than_its_models_alone():
     assert sum(model.n_iter_ for model in path) < 0.7 * sum(model.n_iter_ for model in alone)
 
 
-def test_planes_are_handed_on_in_the_order_of_C():
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("weights", [None, np.linspace(0.2, 2.0, 60)])
+def test_a_path_on_wide_data_falls_and_is_certified(fit_intercept, weights, monkeypatch):
+    """With more features than examples dual variables are handed on from the largest C."""
+    rng = np.random.default_rng(0)
+    wide, labels = rng.normal(size=(60, 90)), rng.integers(0, 2, 60)
+    orders = []
+    follow_on = c_path.follow
+    monkeypatch.setattr(c_path, "follow", lambda *a, falling: orders.append(falling) or follow_on(*a, falling=falling))
+    grid = np.logspace(-4, 2, 7)
+    for model in LinearSVC(fit_intercept=fit_intercept, tol=1e-5).path(wide, labels, grid, weights):
+        alone = LinearSVC(model.C, fit_intercept=fit_intercept, tol=1e-7).fit(wide, labels, weights)
+        assert model.gap_ <= 1e-5
+        assert model.objective_ == pytest.approx(alone.objective_, rel=1.1e-5)
+    LinearSVC(method="oca").path(wide, labels, [0.1])
+    LinearSVC(loss="squared_hinge").path(wide, labels, [0.1])
+    LinearSVC().path(X, Y, [0.1])
+    assert orders == [True, False, False, False]
+
+
+@pytest.mark.parametrize("falling", [False, True])
+def test_planes_are_handed_on_in_the_order_of_C(falling):
     seen = []
 
     class Fake:
@@ -67,11 +89,12 @@ def test_planes_are_handed_on_in_the_order_of_C():
         seen.append((C, warm))
         return Fake()
 
-    results = follow([3.0, 1.0, 2.0, 1.0], train)
-    assert [C for C, _ in seen] == [1.0, 2.0, 3.0]
+    results = follow([3.0, 1.0, 2.0, 1.0], train, falling=falling)
+    assert [C for C, _ in seen] == ([3.0, 2.0, 1.0] if falling else [1.0, 2.0, 3.0])
     assert seen[0][1] is None
-    assert seen[1][1] is results[1] is results[3]
+    assert seen[1][1] is results[0 if falling else 1]
     assert seen[2][1] is results[2]
+    assert results[1] is results[3]
 
 
 def test_an_interrupted_path_ends():

@@ -10,7 +10,9 @@ from sklearn.base import clone
 from cutplane.estimators import validation
 from cutplane.estimators.linear_model import LinearModel, Prepared, total_weight
 from cutplane.estimators.training import Training, warn_unless_proven
+from cutplane.objective import ScoredPoint
 from cutplane.risks.base import Rows
+from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.path import follow
 from cutplane.solvers.result import Result
 from cutplane.sources import Source
@@ -66,13 +68,28 @@ def path_results(
         objective, settings = model._problem(source, risk, training, index, len(prepared.problems))
         settings = settings.for_risk(total_weight(risk, source.shape[0], part), model.on_step)
 
-        def train(C: float, warm: Result | None, objective: Any = objective, settings: Training = settings) -> Result:
-            result = settings.with_C(C * settings.C / training.C).run(objective, warm)
-            warn_unless_proven(result, type(model).__name__)
-            return result
-
-        results.append([model._with_threshold(each, objective, risk, source) for each in follow(grid, train)])
+        run = _PathRun(objective, settings, settings.C / training.C, type(model).__name__)
+        found = follow(grid, run.train, falling=settings.falls(objective))
+        results.append([model._with_threshold(each, objective, risk, source) for each in found])
     return results
+
+
+class _PathRun:
+    """The runs along a grid of C, each of which knows where the last two ended."""
+
+    def __init__(self, objective: Any, settings: Training, scale: float, name: str) -> None:
+        self._objective, self._settings, self._scale, self._name = objective, settings, scale, name
+        self._reached: list[ScoredPoint] = []
+
+    def train(self, C: float, warm: Result | None) -> Result:
+        books: list[Ledger] = []
+        settings = self._settings.with_C(C * self._scale)
+        result = settings.run(self._objective, warm, books.append, self._reached)
+        end = books[0].incumbent
+        # Cutting planes keep no scores.
+        self._reached = [*self._reached[-1:], end] if isinstance(end, ScoredPoint) else []
+        warn_unless_proven(result, self._name)
+        return result
 
 
 def _fitted_model(pattern: Any, C: float, results: list[Result]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.bounded_bundle import BoundedBundle, BoundedLineSearch
 from cutplane.solvers.bundle import Bundle, plane_storage
 from cutplane.solvers.cutting_plane import CuttingPlane
+from cutplane.solvers.dual_ascent import is_wide
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
 from cutplane.solvers.newton import SmoothedNewton, narrowed_start
@@ -29,6 +30,8 @@ METHODS = ("auto", "newton", "oca", "cpa")
 LINE_SEARCHES = ("exact", "three-point")
 # More features than this make Newton's systems on pairs expensive.
 _FEW_FEATURES = 2500
+# What is left to gain along a path of C, relative to what going on in the direction of the last two models gains.
+_FORESEEN = 3.0
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,26 @@ class Training:
         """The same settings for a mean risk: C per example times the weight of all."""
         return replace(self, C=self.C * total_weight, on_step=on_step)
 
-    def run(self, objective: Any, warm: Result | None = None, watch: Callable[[Ledger], None] | None = None) -> Result:
-        """Train; after Ctrl-C, what was reached until then. `watch` is handed the books before the first step."""
+    def run(
+        self,
+        objective: Any,
+        warm: Result | None = None,
+        watch: Callable[[Ledger], None] | None = None,
+        reached: Sequence[Any] = (),
+    ) -> Result:
+        """Train; after Ctrl-C, what was reached until then.
+
+        Parameters
+        ----------
+        objective : Objective
+        warm : Result, optional
+            To go on from.
+        watch : callable, optional
+            Handed the books before the first step.
+        reached : sequence of points of the objective
+            Where earlier runs ended, the last of them `warm`: nothing of it is computed again, and from two of them it
+            is foreseen where this run will end.
+        """
         if self.method == "newton" and not isinstance(objective, (SmoothObjective, PairObjective)):
             raise ValueError(
                 f"method='newton' needs a loss that is smooth or can round its kinks, which "
@@ -62,9 +83,11 @@ class Training:
         if self.method == "newton" and self.bounds is not None:
             raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")
         with one_blas_thread():
-            return self._run(objective, warm, watch)
+            return self._run(objective, warm, watch, reached)
 
-    def _run(self, objective: Any, warm: Result | None, watch: Callable[[Ledger], None] | None) -> Result:
+    def _run(
+        self, objective: Any, warm: Result | None, watch: Callable[[Ledger], None] | None, reached: Sequence[Any]
+    ) -> Result:
         bundle = self._new_bundle(objective) if warm is None else warm.bundle.copy()
         ledger = Ledger(self.C, bundle, self.stopping, self.on_step)
         if warm is not None:
@@ -72,7 +95,7 @@ class Training:
         if watch is not None:
             watch(ledger)
         try:
-            reason = None if warm is None else self._resume(objective, ledger, warm)
+            reason = None if warm is None else self._resume(objective, ledger, warm, reached)
             if reason is None:
                 reason = self._solve(objective, ledger, resumed=warm is not None)
         except KeyboardInterrupt:
@@ -88,18 +111,31 @@ class Training:
         storage = plane_storage(objective.dimension, self.stopping.relative_gap)
         return Bundle(objective.dimension, **about, **storage)
 
-    def _resume(self, objective: Any, ledger: Ledger, warm: Result) -> StopReason | None:
+    def falls(self, objective: Any) -> bool:
+        """Whether a path of C is followed from the largest: where dual ascent does the work and goes on."""
+        ascends = self.method == "auto" and self.bounds is None and isinstance(objective, SmoothObjective)
+        return ascends and objective.keeps_duals and is_wide(objective)
+
+    def _resume(self, objective: Any, ledger: Ledger, warm: Result, reached: Sequence[Any]) -> StopReason | None:
         """Planes and incumbent of an earlier run may prove the gap at once: planes do not depend on C."""
-        point = objective.at(warm.w)
+        point = reached[-1] if reached else objective.at(warm.w)
         ledger.offer(point, objective.value(point))
         ledger.prove(ledger.bundle.solve(self.C).lower)
         if self.bounds is None and not ledger.proven:
             # The same direction at its best length: no pass over the data.
-            origin = objective.at(np.zeros_like(point.w))
-            step = ExactLineSearch().step(objective, origin, point, self.C)
-            scaled = objective.settle(objective.mix(origin, point, step))
-            ledger.offer(scaled, objective.value(scaled))
+            self._look_towards(objective, ledger, objective.at(np.zeros_like(point.w)), point)
+            if len(reached) > 1:
+                before = ledger.upper
+                self._look_towards(objective, ledger, point, objective.mix(reached[-2], point, 2.0))
+                if ledger.upper < before:
+                    ledger.foreseen_error = _FORESEEN * (before - ledger.upper)
         return ledger.close_iteration(0.0)
+
+    def _look_towards(self, objective: Any, ledger: Ledger, base: Any, point: Any) -> None:
+        """Offer the best point on the way: no pass over the data."""
+        step = ExactLineSearch().step(objective, base, point, self.C)
+        found = objective.settle(objective.mix(base, point, step))
+        ledger.offer(found, objective.value(found))
 
     def _solve(self, objective: Any, ledger: Ledger, *, resumed: bool) -> StopReason:
         start = ledger.incumbent.w if resumed and ledger.incumbent is not None else None

@@ -140,7 +140,7 @@ class DualAscent:
             # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
             if gaps[-1][1] > _HARDLY * gaps[-2][1]:
                 ascent.revive()
-            if _is_wide(objective):
+            if is_wide(objective):
                 ascent.extrapolate()
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
@@ -186,7 +186,7 @@ class DualAscent:
             ascent.revive(point)
             point = objective.settle(point)
         with ledger.phase("line_search"):
-            if ledger.incumbent is None or _is_wide(objective):
+            if ledger.incumbent is None or is_wide(objective):
                 # Where many features can tell most examples apart, what the weights lack is often length alone.
                 point = self._towards(objective, objective.score(np.zeros_like(w), 0.0), point, ledger.C)
             if ledger.incumbent is not None:
@@ -224,6 +224,6 @@ class DualAscent:
         return math.log(now / target) * (end - start) / math.log(before / now)
 
 
-def _is_wide(objective: Any) -> bool:
+def is_wide(objective: Any) -> bool:
     """Whether examples have nearly as many features to differ in as there are examples."""
     return bool(objective.dimension >= _WIDE * objective.examples)

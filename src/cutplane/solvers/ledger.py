@@ -40,6 +40,7 @@ class Ledger:
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
         self.incumbent: Point | None = None
+        self.foreseen_error = float("inf")  # what the incumbent is thought to be above the optimum at most
         self.duals: Duals | None = None  # of the last dual ascent, in this run or the one it goes on from
         self.history: list[Step] = []
         self._on_step = on_step
@@ -67,6 +68,7 @@ class Ledger:
             return False
         self.upper = value
         self.incumbent = point
+        self.foreseen_error = float("inf")
         return True
 
     def prove(self, lower: float) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from cutplane.solvers.base import Array, Curvature, SmoothedCut
 from cutplane.solvers.interior_point import NearHingesLike, finish, most_examples
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
+from cutplane.solvers.neighbourhood import Neighbourhood
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
 from cutplane.solvers.rounded import Evaluation, evaluate, next_width
@@ -29,10 +30,10 @@ _LEAST_WIDTH = 2.5e-13
 # A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves; less where nearly all is
 # left, which is no measure of how far the weights are off.
 _START_ERROR, _START_ERROR_IF_FAR, _FAR = 0.15, 0.07, 0.5
-# Examples within this many widths of their kinks are near; the others are replaced by their tangents if these are
-# the greater part (kinks are within half a width, so the near are about 2 * _REACH times as many).
-_REACH = 3.0
-_FEW = 0.6
+# Where the error of a start is foreseen, rounding may cost as much as that, or this fraction of the gap aimed at.
+_LEAST_ERROR = 0.3
+# Where the examples near their kinks are fewer than this fraction, steps are made on these alone.
+_FEW = 0.3
 _FEW_OF_NEAR = 0.3
 _FEW_OF_SAMPLE = 0.15
 # Where the gap asked for is this much less than what rounding costs, several narrowings away, and the last one took
@@ -77,7 +78,11 @@ class SmoothObjectiveLike(Protocol):
 
     def sample(self, rows: Any) -> SmoothObjectiveLike: ...  # noqa: D102
 
-    def near(self, point: Any, whole: SmoothedCut, h: float, radius: float) -> SmoothObjectiveLike: ...  # noqa: D102
+    def near_rows(self, point: Any, radius: float) -> Any: ...  # noqa: D102
+
+    def near(self, point: Any, whole: SmoothedCut, h: float, rows: Any) -> SmoothObjectiveLike: ...  # noqa: D102
+
+    def crossed(self, point: Any, direction: Any) -> Any: ...  # noqa: D102
 
     def most_near_hinges(self, work: float) -> int: ...  # noqa: D102
 
@@ -86,12 +91,13 @@ class SmoothObjectiveLike(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where to begin: weights, intercept, width of rounding, and the objective a sample promised there."""
+    """Where to begin: weights, intercept, width of rounding, and the objective that a sample promised there."""
 
     w: Array
     intercept: float
     h: float
     expected: float = float("inf")
+    scored: Any = None  # the same as a point of the objective, where it is known
 
 
 def narrowed_start(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | None:
@@ -101,10 +107,11 @@ def narrowed_start(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | No
         return None
     h, gap = objective.first_width, ledger.upper - ledger.lower
     allowed = gap * (_START_ERROR_IF_FAR if gap > _FAR * ledger.upper else _START_ERROR)
+    allowed = min(allowed, max(ledger.foreseen_error, _LEAST_ERROR * ledger.allowed_fraction * abs(ledger.upper)))
     least = 2.5e-7 * h
     while h > least and ledger.C * objective.rounding_error(point, h) > allowed:
         h *= 0.5
-    return Start(point.w, point.intercept, h)
+    return Start(point.w, point.intercept, h, scored=point)
 
 
 @dataclass
@@ -222,7 +229,9 @@ def _hard_to_narrow(now: Evaluation, tries: int, tolerance: float, few_kinks: in
 
 def _check(objective: SmoothObjectiveLike, C: float, start: Start) -> tuple[Any, float]:
     """The start that a sample suggests, or a more cautious one where the sample has misled."""
-    point, h = objective.score(start.w, start.intercept), start.h
+    point, h = start.scored, start.h
+    if point is None:
+        point = objective.score(start.w, start.intercept)
     if np.isfinite(start.expected):
         value = 0.5 * float(start.w @ start.w) + C * objective.value(point)
         if value > 1.5 * start.expected:
@@ -248,7 +257,8 @@ def _minimise(
 ) -> tuple[Any, float]:
     """Newton steps; each is many steps on the examples near their kinks, where these are a fraction below `few`."""
     C = ledger.C
-    reach, step, narrowing, tries = _REACH, 1.0, _NARROWING, 0
+    neighbourhood = Neighbourhood(few)
+    step, narrowing, tries = 1.0, _NARROWING, 0
     while True:
         with until.phase("cut"):
             now = evaluate(objective.smoothed(point, h), point.w, C)
@@ -256,13 +266,9 @@ def _minimise(
         if until.done(point, now, step, h, tries) or ledger.overdue:
             return point, h
         with until.phase("newton"):
-            near = None
-            if 2.0 * reach * now.cut.kinks < few * objective.examples:
-                near = objective.near(point, now.cut, h, reach * h)
-                if near.examples > few * objective.examples:
-                    near = None
+            near = neighbourhood.restrict(objective, point, now.cut, h)
             if near is not None:
-                start = near.score(point.w, point.intercept)
+                start = neighbourhood.start(near, point)
                 within = _Within(0.5 * ledger.allowed_fraction, 30, until.few_kinks)
                 end, h_next = _minimise(near, ledger, start, h, system, within, few=_FEW_OF_NEAR)
                 p, shift = end.w - point.w, end.intercept - point.intercept
@@ -275,11 +281,10 @@ def _minimise(
             step = _search(objective, point, direction, h_next, C)
         if h_next < h and step < 0.15:
             narrowing = 0.5  # too many examples met their kinks on the way: narrow with more care
-        if near is not None and step < 0.5:
-            # The tangents of far examples did not hold: look further, and do not narrow yet.
-            reach, h_next = 2.0 * reach, h
         if near is not None:
             tries = within.tries
+            if not neighbourhood.learn(objective, point, direction, end, step):
+                h_next = h
         elif h_next != h:
             tries = 0
         point, h = objective.balance(objective.move(point, direction, step), h_next), h_next

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from cutplane.solvers.result import Result
 
 
-def follow(Cs: Sequence[float], train: Callable[[float, Result | None], Result]) -> list[Result]:
-    """Train for every C, each from the planes and the incumbent of the next smaller one.
+def follow(
+    Cs: Sequence[float], train: Callable[[float, Result | None], Result], *, falling: bool = False
+) -> list[Result]:
+    """Train for every C, each from the planes and the incumbent of the one before.
 
     Small C come first: their problems are the easiest, and every plane found there is below the risk for the others
-    too. Each result has its own certificate, as if it had been trained alone.
+    too. Where dual variables are handed on, large C come first: under lower bounds most of them stay as they are. Each
+    result has its own certificate, as if it had been trained alone.
 
     Parameters
     ----------
@@ -21,6 +22,8 @@ def follow(Cs: Sequence[float], train: Callable[[float, Result | None], Result])
         In any order, repeats allowed.
     train : callable
         (C, result to go on from or None) -> result.
+    falling : bool
+        Whether the largest C comes first.
 
     Returns
     -------
@@ -29,7 +32,7 @@ def follow(Cs: Sequence[float], train: Callable[[float, Result | None], Result])
     """
     results: dict[float, Result] = {}
     last: Result | None = None
-    for C in np.unique(np.asarray(Cs, dtype=np.float64)).tolist():
+    for C in sorted(set(map(float, Cs)), reverse=falling):
         last = train(C, last)
         if last.stop_reason == "interrupted":
             raise KeyboardInterrupt
