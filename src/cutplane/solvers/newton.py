@@ -24,7 +24,8 @@ from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
 from cutplane.solvers.rounded import Evaluation, evaluate, next_width
 
-_NARROWING = 0.25
+# The width after one that is solved, relative to it; less where samples have shown the way, for they are many.
+_NARROWING, _NARROWING_ON_SAMPLES = 0.15, 0.25
 # Scores are not known more finely, relative to the first width.
 _LEAST_WIDTH = 2.5e-13
 # A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves; less where nearly all is
@@ -129,7 +130,9 @@ class SmoothedNewton:
     def run(self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start | None = None) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if no step helps any more."""
         system = NewtonSystem(objective.dimension)
+        narrowing = _NARROWING
         if start is None:
+            narrowing = _NARROWING_ON_SAMPLES
             start = Start(np.zeros(objective.dimension), 0.0, objective.first_width)
             with ledger.phase("sample"):
                 start = self._from_samples(objective, ledger, start, system)
@@ -137,7 +140,7 @@ class SmoothedNewton:
             point, h = _check(objective, ledger.C, start)
         # About twice as many are within a width of their kinks, which is as far as they move.
         progress = _Progress(objective, ledger, most_examples(objective) // 2)
-        _minimise(objective, ledger, point, h, system, progress, few=_FEW)
+        _minimise(objective, ledger, point, h, system, progress, few=_FEW, narrowing=narrowing)
         return progress.reason or ("time_limit" if ledger.overdue else "stalled")
 
     def _from_samples(
@@ -152,7 +155,16 @@ class SmoothedNewton:
             # Beyond about half of d / size, a closer fit to the sample says nothing of the whole.
             tolerance = max(ledger.allowed_fraction, 0.5 * d / size)
             point, h = _check(part, ledger.C, start)
-            point, h = _minimise(part, ledger, point, h, system, _Within(tolerance, 30), few=_FEW_OF_SAMPLE)
+            point, h = _minimise(
+                part,
+                ledger,
+                point,
+                h,
+                system,
+                _Within(tolerance, 30),
+                few=_FEW_OF_SAMPLE,
+                narrowing=_NARROWING_ON_SAMPLES,
+            )
             value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
             start = Start(point.w, point.intercept, h, value)
             size *= 4
@@ -254,11 +266,12 @@ def _minimise(
     until: Any,
     *,
     few: float,
+    narrowing: float,
 ) -> tuple[Any, float]:
     """Newton steps; each is many steps on the examples near their kinks, where these are a fraction below `few`."""
     C = ledger.C
     neighbourhood = Neighbourhood(few)
-    step, narrowing, tries = 1.0, _NARROWING, 0
+    step, tries = 1.0, 0
     while True:
         with until.phase("cut"):
             now = evaluate(objective.smoothed(point, h), point.w, C)
@@ -270,7 +283,7 @@ def _minimise(
             if near is not None:
                 start = neighbourhood.start(near, point)
                 within = _Within(0.5 * ledger.allowed_fraction, 30, until.few_kinks)
-                end, h_next = _minimise(near, ledger, start, h, system, within, few=_FEW_OF_NEAR)
+                end, h_next = _minimise(near, ledger, start, h, system, within, few=_FEW_OF_NEAR, narrowing=narrowing)
                 p, shift = end.w - point.w, end.intercept - point.intercept
             else:
                 h_next = max(_LEAST_WIDTH * objective.first_width, next_width(now, h, narrowing, until.tolerance))
