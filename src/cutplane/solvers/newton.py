@@ -34,7 +34,7 @@ _START_ERROR, _START_ERROR_IF_FAR, _FAR = 0.15, 0.07, 0.5
 # Where the error of a start is foreseen, rounding may cost as much as that, or this fraction of the gap aimed at.
 _LEAST_ERROR = 0.3
 # Where the examples near their kinks are fewer than this fraction, steps are made on these alone.
-_FEW = 0.3
+_FEW = 0.2
 _FEW_OF_NEAR = 0.3
 _FEW_OF_SAMPLE = 0.15
 # Where the gap asked for is this much less than what rounding costs, several narrowings away, and the last one took
