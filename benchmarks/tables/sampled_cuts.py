@@ -106,10 +106,18 @@ def _way(way: str, r: int) -> str:
     return f"{words}, r = {r:,}" if r else words
 
 
-def _seconds(rows: list[dict], key: str) -> str:
-    """The median in two digits, or whole seconds."""
-    value = _middle(rows, key)
+def _mean(rows: list[dict], key: str) -> float:
+    return float(np.mean([row[key] for row in rows]))
+
+
+def _seconds(rows: list[dict]) -> str:
+    """The mean of processor seconds in two digits, or whole."""
+    value = _mean(rows, "cpu_seconds")
     return f"{value:.2g}" if value < 99.5 else f"{value:,.0f}"
+
+
+def _mean_count(rows: list[dict]) -> str:
+    return f"{_mean(rows, 'n_iter'):,.0f}{_ended(rows)}"
 
 
 def _count(rows: list[dict]) -> str:
@@ -159,18 +167,22 @@ def _subsets(rows: list[dict]) -> str:
 
 
 def _line(rows: list[dict], x: str, y: str) -> tuple[list[float], list[float]]:
-    """Medians over seeds of the runs that ended by themselves."""
+    """Means over seeds of the runs that ended by themselves."""
     points = _groups([row for row in rows if not _ended([row])], x)
-    return [key[0] for key in points], [_middle(mine, y) for mine in points.values()]
+    return [key[0] for key in points], [_mean(mine, y) for mine in points.values()]
 
 
 def _scaling(rows: list[dict]) -> str:
+    """A table for each data set, whose sizes are its own."""
+    return "\n\n".join(_sizes(mine) for mine in _groups(rows, "data").values())
+
+
+def _sizes(rows: list[dict]) -> str:
     sizes = sorted({row["n"] for row in rows})
     lines = []
     for (data, way, r), mine in _groups(rows, "data", "way", "r").items():
-        by_size = {n: [row for row in mine if row["n"] == n] for n in sizes}
-        cells = [f"{_seconds(each, 'cpu_seconds')}{_ended(each)} ({_count(each)})" if each else ""
-                 for each in by_size.values()]  # fmt: skip
+        by_size = [[row for row in mine if row["n"] == n] for n in sizes]
+        cells = [f"{_seconds(each)}{_ended(each)} ({_mean_count(each)})" if each else "" for each in by_size]
         lines.append([data, _way(way, r), *cells, *_exponents(mine)])
     head = [f"n = {n:,}" for n in sizes]
     return harness.markdown(["data", "way", *head, "exponent of seconds", "of iterations"], lines)
@@ -181,8 +193,8 @@ def _regularisation(rows: list[dict]) -> str:
     lines = []
     for (way, total), mine in _groups(rows, "way", "total").items():
         cells = [[row for row in mine if row["n"] == n] for n in sizes]
-        shown = [f"{_seconds(each, 'cpu_seconds')} ({_count(each)}; {_middle(each, 'test_error'):.2f} %)"
-                 if each else "" for each in cells]  # fmt: skip
+        shown = [f"{_seconds(each)} ({_mean_count(each)}; {_mean(each, 'test_error'):.2f} %)" if each else ""
+                 for each in cells]  # fmt: skip
         lines.append([way, f"C = {total:,.0f}", *shown, *_exponents(mine)])
     diagonal = _own_C(rows)
     if diagonal:
@@ -302,9 +314,9 @@ def readme(result: dict) -> str:
         [
             f"`{way}`",
             f"{n:,}",
-            f"{_seconds(each, 'cpu_seconds')} s",
-            f"{_middle(each, 'n_iter'):.0f}",
-            f"{_middle(each, 'test_error'):.2f} %",
+            f"{_seconds(each)} s",
+            f"{_mean(each, 'n_iter'):.0f}",
+            f"{_mean(each, 'test_error'):.2f} %",
         ]
         for (way, n), each in _groups(mine, "way", "n").items()
     ]

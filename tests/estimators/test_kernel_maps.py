@@ -66,6 +66,11 @@ def test_a_basis_of_a_size_that_cannot_be_is_refused(r, words):
         CholeskyFeatures(r).fit(X)
 
 
+def test_pivoted_is_true_or_false():
+    with pytest.raises(ValueError, match="pivoted='yes' must be True or False"):
+        CholeskyFeatures(10, pivoted="yes").fit(X)
+
+
 def test_without_a_number_the_basis_is_all_of_a_few_examples():
     assert len(CholeskyFeatures(gamma=1.0).fit(X).basis_) == 400
 

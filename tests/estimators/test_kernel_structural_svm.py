@@ -243,8 +243,11 @@ def test_bad_examples_are_one_sentence():
         model.fit(X[:2], [Y[0], [7] * len(Y[1])])
     with pytest.raises(ValueError, match=r"Sequence 0 has the shape \(2, 5\); a row of 4 features"):
         model.fit([np.zeros((2, 5))], [[0, 1]])
-    with pytest.raises(ValueError, match="not finite"):
-        model.fit([np.full((2, 4), np.nan)], [[0, 1]])
+    place = "Row 3 of X, counted through all examples, has the value NaN in column 2; every value must be finite"
+    odd = np.zeros((2, 4))
+    odd[1, 2] = np.nan
+    with pytest.raises(ValueError, match=place):
+        model.fit([np.zeros((2, 4)), odd], [[0, 1], [0, 1]])
 
 
 def test_a_kernel_that_is_not_positive_semi_definite_is_warned_of_and_ends():

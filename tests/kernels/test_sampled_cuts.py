@@ -220,10 +220,51 @@ def test_cuts_without_weight_give_way_where_memory_is_full():
     assert found[1].reason == "epsilon"
 
 
-def test_a_kernel_that_is_not_positive_semi_definite_is_warned_of_and_ends():
-    X, y = moons(60)
-    kernel = Kernel("callable", function=lambda A, B: -(A @ B.T))
-    finder = ExactCuts(BinaryHinge(y), KernelRows(X, kernel), memory=MEMORY, stabilised=False)
-    with pytest.warns(UserWarning, match="not positive semi-definite"):
-        outcome = minimise(finder, 60.0, max_iter=20)
+def test_a_kernel_that_its_cuts_show_not_to_be_positive_semi_definite_is_warned_of_and_ends():
+    y = moons(400)[1]
+    # Every second squared length is negative: not those of the rows that are looked at first.
+    squares = np.where(np.arange(400) % 2, -1.0, 0.001)
+    squares[-1] = 0.001
+    rows = KernelRows(np.diag(squares), Kernel("precomputed"))
+    finder = ExactCuts(BinaryHinge(y), rows, memory=MEMORY, stabilised=False)
+    assert not finder.indefinite
+    with pytest.warns(UserWarning, match=r"A cut has the squared length -.* not positive semi-definite"):
+        outcome = minimise(finder, 400.0, max_iter=20)
     assert len(outcome.history) <= 20
+    assert outcome.bound == np.inf
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda risk, rows: ExactCuts(risk, rows, memory=MEMORY, stabilised=True),
+        lambda risk, rows: LinearTimeCuts(risk, rows, 50, 0, memory=MEMORY, stabilised=True),
+        lambda risk, rows: ConstantTimeCuts(risk, rows, 50, 0, stabilised=True),
+    ],
+)
+def test_a_kernel_is_tried_before_anything_is_proven_with_it(make):
+    X, y = moons(500)
+    # Cuts of this kernel may have positive squared lengths: only its matrix shows what it is.
+    rows = KernelRows(X, Kernel("sigmoid", gamma=1.0, coef0=-1.0))
+    with pytest.warns(UserWarning, match=r"200 rows has the eigenvalue -.* not positive semi-definite"):
+        finder = make(BinaryHinge(y), rows)
+    outcome = minimise(finder, 500.0, max_iter=3)
+    assert outcome.bound == np.inf
+    assert outcome.lower_bound is None
+
+
+@pytest.mark.parametrize("kernel", [Kernel("poly", gamma=1.0, coef0=1.0, degree=3), KERNEL, "precomputed"])
+@pytest.mark.filterwarnings("error")
+def test_positive_semi_definite_kernels_are_not_warned_of(kernel):
+    X, y = moons(300)
+    rows = KernelRows(X, kernel) if kernel != "precomputed" else KernelRows(KERNEL.block(X, X), Kernel("precomputed"))
+    finder = ExactCuts(BinaryHinge(y), rows, memory=MEMORY, stabilised=True)
+    assert np.isfinite(minimise(finder, 300.0, max_iter=3).bound)
+
+
+def test_a_kernel_that_is_not_symmetric_is_refused():
+    X, y = moons(30)
+    matrix = KERNEL.block(X, X).astype(np.float64)
+    matrix[3, 7] += 0.25
+    with pytest.raises(ValueError, match=r"The kernel is .* for rows (3 and 7|7 and 3) of X, and .*; a kernel is symm"):
+        ConstantTimeCuts(BinaryHinge(y), KernelRows(matrix, Kernel("precomputed")), 10, 0, stabilised=True)

@@ -129,6 +129,7 @@ class CholeskyFeatures(_KernelMap):
         """Choose the basis among the rows of X."""
         if self.n_components is not None:
             validation.check_count("n_components", self.n_components)
+        validation.check_flag("pivoted", self.pivoted)
         X, kernel = self._start(X)
         r = self._basis_size(X.shape[0])
         random = check_random_state(0 if self.random_state is None else self.random_state)

@@ -178,7 +178,16 @@ class KernelStructuralSVM(SampledCutEstimator):
 
 
 def _finite_rows(rows: Any) -> Any:
-    values = rows.data if hasattr(rows, "indptr") else rows
-    if not np.isfinite(values).all():
-        raise ValueError("X has a value that is not finite; every value must be.")
-    return rows
+    sparse = hasattr(rows, "indptr")
+    wrong = np.flatnonzero(~np.isfinite(rows.data if sparse else rows))
+    if not len(wrong):
+        return rows
+    if sparse:
+        row, column = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1, int(rows.indices[wrong[0]])
+    else:
+        row, column = divmod(int(wrong[0]), rows.shape[1])
+    value = float(rows[row, column])
+    raise ValueError(
+        f"Row {row} of X, counted through all examples, has the value {'NaN' if value != value else value} in column "
+        f"{column}; every value must be finite."
+    )

@@ -21,6 +21,10 @@ from cutplane.structured.factored import FactoredRisk
 
 # Kernels with phi(x) of length one.
 _UNIT = ("rbf", "laplacian", "chi2")
+# Other kernels are tried on this many rows before anything is made of them.
+_TRIED_ROWS = 200
+# A negative eigenvalue beyond this fraction of the largest is the kernel's own: its values are single precision.
+_NEGATIVE = 1e-4
 
 
 class Answer(NamedTuple):
@@ -65,8 +69,10 @@ class CutFinder(ABC):
         self._risk, self._rows = risk, rows
         self._cuts: list[Expansion] = []
         self._marked: list[tuple[Expansion, float]] = []
-        #: Whether a cut's squared length was negative, so that the kernel is not positive semi-definite.
+        #: Whether some rows or a cut show that the kernel is not positive semi-definite.
         self.indefinite = False
+        if rows.kernel.name not in (*_UNIT, "linear"):
+            self._try_kernel()
 
     @abstractmethod
     def find(self, solution: GramSolution | None, C: float) -> Found:
@@ -135,17 +141,34 @@ class CutFinder(ABC):
         `others` are its products with the model's expansions, `own` those of its expansion with its rows.
         """
         square = float(np.vdot(cut.coef, own)) + float(cut.explicit @ cut.explicit)
-        if square < -1e-4 * abs(float(np.vdot(np.abs(cut.coef), np.abs(own)))) and not self.indefinite:
-            self.indefinite = True
-            warnings.warn(
-                f"A cut has the squared length {square:.2g}: the kernel is not positive semi-definite, so what is "
-                "found need not be a minimum and nothing is proven of it.",
-                UserWarning,
-                stacklevel=2,
-            )
+        if square < -_NEGATIVE * abs(float(np.vdot(np.abs(cut.coef), np.abs(own)))) and not self.indefinite:
+            self._warn_of(f"A cut has the squared length {square:.2g}")
         if self._risk.explicit and self._cuts:
             others = others + np.stack([each.explicit for each in self._cuts]) @ cut.explicit
         return np.append(others, max(0.0, square))
+
+    def _try_kernel(self) -> None:
+        """Look at the kernel matrix of some rows: one that is not positive semi-definite is warned of at once."""
+        some = np.unique(np.linspace(0, self._rows.size - 1, min(_TRIED_ROWS, self._rows.size)).astype(np.int64))
+        block = self._rows.block(some)
+        i, j = np.unravel_index(np.abs(block - block.T).argmax(), block.shape)
+        if abs(block[i, j] - block[j, i]) > 1e-3 * np.abs(block).max():
+            raise ValueError(
+                f"The kernel is {block[i, j]:.6g} for rows {some[i]} and {some[j]} of X, and {block[j, i]:.6g} for the "
+                "same two the other way round; a kernel is symmetric."
+            )
+        values = np.linalg.eigvalsh(0.5 * (block + block.T))
+        if values[0] < -_NEGATIVE * np.abs(values).max():
+            self._warn_of(f"The kernel matrix of {len(some)} rows has the eigenvalue {values[0]:.2g}")
+
+    def _warn_of(self, sign: str) -> None:
+        self.indefinite = True
+        warnings.warn(
+            f"{sign}: the kernel is not positive semi-definite, so what is found need not be a minimum and nothing is "
+            "proven of it.",
+            UserWarning,
+            stacklevel=2,
+        )
 
     def _reach(self) -> float:
         """The paper's R."""

@@ -77,6 +77,14 @@ class KernelRows:
         """K(x, x) of every row."""
         return self.kernel.diagonal(self._X, n_threads=self.n_threads)
 
+    def block(self, rows: Rows) -> Array:
+        """Kernel values among some rows."""
+        if self.kernel.name == "precomputed":
+            part = self._X[rows][:, rows]
+            return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+        examples = self._X[rows]
+        return self.kernel.block(examples, examples, n_threads=self.n_threads).astype(np.float64)
+
     def products(self, left: Any, right: Expansion, size: int) -> Array:
         """The products of phi(x) with each column of an expansion, for `size` prepared rows x."""
         if not len(right.rows):

@@ -26,7 +26,7 @@ def proven(model: Any) -> str:
     if hasattr(model, "gap_"):
         return "Every cut was made of all examples, so the value of their model is a proven lower bound on the optimum."
     if model.bound_ == float("inf"):
-        return "The cuts show that the kernel is not positive semi-definite: what was found need not be a minimum."
+        return "The kernel is not positive semi-definite: what was found need not be a minimum."
     estimate = "The objective itself is an estimate from samples. " if model.algorithm == "constant" else ""
     return (
         f"Cuts of sampled examples prove no gap. {estimate}With a probability of at least "
