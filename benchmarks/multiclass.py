@@ -2,13 +2,15 @@
 
     python benchmarks/multiclass.py --data DIR [--sets mnist,news20] [--Cs 0.01,1] [--ways] [--ovr] [--out FILE]
     python benchmarks/multiclass.py --only-ways ...         the cutting planes of cells measured before, again
+    python benchmarks/multiclass.py --only-ways --base FILE --out OTHER ...      writes the cells it measures alone
     python benchmarks/multiclass.py --report FILE...        prints the tables of earlier runs, together
 
 Objective ½|W|² + C·Σ max_y [1(y ≠ yᵢ) + s_y - s_yᵢ], no intercept. Ours stops at its own PROVEN gap; LIBLINEAR runs at
 the loosest of its tolerances whose objective, evaluated afresh, is as close to the best one known. LIBLINEAR caps
 itself at 100,000 passes, so each of its runs is a process of its own that is ended after --limit seconds.
 A run on some sets replaces their cells in the JSON file and keeps the others; --report FILE... --out FILE writes one
-file of several. "malware-shape" is a set of the size of Franc and Sonnenburg's section 5.2, over eleven decades of C.
+file of several, with the last one's cell where more than one has it. "malware-shape" is a set of the size of Franc and
+Sonnenburg's section 5.2, over eleven decades of C.
 """
 
 import argparse
@@ -248,6 +250,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--Cs", help=f"C per example ({', '.join(f'{C:g}' for C in CS)})")
     parser.add_argument("--ways", action="store_true", help="OCAM with both line searches and CPA, too")
     parser.add_argument("--only-ways", action="store_true", help="these alone, in cells measured before")
+    parser.add_argument("--base", type=Path, metavar="FILE", help="JSON file of the cells measured before (--out's)")
     parser.add_argument("--ovr", action="store_true", help="scikit-learn's one class against the rest, too")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="ours alone")
     parser.add_argument("--repeats", type=int, default=2, help="further alternating timings (%(default)s)")
@@ -275,6 +278,10 @@ def main() -> None:
         return
     machine = measure.machine(("cutplane", "numpy", "scipy", "scikit-learn", "liblinear-official"))
     result = json.loads(options.out.read_text()) if options.out.exists() else {"machine": machine, "cells": []}
+    known = result["cells"]
+    if options.base:
+        base = json.loads(options.base.read_text())
+        known, result = base["cells"], {**base, "cells": result["cells"]}
     result |= {"planes_machine" if options.only_ways else "machine": machine, "threads": options.threads}
     if options.peers and find_spec("liblinear") is None:
         print("LIBLINEAR is missing: pip install liblinear-official. Ours alone.")
@@ -284,9 +291,11 @@ def main() -> None:
         usual = WIDE_CS if name == "malware-shape" else CS
         for C in map(float, options.Cs.split(",")) if options.Cs else usual:
             others = [each for each in result["cells"] if (each["data"], each["C"]) != (name, C)]
-            before = [each for each in result["cells"] if (each["data"], each["C"]) == (name, C)]
+            before = [each for each in known if (each["data"], each["C"]) == (name, C)]
             if options.only_ways and not before:
-                raise SystemExit(f"{options.out} has no cell of {name} at C={C:g}: run it without --only-ways first.")
+                raise SystemExit(
+                    f"{options.base or options.out} has no cell of {name} at C={C:g}: run it without --only-ways first."
+                )
             cell = with_planes(before[0], problem, options) if before and options.only_ways else None
             cell = cell or measure_cell(problem, C, options)
             result["cells"] = sorted([*others, cell], key=lambda each: (each["data"], each["C"]))
