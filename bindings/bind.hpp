@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/large_memory.hpp"
+
 namespace nb = nanobind;
 
 namespace cutplane::bind {
@@ -58,7 +60,11 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
 
   double* obtain(std::size_t n) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (n != size_ || spare_.empty()) return new double[n];
+    if (n != size_ || spare_.empty()) {
+      double* fresh = new double[n];
+      prefer_large_pages(fresh, n);
+      return fresh;
+    }
     double* data = spare_.back();
     spare_.pop_back();
     return data;

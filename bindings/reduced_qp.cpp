@@ -20,6 +20,7 @@ struct Bundle {
   Planes planes;
   ReducedQp qp;
   int n_threads;
+  std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
 
   Bundle(index_t dimension, double lower_bound, bool single, int threads)
       : planes(dimension, single), qp(lower_bound), n_threads(threads) {}
@@ -69,7 +70,7 @@ struct Bundle {
 
   // (w, lower, weights, risk_model, violation, pivots)
   auto solve(double C) {
-    std::vector<double> w(static_cast<std::size_t>(planes.dimension()));
+    Array1<double> w = buffers->take(static_cast<std::size_t>(planes.dimension()));
     std::vector<double> weights;
     ReducedQpOutcome outcome{};
     double lower = 0.0;
@@ -89,8 +90,8 @@ struct Bundle {
       const double length = std::sqrt(squared_norm) + C * error;
       lower = C * mean_offset - 0.5 * (error > 0.0 ? length * length : squared_norm);
     }
-    return std::make_tuple(to_numpy(std::move(w)), lower, to_numpy(std::move(weights)),
-                           outcome.risk_model, outcome.violation, outcome.pivots);
+    return std::make_tuple(w, lower, to_numpy(std::move(weights)), outcome.risk_model,
+                           outcome.violation, outcome.pivots);
   }
 
   index_t prune(index_t idle) {

@@ -14,7 +14,8 @@
 namespace cutplane {
 
 // Ask for large pages for an array that has not been touched yet.
-inline void prefer_large_pages([[maybe_unused]] double* data, [[maybe_unused]] std::size_t size) {
+template <class T>
+void prefer_large_pages([[maybe_unused]] T* data, [[maybe_unused]] std::size_t size) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   constexpr std::uintptr_t kPage = 1 << 21;
   const auto begin = (reinterpret_cast<std::uintptr_t>(data) + kPage - 1) / kPage * kPage;

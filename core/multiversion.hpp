@@ -12,3 +12,5 @@
 #endif
 
 #define CUTPLANE_INLINE inline __attribute__((always_inline))
+// The same of a lambda.
+#define CUTPLANE_INLINED __attribute__((always_inline))

@@ -80,6 +80,7 @@ std::vector<double> Planes::add(const double* slope, double error, int n_threads
   Slope stored;
   if (single_) {
     auto copy = std::make_shared_for_overwrite<float[]>(static_cast<std::size_t>(dimension_));
+    prefer_large_pages(copy.get(), static_cast<std::size_t>(dimension_));
     const Blocks blocks = blocks_of(dimension_);
     std::vector<double> partial(static_cast<std::size_t>(blocks.count));
     for_blocks(blocks, n_threads, [&](index_t block, index_t begin, index_t end) {

@@ -101,7 +101,7 @@ def ratios(cells: list[dict]) -> str:
         f"CPA takes at least {mean(pairs, 'seconds'):.1f} times as long as OCAM in the geometric mean over the "
         f"{len(pairs)} cells where OCAM came to its end, {mean(without, 'seconds'):.1f} times without poker hands, and "
         f"{mean(pairs, 'iterations'):.1f} times the iterations ({mean(without, 'iterations'):.1f}); in {ended} of them "
-        "CPA was ended and counts as long as it had."
+        f"CPA was ended and counts as long as it had. {_by_search(cells)}"
     )
     beside = [_times_msvmocas(cell, cell["ours"][OCAM]) for cell in own]
     known = [found for found in beside if found is not None and found[1] is not None]
@@ -111,6 +111,24 @@ def ratios(cells: list[dict]) -> str:
     return (
         f"{words} msvmocas takes {means[0]:.1f} times as long as OCAM by seconds, {means[1]:.1f} by LIBLINEAR's, and "
         f"{means[2]:.1f} an iteration, in the geometric mean over {len(known)} cells."
+    )
+
+
+def _by_search(cells: list[dict]) -> str:
+    """CPA's seconds beside those of the three-point search, and of the faster of the two in each cell."""
+    three_point, faster = [], []
+    for cell in cells:
+        runs = {name: cell["ours"][name] for name in (OCAM, THREE_POINT) if name in cell["ours"]}
+        ratio = {
+            name: cell["ours"][CPA]["seconds"] / run["seconds"] for name, run in runs.items() if run["gap"] <= 0.01
+        }
+        three_point += [ratio[THREE_POINT]] if THREE_POINT in ratio else []
+        faster += [max(ratio.values())] if ratio else []
+    if not three_point:
+        return ""
+    return (
+        f"With the three-point search CPA takes {geometric_mean(three_point):.1f} times as long "
+        f"({len(three_point)} cells), beside the faster search of each cell {geometric_mean(faster):.1f} times."
     )
 
 

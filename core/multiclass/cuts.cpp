@@ -45,13 +45,15 @@ CUTPLANE_MULTIVERSION Sums<3> advance_block(const MulticlassSample& sample, cons
     for (index_t j = i * classes; j < last * classes; ++j)
       moved[j] = s[j] + step * (end_scores[j] - s[j]);
     tile.fill<kSlack>(sample, moved, end_scores, i, last);
-    tile.highest_classes(classes, mu, best, there, at);
+    tile.highest_classes(mu, best, there, at);
     value.add(tile.weights, best);
     cut_value.add(tile.weights, there);
+    std::int32_t classes_there[kTile];
+    for (index_t e = 0; e < kTile; ++e) classes_there[e] = static_cast<std::int32_t>(at[e]);
     for (index_t e = 0; e < last - i; ++e) {
-      const index_t k = sample.y[i + e];
-      const index_t y = there[e] > 0.0 ? static_cast<index_t>(at[e]) : k;
-      chosen[i + e] = static_cast<std::int32_t>(y);
+      const std::int32_t k = sample.y[i + e];
+      const std::int32_t y = there[e] > 0.0 ? classes_there[e] : k;
+      chosen[i + e] = y;
       offset += tile.weights[e] * sample.cost[k * classes + y];
     }
   }

@@ -14,8 +14,8 @@ namespace multiclass {
 
 using Probes = Sums<kProbes>;
 
-// Slopes at each probe, left or right ones where it meets a breakpoint: any will do there. Of the
-// tiles, every `part`-th is looked at.
+// Slopes at each probe, left or right ones where it meets a breakpoint: any will do there. Every
+// `part`-th example is looked at.
 template <bool kSlack>
 CUTPLANE_MULTIVERSION Probes probe_block(const MulticlassSample& sample, const double* s,
                                          const double* ends, const double* probes, index_t part,
@@ -24,9 +24,9 @@ CUTPLANE_MULTIVERSION Probes probe_block(const MulticlassSample& sample, const d
   Tile tile(sample.classes);
   double best[kTile], slope[kTile];
   for (index_t i = begin; i < end; i += part * kTile) {
-    tile.fill<kSlack>(sample, s, ends, i, end);
+    tile.fill<kSlack>(sample, s, ends, i, end, part);
     for (int p = 0; p < kProbes; ++p) {
-      tile.highest(sample.classes, probes[p], best, slope);
+      tile.highest(probes[p], best, slope);
       sums[p].add(tile.weights, slope);
     }
   }
@@ -44,8 +44,8 @@ CUTPLANE_MULTIVERSION Sums<1> square_block(const MulticlassSample& sample, const
   Tile tile(sample.classes);
   double best[kTile], slope[kTile];
   for (index_t i = begin; i < end; i += part * kTile) {
-    tile.fill<kSlack>(sample, s, ends, i, end);
-    tile.highest(sample.classes, t, best, slope);
+    tile.fill<kSlack>(sample, s, ends, i, end, part);
+    tile.highest(t, best, slope);
     for (index_t e = 0; e < kTile; ++e) {
       const double mine = tile.weights[e] * slope[e];
       total += mine * mine;
@@ -84,8 +84,31 @@ inline void envelope(std::vector<Line>& lines, double span, double low, double w
   }
 }
 
+// The breakpoints of an example whose highest lines at the ends of a bracket are `first` and
+// `last`, where others may be above them in between.
+template <bool kSlack>
+void bend(const MulticlassSample& sample, const double* s, const double* ends, index_t i,
+          const Line& first, const Line& last, double low, double span, std::vector<Line>& lines,
+          std::vector<Breakpoint>& out) {
+  const Example<kSlack> example(sample, i);
+  const double* from = s + i * example.classes;
+  const double* to = ends + i * example.classes;
+  const double own = from[example.k], own_way = to[example.k] - own;
+  // A line that is not above these two where they meet is below one of them all the way.
+  const double meeting = meet(first, last), height = first.height + meeting * first.rise;
+  lines.assign(1, first);
+  for (index_t y = 0; y < example.classes; ++y) {
+    const double rise = example.scale(y) * (to[y] - from[y] - own_way);
+    const Line line{rise, example.line(y, from[y] - own) + low * rise};
+    const bool between = line.rise > first.rise && line.rise < last.rise;
+    if (between && line.height + meeting * line.rise > height) lines.push_back(line);
+  }
+  lines.push_back(last);
+  envelope(lines, span, low, example.weight, out);
+}
+
 // The slopes at `low` and `high`, and the breakpoints between. Few examples have any in a narrow
-// bracket: their highest lines at its ends differ.
+// bracket: their highest lines at its ends differ. Most of these have one, where the two meet.
 template <bool kSlack>
 CUTPLANE_MULTIVERSION Sums<2> collect_block(const MulticlassSample& sample, const double* s,
                                             const double* ends, double low, double high,
@@ -94,31 +117,36 @@ CUTPLANE_MULTIVERSION Sums<2> collect_block(const MulticlassSample& sample, cons
   TileSum sum_low, sum_high;
   Tile tile(sample.classes);
   std::vector<Line> lines;
+  const double span = high - low;
   double best_low[kTile], best_high[kTile], rise_low[kTile], rise_high[kTile];
+  double meeting[kTile], there[kTile], more[kTile];
   for (index_t i = begin; i < end; i += kTile) {
     tile.fill<kSlack>(sample, s, ends, i, end);
-    tile.highest(sample.classes, low, best_low, rise_low);
-    tile.highest(sample.classes, high, best_high, rise_high);
+    tile.highest(low, best_low, rise_low);
+    tile.highest(high, best_high, rise_high);
     sum_low.add(tile.weights, rise_low);
     sum_high.add(tile.weights, rise_high);
+    double bent = 0.0;
+#pragma omp simd reduction(+ : bent)
     for (index_t e = 0; e < kTile; ++e) {
-      if (rise_low[e] >= rise_high[e]) continue;
-      const Line first{rise_low[e], best_low[e]};
-      Line last{rise_high[e], -INFINITY};
-      for (index_t j = e; j < sample.classes * kTile; j += kTile)
-        if (tile.rises[j] == last.rise)
-          last.height = std::max(last.height, tile.heights[j] + low * last.rise);
-      // A line that is not above these two where they meet is below one of them all the way.
-      const double meeting = meet(first, last);
-      const double height = first.height + meeting * first.rise;
-      lines.assign(1, first);
-      for (index_t j = e; j < sample.classes * kTile; j += kTile) {
-        const Line line{tile.rises[j], tile.heights[j] + low * tile.rises[j]};
-        const bool between = line.rise > first.rise && line.rise < last.rise;
-        if (between && line.height + meeting * line.rise > height) lines.push_back(line);
+      const double bend = rise_high[e] - rise_low[e];
+      bent += bend > 0.0 ? 1.0 : 0.0;
+      // From here on the height of the last line is that at the left end.
+      best_high[e] -= span * rise_high[e];
+      meeting[e] = (best_low[e] - best_high[e]) / (bend > 0.0 ? bend : 1.0);
+      there[e] = best_low[e] + meeting[e] * rise_low[e];
+    }
+    if (bent == 0.0) continue;
+    tile.above(low, meeting, there, rise_low, rise_high, more);
+    for (index_t e = 0; e < kTile; ++e) {
+      const Line first{rise_low[e], best_low[e]}, last{rise_high[e], best_high[e]};
+      if (!(first.rise < last.rise)) continue;
+      if (more[e] > 0.0) {
+        bend<kSlack>(sample, s, ends, i + e, first, last, low, span, lines, out);
+      } else {
+        out.push_back(
+            {low + std::clamp(meeting[e], 0.0, span), tile.weights[e] * (last.rise - first.rise)});
       }
-      lines.push_back(last);
-      envelope(lines, high - low, low, tile.weights[e], out);
     }
   }
   return {sum_low.total(), sum_high.total()};

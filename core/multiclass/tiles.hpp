@@ -13,19 +13,18 @@ namespace cutplane::multiclass {
 
 inline constexpr index_t kTile = 16;
 
-// out[y * kTile + e] = rows[e * classes + y], in corners of kCorner x kCorner. The last ones
+// out[y * kTile + e] = rows[e * apart + y], in corners of kCorner x kCorner. The last ones
 // overlap where the classes, at least kCorner, are no multiple of it.
 inline constexpr index_t kCorner = 4;
 
-CUTPLANE_INLINE void transpose(const double* rows, index_t classes, double* out) {
+CUTPLANE_INLINE void transpose(const double* rows, index_t classes, index_t apart, double* out) {
   typedef double Four __attribute__((vector_size(kCorner * sizeof(double))));
   for (index_t e = 0; e < kTile; e += kCorner) {
     for (index_t left = 0; left < classes; left += kCorner) {
       const index_t y = std::min(left, classes - kCorner);
-      const double* corner = rows + e * classes + y;
+      const double* corner = rows + e * apart + y;
       Four row[kCorner], column[kCorner];
-      for (index_t r = 0; r < kCorner; ++r)
-        std::memcpy(row + r, corner + r * classes, sizeof(Four));
+      for (index_t r = 0; r < kCorner; ++r) std::memcpy(row + r, corner + r * apart, sizeof(Four));
       const Four even_above = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
       const Four odd_above = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
       const Four even_below = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
@@ -54,27 +53,29 @@ struct TileSum {
 // The lines of kTile examples along a ray: of example e and class y, heights[y * kTile + e] at its
 // start, rising by rises[y * kTile + e] a step. Places without an example have lines at zero.
 struct Tile {
-  explicit Tile(index_t classes) : heights(classes * kTile), rises(classes * kTile) {}
+  explicit Tile(index_t n_classes)
+      : classes(std::max(n_classes, kCorner)), heights(classes * kTile), rises(classes * kTile) {}
 
+  // With every part-th example from `begin` on.
   template <bool kSlack>
   CUTPLANE_INLINE void fill(const MulticlassSample& sample, const double* s, const double* ends,
-                            index_t begin, index_t end) {
-    if (sample.equal_costs && sample.classes >= kCorner && begin + kTile <= end) {
-      fill_whole(sample, s, ends, begin);
+                            index_t begin, index_t end, index_t part = 1) {
+    const bool whole = begin + (kTile - 1) * part < end;
+    if (sample.equal_costs && sample.classes >= kCorner && whole) {
+      fill_whole(sample, s, ends, begin, part);
     } else {
-      fill_by_example<kSlack>(sample, s, ends, begin, end);
+      fill_by_example<kSlack>(sample, s, ends, begin, end, part);
     }
   }
 
   // Of kTile examples where every mistake costs 1.
   CUTPLANE_INLINE void fill_whole(const MulticlassSample& sample, const double* s,
-                                  const double* ends, index_t begin) {
-    const index_t classes = sample.classes;
-    transpose(s + begin * classes, classes, heights.data());
-    transpose(ends + begin * classes, classes, rises.data());
+                                  const double* ends, index_t begin, index_t part) {
+    transpose(s + begin * classes, classes, part * classes, heights.data());
+    transpose(ends + begin * classes, classes, part * classes, rises.data());
     double own[kTile], own_way[kTile], own_class[kTile];
     for (index_t e = 0; e < kTile; ++e) {
-      const index_t i = begin + e, k = sample.y[i];
+      const index_t i = begin + e * part, k = sample.y[i];
       own[e] = s[i * classes + k];
       own_way[e] = ends[i * classes + k] - own[e];
       own_class[e] = static_cast<double>(k);
@@ -95,23 +96,23 @@ struct Tile {
 
   template <bool kSlack>
   CUTPLANE_INLINE void fill_by_example(const MulticlassSample& sample, const double* s,
-                                       const double* ends, index_t begin, index_t end) {
-    const index_t classes = sample.classes;
+                                       const double* ends, index_t begin, index_t end,
+                                       index_t part) {
     double* __restrict height = heights.data();
     double* __restrict rise = rises.data();
     for (index_t e = 0; e < kTile; ++e) {
-      const index_t i = begin + e;
+      const index_t i = begin + e * part;
       if (i >= end) {
         for (index_t y = 0; y < classes; ++y)
           height[y * kTile + e] = rise[y * kTile + e] = weights[e] = 0.0;
         continue;
       }
       const Example<kSlack> example(sample, i);
-      const double* from = s + i * classes;
-      const double* to = ends + i * classes;
+      const double* from = s + i * sample.classes;
+      const double* to = ends + i * sample.classes;
       const double own = from[example.k], own_way = to[example.k] - own;
       weights[e] = example.weight;
-      for (index_t y = 0; y < classes; ++y) {
+      for (index_t y = 0; y < sample.classes; ++y) {
         height[y * kTile + e] = example.line(y, from[y] - own);
         rise[y * kTile + e] = example.scale(y) * (to[y] - from[y] - own_way);
       }
@@ -120,8 +121,7 @@ struct Tile {
 
   // The height and the rise of each example's highest line at t; of lines that meet there, the
   // steepest: it is the highest right of it.
-  CUTPLANE_INLINE void highest(index_t classes, double t, double* __restrict best,
-                               double* __restrict slope) const {
+  CUTPLANE_INLINE void highest(double t, double* __restrict best, double* __restrict slope) const {
     for (index_t e = 0; e < kTile; ++e) best[e] = slope[e] = 0.0;
     for (index_t y = 0; y < classes; ++y) {
       const double* __restrict height = heights.data() + y * kTile;
@@ -137,23 +137,57 @@ struct Tile {
   }
 
   // The height of each example's highest line at the start, and at t with its class.
-  CUTPLANE_INLINE void highest_classes(index_t classes, double t, double* __restrict start,
-                                       double* __restrict best, double* __restrict at) const {
+  CUTPLANE_INLINE void highest_classes(double t, double* __restrict start, double* __restrict best,
+                                       double* __restrict at) const {
     for (index_t e = 0; e < kTile; ++e) start[e] = best[e] = at[e] = 0.0;
+    for_corners([&](const double* __restrict height, const double* __restrict rise, double first)
+                    CUTPLANE_INLINED {
+#pragma omp simd
+                      for (index_t e = 0; e < kTile; ++e) {
+                        double here = start[e], top = best[e], which = at[e];
+                        for (index_t c = 0; c < kCorner; ++c) {
+                          const double h = height[c * kTile + e], z = h + t * rise[c * kTile + e];
+                          which = z > top ? first + static_cast<double>(c) : which;
+                          top = z > top ? z : top;
+                          here = h > here ? h : here;
+                        }
+                        start[e] = here;
+                        best[e] = top;
+                        at[e] = which;
+                      }
+                    });
+  }
+
+  // For each example, a positive number iff a line steeper than `least` and less steep than `most`
+  // is above `height` at from + t.
+  CUTPLANE_INLINE void above(double from, const double* __restrict t,
+                             const double* __restrict height, const double* __restrict least,
+                             const double* __restrict most, double* __restrict found) const {
+    for (index_t e = 0; e < kTile; ++e) found[e] = 0.0;
     for (index_t y = 0; y < classes; ++y) {
-      const double* __restrict height = heights.data() + y * kTile;
+      const double* __restrict start = heights.data() + y * kTile;
       const double* __restrict rise = rises.data() + y * kTile;
-      const double number = static_cast<double>(y);
 #pragma omp simd
       for (index_t e = 0; e < kTile; ++e) {
-        const double z = height[e] + t * rise[e];
-        at[e] = z > best[e] ? number : at[e];
-        best[e] = z > best[e] ? z : best[e];
-        start[e] = height[e] > start[e] ? height[e] : start[e];
+        const double over = start[e] + (from + t[e]) * rise[e] - height[e];
+        const double steeper = rise[e] - least[e], less_steep = most[e] - rise[e];
+        const double between = steeper < less_steep ? steeper : less_steep;
+        const double both = over < between ? over : between;
+        found[e] = both > found[e] ? both : found[e];
       }
     }
   }
 
+  // body(heights, rises, first class) for every kCorner classes; the last ones overlap.
+  template <class Body>
+  CUTPLANE_INLINE void for_corners(Body&& body) const {
+    for (index_t left = 0; left < classes; left += kCorner) {
+      const index_t y = std::min(left, classes - kCorner);
+      body(heights.data() + y * kTile, rises.data() + y * kTile, static_cast<double>(y));
+    }
+  }
+
+  index_t classes;  // at least kCorner: more than there are have lines at zero
   std::vector<double> heights, rises;
   double weights[kTile];
 };

@@ -143,12 +143,15 @@ class MulticlassObjective(SmoothObjective):
     def _advance_choosing(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
     ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
-        """Without intercepts; the scores of a are moved where they lie, and a plane's slope holds until the next."""
+        """Without intercepts, in place: the scores of a are moved where they lie, the weights where those of b lay.
+
+        A plane's slope holds until the next.
+        """
         examples = self._plain_examples
         if examples is None:
             return super().advance(a, b, step, mu, C)
         value, chosen, offset, cut_value = self.risk.advance_choosing(a.scores, b.scores, step, mu)
-        moved = ScoredPoint(_core.mix(a.w, b.w, step), a.intercept, a.scores)
+        moved = ScoredPoint(_mixed_in_place(a.w, b.w, step), a.intercept, a.scores)
         return moved, value, lambda: Cut(self._choices.slope(examples.core, chosen), offset, cut_value)
 
     def score(self, w: Array, intercept: Any) -> ScoredPoint:
@@ -234,3 +237,11 @@ class MulticlassObjective(SmoothObjective):
         if not plain or not isinstance(self.source.source, MatrixSource) or self._rest is not None:
             return None
         return MulticlassAscent(self.source.source, self.risk, C, intercept=self.intercept, seed=seed)
+
+
+def _mixed_in_place(a: Array, b: Array, t: float) -> Array:
+    """(1 - t) a + t b, written over b."""
+    if t == 0.0 or t == 1.0:
+        return b if t == 1.0 else a
+    _core.mix_into(a, b, t, b)
+    return b
