@@ -1,12 +1,11 @@
 #include "core/columns.hpp"
+#include "core/lanes.hpp"
 #include "core/row_passes.hpp"
 
 namespace cutplane {
 namespace {
 
-constexpr index_t kCacheLine = 64;
 constexpr index_t kBytesAhead = 8192;
-constexpr index_t kMostSkipped = 300;  // values
 
 template <class T>
 struct DenseRows {
@@ -14,6 +13,8 @@ struct DenseRows {
   index_t stride;
   index_t n, d;
   const std::int64_t* chosen;
+
+  static constexpr index_t kPerLine = 64 / sizeof(T);  // values of a cache line
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
   index_t entries() const { return n * d; }
@@ -26,10 +27,22 @@ struct DenseRows {
 
   CUTPLANE_INLINE double dot(index_t i, const double* w) const {
     const T* row = values + i * stride;
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (index_t j = 0; j < d; ++j) sum += static_cast<double>(row[j]) * w[j];
-    return sum;
+    if (d < kLanes) {
+      double sum = 0;
+      for (index_t j = 0; j < d; ++j) sum += static_cast<double>(row[j]) * w[j];
+      return sum;
+    }
+    Lanes sum{}, x, weights;
+    for (index_t j = 0; j + kLanes <= d; j += kLanes) {
+      widen(row + j, x), widen(w + j, weights);
+      sum += x * weights;
+    }
+    if (d % kLanes) {
+      const LastLanes last(d);
+      widen(row + last.start, x), last.load(w, weights);
+      sum += x * weights;
+    }
+    return sum_lanes(sum);
   }
 
   template <class S>
@@ -39,47 +52,80 @@ struct DenseRows {
     for (index_t j = 0; j < d; ++j) sum[j] += static_cast<S>(coef * static_cast<double>(row[j]));
   }
 
-  // Rows are read one after the other, but four streams of a few kilobytes each are too short for
-  // the processor to foresee: what comes after the next rows is asked for by hand.
-  // Not where many rows between the four were skipped: theirs would be fetched for nothing.
-  CUTPLANE_INLINE void prefetch_after_four(index_t i, index_t skipped) const {
-    if (chosen || skipped * d > kMostSkipped) return;
-    const char* row = reinterpret_cast<const char*>(values + i * stride) + kBytesAhead;
-    const index_t bytes = 4 * stride * static_cast<index_t>(sizeof(T));
-    for (index_t b = 0; b < bytes; b += kCacheLine) __builtin_prefetch(row + b);
+  CUTPLANE_INLINE bool in_fours() const { return d >= kLanes; }
+
+  // Four streams are too short for the processor to foresee: so many rows before its turn, a row is
+  // asked for by hand.
+  CUTPLANE_INLINE index_t rows_ahead() const {
+    const index_t bytes = d * static_cast<index_t>(sizeof(T));
+    return std::clamp<index_t>(kBytesAhead / std::max<index_t>(bytes, 1), 4, kMostAhead);
   }
+
+  struct Four {
+    const T *r0, *r1, *r2, *r3;
+    CUTPLANE_INLINE Four(const DenseRows& rows, const index_t* at)
+        : r0(rows.values + at[0] * rows.stride),
+          r1(rows.values + at[1] * rows.stride),
+          r2(rows.values + at[2] * rows.stride),
+          r3(rows.values + at[3] * rows.stride) {}
+    CUTPLANE_INLINE void load(index_t j, Lanes& x0, Lanes& x1, Lanes& x2, Lanes& x3) const {
+      widen(r0 + j, x0), widen(r1 + j, x1), widen(r2 + j, x2), widen(r3 + j, x3);
+    }
+    CUTPLANE_INLINE void prefetch_lines(index_t j) const {
+      if (j % kPerLine) return;
+      __builtin_prefetch(r0 + j), __builtin_prefetch(r1 + j);
+      __builtin_prefetch(r2 + j), __builtin_prefetch(r3 + j);
+    }
+  };
 
   // Four rows at a time: four sums in flight hide the latency of the additions, and w is read once.
-  CUTPLANE_INLINE void dot_four(const index_t* at_rows, const double* w, double* out) const {
-    const T* __restrict r0 = values + at_rows[0] * stride;
-    const T* __restrict r1 = values + at_rows[1] * stride;
-    const T* __restrict r2 = values + at_rows[2] * stride;
-    const T* __restrict r3 = values + at_rows[3] * stride;
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-    for (index_t j = 0; j < d; ++j) {
-      const double weight = w[j];
-      s0 += static_cast<double>(r0[j]) * weight;
-      s1 += static_cast<double>(r1[j]) * weight;
-      s2 += static_cast<double>(r2[j]) * weight;
-      s3 += static_cast<double>(r3[j]) * weight;
+  // The rows `later` are asked for.
+  CUTPLANE_INLINE void dot_four(const index_t* at_rows, const index_t* later, const double* w,
+                                double* out) const {
+    const Four x(*this, at_rows), next(*this, later);
+    Lanes s0{}, s1{}, s2{}, s3{}, weights;
+    const auto add = [&](index_t j) __attribute__((always_inline)) {
+      Lanes x0, x1, x2, x3;
+      x.load(j, x0, x1, x2, x3);
+      s0 += x0 * weights, s1 += x1 * weights, s2 += x2 * weights, s3 += x3 * weights;
+    };
+    const index_t size = d;
+    for (index_t j = 0; j + kLanes <= size; j += kLanes) {
+      next.prefetch_lines(j);
+      widen(w + j, weights);
+      add(j);
     }
-    out[0] = s0, out[1] = s1, out[2] = s2, out[3] = s3;
+    if (size % kLanes) {
+      const LastLanes last(size);
+      last.load(w, weights);
+      add(last.start);
+    }
+    out[0] = sum_lanes(s0), out[1] = sum_lanes(s1), out[2] = sum_lanes(s2), out[3] = sum_lanes(s3);
   }
 
-  // Four rows at a time: the sum is read and written once for all of them.
-  CUTPLANE_INLINE void axpy_four(const index_t* at_rows, const double* coef,
-                                 double* __restrict sum) const {
-    const T* __restrict r0 = values + at_rows[0] * stride;
-    const T* __restrict r1 = values + at_rows[1] * stride;
-    const T* __restrict r2 = values + at_rows[2] * stride;
-    const T* __restrict r3 = values + at_rows[3] * stride;
+  // Four rows at a time: the sum is read and written once for all of them. What goes to the last
+  // numbers of the sum is kept apart, in `end`: vectors that overlap would wait for each other.
+  CUTPLANE_INLINE void axpy_four(const index_t* at_rows, const index_t* later, const double* coef,
+                                 double* sum, Lanes& end) const {
+    const Four x(*this, at_rows), next(*this, later);
     const double c0 = coef[0], c1 = coef[1], c2 = coef[2], c3 = coef[3];
-#pragma omp simd
-    for (index_t j = 0; j < d; ++j) {
-      sum[j] += (c0 * static_cast<double>(r0[j]) + c1 * static_cast<double>(r1[j])) +
-                (c2 * static_cast<double>(r2[j]) + c3 * static_cast<double>(r3[j]));
+    const auto add = [&](index_t j, Lanes& to) __attribute__((always_inline)) {
+      Lanes x0, x1, x2, x3;
+      x.load(j, x0, x1, x2, x3);
+      to += c0 * x0, to += c1 * x1, to += c2 * x2, to += c3 * x3;
+    };
+    const index_t size = d;
+    for (index_t j = 0; j + kLanes <= size; j += kLanes) {
+      next.prefetch_lines(j);
+      Lanes to;
+      widen(sum + j, to);
+      add(j, to);
+      *reinterpret_cast<Lanes*>(sum + j) = to;
     }
+    if (size % kLanes) add(size - kLanes, end);
+  }
+  CUTPLANE_INLINE void add_end(const Lanes& end, double* sum) const {
+    for (index_t l = kLanes - d % kLanes; l < kLanes; ++l) sum[d - kLanes + l] += end[l];
   }
 
   // Calls a function with the value and the feature of every entry of a row.

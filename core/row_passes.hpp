@@ -19,6 +19,7 @@
 #include "core/multiversion.hpp"
 #include "core/parallel.hpp"
 #include "core/random_order.hpp"
+#include "core/row_products.hpp"
 
 namespace cutplane {
 
@@ -33,14 +34,6 @@ inline constexpr index_t kWorkPerSum = 8;
 // So many numbers of partial sums are in memory before any are added up.
 inline constexpr index_t kSumsTogether = 1 << 20;
 
-// Rows that can be taken four at a time: dense ones.
-template <class Rows>
-concept Quartets = requires(const Rows& rows, const index_t* at, const double* in, double* out) {
-  rows.prefetch_after_four(*at, *at);
-  rows.dot_four(at, in, out);
-  rows.axpy_four(at, in, out);
-};
-
 template <class Rows>
 CUTPLANE_MULTIVERSION void score_rows_many(const Rows& rows, index_t begin, index_t end,
                                            const double* padded, index_t columns, index_t k,
@@ -54,44 +47,9 @@ CUTPLANE_MULTIVERSION void score_rows_many(const Rows& rows, index_t begin, inde
 }
 
 template <class Rows>
-CUTPLANE_MULTIVERSION void score_rows(const Rows& rows, index_t begin, index_t end, const double* w,
-                                      double* out) {
-  index_t i = begin;
-  if constexpr (Quartets<Rows>) {
-    for (; i + 4 <= end; i += 4) {
-      const index_t four[4] = {rows.at(i), rows.at(i + 1), rows.at(i + 2), rows.at(i + 3)};
-      rows.prefetch_after_four(i, 0);
-      rows.dot_four(four, w, out + i);
-    }
-  }
-  for (; i < end; ++i) out[i] = rows.dot(rows.at(i), w);
-}
-
-template <class Rows>
-CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end,
-                                    const double* coef, index_t k, double* sum) {
-  if (k != 1) {
-    for (index_t i = begin; i < end; ++i) rows.axpy_many(rows.at(i), coef + i * k, k, sum);
-    return;
-  }
-  index_t four[4];
-  double weights[4];
-  int waiting = 0;
-  for (index_t i = begin; i < end; ++i) {
-    if (coef[i] == 0.0) continue;
-    if constexpr (Quartets<Rows>) {
-      four[waiting] = rows.at(i);
-      weights[waiting] = coef[i];
-      if (++waiting == 4) {
-        rows.prefetch_after_four(four[0], four[3] - four[0] - 3);
-        rows.axpy_four(four, weights, sum);
-        waiting = 0;
-      }
-    } else {
-      rows.axpy(rows.at(i), coef[i], sum);
-    }
-  }
-  for (int r = 0; r < waiting; ++r) rows.axpy(four[r], weights[r], sum);
+CUTPLANE_MULTIVERSION void add_rows_many(const Rows& rows, index_t begin, index_t end,
+                                         const double* coef, index_t k, double* sum) {
+  for (index_t i = begin; i < end; ++i) rows.axpy_many(rows.at(i), coef + i * k, k, sum);
 }
 
 template <class Rows>
@@ -253,7 +211,8 @@ class RowMatrix : public Matrix {
         k == 1 ? entries() : entries_per_row() * count_nonzero(coef, rows_.n * k, n_threads);
     sum_blocks(rows_.n, work, rows_.d * k, out, n_threads,
                [&](index_t begin, index_t end, double* sum) {
-                 add_rows(rows_, begin, end, coef, k, sum);
+                 k == 1 ? add_rows(rows_, begin, end, coef, sum)
+                        : add_rows_many(rows_, begin, end, coef, k, sum);
                });
   }
 
