@@ -181,7 +181,13 @@ class RayMinimum {
     const Bracket part = part_bracket(first, from);
     if (!std::isfinite(part.high)) return NAN;
     double low = from, high = first[1];
-    if (part.high > from) {
+    if (part.high <= from) {
+      // Up to where the part leaves no doubt.
+      const double margin = 3.0 * C_ * kPart * std::sqrt(sweeps_.squared_slopes(from, kPart));
+      const auto slopes = sweeps_.slopes(first.data(), kPart);
+      for (int k = kProbes - 1; k > 0 && total(first[k], slopes[k] * kPart) > margin; --k)
+        high = first[k];
+    } else {
       const double guess = secant(part);
       // So much may the slope of the whole differ from what the part makes of it.
       const double margin = 3.0 * C_ * kPart * std::sqrt(sweeps_.squared_slopes(guess, kPart));

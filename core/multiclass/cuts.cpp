@@ -37,13 +37,16 @@ CUTPLANE_MULTIVERSION Sums<3> advance_block(const MulticlassSample& sample, cons
   TileSum value, cut_value;
   double offset = 0;
   const index_t classes = sample.classes;
+  const bool moves = step != 0.0 || moved != s;
   Tile tile(classes);
   double best[kTile], there[kTile], at[kTile];
   for (index_t i = begin; i < end; i += kTile) {
     const index_t last = std::min(i + kTile, end);
+    if (moves) {
 #pragma omp simd
-    for (index_t j = i * classes; j < last * classes; ++j)
-      moved[j] = s[j] + step * (end_scores[j] - s[j]);
+      for (index_t j = i * classes; j < last * classes; ++j)
+        moved[j] = s[j] + step * (end_scores[j] - s[j]);
+    }
     tile.fill<kSlack>(sample, moved, end_scores, i, last);
     tile.highest_classes(mu, best, there, at);
     value.add(tile.weights, best);
