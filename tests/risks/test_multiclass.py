@@ -105,14 +105,16 @@ def test_value_and_ray_are_maxima_of_lines(seed: int, classes: int, rescaling: s
 @pytest.mark.parametrize("equal", [False, True])
 def test_the_minimum_along_a_ray_of_many_examples(rescaling: str, equal: bool) -> None:
     rng = np.random.default_rng(5)
-    n, classes = 60_001, 5  # enough for a part of them to tell where to look
+    n, classes = 60_193, 5  # enough for a part of them to tell where to look: every 32nd, in blocks of a multiple of 32
     y = rng.integers(0, classes, n)
     risk = Multiclass(y, classes, None if equal else random_cost(rng, classes), rescaling=rescaling)
     start = rng.normal(size=(n, classes))
-    # Towards the true classes, away from them, hardly at all, and such that the part is far off: its tiles differ.
+    # Towards the true classes, away from them, hardly at all, and such that the part is far off: it differs.
     right = start + 3.0 * np.eye(classes)[y]
-    misleading = np.where((np.arange(n) // 16 % 32 == 0)[:, None], right, start + 0.05 * rng.normal(size=start.shape))
-    for end in (right, 2.0 * start - right, start + 1e-9 * (right - start), misleading):
+    away = 2.0 * start - right
+    part = (np.arange(n) % 32 < 2)[:, None]
+    misleading = np.where(part, right, start + 0.05 * rng.normal(size=start.shape))
+    for end in (right, away, start + 1e-9 * (right - start), misleading, np.where(part, away, right)):
         ray = risk.ray(start, end)
         for quadratic, linear, C in ((1.0, 0.1, 1.0), (1e-3, -0.2, 5.0), (4.0, -1e-4, 1e-3)):
             found = ray.minimise(quadratic, linear, C)
