@@ -103,6 +103,7 @@ def ratios(cells: list[dict]) -> str:
         f"{mean(pairs, 'iterations'):.1f} times the iterations ({mean(without, 'iterations'):.1f}); in {ended} of them "
         f"CPA was ended and counts as long as it had. {_by_search(cells)}"
     )
+    words = f"{words} {_by_iteration(own)}"
     beside = [_times_msvmocas(cell, cell["ours"][OCAM]) for cell in own]
     known = [found for found in beside if found is not None and found[1] is not None]
     if not known:
@@ -130,6 +131,16 @@ def _by_search(cells: list[dict]) -> str:
         f"With the three-point search CPA takes {geometric_mean(three_point):.1f} times as long "
         f"({len(three_point)} cells), beside the faster search of each cell {geometric_mean(faster):.1f} times."
     )
+
+
+def _by_iteration(cells: list[dict]) -> str:
+    """What an iteration of OCAM costs beside one of CPA."""
+    found: dict[str, list[float]] = {}
+    for cell in cells:
+        ocam, cpa = (cell["ours"][name]["seconds"] / cell["ours"][name]["iterations"] for name in (OCAM, CPA))
+        found.setdefault(cell["data"], []).append(ocam / cpa)
+    listed = ", ".join(f"{geometric_mean(ratios):.1f} on {name}" for name, ratios in found.items())
+    return f"An iteration of OCAM costs as much as this many of CPA: {listed}."
 
 
 def _times_msvmocas(cell: dict, ours: dict) -> tuple[float, float | None, float] | None:
@@ -166,8 +177,10 @@ def _measured_apart(result: dict) -> str:
     machine = result.get("planes_machine")
     if machine is None:
         return ""
+    cells = [cell for cell in result["cells"] if OCAM in cell["ours"]]
+    which = "" if all("planes_limit" in cell for cell in cells) else " of most cells"
     return (
-        f" The cutting planes of most cells were measured again later and alone, on {machine['cpu']} with "
+        f" The cutting planes{which} were measured again later and alone, on {machine['cpu']} with "
         f"{machine['cores']} cores ({machine['date']}): ratios by way of LIBLINEAR are of two runs."
     )
 
