@@ -10,8 +10,14 @@ namespace cutplane {
 
 namespace {
 
-// A block of a slope stays in the second-level cache while every plane is read past it.
+// A block of a slope stays in the second-level cache while planes are read past it.
 Blocks blocks_of(index_t dimension) { return make_blocks(dimension, 16384, 256); }
+
+// Planes past which a block is read at a time: short slopes have one block, and many planes.
+constexpr index_t kPlanesAtOnce = 16;
+
+// A stretch of a sum stays in the first cache while all planes are added to it.
+constexpr index_t kStretch = 2048;
 
 }  // namespace
 
@@ -59,14 +65,17 @@ std::vector<double> Planes::products(const Slope& slope, int n_threads) const {
   const index_t n = size() + 1;
   const Blocks blocks = blocks_of(dimension_);
   std::vector<double> partial(static_cast<std::size_t>(n * blocks.count));
-  for_blocks(blocks, n_threads, [&](index_t block, index_t begin, index_t end) {
-    double* sums = partial.data() + block * n;
-    for (index_t i = 0; i < n; ++i) {
+  const index_t groups = (n + kPlanesAtOnce - 1) / kPlanesAtOnce;
+  const Blocks tasks{blocks.count * groups, blocks.count * groups};
+  for_blocks(tasks, useful_threads(n_threads, n * dimension_), [&](index_t task, index_t, index_t) {
+    const index_t block = task / groups, first = task % groups * kPlanesAtOnce;
+    const index_t begin = blocks.begin(block), size = blocks.end(block) - begin;
+    for (index_t i = first; i < std::min(first + kPlanesAtOnce, n); ++i) {
       const Slope& other = i + 1 < n ? slopes_[static_cast<std::size_t>(i)] : slope;
-      sums[i] = single_ ? plane_kernels::dot(other.floats.get() + begin, slope.floats.get() + begin,
-                                             end - begin)
-                        : plane_kernels::dot(other.doubles.get() + begin,
-                                             slope.doubles.get() + begin, end - begin);
+      partial[block * n + i] =
+          single_
+              ? plane_kernels::dot(other.floats.get() + begin, slope.floats.get() + begin, size)
+              : plane_kernels::dot(other.doubles.get() + begin, slope.doubles.get() + begin, size);
     }
   });
   for (index_t block = 1; block < blocks.count; ++block) {
@@ -116,9 +125,7 @@ void Planes::copy(index_t i, double* out) const {
 
 double Planes::combine(std::span<const double> weights, double scale, double* out,
                        int n_threads) const {
-  const Blocks blocks = blocks_of(dimension_);
-  std::vector<double> partial(static_cast<std::size_t>(blocks.count));
-  for_blocks(blocks, n_threads, [&](index_t block, index_t begin, index_t end) {
+  const auto add_planes = [&](index_t begin, index_t end) {
     std::fill(out + begin, out + end, 0.0);
     for (index_t i = 0; i < size(); ++i) {
       if (weights[i] == 0.0) continue;
@@ -130,6 +137,19 @@ double Planes::combine(std::span<const double> weights, double scale, double* ou
         plane_kernels::axpy(factor, slope.doubles.get() + begin, out + begin, end - begin);
       }
     }
+  };
+  const auto used =
+      static_cast<index_t>(weights.size()) - std::count(weights.begin(), weights.end(), 0.0);
+  const int threads = useful_threads(n_threads, dimension_ * (used + 1));
+  const Blocks blocks = blocks_of(dimension_);
+  if (blocks.count == 1)  // short slopes, maybe many: threads share the only block
+    for_blocks(make_blocks(dimension_, kStretch, 64), threads,
+               [&](index_t, index_t begin, index_t end) { add_planes(begin, end); });
+  std::vector<double> partial(static_cast<std::size_t>(blocks.count));
+  for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
+    if (blocks.count > 1)
+      for (index_t from = begin; from < end; from += kStretch)
+        add_planes(from, std::min(from + kStretch, end));
     partial[block] = plane_kernels::dot(out + begin, out + begin, end - begin);
   });
   double squared_norm = 0.0;
