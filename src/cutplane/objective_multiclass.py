@@ -150,8 +150,10 @@ class MulticlassObjective(SmoothObjective):
         examples = self._plain_examples
         if examples is None:
             return super().advance(a, b, step, mu, C)
-        value, chosen, offset, cut_value = self.risk.advance_choosing(a.scores, b.scores, step, mu)
-        moved = ScoredPoint(_mixed_in_place(a.w, b.w, step), a.intercept, a.scores)
+        whole = step == 1.0  # as CPA's: b itself, its scores where they are
+        scores = b.scores if whole else a.scores
+        value, chosen, offset, cut_value = self.risk.advance_choosing(scores, b.scores, 0.0 if whole else step, mu)
+        moved = ScoredPoint(_mixed_in_place(a.w, b.w, step), a.intercept, scores)
         return moved, value, lambda: Cut(self._choices.slope(examples.core, chosen), offset, cut_value)
 
     def score(self, w: Array, intercept: Any) -> ScoredPoint:
