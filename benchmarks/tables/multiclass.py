@@ -144,7 +144,7 @@ def _over_all_C(cells: list[dict]) -> str:
     listed = ", ".join(f"{factor:.1f} on {name}" for name, factor in factors.items())
     return (
         "Over all C together, as the paper's Table 8 counts seconds, it takes "
-        f"{geometric_mean(list(factors.values())):.1f} times as long in the geometric mean over the data sets: {listed}."
+        f"{geometric_mean(list(factors.values())):.1f} times as long in the geometric mean over data sets: {listed}."
     )
 
 

@@ -11,7 +11,7 @@ examples near their kinks, the others replaced by their tangents.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,6 +33,8 @@ _LEAST_WIDTH = 2.5e-13
 _START_ERROR, _START_ERROR_IF_FAR, _FAR = 0.15, 0.07, 0.5
 # Where the error of a start is foreseen, rounding may cost as much as that, or this fraction of the gap aimed at.
 _LEAST_ERROR = 0.3
+# With this many examples a feature, samples tell nearly all; of a start from elsewhere, where the gap is above this.
+_AMPLE, _WORTH_A_SAMPLE = 2000, 0.03
 # Where the examples near their kinks are fewer than this fraction, steps are made on these alone.
 _FEW = 0.2
 _FEW_OF_NEAR = 0.3
@@ -130,12 +132,17 @@ class SmoothedNewton:
     def run(self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start | None = None) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if no step helps any more."""
         system = NewtonSystem(objective.dimension)
-        narrowing = _NARROWING
+        sizes, narrowing = _sample_sizes(objective), _NARROWING
         if start is None:
             narrowing = _NARROWING_ON_SAMPLES
             start = Start(np.zeros(objective.dimension), 0.0, objective.first_width)
+        else:
+            # A sample tells nothing of what is nearer than this.
+            tells = bool(sizes) and ledger.upper - ledger.lower > _WORTH_A_SAMPLE * ledger.upper
+            sizes = sizes[-1:] if tells and objective.examples >= _AMPLE * objective.dimension else []
+        if sizes:
             with ledger.phase("sample"):
-                start = self._from_samples(objective, ledger, start, system)
+                start = self._from_samples(objective, ledger, start, system, sizes)
         with ledger.phase("scores"):
             point, h = _check(objective, ledger.C, start)
         # About twice as many are within a width of their kinks, which is as far as they move.
@@ -144,31 +151,31 @@ class SmoothedNewton:
         return progress.reason or ("time_limit" if ledger.overdue else "stalled")
 
     def _from_samples(
-        self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start, system: NewtonSystem
+        self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start, system: NewtonSystem, sizes: list[int]
     ) -> Start:
         """A good start from growing samples, as far as samples can tell."""
         n, d = objective.examples, objective.dimension
         generator = np.random.default_rng(self.seed)
-        size = max(2000, 20 * d)
-        while size * 2 <= n:
+        for size in sizes:
             part = objective.sample(np.sort(generator.choice(n, size, replace=False)).astype(np.int64))
             # Beyond about half of d / size, a closer fit to the sample says nothing of the whole.
-            tolerance = max(ledger.allowed_fraction, 0.5 * d / size)
-            point, h = _check(part, ledger.C, start)
+            until = _Within(max(ledger.allowed_fraction, 0.5 * d / size), 30)
+            point, h = _check(part, ledger.C, replace(start, scored=None))
             point, h = _minimise(
-                part,
-                ledger,
-                point,
-                h,
-                system,
-                _Within(tolerance, 30),
-                few=_FEW_OF_SAMPLE,
-                narrowing=_NARROWING_ON_SAMPLES,
+                part, ledger, point, h, system, until, few=_FEW_OF_SAMPLE, narrowing=_NARROWING_ON_SAMPLES
             )
             value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
             start = Start(point.w, point.intercept, h, value)
-            size *= 4
         return start
+
+
+def _sample_sizes(objective: SmoothObjectiveLike) -> list[int]:
+    """From a few examples a weight to half of all, four times as many each."""
+    size, sizes = max(2000, 20 * objective.dimension), []
+    while 2 * size <= objective.examples:
+        sizes.append(size)
+        size *= 4
+    return sizes
 
 
 @dataclass
