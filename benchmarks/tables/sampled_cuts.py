@@ -265,7 +265,10 @@ def figures(result: dict) -> dict[str, Figure]:
 
 
 def _size_panels(rows: list[dict]) -> list[Panel]:
+    """A row of panels for each data set, all with the same lines: of what was not measured an empty one."""
     panels = []
+    rows = [row for row in rows if not _ended([row])]
+    names = list(_groups(rows, "way", "r"))
     for (data,), mine in _groups(rows, "data").items():
         groups = _groups(mine, "way", "r")
         for number, what, key in (
@@ -273,8 +276,7 @@ def _size_panels(rows: list[dict]) -> list[Panel]:
             (2, "training error, %", "train_error"),
             (3, "test error, %", "test_error"),
         ):
-            lines = {_way(*name): _line(each, "n", key) for name, each in groups.items()}
-            lines = {name: line for name, line in lines.items() if line[0]}
+            lines = {_way(*name): _line(groups.get(name, []), "n", key) for name in names}
             panels.append(Panel(f"Figure {number}: {data}", "examples n", what, lines, log_y=number == 1))
     return panels
 

@@ -63,6 +63,20 @@ def test_a_precomputed_kernel():
         SampledCutSVC(kernel="precomputed").fit(K[:, :50], y)
 
 
+@pytest.mark.parametrize("algorithm", ["linear", "constant"])
+def test_a_precomputed_kernel_may_be_sparse(algorithm):
+    K = Kernel("rbf", gamma=3.0).block(X, X).astype(float)
+    dense, sparse = (SampledCutSVC(kernel="precomputed", algorithm=algorithm, r=50) for _ in range(2))
+    scores = dense.fit(K, y).decision_function(K)
+    np.testing.assert_allclose(sparse.fit(sp.csr_array(K), y).decision_function(sp.csr_array(K)), scores, rtol=1e-6)
+    assert sparse.bound_ == dense.bound_
+
+
+def test_iterations_are_bounded_since_what_is_proven_counts_them():
+    with pytest.raises(ValueError, match=r"max_iter=None must be an integer greater than 0\.$"):
+        SampledCutSVC(max_iter=None).fit(X, y)
+
+
 @pytest.mark.parametrize(
     ("params", "words"),
     [

@@ -268,3 +268,14 @@ def test_a_kernel_that_is_not_symmetric_is_refused():
     matrix[3, 7] += 0.25
     with pytest.raises(ValueError, match=r"The kernel is .* for rows (3 and 7|7 and 3) of X, and .*; a kernel is symm"):
         ConstantTimeCuts(BinaryHinge(y), KernelRows(matrix, Kernel("precomputed")), 10, 0, stabilised=True)
+
+
+@pytest.mark.filterwarnings("ignore:The kernel matrix")
+def test_a_run_that_may_have_no_minimum_to_come_near_is_bounded(monkeypatch):
+    monkeypatch.setattr("cutplane.kernels.sampled_cuts.INDEFINITE_ITERATIONS", 15)
+    X, y = moons(100)
+    rows = KernelRows(X, Kernel("sigmoid", gamma=1.0, coef0=-2.0))
+    finder = LinearTimeCuts(BinaryHinge(y), rows, 20, 0, memory=MEMORY, stabilised=True)
+    outcome = minimise(finder, 1000.0)
+    assert (len(outcome.history), outcome.reason) == (15, "max_iter")
+    assert np.isfinite(outcome.coef).all()

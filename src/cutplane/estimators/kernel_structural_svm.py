@@ -48,6 +48,7 @@ class KernelStructuralSVM(SampledCutEstimator):
         Bytes for the products of cuts with all rows, 4·rows·columns for each cut ("linear" and "exact"); None: a
         quarter of what is free.
     max_iter : int, default=10_000
+        Iterations; 1,000 at most where the kernel turns out not to be positive semi-definite.
     time_limit : float or None, default=None
         Seconds.
     n_jobs : int or None, default=None

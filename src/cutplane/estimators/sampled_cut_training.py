@@ -41,7 +41,7 @@ class SampledCutEstimator(Savable, BaseEstimator):
         validation.check_positive("epsilon", self.epsilon)
         validation.check_choice("algorithm", self.algorithm, ALGORITHMS)
         validation.check_flag("stabilised", self.stabilised)
-        validation.check_count("max_iter", self.max_iter)
+        validation.check_count("max_iter", self.max_iter, or_none=False)
         validation.check_threads(self.n_jobs)
         validation.check_seed(self.random_state)
         if self.r is not None:

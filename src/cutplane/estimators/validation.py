@@ -81,10 +81,10 @@ def check_features(name: str, chosen: Any, d: int) -> NDArray[np.bool_] | None:
     return mask
 
 
-def check_count(name: str, value: Any) -> int:
-    """An integer above zero."""
+def check_count(name: str, value: Any, *, or_none: bool = True) -> int:
+    """An integer above zero; `or_none` says whether None would have been accepted."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
-        raise ValueError(f"{name}={value!r} must be an integer greater than 0, or None.")
+        raise ValueError(f"{name}={value!r} must be an integer greater than 0{', or None' if or_none else ''}.")
     return int(value)
 
 

@@ -119,7 +119,7 @@ class Kernel:
     def diagonal(self, X: Any, *, n_threads: int = 0) -> Block:
         """K(x, x) of each example."""
         if self.name == "precomputed":
-            return np.ascontiguousarray(np.diagonal(X), np.float32)
+            return np.ascontiguousarray(X.diagonal(), np.float32)
         if self.name == "callable":
             return np.array([self._called(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], np.float32)
         return self.examples(X, n_threads=n_threads).diagonal(n_threads)

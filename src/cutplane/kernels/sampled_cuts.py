@@ -25,6 +25,8 @@ from cutplane.solvers.gram_bundle import GramBundle
 
 # Cuts without weight for this many iterations are dropped (section 6.1 of the paper).
 IDLE_ITERATIONS = 20
+# Where a kernel is not positive semi-definite there may be no minimum to come near: such runs end here at the latest.
+INDEFINITE_ITERATIONS = 1_000
 
 Reason = Literal["epsilon", "max_iter", "time_limit", "interrupted"]
 
@@ -121,7 +123,7 @@ def _minimise(
             stop = on_step is not None and on_step(step) is True
             if finder.satisfied(violation, epsilon):
                 reason = "epsilon"
-            elif step.iteration >= max_iter:
+            elif step.iteration >= (min(max_iter, INDEFINITE_ITERATIONS) if finder.indefinite else max_iter):
                 reason = "max_iter"
             elif time_limit is not None and step.seconds >= time_limit:
                 reason = "time_limit"
