@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutplane.solvers.base import Array, Curvature, SmoothedCut
 from cutplane.solvers.interior_point import NearHingesLike, finish, most_examples
@@ -157,7 +158,7 @@ class SmoothedNewton:
         n, d = objective.examples, objective.dimension
         generator = np.random.default_rng(self.seed)
         for size in sizes:
-            part = objective.sample(np.sort(generator.choice(n, size, replace=False)).astype(np.int64))
+            part = objective.sample(_spread(n, size, generator))
             # Beyond about half of d / size, a closer fit to the sample says nothing of the whole.
             until = _Within(max(ledger.allowed_fraction, 0.5 * d / size), 30)
             point, h = _check(part, ledger.C, replace(start, scored=None))
@@ -167,6 +168,13 @@ class SmoothedNewton:
             value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
             start = Start(point.w, point.intercept, h, value)
         return start
+
+
+def _spread(n: int, size: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """One example at random from each of so many equal stretches: in order, and sooner found than any others."""
+    ends = np.arange(size + 1, dtype=np.int64) * n // size
+    drawn: NDArray[np.int64] = ends[:-1] + (generator.random(size) * np.diff(ends)).astype(np.int64)
+    return drawn
 
 
 def _sample_sizes(objective: SmoothObjectiveLike) -> list[int]:

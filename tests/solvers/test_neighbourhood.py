@@ -1,0 +1,67 @@
+"""What a step of Newton's method looks at: samples of all examples, and the examples near their kinks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from cutplane.solvers.base import SmoothedCut
+from cutplane.solvers.neighbourhood import Neighbourhood
+from cutplane.solvers.newton import _spread
+
+
+@given(st.integers(1, 200), st.integers(0, 300), st.integers(0, 5))
+def test_a_sample_has_one_example_of_each_stretch(size: int, more: int, seed: int) -> None:
+    n = size + more
+    drawn = _spread(n, size, np.random.default_rng(seed))
+    ends = np.arange(size + 1) * n // size
+    assert np.all(ends[:-1] <= drawn)
+    assert np.all(drawn < ends[1:])
+
+
+class Line:
+    """Examples with kinks at 0, 1, 2, ... on a line; a point is a place, and those within a distance of it are near."""
+
+    def __init__(self, examples: int, kinks: int) -> None:
+        self.examples = examples
+        self.plane = SmoothedCut(np.zeros(1), 0.0, 0.0, 0.0, kinks)
+
+    def near_rows(self, place: float, radius: float) -> Any:
+        return np.flatnonzero(np.abs(np.arange(self.examples) - place) <= radius)
+
+    def near(self, place: float, whole: SmoothedCut, h: float, rows: Any) -> Any:
+        return rows
+
+    def crossed(self, place: float, direction: float) -> Any:
+        at = np.arange(self.examples)
+        return np.flatnonzero((at > place) & (at <= place + direction))
+
+
+def test_few_examples_met_on_the_way_are_near_from_then_on() -> None:
+    line, near = Line(1000, 10), Neighbourhood(0.2)
+    assert_array_equal(near.restrict(line, 500.0, line.plane, 16.0), np.arange(452, 549))
+    assert not near.learn(line, 500.0, 50.0, "end", 0.3)  # 549 and 550 were met: two of 97
+    assert_array_equal(near.restrict(line, 500.0, line.plane, 16.0), np.arange(452, 551))
+    assert near.learn(line, 500.0, 40.0, "end", 1.0)  # none: they are forgotten
+    assert_array_equal(near.restrict(line, 500.0, line.plane, 16.0), np.arange(452, 549))
+
+
+def test_many_examples_met_on_the_way_widen_what_is_near() -> None:
+    line, near = Line(1000, 10), Neighbourhood(0.2)
+    near.restrict(line, 500.0, line.plane, 16.0)
+    assert not near.learn(line, 500.0, 300.0, "end", 0.1)
+    assert near.reach == 6.0
+    assert_array_equal(near.restrict(line, 500.0, line.plane, 16.0), np.arange(404, 597))
+    assert near.learn(line, 500.0, 300.0, "end", 0.6)  # the greater part was taken: no further
+    assert near.reach == 6.0
+
+
+@pytest.mark.parametrize(("kinks", "h"), [(40, 1.0), (10, 40.0)])
+def test_all_examples_where_too_many_are_near(kinks: int, h: float) -> None:
+    line = Line(1000, kinks)
+    assert Neighbourhood(0.2).restrict(line, 500.0, line.plane, h) is None
