@@ -149,20 +149,20 @@ class RayMinimum {
   double total(double t, double slope) const { return q_ * t + linear_ + C_ * slope; }
 
   // Where a part of the sample has its minimum; not finite where it has none.
-  Bracket part_bracket(const std::array<double, kProbes>& first, double from) const {
+  Bracket part_bracket(const std::array<double, kProbes>& first, double from, int rounds) const {
     Bracket bracket;
     narrow(bracket, first, kPart);
     if (std::isfinite(from) && bracket.high <= from) return {from, from, 0, 0};
     widen(bracket, kPart);
     if (!std::isfinite(bracket.high) || !std::isfinite(bracket.low)) return {};
-    for (int round = 0; round < 3; ++round) narrow(bracket, around_secant(bracket), kPart);
+    for (int round = 0; round < rounds; ++round) narrow(bracket, around_secant(bracket), kPart);
     return bracket;
   }
 
   // Probes close to where a part of the sample has its minimum: the whole has it nearby.
   std::array<double, kProbes> near_estimate(const std::array<double, kProbes>& first,
                                             double from) const {
-    const Bracket bracket = part_bracket(first, from);
+    const Bracket bracket = part_bracket(first, from, 3);
     if (!std::isfinite(bracket.high) || bracket.high <= from) return first;
     const double guess = secant(bracket);
     std::array<double, kProbes> probes;
@@ -178,7 +178,8 @@ class RayMinimum {
   // The minimum, if it lies where a part of the sample makes it most likely or close by; else not a
   // number.
   double by_sweeps(const std::array<double, kProbes>& first, double from) const {
-    const Bracket part = part_bracket(first, from);
+    // More finely than one round tells, the part does not know either.
+    const Bracket part = part_bracket(first, from, 1);
     if (!std::isfinite(part.high)) return NAN;
     double low = from, high = first[1];
     if (part.high > from) {
