@@ -30,9 +30,10 @@ class Hinge {
     return hinge_value(sample(), s.data(), n_threads);
   }
 
+  // Taken once in a run, mostly: the memory of its coefficients is not kept.
   std::tuple<Array1<double>, double, double> cut(Scores s, int n_threads) const {
     check(s);
-    auto coef = buffers_->take(s.shape(0));
+    auto coef = std::make_shared<Buffers>()->take(s.shape(0));
     HingeCut result;
     {
       nb::gil_scoped_release release;
