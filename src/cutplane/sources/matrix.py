@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from cutplane import _core
 from cutplane.sources.base import Array, Rows, Source
 
-# Rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes.
-_GATHER_ENTRIES = 1 << 20
+# Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. Fewer where rows are
+# short: with many more rows than columns a product costs less than to come by its rows.
+_GATHER_ENTRIES, _LEAST_ENTRIES = 1 << 20, 1 << 18
 # Rows whose products with all others are formed at a time.
 _PRODUCT_ROWS = 512
 
@@ -89,7 +90,7 @@ class MatrixSource(Source):
             return self._matrix.gram(rows, weights, self._n_threads)
         d = self.shape[1]
         scale = np.sqrt(weights)
-        block = max(64, _GATHER_ENTRIES // d)
+        block = max(64, min(_GATHER_ENTRIES // d, max(_LEAST_ENTRIES // d, 2 * d)))
 
         def product(start: int) -> NDArray[np.float32]:
             part = self._matrix.gather(rows[start : start + block], scale[start : start + block], 1)
@@ -98,9 +99,12 @@ class MatrixSource(Source):
         if len(rows) <= block:
             return product(0).astype(np.float64)
         total = np.zeros((d, d), np.float32)
-        with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
-            for part in pool.map(product, range(0, len(rows), block)):
-                total += part
+        threads = _core.thread_count(self._n_threads)
+        round_of = threads * block  # no more products than threads are in memory
+        with ThreadPoolExecutor(threads) as pool:
+            for first in range(0, len(rows), round_of):
+                for part in pool.map(product, range(first, min(first + round_of, len(rows)), block)):
+                    total += part
         return total.astype(np.float64)
 
     def products(self) -> NDArray[np.float32]:
