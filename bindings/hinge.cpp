@@ -30,9 +30,10 @@ class Hinge {
     return hinge_value(sample(), s.data(), n_threads);
   }
 
+  // Taken once in a run, mostly: the memory of its coefficients is not kept.
   std::tuple<Array1<double>, double, double> cut(Scores s, int n_threads) const {
     check(s);
-    auto coef = buffers_->take(s.shape(0));
+    auto coef = std::make_shared<Buffers>()->take(s.shape(0));
     HingeCut result;
     {
       nb::gil_scoped_release release;
@@ -44,7 +45,7 @@ class Hinge {
   std::tuple<Array1<double>, double, double> balanced_cut(Scores s, double width,
                                                           int n_threads) const {
     check(s);
-    auto coef = buffers_->take(s.shape(0));
+    auto coef = std::make_shared<Buffers>()->take(s.shape(0));
     HingeCut result;
     {
       nb::gil_scoped_release release;
@@ -55,7 +56,7 @@ class Hinge {
 
   std::tuple<Array1<double>, SmoothedHinge> smoothed(Scores s, double h, int n_threads) const {
     check(s);
-    auto coef = buffers_->take(s.shape(0));
+    auto coef = std::make_shared<Buffers>()->take(s.shape(0));
     SmoothedHinge result;
     {
       nb::gil_scoped_release release;
@@ -66,7 +67,7 @@ class Hinge {
 
   Array1<double> extrapolated(Scores s, double h, double reach, int n_threads) const {
     check(s);
-    auto coef = buffers_->take(s.shape(0));
+    auto coef = std::make_shared<Buffers>()->take(s.shape(0));
     {
       nb::gil_scoped_release release;
       hinge_extrapolated(sample(), s.data(), h, reach, coef.data(), n_threads);

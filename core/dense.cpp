@@ -55,10 +55,10 @@ struct DenseRows {
   CUTPLANE_INLINE bool in_fours() const { return d >= kLanes; }
 
   // Four streams are too short for the processor to foresee: so many rows before its turn, a row is
-  // asked for by hand.
+  // asked for by hand. A multiple of four.
   CUTPLANE_INLINE index_t rows_ahead() const {
     const index_t bytes = d * static_cast<index_t>(sizeof(T));
-    return std::clamp<index_t>(kBytesAhead / std::max<index_t>(bytes, 1), 4, kMostAhead);
+    return std::clamp<index_t>(kBytesAhead / std::max<index_t>(bytes, 1) / 4 * 4, 4, kMostAhead);
   }
 
   struct Four {

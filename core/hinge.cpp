@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/hinge_examples.hpp"
 
@@ -97,6 +98,21 @@ CUTPLANE_MULTIVERSION void extrapolated_block(E e, double h, double reach, doubl
           coef[k] = -labels[k] * at.weight(k) * pi;
         }
       });
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION index_t count_kinks_block(E e, double h, index_t begin, index_t end) {
+  const double half = 0.5 * h;
+  double total = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double near = 0;
+#pragma omp simd reduction(+ : near)
+        for (index_t k = 0; k < count; ++k)
+          near += std::abs(1.0 - labels[k] * at.s[k]) <= half ? 1.0 : 0.0;
+        total += near;
+      });
+  return static_cast<index_t>(total);
 }
 
 // Writes where it reads: not by the pointers of Examples, which no one else points to.
@@ -220,25 +236,28 @@ void hinge_extrapolated(const HingeSample& sample, const double* s, double h, do
 void hinge_kinks(const HingeSample& sample, const double* s, double h,
                  std::vector<std::int64_t>& rows, std::vector<double>& weights, int n_threads) {
   const Blocks blocks = example_blocks(sample.n);
-  std::vector<std::vector<std::int64_t>> found(blocks.count);
-  const double half = 0.5 * h;
-  for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * sample.n),
-             [&](index_t b, index_t begin, index_t end) {
-               // Written everywhere, kept where it counts: no branch to mispredict.
-               std::vector<std::int64_t> near(end - begin);
-               index_t count = 0;
-               for (index_t i = begin; i < end; ++i) {
-                 near[count] = i;
-                 count += std::abs(1.0 - sample.y[i] * s[i]) <= half;
-               }
-               near.resize(count);
-               found[b] = std::move(near);
-             });
-  rows.clear();
-  for (const auto& part : found) rows.insert(rows.end(), part.begin(), part.end());
-  weights.resize(rows.size());
-  for (std::size_t k = 0; k < rows.size(); ++k)
-    weights[k] = sample.c ? sample.c[rows[k]] : sample.each;
+  const int threads = useful_threads(n_threads, kWorkPerExample * sample.n);
+  // Counted before they are listed: no more memory than the list takes. Labels are -1 or +1, so
+  // that both times z is the same to the bit, whatever instructions compute it.
+  std::vector<index_t> starts(blocks.count + 1, 0);
+  with_examples(sample, s, [&](auto e) {
+    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
+      starts[b + 1] = count_kinks_block(e, h, begin, end);
+    });
+  });
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  rows.resize(starts.back());
+  weights.resize(starts.back());
+  for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
+    index_t place = starts[b];
+    const double half = 0.5 * h;
+    for (index_t i = begin; i < end && place < starts[b + 1]; ++i) {
+      // Written everywhere, kept where it counts: no branch to mispredict.
+      rows[place] = i;
+      weights[place] = sample.c ? sample.c[i] : sample.each;
+      place += std::abs(1.0 - sample.y[i] * s[i]) <= half;
+    }
+  });
 }
 
 HingeAdvance hinge_advance(const HingeSample& sample, double* s, double* end, double step,

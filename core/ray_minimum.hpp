@@ -22,31 +22,74 @@ struct Breakpoint {
 inline constexpr std::size_t kManyPoints = 1024;
 inline constexpr int kBuckets = 128;
 
-// Of many breakpoints between lo and hi, those in the bucket where the slope turns; lo, hi and g,
-// the slope at lo less q lo, become those of the bucket.
+// Breakpoints between lo and hi, thrown into buckets: in one of them the slope turns.
+class Buckets {
+ public:
+  Buckets(double lo, double hi) : lo_(lo), per_width_(kBuckets / (hi - lo)) {}
+
+  bool usable() const { return std::isfinite(per_width_) && per_width_ != 0.0; }
+  void add(const Breakpoint& point) { jumps_[bucket(point.t)] += point.jump; }
+  // Finds the bucket where q t + g + C (jumps before t) turns; lo, hi and g, the slope at lo less
+  // q lo, become those of the bucket.
+  void settle(double q, double& g, double C, double& lo, double& hi) {
+    double right = lo + 1 / per_width_;
+    while (there_ < kBuckets - 1 && q * right + g + C * jumps_[there_] < 0.0) {
+      g += C * jumps_[there_++];
+      right = lo + (there_ + 1) / per_width_;
+    }
+    if (there_ < kBuckets - 1) hi = right;
+    lo += there_ / per_width_;
+  }
+  bool has(const Breakpoint& point) const { return bucket(point.t) == there_; }
+
+ private:
+  int bucket(double t) const {
+    const double place = (t - lo_) * per_width_;
+    return place > 0.0 ? static_cast<int>(std::min(place, kBuckets - 1.0)) : 0;  // also for NaN
+  }
+  double lo_, per_width_;
+  int there_ = 0;
+  std::array<double, kBuckets> jumps_{};
+};
+
+// Of many breakpoints between lo and hi, those in the bucket where the slope turns.
 inline void narrow_by_buckets(std::vector<Breakpoint>& points, double q, double& g, double C,
                               double& lo, double& hi) {
   while (points.size() > kManyPoints) {
-    const double per_width = kBuckets / (hi - lo);
-    if (!std::isfinite(per_width) || per_width == 0.0) return;
-    const auto bucket = [=](double t) {
-      const double place = (t - lo) * per_width;
-      return place > 0.0 ? static_cast<int>(std::min(place, kBuckets - 1.0)) : 0;  // also for NaN
-    };
-    std::array<double, kBuckets> jumps{};
-    for (const Breakpoint& point : points) jumps[bucket(point.t)] += point.jump;
-    int there = 0;
-    double right = lo + 1 / per_width;
-    while (there < kBuckets - 1 && q * right + g + C * jumps[there] < 0.0) {
-      g += C * jumps[there++];
-      right = lo + (there + 1) / per_width;
-    }
+    Buckets buckets(lo, hi);
+    if (!buckets.usable()) return;
+    for (const Breakpoint& point : points) buckets.add(point);
+    buckets.settle(q, g, C, lo, hi);
     const std::size_t before = points.size();
-    std::erase_if(points, [&](const Breakpoint& point) { return bucket(point.t) != there; });
-    if (there < kBuckets - 1) hi = right;
-    lo += there / per_width;
+    std::erase_if(points, [&](const Breakpoint& point) { return !buckets.has(point); });
     if (points.size() == before) return;  // all in one place
   }
+}
+
+using BreakpointParts = std::vector<std::vector<Breakpoint>>;
+
+inline std::size_t count_breakpoints(const BreakpointParts& parts) {
+  std::size_t total = 0;
+  for (const auto& part : parts) total += part.size();
+  return total;
+}
+
+// All of them, or of many those in the bucket where the slope turns: the others are never brought
+// together.
+inline std::vector<Breakpoint> join_parts(const BreakpointParts& parts, double q, double& g,
+                                          double C, double& lo, double& hi) {
+  std::vector<Breakpoint> points;
+  Buckets buckets(lo, hi);
+  const bool many = count_breakpoints(parts) > kManyPoints && buckets.usable();
+  if (many) {
+    for (const auto& part : parts)
+      for (const Breakpoint& point : part) buckets.add(point);
+    buckets.settle(q, g, C, lo, hi);
+  }
+  for (const auto& part : parts)
+    for (const Breakpoint& point : part)
+      if (!many || buckets.has(point)) points.push_back(point);
+  return points;
 }
 
 // The root of  q t + g + C (jumps at or before t)  among the breakpoints between lo and hi:
@@ -80,7 +123,7 @@ inline double select_root(std::vector<Breakpoint>& points, double q, double g, d
 
 // The breakpoints between two steps, and the slopes of the risk at both.
 struct BreakpointSweep {
-  std::vector<Breakpoint> points;
+  BreakpointParts parts;
   double slope_low, slope_high;
 };
 
@@ -149,20 +192,20 @@ class RayMinimum {
   double total(double t, double slope) const { return q_ * t + linear_ + C_ * slope; }
 
   // Where a part of the sample has its minimum; not finite where it has none.
-  Bracket part_bracket(const std::array<double, kProbes>& first, double from) const {
+  Bracket part_bracket(const std::array<double, kProbes>& first, double from, int rounds) const {
     Bracket bracket;
     narrow(bracket, first, kPart);
     if (std::isfinite(from) && bracket.high <= from) return {from, from, 0, 0};
     widen(bracket, kPart);
     if (!std::isfinite(bracket.high) || !std::isfinite(bracket.low)) return {};
-    for (int round = 0; round < 3; ++round) narrow(bracket, around_secant(bracket), kPart);
+    for (int round = 0; round < rounds; ++round) narrow(bracket, around_secant(bracket), kPart);
     return bracket;
   }
 
   // Probes close to where a part of the sample has its minimum: the whole has it nearby.
   std::array<double, kProbes> near_estimate(const std::array<double, kProbes>& first,
                                             double from) const {
-    const Bracket bracket = part_bracket(first, from);
+    const Bracket bracket = part_bracket(first, from, 3);
     if (!std::isfinite(bracket.high) || bracket.high <= from) return first;
     const double guess = secant(bracket);
     std::array<double, kProbes> probes;
@@ -178,7 +221,8 @@ class RayMinimum {
   // The minimum, if it lies where a part of the sample makes it most likely or close by; else not a
   // number.
   double by_sweeps(const std::array<double, kProbes>& first, double from) const {
-    const Bracket part = part_bracket(first, from);
+    // More finely than one round tells, the part does not know either.
+    const Bracket part = part_bracket(first, from, 1);
     if (!std::isfinite(part.high)) return NAN;
     double low = from, high = first[1];
     if (part.high <= from) {
@@ -223,7 +267,9 @@ class RayMinimum {
         low = high;
         high += further;
       } else {
-        return select_root(near.points, q_, linear_ + C_ * near.slope_low, C_, low, high);
+        double g = linear_ + C_ * near.slope_low;
+        std::vector<Breakpoint> points = join_parts(near.parts, q_, g, C_, low, high);
+        return select_root(points, q_, g, C_, low, high);
       }
     }
     return NAN;
@@ -293,18 +339,20 @@ inline void add_breakpoint(std::vector<Breakpoint>& out, Breakpoint next) {
   }
 }
 
-// The parts of all blocks, in order: collect(block index, begin, end, breakpoints to add to).
+// By blocks: collect(block index, begin, end, breakpoints to add to).
 template <class Collect>
-std::vector<Breakpoint> collect_breakpoints(index_t n, int n_threads, Collect&& collect) {
+BreakpointParts collect_parts(index_t n, int n_threads, Collect&& collect) {
   const Blocks blocks = example_blocks(n);
-  std::vector<std::vector<Breakpoint>> found(blocks.count);
+  BreakpointParts found(blocks.count);
   for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * n),
              [&](index_t b, index_t begin, index_t end) { collect(b, begin, end, found[b]); });
-  std::size_t total = 0;
-  for (const auto& part : found) total += part.size();
+  return found;
+}
+
+inline std::vector<Breakpoint> in_order(BreakpointParts&& parts) {
   std::vector<Breakpoint> points;
-  points.reserve(total);
-  for (auto& part : found) {
+  points.reserve(count_breakpoints(parts));
+  for (auto& part : parts) {
     points.insert(points.end(), part.begin(), part.end());
     std::vector<Breakpoint>().swap(part);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
@@ -11,7 +12,7 @@
 
 namespace cutplane {
 
-// A row is asked for at most so many rows before its turn.
+// A row is asked for at most so many rows before its turn: a multiple of four.
 inline constexpr index_t kMostAhead = 64;
 
 // Rows that can be taken four at a time: dense ones.
@@ -44,67 +45,65 @@ CUTPLANE_MULTIVERSION void score_rows(const Rows& rows, index_t begin, index_t e
   for (; i < end; ++i) out[i] = rows.dot(rows.at(i), w);
 }
 
-// The rows of a block that have coefficients, in order: a list written everywhere and kept where it
-// counts, for whether the next row has one cannot be foreseen.
+// The rows of a block that have coefficients, in order, as far as they are known: a ring that is
+// written everywhere and kept where it counts, for whether the next row has one cannot be foreseen.
 class ActiveRows {
  public:
   ActiveRows(index_t begin, index_t end) : next_(begin), end_(end) {}
 
-  // Looks at more rows, behind those from `used` on, which stay. False: there are no more.
-  CUTPLANE_INLINE bool extend(const double* coef, index_t used) {
-    std::copy(rows_.begin() + used, rows_.begin() + count_, rows_.begin());
-    count_ -= used;
-    const index_t stop = std::min(next_ + kStretch, end_);
-    index_t count = count_;
-    for (index_t i = next_; i < stop; ++i) {
-      rows_[count] = i;
-      count += coef[i] != 0.0;
+  // Knows `count` of them, or all that are left.
+  CUTPLANE_INLINE void know(index_t count, const double* coef) {
+    while (known() < count && next_ < end_) {
+      const index_t stop = std::min(next_ + kLook, end_);
+      index_t last = last_;
+      for (index_t i = next_; i < stop; ++i) {
+        ring_[last % kRing] = i;
+        last += coef[i] != 0.0;
+      }
+      last_ = last;
+      next_ = stop;
     }
-    count_ = count;
-    next_ = stop;
-    return next_ < end_;
   }
-  CUTPLANE_INLINE index_t count() const { return count_; }
-  CUTPLANE_INLINE index_t operator[](index_t k) const { return rows_[k]; }
+  CUTPLANE_INLINE index_t known() const { return last_ - first_; }
+  // The k-th of them and, where the number left behind so far and k are multiples of four, the next
+  // three.
+  CUTPLANE_INLINE const index_t* at(index_t k) const { return ring_.data() + (first_ + k) % kRing; }
+  CUTPLANE_INLINE void leave(index_t count) { first_ += count; }
 
  private:
-  static constexpr index_t kStretch = 512;
-  index_t next_, end_, count_ = 0;
-  std::array<index_t, kStretch + kMostAhead + 4> rows_;
+  static constexpr index_t kLook = 8;
+  static constexpr std::uint64_t kRing = 128;
+  static_assert(kRing >= kMostAhead + 4 + kLook);
+  index_t next_, end_;
+  std::uint64_t first_ = 0, last_ = 0;
+  std::array<index_t, kRing> ring_;
 };
 
 template <class Rows>
 CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end,
                                     const double* coef, double* sum) {
   ActiveRows active(begin, end);
-  index_t k = 0;
   if constexpr (Quartets<Rows>) {
     if (rows.in_fours()) {
-      Lanes last{};
-      const auto four = [&](index_t from) __attribute__((always_inline)) {
-        return std::array{rows.at(active[from]), rows.at(active[from + 1]),
-                          rows.at(active[from + 2]), rows.at(active[from + 3])};
-      };
-      const auto add_four = [&](index_t from, index_t later) __attribute__((always_inline)) {
-        const double weights[4] = {coef[active[from]], coef[active[from + 1]],
-                                   coef[active[from + 2]], coef[active[from + 3]]};
-        rows.axpy_four(four(from).data(), four(later).data(), weights, sum, last);
+      const auto four = [&](const index_t* i) __attribute__((always_inline)) {
+        return std::array{rows.at(i[0]), rows.at(i[1]), rows.at(i[2]), rows.at(i[3])};
       };
       const index_t ahead = rows.rows_ahead();
-      for (bool more = true; more;) {
-        more = active.extend(coef, k);
-        // Some rows wait until those to ask for before their turn are known.
-        for (k = 0; k + 4 + ahead <= active.count(); k += 4) add_four(k, k + ahead);
+      Lanes last{};
+      for (active.know(ahead + 4, coef); active.known() >= 4; active.know(ahead + 4, coef)) {
+        const index_t* now = active.at(0);
+        const index_t* later = active.known() >= ahead + 4 ? active.at(ahead) : now;
+        const double weights[4] = {coef[now[0]], coef[now[1]], coef[now[2]], coef[now[3]]};
+        rows.axpy_four(four(now).data(), four(later).data(), weights, sum, last);
+        active.leave(4);
       }
-      for (; k + 4 <= active.count(); k += 4) add_four(k, k);
       rows.add_end(last, sum);
-      for (; k < active.count(); ++k) rows.axpy(rows.at(active[k]), coef[active[k]], sum);
-      return;
     }
   }
-  for (bool more = true; more;) {
-    more = active.extend(coef, k);
-    for (k = 0; k < active.count(); ++k) rows.axpy(rows.at(active[k]), coef[active[k]], sum);
+  for (active.know(1, coef); active.known() > 0; active.know(1, coef)) {
+    const index_t i = *active.at(0);
+    rows.axpy(rows.at(i), coef[i], sum);
+    active.leave(1);
   }
 }
 

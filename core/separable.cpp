@@ -209,11 +209,11 @@ struct TubeSweeps {
 
   std::vector<Breakpoint> breakpoints(double low, double high) const {
     return with_line(loss, sample, line, [&](auto e) {
-      return collect_breakpoints(
-          sample.n, n_threads,
-          [&](index_t, index_t begin, index_t end, std::vector<Breakpoint>& out) {
-            collect_block(e, low, high, begin, end, out);
-          });
+      return in_order(
+          collect_parts(sample.n, n_threads,
+                        [&](index_t, index_t begin, index_t end, std::vector<Breakpoint>& out) {
+                          collect_block(e, low, high, begin, end, out);
+                        }));
     });
   }
 };

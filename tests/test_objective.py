@@ -138,9 +138,10 @@ def test_curvature_is_the_second_derivative(intercept: bool, h: float) -> None:
 def test_a_rounded_ray_is_the_rounded_risk_on_a_line(intercept: bool) -> None:
     objective = make(0, 100, intercept=intercept)
     rng = np.random.default_rng(2)
-    point, towards = objective.score(rng.normal(size=4), 0.2), objective.score(rng.normal(size=4), -0.5)
+    point, v = objective.score(rng.normal(size=4), 0.2), rng.normal(size=4)
     h, step = 0.7, 1e-5
     for t in (0.0, 0.4, 1.3):
+        towards = objective.score(v, -0.5)  # `move` uses it up
         _, slope, curvature = objective.smoothed_ray(point, towards, t, h)
         below, above = (objective.smoothed_ray(point, towards, t + k, h) for k in (-step, step))
         assert slope == pytest.approx((above[0] - below[0]) / (2 * step), abs=1e-8)

@@ -5,6 +5,7 @@
 // breakpoint there: one sweep over all of them gives the slopes at both and the breakpoints
 // between.
 #include <cmath>
+#include <utility>
 
 #include "core/multiclass/tiles.hpp"
 #include "core/ray_minimum.hpp"
@@ -190,20 +191,17 @@ struct LineSweeps {
   // The breakpoints between low and high, and the slopes there.
   BreakpointSweep sweep(double low, double high) const {
     const Blocks blocks = example_blocks(sample);
-    std::vector<std::vector<Breakpoint>> found(blocks.count);
+    BreakpointParts found(blocks.count);
     const auto slopes = with_rescaling(sample, [&](auto slack) {
       return sum_blocks<2>(
           blocks, sweep_threads(sample, n_threads), [&](index_t b, index_t begin, index_t end) {
             return collect_block<slack.value>(sample, s, ends, low, high, begin, end, found[b]);
           });
     });
-    BreakpointSweep result{{}, slopes[0], slopes[1]};
-    for (const auto& part : found)
-      result.points.insert(result.points.end(), part.begin(), part.end());
-    return result;
+    return {std::move(found), slopes[0], slopes[1]};
   }
   std::vector<Breakpoint> breakpoints(double low, double high) const {
-    return sweep(low, high).points;
+    return in_order(sweep(low, high).parts);
   }
 };
 

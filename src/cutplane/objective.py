@@ -212,8 +212,9 @@ class SmoothObjective(Objective):
         return Curvature(self.source, rows, weights, mean)
 
     def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint:
-        """The point + t·direction."""
-        scores = t * direction.scores
+        """The point + t·direction, which is used up: the new scores are written where its own were."""
+        scores = direction.scores
+        scores *= t
         scores += point.scores
         return ScoredPoint(point.w + t * direction.w, point.intercept + t * direction.intercept, scores)
 

@@ -96,7 +96,7 @@ def test_rounds_end_with_a_proof(intercept: bool, C: float) -> None:
     start.fit(X, objective.risk.y, sample_weight=objective.risk.weights)
     point: ScoredPoint = objective.at(start.coef_[0])
     ledger.offer(point, objective.value(point))
-    reason = finish(objective, ledger, point, 0.5, 60)
+    reason = finish(objective, ledger, point, point, 0.5, 60)
     best = optimum(objective, None, C)
     assert ledger.lower <= best * (1 + 1e-8)
     assert ledger.upper >= best * (1 - 1e-8)

@@ -83,8 +83,13 @@ class _PathRun:
 
     def train(self, C: float, warm: Result | None) -> Result:
         books: list[Ledger] = []
+
+        def watch(ledger: Ledger) -> None:
+            ledger.keeps_scores = True
+            books.append(ledger)
+
         settings = self._settings.with_C(C * self._scale)
-        result = settings.run(self._objective, warm, books.append, self._reached)
+        result = settings.run(self._objective, warm, watch, self._reached)
         end = books[0].incumbent
         # Cutting planes keep no scores.
         self._reached = [*self._reached[-1:], end] if isinstance(end, ScoredPoint) else []

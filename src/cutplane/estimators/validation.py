@@ -24,7 +24,7 @@ _LARGE_COPY = 1_000_000_000
 _NOT_NUMBERS = ("object", "str", "string", "category")
 # Labels that are whole numbers in a range of this size are told apart by a table, some at a time.
 _TABLE = 1 << 16
-_PART = 1 << 20
+_PART = 1 << 16
 
 
 def check_positive(name: str, value: Any, *, finite: bool = True) -> float:

@@ -54,9 +54,8 @@ class Auto:
                 return CuttingPlane().run(objective, ledger, None if incumbent is None else incumbent.w)
             start = narrowed_start(objective, ledger)
             if start is not None and self._close(objective, ledger):
-                reason = finish(
-                    objective, ledger, ledger.incumbent, _WIDTHS * start.h, most_examples(objective, _CHEAP)
-                )
+                radius, most = _WIDTHS * start.h, most_examples(objective, _CHEAP)
+                reason = finish(objective, ledger, ledger.incumbent, ledger.incumbent, radius, most)
                 if reason != "stalled":
                     return reason
                 start = narrowed_start(objective, ledger)

@@ -20,6 +20,11 @@ class Point:
     intercept: float
 
 
+def bare(point: Any) -> Point:
+    """Weights and intercept alone: what else a point holds may be large, or used up by the next step."""
+    return Point(point.w, point.intercept)
+
+
 class Cut(NamedTuple):
     """A plane R(v) >= <slope, v> + offset, and the risk where it was taken.
 

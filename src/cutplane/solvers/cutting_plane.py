@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cutplane.solvers.base import Array, Cut, ObjectiveLike, Point
+from cutplane.solvers.base import Array, Cut, ObjectiveLike, bare
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, NoLineSearch
 from cutplane.solvers.result import StopReason
@@ -39,7 +39,7 @@ class CuttingPlane:
         C, bundle = ledger.C, ledger.bundle
         with ledger.phase("scores"):
             w_b: Any = objective.at(np.zeros(objective.dimension) if start is None else start)
-        ledger.offer(_bare(w_b), objective.value(w_b))
+        ledger.offer(bare(w_b), objective.value(w_b))
         if not len(bundle):
             _add_plane(ledger, lambda: objective.cut(w_b))
         while True:
@@ -52,17 +52,12 @@ class CuttingPlane:
             with ledger.phase("line_search"):
                 k = self.line_search.step(objective, w_b, w_t, C)
                 w_b, risk, cut = objective.advance(w_b, w_t, k, self.mu, C)
-                ledger.offer(_bare(w_b), risk)
+                ledger.offer(bare(w_b), risk)
             reason = ledger.close_iteration(k)
             if reason is not None:
                 return reason
             _add_plane(ledger, cut)
             del w_t, cut  # the scores they hold make room for the next ones
-
-
-def _bare(point: Any) -> Point:
-    """Weights and intercept alone: what else the point holds is used up by the next step."""
-    return Point(point.w, point.intercept)
 
 
 def _add_plane(ledger: Ledger, take: Callable[[], Cut]) -> None:

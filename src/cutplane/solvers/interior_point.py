@@ -202,10 +202,10 @@ def most_examples(objective: Any, work: float = MOST_WORK) -> int:
     return int(objective.most_near_hinges(work)) if objective.dimension <= LARGEST_FACTOR else 0
 
 
-def finish(objective: Any, ledger: Ledger, point: Any, radius: float, most: int) -> StopReason:
+def finish(objective: Any, ledger: Ledger, point: Any, base: Any, radius: float, most: int) -> StopReason:
     """Rounds of an interior point on the hinges near their kinks, from `point`; "stalled" where these do not end it.
 
-    Near is what is within `radius`, or the `most` nearest where these are more.
+    Near is what is within `radius`, or the `most` nearest where these are more. `base` is the incumbent, scored.
     """
     line_search = ExactLineSearch()
     for _ in range(_MOST_ROUNDS):
@@ -225,10 +225,10 @@ def finish(objective: Any, ledger: Ledger, point: Any, radius: float, most: int)
         with ledger.phase("scores"):
             target = objective.settle(objective.score(interior.w, interior.intercept))
         with ledger.phase("line_search"):
-            base = ledger.incumbent
             step = line_search.step(objective, base, target, ledger.C)
             point = objective.settle(objective.mix(base, target, step))
-            ledger.offer(point, objective.value(point))
+            if ledger.offer(point, objective.value(point)):
+                base = point
         reason = ledger.close_iteration(step)
         if reason is not None:
             return reason

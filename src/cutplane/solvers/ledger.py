@@ -40,6 +40,7 @@ class Ledger:
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
         self.incumbent: Point | None = None
+        self.keeps_scores = False  # whether the incumbent's are wanted afterwards, though they take room
         self.foreseen_error = float("inf")  # what the incumbent is thought to be above the optimum at most
         self.duals: Duals | None = None  # of the last dual ascent, in this run or the one it goes on from
         self.history: list[Step] = []

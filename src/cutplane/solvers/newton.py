@@ -10,14 +10,16 @@ examples near their kinks, the others replaced by their tangents.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.solvers.base import Array, Curvature, SmoothedCut
+from cutplane.solvers.base import Array, Curvature, Point, SmoothedCut, bare
 from cutplane.solvers.interior_point import NearHingesLike, finish, most_examples
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.neighbourhood import Neighbourhood
@@ -144,11 +146,10 @@ class SmoothedNewton:
         if sizes:
             with ledger.phase("sample"):
                 start = self._from_samples(objective, ledger, start, system, sizes)
-        with ledger.phase("scores"):
-            point, h = _check(objective, ledger.C, start)
         # About twice as many are within a width of their kinks, which is as far as they move.
         progress = _Progress(objective, ledger, most_examples(objective) // 2)
-        _minimise(objective, ledger, point, h, system, progress, few=_FEW, narrowing=narrowing)
+        begin = partial(_check, objective, ledger.C, start)
+        _minimise(objective, ledger, begin, system, progress, few=_FEW, narrowing=narrowing)
         return progress.reason or ("time_limit" if ledger.overdue else "stalled")
 
     def _from_samples(
@@ -160,14 +161,19 @@ class SmoothedNewton:
         for size in sizes:
             part = objective.sample(_spread(n, size, generator))
             # Beyond about half of d / size, a closer fit to the sample says nothing of the whole.
-            until = _Within(max(ledger.allowed_fraction, 0.5 * d / size), 30)
-            point, h = _check(part, ledger.C, replace(start, scored=None))
-            point, h = _minimise(
-                part, ledger, point, h, system, until, few=_FEW_OF_SAMPLE, narrowing=_NARROWING_ON_SAMPLES
-            )
-            value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
-            start = Start(point.w, point.intercept, h, value)
+            tolerance = max(ledger.allowed_fraction, 0.5 * d / size)
+            start = self._from_sample(part, ledger, start, system, tolerance)
         return start
+
+    @staticmethod
+    def _from_sample(
+        part: SmoothObjectiveLike, ledger: Ledger, start: Start, system: NewtonSystem, tolerance: float
+    ) -> Start:
+        within = _Within(tolerance, 30)
+        begin = partial(_check, part, ledger.C, replace(start, scored=None))
+        point, h = _minimise(part, ledger, begin, system, within, few=_FEW_OF_SAMPLE, narrowing=_NARROWING_ON_SAMPLES)
+        value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
+        return Start(point.w, point.intercept, h, value)
 
 
 def _spread(n: int, size: int, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -232,7 +238,8 @@ class _Progress:
         ledger = self.ledger
         before = ledger.upper - ledger.lower
         settled = self.objective.settle(point)
-        ledger.offer(settled, now.cut.value if settled is point else self.objective.value(settled))
+        value = now.cut.value if settled is point else self.objective.value(settled)
+        better = ledger.offer(settled if ledger.keeps_scores else bare(settled), value)
         ledger.prove(now.lower)
         with ledger.phase("qp"):
             ledger.bundle.add(now.cut.slope, now.cut.offset)
@@ -242,10 +249,17 @@ class _Progress:
         self.reason = ledger.close_iteration(step)
         self.idle = 0 if ledger.upper - ledger.lower < 0.98 * before else self.idle + 1
         if self.reason is None and _hard_to_narrow(now, tries, self.tolerance, self.few_kinks):
-            ended = finish(self.objective, ledger, point, h, 2 * self.few_kinks)
+            base = settled if better else self._incumbent()
+            ended = finish(self.objective, ledger, point, base, h, 2 * self.few_kinks)
             self.few_kinks = 0  # once
             self.reason = None if ended == "stalled" else ended
         return self.reason is not None or self.idle >= 15
+
+    def _incumbent(self) -> Any:
+        """The best point known, scored again: the books mostly hold weights alone, for scores take much room."""
+        best = self.ledger.incumbent
+        assert best is not None
+        return self.objective.settle(self.objective.score(best.w, best.intercept))
 
 
 def _hard_to_narrow(now: Evaluation, tries: int, tolerance: float, few_kinks: int) -> bool:
@@ -275,18 +289,23 @@ def _check(objective: SmoothObjectiveLike, C: float, start: Start) -> tuple[Any,
 def _minimise(
     objective: SmoothObjectiveLike,
     ledger: Ledger,
-    point: Any,
-    h: float,
+    begin: Callable[[], tuple[Any, float]],
     system: NewtonSystem,
     until: Any,
     *,
     few: float,
     narrowing: float,
 ) -> tuple[Any, float]:
-    """Newton steps; each is many steps on the examples near their kinks, where these are a fraction below `few`."""
+    """Newton steps; each is many steps on the examples near their kinks, where these are a fraction below `few`.
+
+    `begin` makes the first point and width: with many examples, scores are most of what training takes, and no one but
+    the loop holds on to those it has left behind.
+    """
     C = ledger.C
     neighbourhood = Neighbourhood(few)
     step, tries = 1.0, 0
+    with until.phase("scores"):
+        point, h = begin()
     while True:
         with until.phase("cut"):
             now = evaluate(objective.smoothed(point, h), point.w, C)
@@ -294,11 +313,9 @@ def _minimise(
         if until.done(point, now, step, h, tries) or ledger.overdue:
             return point, h
         with until.phase("newton"):
-            near = neighbourhood.restrict(objective, point, now.cut, h)
-            if near is not None:
-                start = neighbourhood.start(near, point)
-                within = _Within(0.5 * ledger.allowed_fraction, 30, until.few_kinks)
-                end, h_next = _minimise(near, ledger, start, h, system, within, few=_FEW_OF_NEAR, narrowing=narrowing)
+            inner = _near_step(objective, ledger, point, now, h, neighbourhood, system, until, narrowing)
+            if inner is not None:
+                end, h_next, inner_tries = inner
                 p, shift = end.w - point.w, end.intercept - point.intercept
             else:
                 h_next = max(_LEAST_WIDTH * objective.first_width, next_width(now, h, narrowing, until.tolerance))
@@ -309,13 +326,41 @@ def _minimise(
             step = _search(objective, point, direction, h_next, C)
         if h_next < h and step < 0.15:
             narrowing = 0.5  # too many examples met their kinks on the way: narrow with more care
-        if near is not None:
-            tries = within.tries
+        if inner is not None:
+            tries = inner_tries
             if not neighbourhood.learn(objective, point, direction, end, step):
                 h_next = h
         elif h_next != h:
             tries = 0
         point, h = objective.balance(objective.move(point, direction, step), h_next), h_next
+        del direction
+
+
+def _near_step(
+    objective: SmoothObjectiveLike,
+    ledger: Ledger,
+    point: Any,
+    now: Evaluation,
+    h: float,
+    neighbourhood: Neighbourhood,
+    system: NewtonSystem,
+    until: Any,
+    narrowing: float,
+) -> tuple[Point, float, int] | None:
+    """Where many steps on the examples near their kinks end; None where these are many.
+
+    Also the width reached, and the steps since it was last narrowed.
+    """
+    near = neighbourhood.restrict(objective, point, now.cut, h)
+    if near is None:
+        return None
+    within = _Within(0.5 * ledger.allowed_fraction, 30, until.few_kinks)
+
+    def begin() -> tuple[Any, float]:
+        return neighbourhood.start(near, point), h
+
+    end, h_next = _minimise(near, ledger, begin, system, within, few=_FEW_OF_NEAR, narrowing=narrowing)
+    return bare(end), h_next, within.tries
 
 
 def _newton_step(

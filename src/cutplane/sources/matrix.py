@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from cutplane import _core
 from cutplane.sources.base import Array, Rows, Source
 
-# Rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes.
-_GATHER_ENTRIES = 1 << 20
+# Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. The fewer suffice
+# where they are still half as many rows as columns, so that to add up products costs little beside these.
+_GATHER_ENTRIES, _LEAST_ENTRIES = 1 << 20, 1 << 18
 # Rows whose products with all others are formed at a time.
 _PRODUCT_ROWS = 512
 
@@ -89,7 +91,7 @@ class MatrixSource(Source):
             return self._matrix.gram(rows, weights, self._n_threads)
         d = self.shape[1]
         scale = np.sqrt(weights)
-        block = max(64, _GATHER_ENTRIES // d)
+        block = max(64, min(_GATHER_ENTRIES // d, max(_LEAST_ENTRIES // d, d // 2)))
 
         def product(start: int) -> NDArray[np.float32]:
             part = self._matrix.gather(rows[start : start + block], scale[start : start + block], 1)
@@ -98,9 +100,15 @@ class MatrixSource(Source):
         if len(rows) <= block:
             return product(0).astype(np.float64)
         total = np.zeros((d, d), np.float32)
-        with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
-            for part in pool.map(product, range(0, len(rows), block)):
-                total += part
+        threads = _core.thread_count(self._n_threads)
+        waiting: deque[Future[NDArray[np.float32]]] = deque()  # as many as keep all threads busy: each takes memory
+        with ThreadPoolExecutor(threads) as pool:
+            for start in range(0, len(rows), block):
+                waiting.append(pool.submit(product, start))
+                if len(waiting) > threads:
+                    total += waiting.popleft().result()
+            for part in waiting:
+                total += part.result()
         return total.astype(np.float64)
 
     def products(self) -> NDArray[np.float32]:
