@@ -71,7 +71,7 @@ class ActiveRows {
   CUTPLANE_INLINE void leave(index_t count) { first_ += count; }
 
  private:
-  static constexpr index_t kLook = 8;
+  static constexpr index_t kLook = 32;
   static constexpr std::uint64_t kRing = 128;
   static_assert(kRing >= kMostAhead + 4 + kLook);
   index_t next_, end_;
@@ -101,9 +101,10 @@ CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end
     }
   }
   for (active.know(1, coef); active.known() > 0; active.know(1, coef)) {
-    const index_t i = *active.at(0);
-    rows.axpy(rows.at(i), coef[i], sum);
-    active.leave(1);
+    for (; active.known() > 0; active.leave(1)) {
+      const index_t i = *active.at(0);
+      rows.axpy(rows.at(i), coef[i], sum);
+    }
   }
 }
 
