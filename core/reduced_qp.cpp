@@ -17,6 +17,8 @@ constexpr double kTolerance = 1e-13;
 // A plane that enters more often than this in one solve is chasing rounding errors.
 constexpr int kMostEntries = 8;
 constexpr int kMostRefinements = 4;
+// A factor worn out is made anew, then the weights are forgotten.
+constexpr int kMostRestarts = 2;
 // An imbalance, in units of what is tolerated, that is the factor's fault rather than rounding's.
 constexpr double kDegraded = 100.0;
 // The shift is chosen anew when the support's slopes have grown or shrunk by this factor, squared.
@@ -344,9 +346,29 @@ ReducedQpOutcome ReducedQp::solve(double C) {
   const double drift = wanted_shift() / shift_;
   if (drift > kShiftDrift || drift < 1.0 / kShiftDrift) refactorise();
   settle();
+  enter_violated();
+  for (int restarts = 0; restarts < kMostRestarts && stuck(); ++restarts) {
+    if (restarts == 0) {
+      refactorise();
+    } else {
+      reset();
+    }
+    refactorised_ = false;
+    settle();
+    enter_violated();
+  }
 
+  for (index_t i = 0; i < size(); ++i) idle_[i] = weights_[i] > 0.0 ? 0 : idle_[i] + 1;
+  const double highest = *std::max_element(values_.begin(), values_.end());
+  const double gap = std::max(0.0, highest - level_);
+  const double scale = std::max(std::abs(objective_), std::numeric_limits<double>::min());
+  return {gap / scale, C * highest, pivots_};
+}
+
+// Violated planes enter, one after the other, until there is none or rounding is all that is left.
+void ReducedQp::enter_violated() {
   std::vector<int> entries(static_cast<std::size_t>(size()), 0);
-  const index_t most_pivots = 200 + 20 * size();
+  const index_t most_pivots = pivots_ + 200 + 20 * size();
   while (pivots_ < most_pivots) {
     const index_t entering = most_violated(entries);
     if (entering < 0) break;
@@ -357,12 +379,14 @@ ReducedQpOutcome ReducedQp::solve(double C) {
     if (weights_[entering] == 0.0) entries[entering] = kMostEntries;
     settle();
   }
+}
 
-  for (index_t i = 0; i < size(); ++i) idle_[i] = weights_[i] > 0.0 ? 0 : idle_[i] + 1;
-  const double highest = *std::max_element(values_.begin(), values_.end());
-  const double gap = std::max(0.0, highest - level_);
-  const double scale = std::max(std::abs(objective_), std::numeric_limits<double>::min());
-  return {gap / scale, C * highest, pivots_};
+// Whether a plane lies above the level by far more than rounding explains: planes of very different
+// lengths can wear the factor out, so that what enters seems to gain nothing.
+bool ReducedQp::stuck() const {
+  for (index_t j = 0; j < size(); ++j)
+    if (values_[j] - level_ > kDegraded * slack(j)) return true;
+  return false;
 }
 
 }  // namespace cutplane

@@ -67,6 +67,8 @@ class ReducedQp {
   double wanted_shift() const;
   void refactorise();
   void settle();
+  void enter_violated();
+  bool stuck() const;
 
   std::vector<double> gram_;  // row-major, stride_ apart
   index_t stride_ = 0;
