@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 from cutplane.solvers.base import SmoothedCut
 from cutplane.solvers.neighbourhood import Neighbourhood
 from cutplane.solvers.newton import _spread
+from cutplane.solvers.rounded import Evaluation
 
 
 @given(st.integers(1, 200), st.integers(0, 300), st.integers(0, 5))
@@ -29,7 +30,11 @@ class Line:
 
     def __init__(self, examples: int, kinks: int) -> None:
         self.examples = examples
-        self.plane = SmoothedCut(np.zeros(1), 0.0, 0.0, 0.0, kinks)
+        self.kinks = kinks
+
+    def evaluated(self, residual: float = 1.0) -> Evaluation:
+        cut = SmoothedCut(np.zeros(1), 0.0, 0.0, 1.0, self.kinks)
+        return Evaluation(cut, np.zeros(1), 1.0, 0.0, residual, 1.0)
 
     def near_rows(self, place: float, radius: float) -> Any:
         return np.flatnonzero(np.abs(np.arange(self.examples) - place) <= radius)
@@ -44,19 +49,19 @@ class Line:
 
 def test_few_examples_met_on_the_way_are_near_from_then_on() -> None:
     line, near = Line(1000, 10), Neighbourhood(0.2)
-    assert_array_equal(near.restrict(line, 500.0, line.plane, 16.0), np.arange(452, 549))
+    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0), np.arange(452, 549))
     assert not near.learn(line, 500.0, 50.0, "end", 0.3)  # 549 and 550 were met: two of 97
-    assert_array_equal(near.restrict(line, 500.0, line.plane, 16.0), np.arange(452, 551))
+    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0), np.arange(452, 551))
     assert near.learn(line, 500.0, 40.0, "end", 1.0)  # none: they are forgotten
-    assert_array_equal(near.restrict(line, 500.0, line.plane, 16.0), np.arange(452, 549))
+    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0), np.arange(452, 549))
 
 
 def test_many_examples_met_on_the_way_widen_what_is_near() -> None:
     line, near = Line(1000, 10), Neighbourhood(0.2)
-    near.restrict(line, 500.0, line.plane, 16.0)
-    assert not near.learn(line, 500.0, 300.0, "end", 0.1)
+    near.restrict(line, 500.0, line.evaluated(), 16.0)
+    assert not near.learn(line, 500.0, 300.0, "end", 0.2)
     assert near.reach == 6.0
-    assert_array_equal(near.restrict(line, 500.0, line.plane, 16.0), np.arange(404, 597))
+    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0), np.arange(404, 597))
     assert near.learn(line, 500.0, 300.0, "end", 0.6)  # the greater part was taken: no further
     assert near.reach == 6.0
 
@@ -64,4 +69,13 @@ def test_many_examples_met_on_the_way_widen_what_is_near() -> None:
 @pytest.mark.parametrize(("kinks", "h"), [(40, 1.0), (10, 40.0)])
 def test_all_examples_where_too_many_are_near(kinks: int, h: float) -> None:
     line = Line(1000, kinks)
-    assert Neighbourhood(0.2).restrict(line, 500.0, line.plane, h) is None
+    assert Neighbourhood(0.2).restrict(line, 500.0, line.evaluated(), h) is None
+
+
+def test_all_examples_where_the_first_point_is_far_off_or_a_step_was_lost() -> None:
+    line, near = Line(1000, 10), Neighbourhood(0.2)
+    assert near.restrict(line, 500.0, line.evaluated(1e3), 1.0) is None
+    assert near.restrict(line, 500.0, line.evaluated(1e3), 1.0) is not None  # the first point only
+    assert not near.learn(line, 500.0, 300.0, "end", 0.01)
+    assert near.restrict(line, 500.0, line.evaluated(), 1.0) is None
+    assert near.restrict(line, 500.0, line.evaluated(), 1.0) is not None

@@ -38,6 +38,8 @@ _START_ERROR, _START_ERROR_IF_FAR, _FAR = 0.15, 0.07, 0.5
 _LEAST_ERROR = 0.3
 # With this many examples a feature, samples tell nearly all; of a start from elsewhere, where the gap is above this.
 _AMPLE, _WORTH_A_SAMPLE = 2000, 0.03
+# How close a sample comes to the whole, relative to its features over its examples.
+_SAMPLE_TELLS = 1.0
 # Where the examples near their kinks are fewer than this fraction, steps are made on these alone.
 _FEW = 0.2
 _FEW_OF_NEAR = 0.3
@@ -160,8 +162,8 @@ class SmoothedNewton:
         generator = np.random.default_rng(self.seed)
         for size in sizes:
             part = objective.sample(_spread(n, size, generator))
-            # Beyond about half of d / size, a closer fit to the sample says nothing of the whole.
-            tolerance = max(ledger.allowed_fraction, 0.5 * d / size)
+            # A closer fit to the sample says nothing of the whole, and leaves a width too narrow to go on with.
+            tolerance = max(ledger.allowed_fraction, _SAMPLE_TELLS * d / size)
             start = self._from_sample(part, ledger, start, system, tolerance)
         return start
 
@@ -351,7 +353,7 @@ def _near_step(
 
     Also the width reached, and the steps since it was last narrowed.
     """
-    near = neighbourhood.restrict(objective, point, now.cut, h)
+    near = neighbourhood.restrict(objective, point, now, h)
     if near is None:
         return None
     within = _Within(0.5 * ledger.allowed_fraction, 30, until.few_kinks)
