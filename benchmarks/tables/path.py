@@ -21,7 +21,7 @@ def readme(result: dict) -> str:
                 f"{path:.2g} s",
                 f"{path / dearest:.1f}",
                 f"{liblinear:.2g} s",
-                f"{liblinear / path:.2g}x",
+                f"{liblinear / path:.{0 if liblinear >= 10 * path else 1}f}x",
                 f"{sum(above <= 1e-3 for above in theirs['above'])} of {len(theirs['above'])}",
                 f"{max(theirs['above']):.1%}",
             ]
