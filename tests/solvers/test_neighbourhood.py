@@ -12,14 +12,14 @@ from numpy.testing import assert_array_equal
 
 from cutplane.solvers.base import SmoothedCut
 from cutplane.solvers.neighbourhood import Neighbourhood
-from cutplane.solvers.newton import _spread
 from cutplane.solvers.rounded import Evaluation
+from cutplane.solvers.samples import spread
 
 
 @given(st.integers(1, 200), st.integers(0, 300), st.integers(0, 5))
 def test_a_sample_has_one_example_of_each_stretch(size: int, more: int, seed: int) -> None:
     n = size + more
-    drawn = _spread(n, size, np.random.default_rng(seed))
+    drawn = spread(n, size, np.random.default_rng(seed))
     ends = np.arange(size + 1) * n // size
     assert np.all(ends[:-1] <= drawn)
     assert np.all(drawn < ends[1:])

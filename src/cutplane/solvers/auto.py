@@ -11,9 +11,8 @@ from cutplane.solvers.interior_point import finish, most_examples
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton import SmoothedNewton, narrowed_start
 from cutplane.solvers.result import StopReason, relative_gap
+from cutplane.solvers.samples import AMPLE
 
-# With this many examples a feature, samples tell nearly all: Newton's method starts from them and needs no help.
-_AMPLE = 2000
 # More features than this make Newton's systems expensive: coordinate ascent is given more time.
 _FEW_FEATURES = 2500
 # Epochs that Newton's method is worth, as they are promised early on and as they turn out; many features make it slow.
@@ -43,7 +42,8 @@ class Auto:
         n, d = objective.examples, objective.dimension
         near = resumed and d <= _FEW_FEATURES and relative_gap(ledger.upper, ledger.lower) <= _NEAR
         start = narrowed_start(objective, ledger) if near else None
-        if start is None and n < _AMPLE * d:
+        # Where samples tell nearly all, Newton's method starts from them and needs no help.
+        if start is None and n < AMPLE * d:
             usual = _EPOCHS if d <= _FEW_FEATURES else _EPOCHS_IF_WIDE
             ascent = DualAscent(self.seed, *(objective.ascent_epochs or usual))
             reason = ascent.run(objective, ledger)

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cutplane.solvers.base import Array, Curvature, Point, SmoothedCut, bare
 from cutplane.solvers.interior_point import NearHingesLike, finish, most_examples
@@ -26,6 +25,7 @@ from cutplane.solvers.neighbourhood import Neighbourhood
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
 from cutplane.solvers.rounded import Evaluation, evaluate, next_width
+from cutplane.solvers.samples import AMPLE, sample_sizes, spread
 
 # The width after one that is solved, relative to it; less where samples have shown the way, for they are many.
 _NARROWING, _NARROWING_ON_SAMPLES = 0.15, 0.25
@@ -36,8 +36,8 @@ _LEAST_WIDTH = 2.5e-13
 _START_ERROR, _START_ERROR_IF_FAR, _FAR = 0.15, 0.07, 0.5
 # Where the error of a start is foreseen, rounding may cost as much as that, or this fraction of the gap aimed at.
 _LEAST_ERROR = 0.3
-# With this many examples a feature, samples tell nearly all; of a start from elsewhere, where the gap is above this.
-_AMPLE, _WORTH_A_SAMPLE = 2000, 0.03
+# A start from elsewhere goes by a sample where these tell nearly all and the gap is above this.
+_WORTH_A_SAMPLE = 0.03
 # How close a sample comes to the whole, relative to its features over its examples.
 _SAMPLE_TELLS = 1.0
 # Where the examples near their kinks are fewer than this fraction, steps are made on these alone.
@@ -137,14 +137,14 @@ class SmoothedNewton:
     def run(self, objective: SmoothObjectiveLike, ledger: Ledger, start: Start | None = None) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if no step helps any more."""
         system = NewtonSystem(objective.dimension)
-        sizes, narrowing = _sample_sizes(objective), _NARROWING
+        sizes, narrowing = sample_sizes(objective.examples, objective.dimension), _NARROWING
         if start is None:
             narrowing = _NARROWING_ON_SAMPLES
             start = Start(np.zeros(objective.dimension), 0.0, objective.first_width)
         else:
             # A sample tells nothing of what is nearer than this.
             tells = bool(sizes) and ledger.upper - ledger.lower > _WORTH_A_SAMPLE * ledger.upper
-            sizes = sizes[-1:] if tells and objective.examples >= _AMPLE * objective.dimension else []
+            sizes = sizes[-1:] if tells and objective.examples >= AMPLE * objective.dimension else []
         if sizes:
             with ledger.phase("sample"):
                 start = self._from_samples(objective, ledger, start, system, sizes)
@@ -161,7 +161,7 @@ class SmoothedNewton:
         n, d = objective.examples, objective.dimension
         generator = np.random.default_rng(self.seed)
         for size in sizes:
-            part = objective.sample(_spread(n, size, generator))
+            part = objective.sample(spread(n, size, generator))
             # A closer fit to the sample says nothing of the whole, and leaves a width too narrow to go on with.
             tolerance = max(ledger.allowed_fraction, _SAMPLE_TELLS * d / size)
             start = self._from_sample(part, ledger, start, system, tolerance)
@@ -176,22 +176,6 @@ class SmoothedNewton:
         point, h = _minimise(part, ledger, begin, system, within, few=_FEW_OF_SAMPLE, narrowing=_NARROWING_ON_SAMPLES)
         value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
         return Start(point.w, point.intercept, h, value)
-
-
-def _spread(n: int, size: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """One example at random from each of so many equal stretches: in order, and sooner found than any others."""
-    ends = np.arange(size + 1, dtype=np.int64) * n // size
-    drawn: NDArray[np.int64] = ends[:-1] + (generator.random(size) * np.diff(ends)).astype(np.int64)
-    return drawn
-
-
-def _sample_sizes(objective: SmoothObjectiveLike) -> list[int]:
-    """From a few examples a weight to half of all, four times as many each."""
-    size, sizes = max(2000, 20 * objective.dimension), []
-    while 2 * size <= objective.examples:
-        sizes.append(size)
-        size *= 4
-    return sizes
 
 
 @dataclass

@@ -1,0 +1,27 @@
+"""Samples of the examples: how many, and which."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+# With this many examples a feature, samples tell nearly all.
+AMPLE = 2000
+# The least sample: examples in all, and for each feature.
+_LEAST, _LEAST_PER_FEATURE = 2000, 20
+
+
+def sample_sizes(examples: int, features: int) -> list[int]:
+    """From a few examples a feature to half of all, four times as many each."""
+    size, sizes = max(_LEAST, _LEAST_PER_FEATURE * features), []
+    while 2 * size <= examples:
+        sizes.append(size)
+        size *= 4
+    return sizes
+
+
+def spread(n: int, size: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """One example at random from each of so many equal stretches: in order, and sooner found than any others."""
+    ends = np.arange(size + 1, dtype=np.int64) * n // size
+    drawn: NDArray[np.int64] = ends[:-1] + (generator.random(size) * np.diff(ends)).astype(np.int64)
+    return drawn
