@@ -13,17 +13,29 @@ namespace {
 
 using nb::literals::operator""_a;
 
+// Made once for all the bounds that an ascent may have.
+struct PyAscentScale {
+  PyAscentScale(const PyMatrix& X, bool intercept, int n_threads) {
+    nb::gil_scoped_release release;
+    scale = std::make_shared<const AscentScale>(*X.matrix, intercept, n_threads);
+  }
+
+  std::shared_ptr<const AscentScale> scale;
+};
+
 struct PyDualAscent {
-  PyDualAscent(const PyMatrix& X, Vector<const std::int8_t> y,
-               std::optional<Vector<const double>> upper, double upper_all, bool intercept,
-               std::uint64_t seed, int n_threads)
+  PyDualAscent(const PyMatrix& X, const PyAscentScale& of, Vector<const std::int8_t> y,
+               std::optional<Vector<const double>> upper, double upper_all, std::uint64_t seed,
+               int n_threads)
       : owners(nb::make_tuple(nb::cast(X), y, upper)), matrix(X.matrix) {
+    if (std::ssize(of.scale->per_curvature) != matrix->rows())
+      throw std::invalid_argument("the scale is not that of these examples");
     if (static_cast<index_t>(y.shape(0)) != matrix->rows() ||
         (upper && upper->shape(0) != y.shape(0)))
       throw std::invalid_argument("one label (and bound) per example is needed");
     nb::gil_scoped_release release;
-    ascent = std::make_unique<DualAscent>(*matrix, y.data(), upper ? upper->data() : nullptr,
-                                          upper_all, intercept, seed, n_threads);
+    ascent = std::make_unique<DualAscent>(
+        *matrix, of.scale, y.data(), upper ? upper->data() : nullptr, upper_all, seed, n_threads);
   }
 
   nb::object owners;
@@ -34,11 +46,13 @@ struct PyDualAscent {
 }  // namespace
 
 void bind_dual_ascent(nb::module_& m) {
+  nb::class_<PyAscentScale>(m, "AscentScale", "The curvature along each example.")
+      .def(nb::init<const PyMatrix&, bool, int>(), "matrix"_a, "intercept"_a, "n_threads"_a)
+      .def_prop_ro("mean_square", [](PyAscentScale& self) { return self.scale->mean_square; });
   nb::class_<PyDualAscent>(m, "DualAscent", "Dual coordinate ascent for the hinge.")
-      .def(nb::init<const PyMatrix&, Vector<const std::int8_t>, std::optional<Vector<const double>>,
-                    double, bool, std::uint64_t, int>(),
-           "matrix"_a, "y"_a, "upper"_a.none(), "upper_all"_a, "intercept"_a, "seed"_a,
-           "n_threads"_a)
+      .def(nb::init<const PyMatrix&, const PyAscentScale&, Vector<const std::int8_t>,
+                    std::optional<Vector<const double>>, double, std::uint64_t, int>(),
+           "matrix"_a, "scale"_a, "y"_a, "upper"_a.none(), "upper_all"_a, "seed"_a, "n_threads"_a)
       .def("epoch",
            [](PyDualAscent& self) {
              nb::gil_scoped_release release;
@@ -94,7 +108,6 @@ void bind_dual_ascent(nb::module_& m) {
       .def_prop_ro(
           "v", [](PyDualAscent& self) { return to_numpy(std::vector<double>(self.ascent->v())); },
           nb::rv_policy::move)
-      .def_prop_ro("mean_square", [](PyDualAscent& self) { return self.ascent->mean_square(); })
       .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
       .def_prop_ro("gain", [](PyDualAscent& self) { return self.ascent->gain(); })
       .def_prop_ro("intercept", [](PyDualAscent& self) { return self.ascent->intercept(); })

@@ -7,6 +7,15 @@ NB_MODULE(_core, m) {
   m.doc() = "Cutplane's numerical core: threaded, without the GIL, on arrays where they lie.";
   m.def("thread_count", &cutplane::resolve_threads, nb::arg("n_threads"),
         "The threads a pass would use; 0 asks OpenMP.");
+  m.def(
+      "set_threads",
+      [](int n_threads) {
+        const int before = cutplane::resolve_threads(0);
+        omp_set_num_threads(n_threads);
+        return before;
+      },
+      nb::arg("n_threads"),
+      "What OpenMP uses from now on for calls from this thread; returns what it used before.");
   cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_separable(m);

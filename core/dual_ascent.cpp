@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "core/ascent_scale.hpp"
 #include "core/vectors.hpp"
 
 namespace cutplane {
@@ -15,17 +15,16 @@ constexpr double kShorter = 0.25;
 
 }  // namespace
 
-DualAscent::DualAscent(const Matrix& matrix, const std::int8_t* y, const double* upper,
-                       double upper_all, bool intercept, std::uint64_t seed, int n_threads)
-    : matrix_(matrix), n_threads_(n_threads) {
+DualAscent::DualAscent(const Matrix& matrix, std::shared_ptr<const AscentScale> scale,
+                       const std::int8_t* y, const double* upper, double upper_all,
+                       std::uint64_t seed, int n_threads)
+    : matrix_(matrix), scale_(std::move(scale)), n_threads_(n_threads) {
   const index_t n = matrix.rows();
   state_.y = y;
   state_.upper = upper;
   state_.upper_all = upper_all;
-  AscentScale scale(matrix, intercept, n_threads);
-  state_.per_curvature = std::move(scale.per_curvature);
-  state_.bias = scale.bias;
-  mean_square_ = scale.mean_square;
+  state_.per_curvature = scale_->per_curvature.data();
+  state_.bias = scale_->bias;
   state_.alpha.assign(n, 0.0);
   state_.v.assign(matrix.cols(), 0.0);
   state_.order = identity_order(n);

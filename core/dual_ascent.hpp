@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "core/ascent_scale.hpp"
 #include "core/matrix.hpp"
 
 namespace cutplane {
@@ -24,7 +26,7 @@ struct Ascent {
   const std::int8_t* y;
   const double* upper;  // null: upper_all for every example
   double upper_all;
-  std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
+  const double* per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
   std::vector<double> alpha;
   std::vector<double> v;
   double bias = 0;                  // 0: no intercept
@@ -41,9 +43,9 @@ struct Ascent {
 
 class DualAscent {
  public:
-  // y in {-1, +1}; upper per example, or null for upper_all.
-  DualAscent(const Matrix& matrix, const std::int8_t* y, const double* upper, double upper_all,
-             bool intercept, std::uint64_t seed, int n_threads);
+  // y in {-1, +1}; upper per example, or null for upper_all. The scale is that of the matrix.
+  DualAscent(const Matrix& matrix, std::shared_ptr<const AscentScale> scale, const std::int8_t* y,
+             const double* upper, double upper_all, std::uint64_t seed, int n_threads);
 
   // Start from alpha = fraction * upper, of which v is fraction times `all`, the v of alpha =
   // upper.
@@ -63,7 +65,6 @@ class DualAscent {
   // Go on in the direction of all epochs since the last call, as far as the dual value rises.
   void extrapolate();
 
-  double mean_square() const { return mean_square_; }
   double dual_value() const;
   double gain() const { return state_.gain; }
   // coef_i = -alpha_i y_i * scale; balanced: the heavier side scaled down so that they sum to zero.
@@ -88,9 +89,9 @@ class DualAscent {
   double penalised_dual_value() const;
 
   const Matrix& matrix_;
+  std::shared_ptr<const AscentScale> scale_;
   int n_threads_;
   Ascent state_;
-  double mean_square_ = 0;
   Variables earlier_;  // those that extrapolate() left, none at first
 };
 

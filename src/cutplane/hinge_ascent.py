@@ -24,14 +24,17 @@ _FAR_FROM_LEAVING = 0.1
 class HingeAscent:
     """Epochs of dual coordinate ascent for the hinge, as planes and points of an objective."""
 
-    def __init__(self, source: MatrixSource, risk: Hinge, C: float, *, intercept: bool, seed: int) -> None:
+    def __init__(
+        self, source: MatrixSource, scale: _core.AscentScale, risk: Hinge, C: float, *, intercept: bool, seed: int
+    ) -> None:
         self._source = source
+        self._scale = scale
         self._risk = risk
         self._C = C
         self._intercept = intercept
         self._estimate: float | None = None
         upper = None if risk.weights is None else C * risk.weights
-        self._ascent = _core.DualAscent(source.core, risk.y, upper, C * risk.each, intercept, seed, source.n_threads)
+        self._ascent = _core.DualAscent(source.core, scale, risk.y, upper, C * risk.each, seed, source.n_threads)
         if not self.mean_square < _LARGEST_SQUARE:
             raise ValueError(
                 f"The examples have a mean squared length of {self.mean_square:.1e}; scale the features so that it is "
@@ -41,7 +44,7 @@ class HingeAscent:
     @property
     def mean_square(self) -> float:
         """The mean squared length of an example."""
-        return self._ascent.mean_square
+        return self._scale.mean_square
 
     @property
     def can_start(self) -> bool:
@@ -56,22 +59,25 @@ class HingeAscent:
         if not self._intercept:
             self._ascent.start(fraction, -self._C * plane.slope)
 
-    def resume(self, duals: Duals) -> bool:
-        """Go on from the end of another ascent."""
+    def resume(self, duals: Duals, nearby: Any = None) -> bool:
+        """Go on from the end of another ascent; a scored point near there, if one is known, saves a pass."""
         bounds = self._C * (self._risk.each if self._risk.weights is None else self._risk.weights)
         if self._C < duals.C:
-            self._resume_below(duals, bounds)
+            self._resume_below(duals, bounds, nearby)
         else:
             self._resume_above(duals, bounds)
         return True
 
-    def _resume_below(self, duals: Duals, bounds: Any) -> None:
+    def _resume_below(self, duals: Duals, bounds: Any, nearby: Any) -> None:
         """Under lower bounds: variables above them are cut off, the others stay."""
         alpha = duals.fractions * (duals.C / self._C) * bounds
         above = np.maximum(alpha - bounds, 0.0)
         w = duals.w - self._source.combine(above * self._risk.y)
         self._ascent.resume(np.minimum(alpha, bounds), w, duals.intercept)
-        self._ascent.shrink(self._source.scores(w) + duals.intercept, _FAR_FROM_LEAVING)
+        scores = getattr(nearby, "scores", None)
+        if scores is None:
+            scores = self._source.scores(w) + duals.intercept
+        self._ascent.shrink(scores, _FAR_FROM_LEAVING)
 
     def _resume_above(self, duals: Duals, bounds: Any) -> None:
         """Under higher bounds: the variables at their bounds move towards the new ones together."""

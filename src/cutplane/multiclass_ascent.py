@@ -65,7 +65,7 @@ class MulticlassAscent:
         """Not for blocks."""
         raise NotImplementedError("Blocks begin at their true classes.")
 
-    def resume(self, duals: Any) -> bool:
+    def resume(self, duals: Any, nearby: Any = None) -> bool:
         """Blocks always begin at their true classes."""
         return False
 

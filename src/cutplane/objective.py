@@ -162,6 +162,7 @@ class SmoothObjective(Objective):
         super().__init__(source, risk, intercept=intercept)
         self._rest = rest
         self._rest_balance = rest_balance
+        self._ascent_scale: _core.AscentScale | None = None  # the same for every C
 
     @property
     def first_width(self) -> float:
@@ -246,7 +247,9 @@ class SmoothObjective(Objective):
         """Dual coordinate ascent on this objective; None where the examples cannot be visited one by one."""
         if not isinstance(self.source, MatrixSource) or not isinstance(self.risk, Hinge) or self._rest is not None:
             return None
-        return HingeAscent(self.source, self.risk, C, intercept=self.intercept, seed=seed)
+        if self._ascent_scale is None:
+            self._ascent_scale = _core.AscentScale(self.source.core, self.intercept, self.source.n_threads)
+        return HingeAscent(self.source, self._ascent_scale, self.risk, C, intercept=self.intercept, seed=seed)
 
     def sample(self, rows: Rows) -> SmoothObjective:
         """An estimate of the objective from some of its examples."""

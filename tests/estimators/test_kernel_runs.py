@@ -92,18 +92,18 @@ def test_an_interrupt_keeps_what_was_reached(classes: int, monkeypatch: pytest.M
 
         model = SVC(on_step=interrupt)
     else:
-        from cutplane.estimators import machines
+        from cutplane.estimators import side_by_side
 
         def interrupted(*args: Any, **options: Any) -> None:
             raise KeyboardInterrupt
 
-        original, calls = machines.wait, []
+        original, calls = side_by_side.wait, []
 
         def wait(*args: Any, **options: Any) -> Any:
             calls.append(1)
             return interrupted() if len(calls) == 1 else original(*args, **options)
 
-        monkeypatch.setattr(machines, "wait", wait)
+        monkeypatch.setattr(side_by_side, "wait", wait)
         model = SVC(tol=1e-9, kernel="linear", C=1e5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 import cutplane
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
 from cutplane.estimators import c_path
-from cutplane.solvers.path import follow
+from cutplane.solvers.path import chains, follow
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(240, 5))
@@ -65,8 +65,10 @@ def test_a_path_on_wide_data_falls_and_is_certified(fit_intercept, weights, monk
     rng = np.random.default_rng(0)
     wide, labels = rng.normal(size=(60, 90)), rng.integers(0, 2, 60)
     orders = []
-    follow_on = c_path.follow
-    monkeypatch.setattr(c_path, "follow", lambda *a, falling: orders.append(falling) or follow_on(*a, falling=falling))
+    split = c_path.chains
+    monkeypatch.setattr(
+        c_path, "chains", lambda grid, *, falling: orders.append(falling) or split(grid, falling=falling)
+    )
     grid = np.logspace(-4, 2, 7)
     for model in LinearSVC(fit_intercept=fit_intercept, tol=1e-5).path(wide, labels, grid, weights):
         alone = LinearSVC(model.C, fit_intercept=fit_intercept, tol=1e-7).fit(wide, labels, weights)
@@ -78,8 +80,7 @@ def test_a_path_on_wide_data_falls_and_is_certified(fit_intercept, weights, monk
     assert orders == [True, False, False, False]
 
 
-@pytest.mark.parametrize("falling", [False, True])
-def test_planes_are_handed_on_in_the_order_of_C(falling):
+def test_planes_are_handed_on_along_a_chain():
     seen = []
 
     class Fake:
@@ -89,17 +90,66 @@ def test_planes_are_handed_on_in_the_order_of_C(falling):
         seen.append((C, warm))
         return Fake()
 
-    results = follow([3.0, 1.0, 2.0, 1.0], train, falling=falling)
-    assert [C for C, _ in seen] == ([3.0, 2.0, 1.0] if falling else [1.0, 2.0, 3.0])
-    assert seen[0][1] is None
-    assert seen[1][1] is results[0 if falling else 1]
-    assert seen[2][1] is results[2]
-    assert results[1] is results[3]
+    results = follow([3.0, 1.0, 2.0], train)
+    assert [C for C, _ in seen] == list(results) == [3.0, 1.0, 2.0]
+    assert [warm for _, warm in seen] == [None, results[3.0], results[1.0]]
 
 
-def test_an_interrupted_path_ends():
-    with pytest.warns(UserWarning, match="was interrupted"), pytest.raises(KeyboardInterrupt):
-        LinearSVC(on_step=lambda step: True, tol=1e-9).path(X, Y, [1.0, 2.0])
+def test_the_largest_C_of_a_falling_path_are_a_chain_of_their_own():
+    grid = [1.0, 100.0, 0.1, 30.0, 1.0]
+    assert chains(grid, falling=False) == [[0.1, 1.0, 30.0, 100.0]]
+    assert chains(grid, falling=True) == [[100.0, 30.0], [1.0, 0.1]]
+    assert chains([2.0, 1.0], falling=True) == [[2.0, 1.0]]
+
+
+def wide_problem():
+    rng = np.random.default_rng(5)
+    return rng.normal(size=(80, 120)), rng.integers(0, 2, 80)
+
+
+def test_a_path_does_not_depend_on_threads():
+    """Also where its chains run side by side."""
+    grid = [0.001, 0.1, 3.0, 10.0]
+    one, two, four = (LinearSVC(n_jobs=n).path(*wide_problem(), grid) for n in (1, 2, 4))
+    for a, b, c in zip(one, two, four, strict=True):
+        assert np.array_equal(a.coef_, b.coef_)
+        assert np.array_equal(a.coef_, c.coef_)
+        assert a.gap_ == b.gap_ == c.gap_
+
+
+def test_chains_are_watched_one_step_at_a_time():
+    inside, seen = [], []
+
+    def watch(step):
+        inside.append(step)
+        assert len(inside) == 1
+        seen.append(step.gap)
+        inside.pop()
+
+    models = LinearSVC(n_jobs=2, on_step=watch).path(*wide_problem(), np.logspace(-3, 1, 9))
+    assert len(seen) == sum(model.n_iter_ for model in models)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("data", [(X, Y), wide_problem()])
+def test_an_interrupted_path_ends(data, n_jobs):
+    with pytest.raises(KeyboardInterrupt):
+        LinearSVC(on_step=lambda step: True, tol=1e-9, n_jobs=n_jobs).path(*data, [1.0, 20.0])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_in_one_chain_ends_the_path(n_jobs):
+    def fail(step):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        LinearSVC(on_step=fail, n_jobs=n_jobs).path(*wide_problem(), [1.0, 20.0])
+
+
+def test_models_of_a_path_that_ran_out_of_time_say_so():
+    with pytest.warns(UserWarning, match="reached max_iter") as said:
+        LinearSVC(max_iter=1, tol=1e-9).path(*wide_problem(), [1.0, 20.0])
+    assert len(said) == 2
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sklearn.base import clone
 
+from cutplane import _core
 from cutplane.estimators import validation
 from cutplane.estimators.linear_model import LinearModel, Prepared, total_weight
+from cutplane.estimators.side_by_side import side_by_side
 from cutplane.estimators.training import Training, warn_unless_proven
 from cutplane.objective import ScoredPoint
 from cutplane.risks.base import Rows
+from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.path import follow
-from cutplane.solvers.result import Result
+from cutplane.solvers.path import chains, follow
+from cutplane.solvers.result import Result, Step
+from cutplane.solvers.threads import openmp_threads
 from cutplane.sources import Source
 
 
@@ -46,7 +54,7 @@ class CPathMixin:
         pattern: Any = clone(self)
         training = pattern._training()
         prepared = pattern._prepare(training, X, y, sample_weight)
-        source = pattern._source(prepared.X, training.n_threads)
+        source = pattern._source(prepared.X, 0)  # each run says how many threads it has
         results = path_results(pattern, training, prepared, source, grid)
         return [_fitted_model(pattern, C, [each[k] for each in results]) for k, C in enumerate(grid)]
 
@@ -63,22 +71,60 @@ def path_results(
     weights = prepared.weights
     part = weights if rows is None or weights is None else weights[rows]
     results = []
-    for index, make_risk in enumerate(prepared.problems):
-        risk = make_risk(rows)
-        objective, settings = model._problem(source, risk, training, index, len(prepared.problems))
-        settings = settings.for_risk(total_weight(risk, source.shape[0], part), model.on_step)
-
-        run = _PathRun(objective, settings, settings.C / training.C, type(model).__name__)
-        found = follow(grid, run.train, falling=settings.falls(objective))
-        results.append([model._with_threshold(each, objective, risk, source) for each in found])
+    with one_blas_thread(), openmp_threads(training.n_threads):
+        for index, make_risk in enumerate(prepared.problems):
+            risk = make_risk(rows)
+            objective, settings = model._problem(source, risk, training, index, len(prepared.problems))
+            settings = settings.for_risk(total_weight(risk, source.shape[0], part), model.on_step)
+            found = _follow_all(objective, settings, settings.C / training.C, grid)
+            results.append([model._with_threshold(found[float(C)], objective, risk, source) for C in grid])
+    for each in results:
+        for result in each:
+            warn_unless_proven(result, type(model).__name__)
     return results
 
 
-class _PathRun:
-    """The runs along a grid of C, each of which knows where the last two ended."""
+def _follow_all(objective: Any, settings: Training, scale: float, grid: Sequence[float]) -> dict[float, Result]:
+    """The results along the grid; chains of C that do not depend on each other run side by side."""
+    parts = chains(grid, falling=settings.falls(objective))
+    threads = int(_core.thread_count(settings.n_threads))
+    workers = min(len(parts), threads)
+    if workers == 1:
+        found = [follow(part, _Chain(objective, settings, scale).train) for part in parts]
+    else:
+        watch = _Watch(settings.on_step)
+        settings = replace(settings, n_threads=threads // workers, on_step=watch.step)
+        tasks = [partial(follow, part, _Chain(objective, settings, scale).train) for part in parts]
+        found = side_by_side(tasks, workers, watch.stop)
+    return {C: result for each in found for C, result in each.items()}
 
-    def __init__(self, objective: Any, settings: Training, scale: float, name: str) -> None:
-        self._objective, self._settings, self._scale, self._name = objective, settings, scale, name
+
+class _Watch:
+    """What runs side by side share: someone who watches, and the wish to stop."""
+
+    def __init__(self, on_step: Callable[[Step], Any] | None) -> None:
+        self._on_step = on_step
+        self._stopped = False
+        self._listening = threading.Lock()
+
+    def stop(self) -> None:
+        """Every run ends after its iteration."""
+        self._stopped = True
+
+    def step(self, step: Step) -> bool:
+        """Whether to stop here."""
+        if self._on_step is not None:
+            with self._listening:  # a caller need not think of threads
+                if self._on_step(step) is True:
+                    self.stop()
+        return self._stopped
+
+
+class _Chain:
+    """Runs one after another, each of which knows where the last two ended."""
+
+    def __init__(self, objective: Any, settings: Training, scale: float) -> None:
+        self._objective, self._settings, self._scale = objective, settings, scale
         self._reached: list[ScoredPoint] = []
 
     def train(self, C: float, warm: Result | None) -> Result:
@@ -93,15 +139,12 @@ class _PathRun:
         end = books[0].incumbent
         # Cutting planes keep no scores.
         self._reached = [*self._reached[-1:], end] if isinstance(end, ScoredPoint) else []
-        warn_unless_proven(result, self._name)
         return result
 
 
 def _fitted_model(pattern: Any, C: float, results: list[Result]) -> Any:
-    model = clone(pattern).set_params(C=C)
-    parameters = pattern.get_params(deep=False)
-    # What preparing the examples has found out: classes, names of features.
-    vars(model).update({name: value for name, value in vars(pattern).items() if name not in parameters})
+    model = copy.copy(pattern)  # with what preparing the examples has found out: classes, names of features
+    model.C = C
     model._warm_key = None
     model._keep(results)
     return model

@@ -29,6 +29,7 @@ from cutplane.risks.base import Risk
 from cutplane.risks.logistic import probabilities
 from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.result import Result, Step
+from cutplane.solvers.threads import openmp_threads
 from cutplane.sources import Source
 
 Array = NDArray[np.float64]
@@ -90,7 +91,8 @@ class _Fold:
     def scores(self, grid: Sequence[float], train: Any, test: Any) -> list[float]:
         """The score of each C of the grid."""
         rows, others = (np.sort(np.asarray(part, dtype=np.int64)) for part in (train, test))
-        return self._balanced(rows)._scores(grid, rows, others)
+        with openmp_threads(self._training.n_threads):
+            return self._balanced(rows)._scores(grid, rows, others)
 
     def _balanced(self, rows: Any) -> _Fold:
         """With ``class_weight="balanced"``: weights by the classes of the training rows, as a fit on these has them."""
@@ -146,7 +148,7 @@ def _choose(
     workers = min(threads, len(folds)) if own and model.on_step is None else 1
     each = max(1, threads // workers)
     model.set_params(n_jobs=each)
-    source, given = model._source(prepared.X, each), None if sample_weight is None else np.asarray(sample_weight)
+    source, given = model._source(prepared.X, 0), None if sample_weight is None else np.asarray(sample_weight)
     fold = _Fold(model, replace(training, n_threads=each), prepared, source, scorer, given)
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         runs = [pool.submit(fold.scores, grid, train, test) for train, test in folds]

@@ -6,14 +6,14 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import _core
-from cutplane.estimators.interrupts import ctrl_c_calls
+from cutplane.estimators.side_by_side import side_by_side
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
 from cutplane.kernels.smo import SMOResult, SMOStep, relative_gap, rows_for, solve, working_set_for
@@ -155,23 +155,8 @@ class _Run:
 
     def train_all(self, machines: Sequence[Machine], workers: int) -> list[SMOResult]:
         """In threads. Ctrl-C and errors, also of one machine, end all of them."""
-        with ThreadPoolExecutor(workers) as pool, ctrl_c_calls(self.stop):
-            try:
-                futures = [pool.submit(self.train, machine, number) for number, machine in enumerate(machines)]
-                self.await_all(futures)
-            except BaseException:
-                self.stop()
-                raise
-        return [future.result() for future in futures]
-
-    def await_all(self, futures: list[Future[SMOResult]]) -> None:
-        try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-        except KeyboardInterrupt:
-            self.stop()
-        if any(future.done() and future.exception() is not None for future in futures):
-            self.stop()
-        wait(futures)
+        tasks = [partial(self.train, machine, number) for number, machine in enumerate(machines)]
+        return side_by_side(tasks, workers, self.stop)
 
 
 def _met(result: SMOResult, training: MachineTraining) -> SMOResult:

@@ -25,6 +25,7 @@ from cutplane.solvers.newton import SmoothedNewton, narrowed_start
 from cutplane.solvers.result import Result, Step, StopReason
 from cutplane.solvers.sampled_newton import SampledNewton
 from cutplane.solvers.stopping import Stopping
+from cutplane.solvers.threads import openmp_threads
 
 METHODS = ("auto", "newton", "oca", "cpa")
 LINE_SEARCHES = ("exact", "three-point")
@@ -82,7 +83,7 @@ class Training:
             )
         if self.method == "newton" and self.bounds is not None:
             raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")
-        with one_blas_thread():
+        with one_blas_thread(), openmp_threads(self.n_threads):
             return self._run(objective, warm, watch, reached)
 
     def _run(

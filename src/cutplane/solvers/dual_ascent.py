@@ -45,7 +45,7 @@ class AscentLike(Protocol):
 
     def start(self, plane: Cut, fraction: float) -> None: ...  # noqa: D102
 
-    def resume(self, duals: Duals) -> bool: ...  # noqa: D102
+    def resume(self, duals: Duals, nearby: Any = None) -> bool: ...  # noqa: D102
 
     @property
     def duals(self) -> Duals | None: ...  # noqa: D102
@@ -97,7 +97,7 @@ class DualAscent:
         ascent: AscentLike | None = objective.dual_ascent(ledger.C, self.seed)
         if ascent is None:
             return "stalled"
-        resumed = ledger.duals is not None and ascent.resume(ledger.duals)
+        resumed = ledger.duals is not None and ascent.resume(ledger.duals, ledger.incumbent)
         reason = None if resumed else self._begin(objective, ledger, ascent)
         if reason is None:
             reason = self._ascend(objective, ledger, ascent)

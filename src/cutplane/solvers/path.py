@@ -6,35 +6,47 @@ from collections.abc import Callable, Sequence
 
 from cutplane.solvers.result import Result
 
+# Of a path that falls, the C within this factor of the largest: about as much work as all the others.
+_DEAREST = 5.0
 
-def follow(
-    Cs: Sequence[float], train: Callable[[float, Result | None], Result], *, falling: bool = False
-) -> list[Result]:
-    """Train for every C, each from the planes and the incumbent of the one before.
+
+def chains(Cs: Sequence[float], *, falling: bool) -> list[list[float]]:
+    """The grid as one chain or two, in the order in which each is followed.
 
     Small C come first: their problems are the easiest, and every plane found there is below the risk for the others
-    too. Where dual variables are handed on, large C come first: under lower bounds most of them stay as they are. Each
-    result has its own certificate, as if it had been trained alone.
+    too. Where dual variables are handed on, large C come first: under lower bounds most of them stay as they are. The
+    largest C of all then take as long as the others together, so that these are a chain of their own: an ascent has
+    one thread, and two of them can run side by side.
+    """
+    ordered = sorted(set(map(float, Cs)), reverse=falling)
+    if not falling:
+        return [ordered]
+    dearest = sum(ordered[0] <= _DEAREST * C for C in ordered)
+    return [chain for chain in (ordered[:dearest], ordered[dearest:]) if chain]
+
+
+def follow(chain: Sequence[float], train: Callable[[float, Result | None], Result]) -> dict[float, Result]:
+    """Train for every C, each from the planes, the incumbent and the dual variables of the one before.
+
+    Each result has its own certificate, as if it had been trained alone.
 
     Parameters
     ----------
-    Cs : sequence of float
-        In any order, repeats allowed.
+    chain : sequence of float
+        In the order in which they are trained.
     train : callable
         (C, result to go on from or None) -> result.
-    falling : bool
-        Whether the largest C comes first.
 
     Returns
     -------
-    list of Result
-        In the order of `Cs`. A run that was interrupted ends the path with KeyboardInterrupt.
+    dict
+        From each C to its result. A run that was interrupted ends the path with KeyboardInterrupt.
     """
     results: dict[float, Result] = {}
     last: Result | None = None
-    for C in sorted(set(map(float, Cs)), reverse=falling):
+    for C in chain:
         last = train(C, last)
         if last.stop_reason == "interrupted":
             raise KeyboardInterrupt
         results[C] = last
-    return [results[float(C)] for C in Cs]
+    return results
