@@ -254,7 +254,8 @@ class SmoothObjective(Objective):
     def sample(self, rows: Rows) -> SmoothObjective:
         """An estimate of the objective from some of its examples."""
         scale = self.examples / len(rows)
-        return SmoothObjective(self.source.take(rows), self.risk.take(rows, scale=scale), intercept=self.intercept)
+        part = self.source.gathered(rows)
+        return SmoothObjective(part, self.risk.take(rows, scale=scale), intercept=self.intercept)
 
     def near_rows(self, point: ScoredPoint, radius: float) -> Rows:
         """The examples within `radius` of their kinks."""

@@ -123,17 +123,18 @@ class Training:
         ledger.offer(point, objective.value(point))
         ledger.prove(ledger.bundle.solve(self.C).lower)
         if self.bounds is None and not ledger.proven:
-            # The same direction at its best length: no pass over the data.
-            self._look_towards(objective, ledger, objective.at(np.zeros_like(point.w)), point)
             if len(reached) > 1:
                 before = ledger.upper
-                self._look_towards(objective, ledger, point, objective.mix(reached[-2], point, 2.0))
+                self._look_along(objective, ledger, reached[-2], point)
                 if ledger.upper < before:
                     ledger.foreseen_error = _FORESEEN * (before - ledger.upper)
+            else:
+                # The same direction at its best length.
+                self._look_along(objective, ledger, objective.at(np.zeros_like(point.w)), point)
         return ledger.close_iteration(0.0)
 
-    def _look_towards(self, objective: Any, ledger: Ledger, base: Any, point: Any) -> None:
-        """Offer the best point on the way: no pass over the data."""
+    def _look_along(self, objective: Any, ledger: Ledger, base: Any, point: Any) -> None:
+        """Offer the best point on the way from one to the other and beyond: no pass over the data."""
         step = ExactLineSearch().step(objective, base, point, self.C)
         found = objective.settle(objective.mix(base, point, step))
         ledger.offer(found, objective.value(found))

@@ -40,6 +40,10 @@ class AugmentedSource(Source):
         """The source over some rows."""
         return AugmentedSource(self._base.take(rows), self._constant)
 
+    def gathered(self, rows: Rows) -> AugmentedSource:
+        """A copy of some rows, where that pays."""
+        return AugmentedSource(self._base.gathered(rows), self._constant)
+
     def gram(self, rows: Rows, weights: Array) -> Array:
         """Sum over `rows` of weights[i] x_i x_i'; the lower triangle."""
         d = self.shape[1]

@@ -41,6 +41,10 @@ class Source(ABC):
     def take(self, rows: Rows) -> Source:
         """The source over some rows, in the order given."""
 
+    def gathered(self, rows: Rows) -> Source:
+        """The same, copied together where that makes many passes over them cheaper."""
+        return self.take(rows)
+
     def curvature(self, rows: Rows, weights: Array, v: Array) -> Array:
         """Sum over `rows` of weights[i] x_i <x_i, v>."""
         part = self.take(rows)

@@ -151,6 +151,10 @@ class DenseSource(MatrixSource):
         """The source over some rows, without copying them."""
         return DenseSource(self._X, rows=self._positions(rows), n_threads=self._n_threads)
 
+    def gathered(self, rows: Rows) -> DenseSource:
+        """A copy of some rows: scattered, they are read at a fraction of the speed."""
+        return DenseSource(self._X[self._positions(rows)], n_threads=self._n_threads)
+
 
 class CsrSource(MatrixSource):
     """A compressed sparse row matrix: float32 or float64, int32 or int64 indices.
@@ -173,6 +177,10 @@ class CsrSource(MatrixSource):
     def take(self, rows: Rows) -> CsrSource:
         """The source over some rows, without copying them."""
         return CsrSource(self._X, rows=self._positions(rows), n_threads=self._n_threads)
+
+    def gathered(self, rows: Rows) -> CsrSource:
+        """A copy of some rows: scattered, they are read at a fraction of the speed."""
+        return CsrSource(self._X[self._positions(rows)], n_threads=self._n_threads)
 
 
 def as_source(X: Any, *, n_threads: int = 0) -> Source:
