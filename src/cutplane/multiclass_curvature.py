@@ -54,6 +54,9 @@ class MulticlassCurvature:
             self._inverse = np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
         return self._inverse
 
+    def root(self, most: int) -> None:
+        """Not at hand."""
+
     @property
     def cost(self) -> float:
         """What `matrix` costs, in products."""

@@ -102,6 +102,9 @@ class PairCurvature:
         source = self.objective.source
         return source.combine(self.order.curvature(self.h, source.scores(v)))
 
+    def root(self, most: int) -> None:
+        """Not at hand."""
+
     @property
     def cost(self) -> float:
         """What `matrix` costs, in products: measured, roughly. It is a dense product whatever the rows are."""

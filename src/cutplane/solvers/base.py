@@ -87,6 +87,16 @@ class Curvature(NamedTuple):
             gram -= np.outer(self.mean, self.mean)
         return gram
 
+    def root(self, most: int) -> Array | None:
+        """A with A'A = curvature, a row for each example; None where these are more than `most`, or not at hand."""
+        if len(self.rows) > most or not hasattr(self.source, "dense_rows"):
+            return None
+        scale = np.sqrt(self.weights)
+        rows: Array = self.source.dense_rows(self.rows, scale)
+        if self.mean is not None:
+            rows -= np.outer(scale / np.sqrt(self.weights.sum()), self.mean)
+        return rows
+
 
 class RayLike(Protocol):
     """The risk along a line: see `cutplane.risks.base.Ray`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ _LEAST_PRODUCTS = 2
 # Examples a feature from which the factor of a large system is made: as a preconditioner it need not see them all.
 _ROWS_PER_FEATURE = 6
 _LARGE = 400
+# Examples a feature up to which a large system is solved in as many unknowns as there are examples.
+_FEW = 0.35
 
 
 class NewtonSystem:
@@ -47,6 +51,11 @@ class NewtonSystem:
 
     def solve(self, curvature: Curvature, kappa: float, gradient: Array, residual: float = _RESIDUAL) -> Array:
         """An approximate solution p, always a descent direction; what is left of the gradient is about `residual`."""
+        root = self._root(curvature)
+        if root is not None:
+            few = _FewRows.of(root, kappa)
+            if few is not None:
+                return self._conjugate_gradients(few.solve, curvature, kappa, gradient, residual)[0]
         if self._dimension <= LARGEST_FACTOR and len(curvature.rows):
             if self._saved >= curvature.cost:
                 self._matrix = curvature.matrix(self._most_rows)
@@ -54,9 +63,16 @@ class NewtonSystem:
                 self._saved = 0.0
             elif self._matrix is not None and kappa != self._kappa:
                 self._factorise(kappa)
-        p, products = self._conjugate_gradients(curvature, kappa, gradient, residual)
+        p, products = self._conjugate_gradients(self._precondition, curvature, kappa, gradient, residual)
         self._saved += max(0, products - _LEAST_PRODUCTS)
         return p
+
+    def _root(self, curvature: Any) -> Array | None:
+        """The curvature as few rows, where there are few and the system is large."""
+        if not _LARGE < self._dimension <= LARGEST_FACTOR or not len(curvature.rows):
+            return None
+        found: Array | None = curvature.root(int(_FEW * self._dimension))
+        return found
 
     @property
     def _most_rows(self) -> int | None:
@@ -80,11 +96,12 @@ class NewtonSystem:
         solution, _ = lapack.dpotrs(self._factor, r, lower=False)
         return np.asarray(solution)
 
+    @staticmethod
     def _conjugate_gradients(
-        self, curvature: Curvature, kappa: float, gradient: Array, residual: float
+        precondition: Callable[[Array], Array], curvature: Curvature, kappa: float, gradient: Array, residual: float
     ) -> tuple[Array, int]:
         r = -gradient
-        z = self._precondition(r)
+        z = precondition(r)
         p = np.zeros_like(r)
         q = z
         rz = first = float(r @ z)
@@ -98,10 +115,31 @@ class NewtonSystem:
             step = rz / curved
             p = p + step * q
             r = r - step * product
-            z = self._precondition(r)
+            z = precondition(r)
             rz_next = float(r @ z)
             if rz_next <= residual**2 * first:
                 break
             q = z + (rz_next / rz) * q
             rz = rz_next
         return p, products
+
+
+@dataclass(frozen=True, slots=True)
+class _FewRows:
+    """I + kappa·A'A with few rows in A: its inverse is I - A'(I / kappa + AA')^-1 A."""
+
+    rows: Array
+    factor: Array
+
+    @classmethod
+    def of(cls, rows: Array, kappa: float) -> _FewRows | None:
+        """None where rounding forbids it: rows that depend on each other at a huge kappa."""
+        products = rows @ rows.T
+        products[np.diag_indices_from(products)] += 1.0 / kappa
+        factor, failure = lapack.dpotrf(products, lower=True, clean=False, overwrite_a=True)
+        return None if failure else cls(rows, factor)
+
+    def solve(self, r: Array) -> Array:
+        """The inverse times r."""
+        inner, _ = lapack.dpotrs(self.factor, self.rows @ r, lower=True)
+        return np.asarray(r - inner @ self.rows)

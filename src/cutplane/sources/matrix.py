@@ -111,6 +111,10 @@ class MatrixSource(Source):
                 total += part.result()
         return total.astype(np.float64)
 
+    def dense_rows(self, rows: Rows, scale: Array) -> Array:
+        """scale[i] x_i for some rows, as a dense array; in single precision."""
+        return self._matrix.gather(rows, scale, self._n_threads).astype(np.float64)
+
     def products(self) -> NDArray[np.float32]:
         """X X': the inner products of all pairs of rows, in single precision."""
         n = self.shape[0]

@@ -1,0 +1,71 @@
+"""Systems of Newton's method, against dense linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from cutplane.solvers.base import Curvature
+from cutplane.solvers.newton_system import LARGEST_FACTOR, NewtonSystem
+from cutplane.sources import as_source
+from cutplane.sources.augmented import AugmentedSource
+
+
+def problem(n: int, d: int, *, intercept: bool, sparse: bool = False) -> tuple[Curvature, np.ndarray, np.ndarray]:
+    """A curvature of n examples, the same as a matrix, and a gradient."""
+    rng = np.random.default_rng(n + d)
+    X = rng.normal(size=(2 * n, d)).astype(np.float32)
+    rows, weights = np.arange(n, dtype=np.int64), rng.uniform(0.5, 2.0, n)
+    mean = X[:n].astype(float).T @ weights / np.sqrt(weights.sum()) if intercept else None
+    matrix = X[:n].astype(float).T * weights @ X[:n]
+    if mean is not None:
+        matrix -= np.outer(mean, mean)
+    source = as_source(sp.csr_matrix(X) if sparse else X)
+    return Curvature(source, rows, weights, mean), matrix, rng.normal(size=d)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_root_of_a_curvature(intercept: bool, sparse: bool) -> None:
+    curvature, matrix, _ = problem(20, 30, intercept=intercept, sparse=sparse)
+    root = curvature.root(20)
+    assert root is not None
+    assert_allclose(root.T @ root, matrix, atol=1e-4)
+    assert curvature.root(19) is None
+
+
+def test_some_sources_have_no_root() -> None:
+    augmented = AugmentedSource(as_source(np.ones((3, 2))), 1.0)
+    assert Curvature(augmented, np.arange(3), np.ones(3), None).root(3) is None
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("kappa", [1e-2, 1.0, 1e4])
+@pytest.mark.parametrize(("n", "d"), [(60, 30), (60, 450), (150, 450), (300, 450), (20, LARGEST_FACTOR + 1)])
+def test_a_direction_leaves_little_of_the_gradient(n: int, d: int, kappa: float, intercept: bool) -> None:
+    curvature, matrix, gradient = problem(n, d, intercept=intercept)
+    p = NewtonSystem(d).solve(curvature, kappa, gradient)
+    assert p @ gradient < 0.0
+    exact = np.linalg.solve(np.eye(d) + kappa * matrix, -gradient)
+    difference = p - exact
+    error = difference @ (difference + kappa * matrix @ difference)
+    assert error <= 0.05 * (exact @ -gradient)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_few_examples_of_many_features_are_solved_exactly(intercept: bool) -> None:
+    """As many unknowns as examples, where conjugate gradients alone leave a tenth."""
+    curvature, matrix, gradient = problem(100, 450, intercept=intercept)
+    p = NewtonSystem(450).solve(curvature, 100.0, gradient)
+    exact = np.linalg.solve(np.eye(450) + 100.0 * matrix, -gradient)
+    assert_allclose(p, exact, rtol=1e-5, atol=1e-7)
+
+
+def test_examples_that_depend_on_each_other_are_no_obstacle() -> None:
+    curvature, _, gradient = problem(100, 450, intercept=False)
+    twice = Curvature(curvature.source, np.repeat(curvature.rows, 2)[:150], np.ones(150), None)
+    p = NewtonSystem(450).solve(twice, 1e18, gradient)
+    assert np.all(np.isfinite(p))
+    assert p @ gradient < 0.0
