@@ -109,6 +109,8 @@ void bind_dual_ascent(nb::module_& m) {
           "v", [](PyDualAscent& self) { return to_numpy(std::vector<double>(self.ascent->v())); },
           nb::rv_policy::move)
       .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
+      .def_prop_ro("share_at_bounds",
+                   [](PyDualAscent& self) { return self.ascent->share_at_bounds(); })
       .def_prop_ro("gain", [](PyDualAscent& self) { return self.ascent->gain(); })
       .def_prop_ro("intercept", [](PyDualAscent& self) { return self.ascent->intercept(); })
       .def_prop_ro("active", [](PyDualAscent& self) { return self.ascent->active(); });

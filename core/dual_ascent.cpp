@@ -149,6 +149,16 @@ double DualAscent::penalised_dual_value() const {
          state_.bias_weight * (0.5 * state_.bias_weight + state_.bias_center / state_.bias);
 }
 
+double DualAscent::share_at_bounds() const {
+  index_t above = 0, at_bounds = 0;
+  for (std::size_t e = 0; e < state_.alpha.size(); ++e) {
+    above += state_.alpha[e] > 0.0;
+    const double upper = state_.upper ? state_.upper[e] : state_.upper_all;
+    at_bounds += state_.alpha[e] > 0.0 && state_.alpha[e] >= upper;
+  }
+  return above == 0 ? 0.0 : static_cast<double>(at_bounds) / static_cast<double>(above);
+}
+
 double DualAscent::dual_value() const {
   const double* v = state_.v.data();
   return sum(state_.alpha.data(), std::ssize(state_.alpha), 1) -

@@ -67,6 +67,8 @@ class DualAscent {
 
   double dual_value() const;
   double gain() const { return state_.gain; }
+  // The fraction of the variables above zero that are at their bounds.
+  double share_at_bounds() const;
   // coef_i = -alpha_i y_i * scale; balanced: the heavier side scaled down so that they sum to zero.
   std::vector<double> coefficients(double scale, bool balanced) const;
 

@@ -134,6 +134,11 @@ class HingeAscent:
         return self._ascent.gain
 
     @property
+    def share_at_bounds(self) -> float:
+        """The fraction of the dual variables above zero that are at their bounds."""
+        return self._ascent.share_at_bounds
+
+    @property
     def first_gap(self) -> float:
         """What gap the first epoch leaves is not foreseen."""
         return float("inf")

@@ -287,8 +287,8 @@ def test_storage_changes_little() -> None:
         assert model.lower_bound_ <= models[0].objective_ * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("C", "epochs"), [(1e3, 2), (1e-3, None)])
-def test_ascent_whose_second_epoch_gains_like_its_first_gives_way(
+@pytest.mark.parametrize(("C", "epochs"), [(1e3, 1), (1e-3, None)])
+def test_ascent_whose_variables_are_far_from_their_bounds_gives_way(
     C: float, epochs: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = 0

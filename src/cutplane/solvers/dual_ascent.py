@@ -22,8 +22,8 @@ _MOSTLY = 0.3
 _SMALL_C = 30.0
 # Before this many epochs the pace says little...
 _FIRST_EPOCHS = 5
-# ... unless two have gained about the same, this fraction of all each: hardly a dual variable has met its bound yet.
-_UNBOUND = 0.4
+# ... unless no more than this fraction of the dual variables above zero has met its bound in the first.
+_UNBOUND = 0.02
 # A certificate that has closed the gap to no less than this fraction looks at every example again.
 _HARDLY = 0.9
 # An epoch has gained at most so many times the gap it left, on text and census data alike: after a greater gain than
@@ -66,6 +66,9 @@ class AscentLike(Protocol):
     def last_gain(self) -> float: ...  # noqa: D102
 
     @property
+    def share_at_bounds(self) -> float: ...  # noqa: D102
+
+    @property
     def mean_square(self) -> float: ...  # noqa: D102
 
     @property
@@ -101,7 +104,8 @@ class DualAscent:
         reason = None if resumed else self._begin(objective, ledger, ascent)
         if reason is None:
             reason = self._ascend(objective, ledger, ascent)
-        ledger.duals = ascent.duals
+        # Where something else takes over, it will at the next C, too.
+        ledger.duals = None if reason == "stalled" else ascent.duals
         return reason
 
     def _ascend(self, objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason:
@@ -111,10 +115,8 @@ class DualAscent:
         due = 1 if ascent.first_gap <= ledger.allowed_fraction else _FIRST_CERTIFICATE
         while True:
             with ledger.phase("epochs"):
-                while epochs < due or (
-                    epochs < _FIRST_EPOCHS
-                    and not self._hopeless(epochs, ascent)
-                    and self._far_off(ledger, ascent, gains)
+                while not self._hopeless(epochs, ascent) and (
+                    epochs < due or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains))
                 ):
                     ascent.epoch()
                     epochs += 1
@@ -146,8 +148,8 @@ class DualAscent:
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
 
     def _hopeless(self, epochs: int, ascent: AscentLike) -> bool:
-        """Whether the second epoch gained as much as the first, where something else can be tried."""
-        return epochs == 2 and self.promise < math.inf and ascent.last_gain > _UNBOUND * ascent.estimate
+        """Whether hardly a dual variable is as large as it will be, where something else can be tried."""
+        return epochs == 1 and self.promise < math.inf and ascent.share_at_bounds <= _UNBOUND
 
     @staticmethod
     def _far_off(ledger: Ledger, ascent: AscentLike, gains: list[float]) -> bool:

@@ -47,7 +47,7 @@ _FEW_OF_SAMPLE = 0.15
 # Where the gap asked for is this much less than what rounding costs, several narrowings away, and the last one took
 # this many steps, an interior point ends the run as soon as few enough examples are near their kinks.
 _FAR_OFF = 20.0
-_MANY_STEPS = 9
+_MANY_STEPS = 7
 # Steps are searched until the slope has fallen to this fraction.
 _SLOPE_LEFT = 0.2
 
