@@ -92,9 +92,12 @@ struct CsrRows {
     add_few_columns(each(i), at_columns, coef, count, m, sum);
   }
 
-  // Indices are sorted within a row (sources/csr.py sees to it): m <= k is the lower triangle.
-  CUTPLANE_INLINE void outer(index_t i, double weight, double* sum) const {
-    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k) {
+  // Rows first to last - 1 of the lower triangle. Indices are sorted within a row
+  // (estimators/validation.py sees to it): m <= k is the lower triangle.
+  CUTPLANE_INLINE void outer(index_t i, double weight, index_t first, index_t last,
+                             double* sum) const {
+    index_t k = std::lower_bound(indices + indptr[i], indices + indptr[i + 1], first) - indices;
+    for (; k < indptr[i + 1] && indices[k] < last; ++k) {
       const double scaled = weight * static_cast<double>(values[k]);
       double* row = sum + static_cast<index_t>(indices[k]) * d;
       for (index_t m = indptr[i]; m <= k; ++m)

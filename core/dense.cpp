@@ -162,9 +162,11 @@ struct DenseRows {
     add_few_columns(each(i), at_columns, coef, count, m, sum);
   }
 
-  CUTPLANE_INLINE void outer(index_t i, double weight, double* sum) const {
+  // Rows first to last - 1 of the lower triangle.
+  CUTPLANE_INLINE void outer(index_t i, double weight, index_t first, index_t last,
+                             double* sum) const {
     const T* row = values + i * stride;
-    for (index_t j = 0; j < d; ++j) {
+    for (index_t j = first; j < last; ++j) {
       const double scaled = weight * static_cast<double>(row[j]);
       if (scaled == 0.0) continue;
       double* target = sum + j * d;

@@ -60,8 +60,10 @@ struct StridedRows {
     add_few_columns(each(i), at_columns, coef, count, m, sum);
   }
 
-  CUTPLANE_INLINE void outer(index_t i, double weight, double* sum) const {
-    for (index_t j = 0; j < d; ++j) {
+  // Rows first to last - 1 of the lower triangle.
+  CUTPLANE_INLINE void outer(index_t i, double weight, index_t first, index_t last,
+                             double* sum) const {
+    for (index_t j = first; j < last; ++j) {
       const double scaled = weight * static_cast<double>(values[i + j * stride]);
       if (scaled == 0.0) continue;
       for (index_t k = 0; k <= j; ++k)

@@ -34,6 +34,12 @@ inline constexpr index_t kWorkPerSum = 8;
 // So many numbers of partial sums are in memory before any are added up.
 inline constexpr index_t kSumsTogether = 1 << 20;
 
+// Sums of outer products are cut into parts of their triangle where they are larger than this; a
+// row is looked at once for each part, which so much work in it is worth.
+inline constexpr index_t kShortTriangle = 1 << 17;
+inline constexpr index_t kWorkPerPart = 512;
+inline constexpr index_t kMostParts = 16;
+
 template <class Rows>
 CUTPLANE_MULTIVERSION void score_rows_many(const Rows& rows, index_t begin, index_t end,
                                            const double* padded, index_t columns, index_t k,
@@ -90,8 +96,10 @@ CUTPLANE_MULTIVERSION void add_curvature(const Rows& rows, std::span<const std::
 template <class Rows>
 CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
                                               std::span<const std::int64_t> subset, index_t begin,
-                                              index_t end, const double* weights, double* sum) {
-  for (index_t s = begin; s < end; ++s) rows.outer(rows.at(subset[s]), weights[s], sum);
+                                              index_t end, const double* weights, index_t first,
+                                              index_t last, double* sum) {
+  for (index_t s = begin; s < end; ++s)
+    rows.outer(rows.at(subset[s]), weights[s], first, last, sum);
 }
 
 template <class Rows>
@@ -237,10 +245,24 @@ class RowMatrix : public Matrix {
   void gram(std::span<const std::int64_t> subset, const double* weights, double* out,
             int n_threads) const override {
     const index_t per_row = entries_of(subset) / std::max<index_t>(std::ssize(subset), 1) + 1;
-    sum_blocks(std::ssize(subset), std::ssize(subset) * per_row * per_row / 2, rows_.d * rows_.d,
-               out, n_threads, [&](index_t begin, index_t end, double* sum) {
-                 add_outer_products(rows_, subset, begin, end, weights, sum);
-               });
+    const index_t size = rows_.d * rows_.d, n = std::ssize(subset);
+    const index_t work = n * per_row * per_row / 2;
+    if (size <= kShortTriangle) {
+      sum_blocks(n, work, size, out, n_threads, [&](index_t begin, index_t end, double* sum) {
+        add_outer_products(rows_, subset, begin, end, weights, 0, rows_.d, sum);
+      });
+      return;
+    }
+    // By parts of the triangle, about equal in size: no partial sums, and a part stays in cache.
+    const Blocks parts = make_blocks(per_row * per_row, kWorkPerPart, kMostParts);
+    const auto start = [&](index_t part) {
+      return std::lround(std::sqrt(static_cast<double>(part) / parts.count) * rows_.d);
+    };
+    for_blocks(parts, useful_threads(n_threads, work), [&](index_t part, index_t, index_t) {
+      const index_t first = start(part), last = start(part + 1);
+      std::fill(out + first * rows_.d, out + last * rows_.d, 0.0);
+      add_outer_products(rows_, subset, 0, n, weights, first, last, out);
+    });
   }
 
   void gather(std::span<const std::int64_t> subset, const double* scale, float* out,

@@ -69,3 +69,19 @@ def test_examples_that_depend_on_each_other_are_no_obstacle() -> None:
     p = NewtonSystem(450).solve(twice, 1e18, gradient)
     assert np.all(np.isfinite(p))
     assert p @ gradient < 0.0
+
+
+@pytest.mark.parametrize("d", [1, 5, 64, 65, 150])
+def test_systems_of_one_curvature_are_solved_at_any_kappa(d: int) -> None:
+    """The factor lies beside the curvature it was made of."""
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((300, d))
+    curvature = Curvature(as_source(X), np.arange(300), rng.random(300), None)
+    gradient = rng.standard_normal(d)
+    system = NewtonSystem(d)
+    dense = X.T @ (curvature.weights[:, None] * X)
+    for kappa in (1.0, 30.0, 1e-3):
+        p = system.solve(curvature, kappa, gradient, residual=1e-10)
+        assert_allclose(p, -np.linalg.solve(np.eye(d) + kappa * dense, gradient), rtol=1e-6, atol=1e-9)
+        # A factor of the system itself leaves nothing to do: one product, and a second where it is rounded.
+        assert system._conjugate_gradients(system._precondition, curvature, kappa, gradient, 1e-3)[1] == 1

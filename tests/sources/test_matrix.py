@@ -129,6 +129,16 @@ def test_gram_of_many_features(d: int) -> None:
         np.testing.assert_allclose(np.tril(source.gram(rows, weights)), expected, atol=1e-5 * np.abs(expected).max())
 
 
+def test_gram_of_many_sparse_features_is_the_same_for_any_number_of_threads() -> None:
+    # So many that it is summed by parts of its triangle.
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 500), density=0.2, rng=rng, format="csr")
+    rows, weights = np.arange(0, 300, 2), rng.random(150)
+    grams = [np.tril(as_source(X, n_threads=threads).gram(rows, weights)) for threads in (1, 2, 3)]
+    np.testing.assert_allclose(grams[0], np.tril(reference.gram(X.toarray(), rows, weights)), rtol=0, atol=1e-12)
+    assert all((gram == grams[0]).all() for gram in grams)
+
+
 @layouts
 def test_products_of_all_pairs_of_rows(layout: Layout) -> None:
     X = data(1100, 9)  # several blocks

@@ -24,6 +24,8 @@ _ROWS_PER_FEATURE = 6
 _LARGE = 400
 # Examples a feature up to which a large system is solved in as many unknowns as there are examples.
 _FEW = 0.35
+# Rows of a triangle that are copied to the other one at a time.
+_COPIED_ROWS = 64
 
 
 class NewtonSystem:
@@ -36,8 +38,10 @@ class NewtonSystem:
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self._matrix: Array | None = None
-        self._factor: Any = None
+        # The lower triangle of a curvature, its diagonal apart, and above it the factor of a system with it: systems
+        # are most of what training takes where features are many and examples few.
+        self._square: Array | None = None
+        self._diagonal: Array | None = None
         self._kappa = 0.0
         self._saved = 0.0 if dimension > _LARGE else float("inf")  # small systems: a factor pays at once
 
@@ -45,7 +49,8 @@ class NewtonSystem:
     def of(cls, curvature: Curvature, dimension: int) -> NewtonSystem:
         """With the factor of this very curvature, all of it."""
         system = cls(dimension)
-        system._matrix, system._saved = curvature.matrix(), 0.0
+        system._take(curvature.matrix())
+        system._saved = 0.0
         system._factorise(1.0)
         return system
 
@@ -58,10 +63,11 @@ class NewtonSystem:
                 return self._conjugate_gradients(few.solve, curvature, kappa, gradient, residual)[0]
         if self._dimension <= LARGEST_FACTOR and len(curvature.rows):
             if self._saved >= curvature.cost:
-                self._matrix = curvature.matrix(self._most_rows)
+                self._square = None  # makes room
+                self._take(curvature.matrix(self._most_rows))
                 self._factorise(kappa)
                 self._saved = 0.0
-            elif self._matrix is not None and kappa != self._kappa:
+            elif self._square is not None and kappa != self._kappa:
                 self._factorise(kappa)
         p, products = self._conjugate_gradients(self._precondition, curvature, kappa, gradient, residual)
         self._saved += max(0, products - _LEAST_PRODUCTS)
@@ -78,22 +84,31 @@ class NewtonSystem:
     def _most_rows(self) -> int | None:
         return _ROWS_PER_FEATURE * self._dimension if self._dimension > _LARGE else None
 
+    def _take(self, matrix: Array) -> None:
+        self._square, self._diagonal = matrix, matrix.diagonal().copy()
+
     def _factorise(self, kappa: float) -> None:
-        assert self._matrix is not None
-        system = kappa * self._matrix
-        system[np.diag_indices_from(system)] += 1.0
+        square = self._square
+        assert square is not None
+        assert self._diagonal is not None
+        for begin in range(0, self._dimension, _COPIED_ROWS):
+            end = begin + _COPIED_ROWS
+            np.multiply(square[end:, begin:end].T, kappa, out=square[begin:end, end:])
+            block = square[begin:end, begin:end]
+            block[...] = np.tril(block, -1) + kappa * np.tril(block, -1).T
+        np.fill_diagonal(square, kappa * self._diagonal + 1.0)
         # LAPACK itself: for systems this small, cho_factor and cho_solve take longer to look at their arguments. The
-        # lower triangle by rows is the upper one by columns, as LAPACK reads it: no copy.
-        factor, failure = lapack.dpotrf(system.T, lower=False, clean=False, overwrite_a=True)
+        # upper triangle by rows is the lower one by columns, as LAPACK reads it: no copy, and the other one stays.
+        _, failure = lapack.dpotrf(square.T, lower=True, clean=False, overwrite_a=True)
         if failure:  # rounding at huge kappa: go on without
-            self._factor = self._matrix = None
+            self._square = None
         else:
-            self._factor, self._kappa = factor, kappa
+            self._kappa = kappa
 
     def _precondition(self, r: Array) -> Array:
-        if self._factor is None:
+        if self._square is None:
             return r
-        solution, _ = lapack.dpotrs(self._factor, r, lower=False)
+        solution, _ = lapack.dpotrs(self._square.T, r, lower=True)
         return np.asarray(solution)
 
     @staticmethod

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from cutplane import _core
 from cutplane.sources.base import Array, Rows, Source
 
 # Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. The fewer suffice
-# where they are still half as many rows as columns, so that to add up products costs little beside these.
+# where they are still as many rows as columns, so that to add up products costs little beside these.
 _GATHER_ENTRIES, _LEAST_ENTRIES = 1 << 20, 1 << 18
+# Rows of X' D X that a thread forms at a time: the products themselves are never in memory as a whole.
+_PANEL = 96
 # Rows whose products with all others are formed at a time.
 _PRODUCT_ROWS = 512
 
@@ -91,24 +93,14 @@ class MatrixSource(Source):
             return self._matrix.gram(rows, weights, self._n_threads)
         d = self.shape[1]
         scale = np.sqrt(weights)
-        block = max(64, min(_GATHER_ENTRIES // d, max(_LEAST_ENTRIES // d, d // 2)))
-
-        def product(start: int) -> NDArray[np.float32]:
-            part = self._matrix.gather(rows[start : start + block], scale[start : start + block], 1)
-            return np.asarray(part.T @ part)
-
-        if len(rows) <= block:
-            return product(0).astype(np.float64)
+        block = max(64, min(_GATHER_ENTRIES // d, max(_LEAST_ENTRIES // d, d)))
         total = np.zeros((d, d), np.float32)
-        threads = _core.thread_count(self._n_threads)
-        waiting: deque[Future[NDArray[np.float32]]] = deque()  # as many as keep all threads busy: each takes memory
-        with ThreadPoolExecutor(threads) as pool:
+        # The widest first: the others fill what it leaves of the threads' time.
+        panels = [(begin, min(begin + _PANEL, d)) for begin in range(0, d, _PANEL)][::-1]
+        with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
             for start in range(0, len(rows), block):
-                waiting.append(pool.submit(product, start))
-                if len(waiting) > threads:
-                    total += waiting.popleft().result()
-            for part in waiting:
-                total += part.result()
+                part = self._matrix.gather(rows[start : start + block], scale[start : start + block], self._n_threads)
+                list(pool.map(partial(_add_products, part, total), panels))
         return total.astype(np.float64)
 
     def dense_rows(self, rows: Rows, scale: Array) -> Array:
@@ -129,6 +121,12 @@ class MatrixSource(Source):
         with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
             list(pool.map(fill, range(0, n, _PRODUCT_ROWS)))
         return found
+
+
+def _add_products(part: NDArray[np.float32], total: NDArray[np.float32], panel: tuple[int, int]) -> None:
+    """Add to some rows of `total`, up to its diagonal, those of part' part."""
+    begin, end = panel
+    total[begin:end, :end] += part[:, begin:end].T @ part[:, :end]
 
 
 class DenseSource(MatrixSource):
