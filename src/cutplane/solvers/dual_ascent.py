@@ -22,8 +22,9 @@ _MOSTLY = 0.3
 _SMALL_C = 30.0
 # Before this many epochs the pace says little...
 _FIRST_EPOCHS = 5
-# ... unless no more than this fraction of the dual variables above zero has met its bound in the first.
-_UNBOUND = 0.02
+# ... unless no more than this fraction of the dual variables above zero has met its bound in the first; where there are
+# many features, steps of Newton's method are dear, and a second epoch for a better start pays.
+_UNBOUND, _MANY_FEATURES = 0.02, 400
 # A certificate that has closed the gap to no less than this fraction looks at every example again.
 _HARDLY = 0.9
 # An epoch has gained at most so many times the gap it left, on text and census data alike: after a greater gain than
@@ -115,7 +116,7 @@ class DualAscent:
         due = 1 if ascent.first_gap <= ledger.allowed_fraction else _FIRST_CERTIFICATE
         while True:
             with ledger.phase("epochs"):
-                while not self._hopeless(epochs, ascent) and (
+                while not self._hopeless(objective, epochs, ascent) and (
                     epochs < due or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains))
                 ):
                     ascent.epoch()
@@ -124,7 +125,7 @@ class DualAscent:
             reason = self._certify(objective, ledger, ascent)
             if reason is not None:
                 return reason
-            if self._hopeless(epochs, ascent):
+            if self._hopeless(objective, epochs, ascent):
                 return "stalled"
             gaps.append((epochs, relative_gap(ledger.upper, max(ledger.lower, ascent.estimate))))
             left = self._epochs_left(gaps, ledger.allowed_fraction)
@@ -147,9 +148,10 @@ class DualAscent:
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
 
-    def _hopeless(self, epochs: int, ascent: AscentLike) -> bool:
+    def _hopeless(self, objective: Any, epochs: int, ascent: AscentLike) -> bool:
         """Whether hardly a dual variable is as large as it will be, where something else can be tried."""
-        return epochs == 1 and self.promise < math.inf and ascent.share_at_bounds <= _UNBOUND
+        enough = epochs == (2 if objective.dimension > _MANY_FEATURES else 1)
+        return enough and self.promise < math.inf and ascent.share_at_bounds <= _UNBOUND
 
     @staticmethod
     def _far_off(ledger: Ledger, ascent: AscentLike, gains: list[float]) -> bool:
