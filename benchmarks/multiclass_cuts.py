@@ -33,7 +33,7 @@ STALLS = (("poker-raw", 1.0), ("poker", 1.0), ("letter", 10.0))
 QUICK_STALLS = ("poker",)
 WAYS = {
     "CPAM": {"method": "cpa"},
-    "OCAM": {"method": "oca"},
+    "OCAM": {"method": "oca", "line_search": "published"},
     "OCA-T": {"method": "oca", "line_search": "three-point"},
 }
 
