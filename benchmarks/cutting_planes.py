@@ -19,8 +19,8 @@ from cutplane.sources import as_source
 
 METHODS = {
     "CPA": CuttingPlane.cpa,
-    "OCA-E": lambda: CuttingPlane(ExactLineSearch()),
-    "OCA-T": lambda: CuttingPlane(ThreePointLineSearch()),
+    "OCA-E": lambda: CuttingPlane.published(ExactLineSearch()),
+    "OCA-T": lambda: CuttingPlane.published(ThreePointLineSearch()),
 }
 
 

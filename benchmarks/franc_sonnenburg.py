@@ -23,6 +23,7 @@ from benchmarks import cutting_planes, harness, measure, paper_datasets, peers
 from benchmarks.tables import franc_sonnenburg as tables
 from cutplane import LinearSVC
 from cutplane.solvers.cutting_plane import CuttingPlane
+from cutplane.solvers.line_search import ExactLineSearch
 
 REPRODUCES = "Franc and Sonnenburg 2009, Figure 4, Tables 3, 4, 5, Figures 5, 6, 7 (binary)"
 EPSILON = 1e-3
@@ -89,7 +90,7 @@ def mu(options: argparse.Namespace) -> list[dict]:
                 X,
                 y,
                 C * len(y),
-                CuttingPlane(mu=value),
+                CuttingPlane.published(ExactLineSearch(), value),
                 epsilon=EPSILON,
                 threads=options.threads,
                 limit=options.limit,

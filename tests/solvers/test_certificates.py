@@ -21,6 +21,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "auto": {"method": "auto"},
     "newton": {"method": "newton"},
     "oca-exact": {"method": "oca"},
+    "oca-published": {"method": "oca", "line_search": "published"},
     "oca-three-point": {"method": "oca", "line_search": "three-point"},
     "cpa": {"method": "cpa"},
 }

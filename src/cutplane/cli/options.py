@@ -35,6 +35,7 @@ class LineSearch(StrEnum):
 
     exact = "exact"
     three_point = "three-point"
+    published = "published"
 
 
 class ClassWeight(StrEnum):

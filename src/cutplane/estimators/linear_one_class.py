@@ -43,8 +43,9 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         Training also ends when upper - lower is at most this.
     method : {"auto", "oca", "cpa"}, default="auto"
         How planes are found.
-    line_search : {"exact", "three-point"}, default="exact"
-        For ``method="oca"``.
+    line_search : {"exact", "three-point", "published"}, default="exact"
+        For ``method="oca"``. ``"exact"`` takes planes closer after short steps; ``"published"`` is exact too, all its
+        planes a tenth of the way ahead as in the paper.
     max_iter : int or None, default=10_000
         Iterations at most.
     time_limit : float or None, default=None

@@ -72,8 +72,9 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     method : {"auto", "newton", "oca", "cpa"}, default="auto"
         How planes are found: the fastest way known for the data at hand, smoothed Newton, optimised cutting planes
         (Franc and Sonnenburg 2009) or plain ones (Joachims 2006).
-    line_search : {"exact", "three-point"}, default="exact"
-        For ``method="oca"``.
+    line_search : {"exact", "three-point", "published"}, default="exact"
+        For ``method="oca"``. ``"exact"`` takes planes closer after short steps; ``"published"`` is exact too, all its
+        planes a tenth of the way ahead as in the paper.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float or None, default=None

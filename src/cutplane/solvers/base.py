@@ -117,6 +117,9 @@ class ObjectiveLike(Protocol):
     @property
     def lower_bound(self) -> float: ...  # noqa: D102
 
+    @property
+    def intercept(self) -> bool: ...  # noqa: D102
+
     def at(self, w: Array) -> Any: ...  # noqa: D102
 
     def settle(self, point: Any) -> Any: ...  # noqa: D102

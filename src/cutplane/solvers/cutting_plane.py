@@ -1,4 +1,4 @@
-"""CPA (Joachims 2006) and OCA (Franc and Sonnenburg 2009, Algorithm 2), pure as in the papers."""
+"""CPA (Joachims 2006) and OCA (Franc and Sonnenburg 2009, Algorithm 2), pure: planes, a line search, no more."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, NoLineSearch
 from cutplane.solvers.result import StopReason
 
+# After another step of zero planes come closer by this factor; in all by no more than the second.
+_CLOSER, _CLOSEST = 0.8, 0.02
+
 
 @dataclass
 class CuttingPlane:
@@ -23,20 +26,30 @@ class CuttingPlane:
     line_search : LineSearch
         How the incumbent moves towards the model's minimiser w_t.
     mu : float
-        The plane is taken at (1 - mu)·w_b + mu·w_t (OCA eq. 9); 1 is CPA's choice.
+        The plane is taken at (1 - mu)·w_b + mu·w_t (OCA eq. 9), or closer to w_b; 1 is CPA's choice.
+    nearest : float or None
+        How much closer: the plane is taken twice as far ahead as the step went, between `nearest` and mu of the way;
+        closer still where steps are zero one after the other. None: always mu of the way, as in the papers. So, too,
+        with an intercept, where steps say less: its best value lies beside the line.
     """
 
     line_search: LineSearch = field(default_factory=ExactLineSearch)
     mu: float = 0.1
+    nearest: float | None = 0.005
 
     @classmethod
     def cpa(cls) -> CuttingPlane:
         """Joachims' Algorithm 1: no line search, the plane at w_t itself."""
-        return cls(NoLineSearch(), 1.0)
+        return cls.published(NoLineSearch(), 1.0)
+
+    @classmethod
+    def published(cls, line_search: LineSearch, mu: float = 0.1) -> CuttingPlane:
+        """As in the papers: every plane at the same part of the way."""
+        return cls(line_search, mu, None)
 
     def run(self, objective: ObjectiveLike, ledger: Ledger, start: Array | None = None) -> StopReason:
         """Go on until the ledger says why to stop."""
-        C, bundle = ledger.C, ledger.bundle
+        C, bundle, ahead = ledger.C, ledger.bundle, self._ahead(objective)
         with ledger.phase("scores"):
             w_b: Any = objective.at(np.zeros(objective.dimension) if start is None else start)
         ledger.offer(bare(w_b), objective.value(w_b))
@@ -51,13 +64,46 @@ class CuttingPlane:
                 w_t = objective.at(model.w)
             with ledger.phase("line_search"):
                 k = self.line_search.step(objective, w_b, w_t, C)
-                w_b, risk, cut = objective.advance(w_b, w_t, k, self.mu, C)
+                w_b, risk, cut = objective.advance(w_b, w_t, k, ahead.after(k), C)
                 ledger.offer(bare(w_b), risk)
             reason = ledger.close_iteration(k)
             if reason is not None:
                 return reason
             _add_plane(ledger, cut)
             del w_t, cut  # the scores they hold make room for the next ones
+
+    def _ahead(self, objective: ObjectiveLike) -> _Ahead | _Fixed:
+        return _Fixed(self.mu) if self.nearest is None or objective.intercept else _Ahead(self.mu, self.nearest)
+
+
+class _Ahead:
+    """OCA's mu after each step: twice the step, within limits.
+
+    Short steps say that the risk bends close to w_b, and planes from further on do not tell how. Where no step is
+    better, planes come closer still, one after the other, until they have proven it.
+    """
+
+    def __init__(self, mu: float, nearest: float) -> None:
+        self._mu = mu
+        self._nearest = nearest
+        self._still = 0  # steps of zero one after the other
+
+    def after(self, step: float) -> float:
+        """Where the plane is wanted."""
+        self._still = self._still + 1 if step == 0.0 else 0
+        closer = max(_CLOSEST, _CLOSER ** max(0, self._still - 1))
+        return min(self._mu, max(closer * self._nearest, 2.0 * step))
+
+
+class _Fixed:
+    """The papers' mu: always the same."""
+
+    def __init__(self, mu: float) -> None:
+        self._mu = mu
+
+    def after(self, step: float) -> float:
+        """Where the plane is wanted."""
+        return self._mu
 
 
 def _add_plane(ledger: Ledger, take: Callable[[], Cut]) -> None:

@@ -35,6 +35,7 @@ class StructuredObjective:
     """
 
     lower_bound = 0.0
+    intercept = False
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample

@@ -66,7 +66,7 @@ class StructuredTraining:
     def _solve(self, objective: StructuredObjective, ledger: Ledger) -> StopReason:
         if self.method == "oca":
             search: LineSearch = ExactLineSearch() if self.line_search == "exact" else ThreePointLineSearch()
-            return CuttingPlane(search).run(objective, ledger)
+            return CuttingPlane.published(search).run(objective, ledger)
         compiled = not isinstance(objective.sample, OracleSample)
         if self.method == "frank-wolfe" or (self.method == "auto" and compiled):
             return BlockFrankWolfe(self.seed).run(objective, ledger)
