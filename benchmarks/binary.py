@@ -117,7 +117,7 @@ def measure_cell(problem, C, optima, rivals, options) -> dict:
 
 def measure_searches(problem: peers.Problem, C: float, threads: int) -> list[dict]:
     """CPA, OCA with the exact search and OCA with the three-point search, to a proven 1e-3."""
-    ways = {"CPA": ("cpa", None), "OCA-E": ("oca", "published"), "OCA-T": ("oca", "three-point")}
+    ways = {"CPA": ("cpa", None), "OCA-E": ("oca", "exact"), "OCA-T": ("oca", "three-point")}
     return [
         {
             "data": problem.name,

@@ -45,7 +45,8 @@ MOST_PLANES, SHORT_PLANES = 5, 4.0
 # Ours beside each other: how planes are found.
 WAYS = {
     "auto": {"method": "auto"},
-    "OCAM exact": {"method": "oca"},
+    "OCAM": {"method": "oca"},
+    "OCAM exact": {"method": "oca", "line_search": "exact"},
     "OCAM three-point": {"method": "oca", "line_search": "three-point"},
     "CPA": {"method": "cpa"},
 }

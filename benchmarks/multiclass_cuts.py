@@ -3,7 +3,7 @@
     python benchmarks/multiclass_cuts.py --data DIR [--quick] [--parts ocam,time,n,stall] [--out FILE]
 
 Crammer and Singer's machine without intercept, each run to a relative gap of 1 %, C per example. CPAM is our CPA, OCAM
-our OCA with the exact search and planes as published, OCA-T the three-point search. Iterations need no quiet machine.
+our OCA with the exact search as published, OCA-T the three-point search. Iterations need no quiet machine.
 """
 
 import argparse
@@ -33,7 +33,7 @@ STALLS = (("poker-raw", 1.0), ("poker", 1.0), ("letter", 10.0))
 QUICK_STALLS = ("poker",)
 WAYS = {
     "CPAM": {"method": "cpa"},
-    "OCAM": {"method": "oca", "line_search": "published"},
+    "OCAM": {"method": "oca", "line_search": "exact"},
     "OCA-T": {"method": "oca", "line_search": "three-point"},
 }
 

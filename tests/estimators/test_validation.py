@@ -71,7 +71,7 @@ def test_values_that_are_not_finite(bad: float, store: Any, dtype: type) -> None
         ({"risk_tol": float("nan")}, "^risk_tol=nan must"),
         ({"method": "sgd"}, "^method='sgd' must be one of 'auto', 'newton', 'oca', 'cpa'.$"),
         ({"method": None}, "^method=None must be one of"),
-        ({"line_search": "armijo"}, "^line_search='armijo' must be one of 'exact', 'three-point', 'published'.$"),
+        ({"line_search": "armijo"}, "^line_search='armijo' must be one of 'adaptive', 'exact', 'three-point'.$"),
         ({"loss": "squared_hinges"}, "^loss='squared_hinges' must be one of 'hinge'"),
         ({"n_jobs": 0}, "^n_jobs=0 must be None or an integer other than 0"),
         ({"n_jobs": 1.5}, "^n_jobs=1.5 must"),

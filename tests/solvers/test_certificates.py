@@ -20,8 +20,8 @@ from cutplane.testing.reference import HingeSample
 METHODS: dict[str, dict[str, Any]] = {
     "auto": {"method": "auto"},
     "newton": {"method": "newton"},
-    "oca-exact": {"method": "oca"},
-    "oca-published": {"method": "oca", "line_search": "published"},
+    "oca-adaptive": {"method": "oca"},
+    "oca-exact": {"method": "oca", "line_search": "exact"},
     "oca-three-point": {"method": "oca", "line_search": "three-point"},
     "cpa": {"method": "cpa"},
 }

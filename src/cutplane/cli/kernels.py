@@ -57,7 +57,7 @@ def train_regression(request: TrainRequest) -> int:
 def _refuse_linear_options(request: TrainRequest) -> None:
     given = {
         "--method": request.method != "auto",
-        "--line-search": request.line_search != "exact",
+        "--line-search": request.line_search != "adaptive",
         "--no-intercept": not request.fit_intercept,
         "--intercept-scaling": request.intercept_scaling is not None,
     }

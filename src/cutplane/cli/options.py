@@ -33,9 +33,9 @@ class Method(StrEnum):
 class LineSearch(StrEnum):
     """Line searches of the optimised cutting-plane algorithm."""
 
+    adaptive = "adaptive"
     exact = "exact"
     three_point = "three-point"
-    published = "published"
 
 
 class ClassWeight(StrEnum):

@@ -75,7 +75,7 @@ def train(
         typer.Option(metavar="NAME=NUMBER", help="An option of the loss; may be repeated.", show_default=False),
     ] = None,
     method: Annotated[Method, typer.Option(help="How to find planes.")] = Method.auto,
-    line_search: Annotated[LineSearch, typer.Option(help="Line search of oca.")] = LineSearch.exact,
+    line_search: Annotated[LineSearch, typer.Option(help="Line search of oca.")] = LineSearch.adaptive,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Train without an intercept.")] = False,
     intercept_scaling: Annotated[
         float | None,

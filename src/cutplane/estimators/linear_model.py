@@ -62,7 +62,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     absolute_tol: float = 0.0
     risk_tol: float = 0.0
     method: str = "auto"
-    line_search: str = "exact"
+    line_search: str = "adaptive"
     fit_intercept: bool = True
     intercept_scaling: float | None = None
     prior: Any = None

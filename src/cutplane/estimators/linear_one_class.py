@@ -43,9 +43,9 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         Training also ends when upper - lower is at most this.
     method : {"auto", "oca", "cpa"}, default="auto"
         How planes are found.
-    line_search : {"exact", "three-point", "published"}, default="exact"
-        For ``method="oca"``. ``"exact"`` takes planes closer after short steps; ``"published"`` is exact too, all its
-        planes a tenth of the way ahead as in the paper.
+    line_search : {"adaptive", "exact", "three-point"}, default="adaptive"
+        For ``method="oca"``. ``"exact"`` and ``"three-point"`` are the papers' searches, with every plane a tenth of
+        the way ahead; ``"adaptive"`` is exact too and takes planes closer after short steps.
     max_iter : int or None, default=10_000
         Iterations at most.
     time_limit : float or None, default=None
@@ -93,7 +93,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         method: str = "auto",
-        line_search: str = "exact",
+        line_search: str = "adaptive",
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,

@@ -72,9 +72,9 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     method : {"auto", "newton", "oca", "cpa"}, default="auto"
         How planes are found: the fastest way known for the data at hand, smoothed Newton, optimised cutting planes
         (Franc and Sonnenburg 2009) or plain ones (Joachims 2006).
-    line_search : {"exact", "three-point", "published"}, default="exact"
-        For ``method="oca"``. ``"exact"`` takes planes closer after short steps; ``"published"`` is exact too, all its
-        planes a tenth of the way ahead as in the paper.
+    line_search : {"adaptive", "exact", "three-point"}, default="adaptive"
+        For ``method="oca"``. ``"exact"`` and ``"three-point"`` are the papers' searches, with every plane a tenth of
+        the way ahead; ``"adaptive"`` is exact too and takes planes closer after short steps.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float or None, default=None
@@ -148,7 +148,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
         method: str = "auto",
-        line_search: str = "exact",
+        line_search: str = "adaptive",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
         prior: Any = None,

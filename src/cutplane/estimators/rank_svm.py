@@ -75,7 +75,7 @@ class RankSVM(PairModel):
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
         method: str = "auto",
-        line_search: str = "exact",
+        line_search: str = "adaptive",
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,

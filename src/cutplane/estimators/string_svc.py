@@ -89,7 +89,7 @@ warm_start, random_state, on_step
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
         method: str = "auto",
-        line_search: str = "exact",
+        line_search: str = "adaptive",
         fit_intercept: bool = True,
         class_weight: Any = None,
         max_iter: int | None = 10_000,

@@ -28,7 +28,7 @@ from cutplane.solvers.stopping import Stopping
 from cutplane.solvers.threads import openmp_threads
 
 METHODS = ("auto", "newton", "oca", "cpa")
-LINE_SEARCHES = ("exact", "three-point", "published")
+LINE_SEARCHES = ("adaptive", "exact", "three-point")
 # More features than this make Newton's systems on pairs expensive.
 _FEW_FEATURES = 2500
 # What is left to gain along a path of C, relative to what going on in the direction of the last two models gains.
@@ -42,7 +42,7 @@ class Training:
     C: float
     stopping: Stopping
     method: str = "auto"
-    line_search: str = "exact"
+    line_search: str = "adaptive"
     seed: int = 0
     n_threads: int = 0
     bounds: Array | None = field(default=None, repr=False)
@@ -160,7 +160,7 @@ class Training:
             return CuttingPlane.cpa()
         search: LineSearch = ThreePointLineSearch() if self.line_search == "three-point" else ExactLineSearch()
         bounded = search if self.bounds is None else BoundedLineSearch(search, self.bounds)
-        return CuttingPlane(bounded) if self.line_search == "exact" else CuttingPlane.published(bounded)
+        return CuttingPlane(bounded) if self.line_search == "adaptive" else CuttingPlane.published(bounded)
 
     def _solve_pairs(self, objective: PairObjective, ledger: Ledger) -> StopReason:
         """Newton's method while its systems are small; OCA where they are not, or where it comes to a stand."""
