@@ -58,8 +58,8 @@ def ahead(steps: list[float]) -> list[float]:
     return taken(CuttingPlane(Script(steps)), intercept=False, iterations=len(steps))[:, 1].tolist()
 
 
-def test_planes_are_taken_twice_as_far_ahead_as_the_step_went() -> None:
-    assert ahead([0.3, 0.05, 0.02, 0.004, 0.001]) == [0.1, 0.1, 0.04, 0.008, 0.005]
+def test_planes_are_taken_twice_as_far_ahead_as_the_longer_of_two_steps_went() -> None:
+    assert ahead([0.3, 0.05, 0.02, 0.004, 0.001, 0.001]) == [0.1, 0.1, 0.1, 0.04, 0.008, 0.005]
 
 
 def test_planes_come_closer_while_no_step_is_better() -> None:

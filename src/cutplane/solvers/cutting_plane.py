@@ -28,9 +28,9 @@ class CuttingPlane:
     mu : float
         The plane is taken at (1 - mu)·w_b + mu·w_t (OCA eq. 9), or closer to w_b; 1 is CPA's choice.
     nearest : float or None
-        How much closer: the plane is taken twice as far ahead as the step went, between `nearest` and mu of the way;
-        closer still where steps are zero one after the other. None: always mu of the way, as in the papers. So, too,
-        with an intercept, where steps say less: its best value lies beside the line.
+        How much closer: the plane is taken twice as far ahead as the longer of the last two steps went, between
+        `nearest` and mu of the way; closer still where steps are zero one after the other. None: always mu of the way,
+        as in the papers. So, too, with an intercept, where steps say less: its best value lies beside the line.
     """
 
     line_search: LineSearch = field(default_factory=ExactLineSearch)
@@ -77,7 +77,7 @@ class CuttingPlane:
 
 
 class _Ahead:
-    """OCA's mu after each step: twice the step, within limits.
+    """OCA's mu after each step: twice as far as the longer of the last two, within limits.
 
     Short steps say that the risk bends close to w_b, and planes from further on do not tell how. Where no step is
     better, planes come closer still, one after the other, until they have proven it.
@@ -86,13 +86,15 @@ class _Ahead:
     def __init__(self, mu: float, nearest: float) -> None:
         self._mu = mu
         self._nearest = nearest
+        self._last = 0.0
         self._still = 0  # steps of zero one after the other
 
     def after(self, step: float) -> float:
         """Where the plane is wanted."""
         self._still = self._still + 1 if step == 0.0 else 0
         closer = max(_CLOSEST, _CLOSER ** max(0, self._still - 1))
-        return min(self._mu, max(closer * self._nearest, 2.0 * step))
+        longer, self._last = max(step, self._last), step
+        return min(self._mu, max(closer * self._nearest, 2.0 * longer))
 
 
 class _Fixed:
