@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from cutplane import _core
@@ -71,6 +72,13 @@ class Ledger:
         self.incumbent = point
         self.foreseen_error = float("inf")
         return True
+
+    def restate(self, risk: float) -> None:
+        """Note the risk of the incumbent once more, where the first time it was not exact."""
+        assert self.incumbent is not None
+        self.upper = 0.5 * _core.inner(self.incumbent.w, self.incumbent.w) + self.C * risk
+        if self.history:
+            self.history[-1] = replace(self.history[-1], upper=self.upper, lower=min(self.lower, self.upper))
 
     def prove(self, lower: float) -> None:
         """Note a lower bound on the optimum."""
