@@ -103,7 +103,7 @@ class Training:
             if ledger.incumbent is None:
                 raise
             if isinstance(objective, SingleObjective):
-                ledger.restate(objective.exact_value(ledger.incumbent))
+                self._evaluate_exactly(objective, ledger)
             reason = "interrupted"
         return ledger.result(reason)
 
@@ -119,14 +119,20 @@ class Training:
             reason: StopReason | None = self._reach(objective, ledger, warm, reached)
         except ScoresTooLargeError:
             reason = None
-        if ledger.incumbent is not None:
-            ledger.restate(objective.exact_value(ledger.incumbent))
+        self._evaluate_exactly(objective, ledger)
         if reason is not None and (reason != "gap" or ledger.proven):
             return reason
         double = objective.in_double()
         if ledger.incumbent is not None:
             ledger.incumbent = double.at(ledger.incumbent.w)
         return self._solve(double, ledger, resumed=ledger.incumbent is not None)
+
+    @staticmethod
+    def _evaluate_exactly(objective: SingleObjective, ledger: Ledger) -> None:
+        if ledger.incumbent is not None:
+            with ledger.phase("scores"):
+                risk = objective.exact_value(ledger.incumbent)
+            ledger.restate(risk)
 
     def _new_bundle(self, objective: Any) -> Any:
         about = {"lower_bound": objective.lower_bound, "n_threads": self.n_threads}

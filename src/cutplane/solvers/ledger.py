@@ -74,11 +74,14 @@ class Ledger:
         return True
 
     def restate(self, risk: float) -> None:
-        """Note the risk of the incumbent once more, where the first time it was not exact."""
+        """Note the risk of the incumbent exactly, where it was not at first: as part of the last iteration."""
         assert self.incumbent is not None
         self.upper = 0.5 * _core.inner(self.incumbent.w, self.incumbent.w) + self.C * risk
         if self.history:
-            self.history[-1] = replace(self.history[-1], upper=self.upper, lower=min(self.lower, self.upper))
+            last, more, self._phases = self.history[-1], self._phases, {}
+            phases = {**last.phases, **{name: last.phases.get(name, 0.0) + spent for name, spent in more.items()}}
+            lower = min(self.lower, self.upper)
+            self.history[-1] = replace(last, seconds=self.seconds, upper=self.upper, lower=lower, phases=phases)
 
     def prove(self, lower: float) -> None:
         """Note a lower bound on the optimum."""
