@@ -42,12 +42,12 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
   // An array of n doubles that are not set; when NumPy is done with it, its memory comes back.
   Array1<double> take(std::size_t n) {
     auto* held = new Held{shared_from_this(), obtain(n), n};
-    nb::capsule owner(held, [](void* p) noexcept {
-      auto* returned = static_cast<Held*>(p);
-      returned->home->give_back(returned->data, returned->size);
-      delete returned;
-    });
-    return Array1<double>(held->data, {n}, owner);
+    return Array1<double>(held->data, {n}, owner_of(held));
+  }
+  // As many floats.
+  Array1<float> take_singles(std::size_t n) {
+    auto* held = new Held{shared_from_this(), obtain((n + 1) / 2), (n + 1) / 2};
+    return Array1<float>(held->data, {n}, owner_of(held));
   }
 
  private:
@@ -56,6 +56,13 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
     double* data;
     std::size_t size;
   };
+  static nb::capsule owner_of(Held* held) {
+    return nb::capsule(held, [](void* p) noexcept {
+      auto* returned = static_cast<Held*>(p);
+      returned->home->give_back(returned->data, returned->size);
+      delete returned;
+    });
+  }
   static constexpr std::size_t kMostSpare = 2;
 
   double* obtain(std::size_t n) {

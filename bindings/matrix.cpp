@@ -3,6 +3,7 @@
 
 #include "bindings/bind.hpp"
 #include "bindings/matrix.hpp"
+#include "core/hinge_planes.hpp"
 #include "core/large_memory.hpp"
 
 namespace cutplane::bind {
@@ -61,6 +62,16 @@ nb::object scores(const PyMatrix& self, nb::ndarray<const double, nb::c_contig, 
   }
   nb::object flat = nb::cast(out);
   return w.ndim() == 1 ? flat : flat.attr("reshape")(n, k);
+}
+
+std::pair<Array1<float>, bool> single_scores_of(const PyMatrix& self, Vector<const double> w,
+                                                int n_threads) {
+  const Matrix& X = *self.matrix;
+  require(static_cast<index_t>(w.shape(0)) == X.cols(), "weights must have one row per feature");
+  Array1<float> out = self.singles->take_singles(static_cast<std::size_t>(X.rows()));
+  nb::gil_scoped_release release;
+  const bool fits = single_scores(X, w.data(), out.data(), n_threads);
+  return {std::move(out), fits};
 }
 
 nb::object combine(const PyMatrix& self,
@@ -154,6 +165,8 @@ void bind_matrix(nb::module_& m) {
   const std::string combine_signature = signature("combine", "coef");
   cls.def("scores", &scores, "w"_a, "n_threads"_a = 0, nb::sig(scores_signature.c_str()),
           "X @ w, w of shape (d,) or (d, k).");
+  cls.def("single_scores", &single_scores_of, "w"_a, "n_threads"_a = 0,
+          "X @ w in single precision, and whether that can hold it.");
   cls.def("combine", &combine, "coef"_a, "n_threads"_a = 0, nb::sig(combine_signature.c_str()),
           "X.T @ coef, coef of shape (n,) or (n, k).");
   cls.def("curvature", &curvature, "subset"_a, "weights"_a, "v"_a, "n_threads"_a = 0,

@@ -18,6 +18,7 @@ struct PyMatrix {
   std::shared_ptr<Matrix> matrix;
   nb::object owners;  // keeps the arrays alive
   std::shared_ptr<Buffers> scores = std::make_shared<Buffers>();
+  std::shared_ptr<Buffers> singles = std::make_shared<Buffers>();  // two scores for a double
 };
 
 }  // namespace cutplane::bind

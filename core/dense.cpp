@@ -124,6 +124,26 @@ struct DenseRows {
     }
     if (size % kLanes) add(size - kLanes, end);
   }
+  // The same where whole sums stay in registers: a group of eight numbers each, of which the last
+  // one overlaps with the one before.
+  template <index_t kGroups>
+  CUTPLANE_INLINE void axpy_four_short(const index_t* at_rows, const index_t* later,
+                                       const double* coef, Lanes (&sums)[kGroups]) const {
+    const Four x(*this, at_rows), next(*this, later);
+    const double c0 = coef[0], c1 = coef[1], c2 = coef[2], c3 = coef[3];
+    for (index_t g = 0; g < kGroups; ++g) {
+      next.prefetch_lines(g * kLanes);
+      Lanes x0, x1, x2, x3;
+      x.load(g + 1 < kGroups ? g * kLanes : d - kLanes, x0, x1, x2, x3);
+      sums[g] += c0 * x0, sums[g] += c1 * x1, sums[g] += c2 * x2, sums[g] += c3 * x3;
+    }
+  }
+  template <index_t kGroups>
+  CUTPLANE_INLINE void add_groups(const Lanes (&sums)[kGroups], double* sum) const {
+    for (index_t j = 0; j < (kGroups - 1) * kLanes; ++j) sum[j] += sums[j / kLanes][j % kLanes];
+    for (index_t j = (kGroups - 1) * kLanes; j < d; ++j)
+      sum[j] += sums[kGroups - 1][j - (d - kLanes)];
+  }
   CUTPLANE_INLINE void add_end(const Lanes& end, double* sum) const {
     for (index_t l = kLanes - d % kLanes; l < kLanes; ++l) sum[d - kLanes + l] += end[l];
   }

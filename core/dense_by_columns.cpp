@@ -140,6 +140,16 @@ class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
     add_partial_sums(partial.data(), blocks.count, rows_.d, out, n_threads);
   }
 
+ protected:
+  void score_part(index_t begin, index_t end, const double* w, double* out) const override {
+    if (rows_.chosen) return Base::score_part(begin, end, w, out);
+    score_tile(rows_, begin, end, w, out);
+  }
+  void add_part(index_t begin, index_t end, const double* coef, double* sum) const override {
+    if (rows_.chosen) return Base::add_part(begin, end, coef, sum);
+    combine_tile(rows_, begin, end, coef, sum);
+  }
+
  private:
   StridedRows<T> rows_;
 };

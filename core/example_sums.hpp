@@ -10,12 +10,17 @@ namespace cutplane {
 
 // Scores on a line s + t * direction, the direction given as an array, by its end (direction = end
 // - s), or constant: 1 for every example, as the intercept moves.
-struct ScoreLine {
-  enum class Kind { kConstant, kAlong, kTowards };
-  const double* s;
-  const double* other = nullptr;
+enum class LineKind { kConstant, kAlong, kTowards };
+
+template <class S>
+struct LineOf {
+  using Kind = LineKind;
+  const S* s;
+  const S* other = nullptr;
   Kind kind = Kind::kConstant;
 };
+using ScoreLine = LineOf<double>;
+using SingleLine = LineOf<float>;  // of scores in single precision
 
 struct RayDerivatives {
   double value, slope, curvature;
@@ -24,8 +29,8 @@ struct RayDerivatives {
 // Sweeps are short; blocks of this many examples keep threads busy and partial sums few.
 inline constexpr index_t kExamplesPerBlock = 1 << 13;
 
-// A sweep over an example costs a few nanoseconds.
-inline constexpr index_t kWorkPerExample = 4;
+// A sweep over an example costs about a nanosecond.
+inline constexpr index_t kWorkPerExample = 1;
 
 inline Blocks example_blocks(index_t n) { return make_blocks(n, kExamplesPerBlock, 64); }
 

@@ -4,14 +4,15 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/hinge_examples.hpp"
+#include "core/hinge_rounding.hpp"
 
 namespace cutplane {
 namespace {
 
 using hinge::by_chunks;
+using hinge::extrapolated_block;
+using hinge::smoothed_block;
 using hinge::with_examples;
-using Kind = ScoreLine::Kind;
 
 template <class E>
 CUTPLANE_MULTIVERSION Sums<1> value_block(E e, index_t begin, index_t end) {
@@ -34,7 +35,7 @@ CUTPLANE_MULTIVERSION Sums<2> cut_block(E e, double* coefs, index_t begin, index
   Sums<2> total{};
   by_chunks(
       e, begin, end, CUTPLANE_CHUNK {
-        double* __restrict coef = coefs + (at.s - e.s);
+        double* __restrict coef = coefs + (at.y - e.y);
         double value = 0, offset = 0;
 #pragma omp simd reduction(+ : value, offset)
         for (index_t k = 0; k < count; ++k) {
@@ -48,56 +49,6 @@ CUTPLANE_MULTIVERSION Sums<2> cut_block(E e, double* coefs, index_t begin, index
         total[1] += offset;
       });
   return total;
-}
-
-template <class E>
-CUTPLANE_MULTIVERSION Sums<4> smoothed_block(E e, double h, double* coefs, index_t begin,
-                                             index_t end) {
-  const double per_h = 1.0 / h;
-  Sums<4> total{};
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        double* __restrict coef = coefs + (at.s - e.s);
-        double value = 0, offset = 0, error = 0, kinks = 0;
-#pragma omp simd reduction(+ : value, offset, error, kinks)
-        for (index_t k = 0; k < count; ++k) {
-          const double c = at.weight(k);
-          const double z = 1.0 - labels[k] * at.s[k];
-          const double raw = z * per_h + 0.5;
-          const double above = raw > 0.0 ? raw : 0.0;
-          const double pi = above < 1.0 ? above : 1.0;
-          const double hinge = z > 0.0 ? z : 0.0;
-          value += c * hinge;
-          offset += c * pi;
-          error += c * (hinge - pi * z);
-          kinks += raw == pi ? 1.0 : 0.0;
-          coef[k] = -labels[k] * c * pi;
-        }
-        total[0] += value;
-        total[1] += offset;
-        total[2] += error;
-        total[3] += kinks;
-      });
-  return total;
-}
-
-template <class E>
-CUTPLANE_MULTIVERSION void extrapolated_block(E e, double h, double reach, double* coefs,
-                                              index_t begin, index_t end) {
-  const double per_h = 1.0 / h;
-  const double half = 0.5 * reach;
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        double* __restrict coef = coefs + (at.s - e.s);
-#pragma omp simd
-        for (index_t k = 0; k < count; ++k) {
-          const double z = 1.0 - labels[k] * at.s[k];
-          const double beyond = z > 0.0 ? 1.0 : 0.0;
-          const double inside = z * per_h + 0.5;
-          const double pi = std::abs(z) <= half ? inside : beyond;
-          coef[k] = -labels[k] * at.weight(k) * pi;
-        }
-      });
 }
 
 template <class E>
@@ -147,7 +98,8 @@ CUTPLANE_MULTIVERSION Sums<3> advance_block(E e, double* s, double* other, doubl
 
 }  // namespace
 
-double hinge_value(const HingeSample& sample, const double* s, int n_threads) {
+template <class S>
+double hinge_value(const HingeSample& sample, const S* s, int n_threads) {
   return with_examples(sample, s, [&](auto e) {
     return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return value_block(e, begin, end);
@@ -217,7 +169,7 @@ SmoothedHinge hinge_smoothed(const HingeSample& sample, const double* s, double 
                              int n_threads) {
   return with_examples(sample, s, [&](auto e) -> SmoothedHinge {
     const auto sums = sum_examples<4>(sample.n, n_threads, [&](index_t begin, index_t end) {
-      return smoothed_block(e, h, coef, begin, end);
+      return smoothed_block(e, h, coef + begin, begin, end);
     });
     return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
   });
@@ -228,13 +180,14 @@ void hinge_extrapolated(const HingeSample& sample, const double* s, double h, do
   with_examples(sample, s, [&](auto e) {
     for_blocks(example_blocks(sample.n), useful_threads(n_threads, kWorkPerExample * sample.n),
                [&](index_t, index_t begin, index_t end) {
-                 extrapolated_block(e, h, reach, coef, begin, end);
+                 extrapolated_block(e, h, reach, coef + begin, begin, end);
                });
   });
 }
 
-void hinge_kinks(const HingeSample& sample, const double* s, double h,
-                 std::vector<std::int64_t>& rows, std::vector<double>& weights, int n_threads) {
+template <class S>
+void hinge_kinks(const HingeSample& sample, const S* s, double h, std::vector<std::int64_t>& rows,
+                 std::vector<double>& weights, int n_threads) {
   const Blocks blocks = example_blocks(sample.n);
   const int threads = useful_threads(n_threads, kWorkPerExample * sample.n);
   // Counted before they are listed: no more memory than the list takes. Labels are -1 or +1, so
@@ -269,5 +222,12 @@ HingeAdvance hinge_advance(const HingeSample& sample, double* s, double* end, do
     return {sums[0], {sums[1], sums[2]}};
   });
 }
+
+template double hinge_value(const HingeSample&, const double*, int);
+template double hinge_value(const HingeSample&, const float*, int);
+template void hinge_kinks(const HingeSample&, const double*, double, std::vector<std::int64_t>&,
+                          std::vector<double>&, int);
+template void hinge_kinks(const HingeSample&, const float*, double, std::vector<std::int64_t>&,
+                          std::vector<double>&, int);
 
 }  // namespace cutplane

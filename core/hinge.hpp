@@ -33,7 +33,9 @@ struct SmoothedHinge {
   index_t kinks;  // examples with 0 <= z/h + ½ <= 1
 };
 
-double hinge_value(const HingeSample& sample, const double* s, int n_threads);
+// S: double, or float where scores are in single precision; sums are in double.
+template <class S>
+double hinge_value(const HingeSample& sample, const S* s, int n_threads);
 
 // coef_i = -c_i y_i pi_i, pi_i = 1 iff z_i >= 0. The plane <X' coef, .> + offset is tight at s.
 HingeCut hinge_cut(const HingeSample& sample, const double* s, double* coef, int n_threads);
@@ -54,18 +56,21 @@ void hinge_extrapolated(const HingeSample& sample, const double* s, double h, do
                         double* coef, int n_threads);
 
 // Examples on the kink of width h, in order; weights[k] = c_i.
-void hinge_kinks(const HingeSample& sample, const double* s, double h,
-                 std::vector<std::int64_t>& rows, std::vector<double>& weights, int n_threads);
+template <class S>
+void hinge_kinks(const HingeSample& sample, const S* s, double h, std::vector<std::int64_t>& rows,
+                 std::vector<double>& weights, int n_threads);
 
 // Of R(s(t)), rounded over h (h = 0: the hinge; then slope is the right derivative and curvature
 // 0).
-RayDerivatives hinge_ray(const HingeSample& sample, const ScoreLine& line, double h, double t,
+template <class S>
+RayDerivatives hinge_ray(const HingeSample& sample, const LineOf<S>& line, double h, double t,
                          int n_threads);
 
 // argmin over t >= from of ½ quadratic t² + linear t + C R(s(t)), exactly and in O(n) expected: the
 // slope is bracketed by sweeps that take it at several t at once, then the breakpoints inside the
 // bracket are selected among.
-double hinge_ray_minimum(const HingeSample& sample, const ScoreLine& line, double quadratic,
+template <class S>
+double hinge_ray_minimum(const HingeSample& sample, const LineOf<S>& line, double quadratic,
                          double linear, double C, double from, int n_threads);
 
 struct HingeAdvance {

@@ -5,7 +5,9 @@
 // (core/parallel.hpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -16,6 +18,13 @@ namespace cutplane {
 struct Ascent;            // core/dual_ascent.hpp
 struct BlockAscent;       // core/multiclass/ascent.hpp
 struct MulticlassSample;  // core/multiclass/sweeps.hpp
+
+// Sums that a pass may carry along, added up by blocks.
+using PassSums = std::array<double, 4>;
+// Given the scores of examples begin to end - 1.
+using ReadScores = std::function<PassSums(index_t begin, index_t end, const double* scores)>;
+// Makes the coefficients of examples begin to end - 1.
+using MakeCoefficients = std::function<PassSums(index_t begin, index_t end, double* coef)>;
 
 class Matrix {
  public:
@@ -31,6 +40,10 @@ class Matrix {
   // out (d x k) = X' coef (n x k), both row-major; rows whose coefficients are all zero are not
   // read
   virtual void combine(const double* coef, index_t k, double* out, int n_threads) const = 0;
+  // X w, handed over some at a time: never in memory as a whole. On any thread, in any order.
+  virtual PassSums read_scores(const double* w, const ReadScores& read, int n_threads) const = 0;
+  // out (d) = X' coef of coefficients that are made some at a time.
+  virtual PassSums combine_made(const MakeCoefficients& make, double* out, int n_threads) const = 0;
   // out (d x classes) += how the slope of a plane that chooses one class an example changes with
   // its choices. It is the sum over i of c_i factor(k, y) x_i (e_y - e_k)', y the chosen class and
   // k the true one; from a choice of the true classes, it changes from zero.

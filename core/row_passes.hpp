@@ -34,6 +34,9 @@ inline constexpr index_t kWorkPerSum = 8;
 // So many numbers of partial sums are in memory before any are added up.
 inline constexpr index_t kSumsTogether = 1 << 20;
 
+// Scores that are read and coefficients that are made at a time: they stay in the first cache.
+inline constexpr index_t kRowsTogether = 1024;
+
 // Sums of outer products are cut into parts of their triangle where they are larger than this; a
 // row is looked at once for each part, which so much work in it is worth.
 inline constexpr index_t kShortTriangle = 1 << 17;
@@ -224,6 +227,41 @@ class RowMatrix : public Matrix {
                });
   }
 
+  PassSums read_scores(const double* w, const ReadScores& read, int n_threads) const override {
+    const Blocks blocks = row_blocks();
+    std::vector<PassSums> partial(blocks.count, PassSums{});
+    const int threads = useful_threads(n_threads, entries());
+    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
+      double scores[kRowsTogether];
+      for (index_t start = begin; start < end; start += kRowsTogether) {
+        const index_t stop = std::min(start + kRowsTogether, end);
+        score_part(start, stop, w, scores - start);
+        add_sums(read(start, stop, scores), partial[b].data());
+      }
+    });
+    PassSums total{};
+    for (const PassSums& part : partial) add_sums(part, total.data());
+    return total;
+  }
+
+  PassSums combine_made(const MakeCoefficients& make, double* out, int n_threads) const override {
+    const index_t d = rows_.d;
+    PassSums total;
+    std::vector<double> sums(d + total.size());  // of rows, and behind them what goes along
+    sum_blocks(rows_.n, entries(), std::ssize(sums), sums.data(), n_threads,
+               [&](index_t begin, index_t end, double* sum) {
+                 double coef[kRowsTogether];
+                 for (index_t start = begin; start < end; start += kRowsTogether) {
+                   const index_t stop = std::min(start + kRowsTogether, end);
+                   add_sums(make(start, stop, coef), sum + d);
+                   add_part(start, stop, coef - start, sum);
+                 }
+               });
+    std::copy_n(sums.data(), d, out);
+    std::copy_n(sums.data() + d, total.size(), total.data());
+    return total;
+  }
+
   void change_choices(const MulticlassSample& sample, const std::int32_t* from,
                       const std::int32_t* to, double* out, int n_threads) const override {
     index_t changes = 0;
@@ -300,6 +338,15 @@ class RowMatrix : public Matrix {
     return -1;
   }
 
+ protected:
+  // out and coef: of all rows.
+  virtual void score_part(index_t begin, index_t end, const double* w, double* out) const {
+    score_rows(rows_, begin, end, w, out);
+  }
+  virtual void add_part(index_t begin, index_t end, const double* coef, double* sum) const {
+    add_rows(rows_, begin, end, coef, sum);
+  }
+
  private:
   Blocks row_blocks() const {
     const index_t per_row = std::max<index_t>(1, entries() / std::max<index_t>(rows_.n, 1));
@@ -348,6 +395,10 @@ class RowMatrix : public Matrix {
       });
       add_partial_sums(partial.get(), count, size, out, n_threads);
     }
+  }
+
+  static void add_sums(const PassSums& some, double* sums) {
+    for (std::size_t k = 0; k < some.size(); ++k) sums[k] += some[k];
   }
 
   Rows rows_;

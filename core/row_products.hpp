@@ -79,24 +79,55 @@ class ActiveRows {
   std::array<index_t, kRing> ring_;
 };
 
+// Calls `add` with four active rows, four of later ones, and the coefficients of the first, as long
+// as there are four.
+template <class Rows, class Add>
+CUTPLANE_INLINE void by_quartets(const Rows& rows, ActiveRows& active, const double* coef,
+                                 Add add) {
+  const auto four = [&](const index_t* i) __attribute__((always_inline)) {
+    return std::array{rows.at(i[0]), rows.at(i[1]), rows.at(i[2]), rows.at(i[3])};
+  };
+  const index_t ahead = rows.rows_ahead();
+  for (active.know(ahead + 4, coef); active.known() >= 4; active.know(ahead + 4, coef)) {
+    const index_t* now = active.at(0);
+    const index_t* later = active.known() >= ahead + 4 ? active.at(ahead) : now;
+    const double weights[4] = {coef[now[0]], coef[now[1]], coef[now[2]], coef[now[3]]};
+    add(four(now).data(), four(later).data(), weights);
+    active.leave(4);
+  }
+}
+
+// Sums of so many groups of eight numbers stay in registers.
+inline constexpr index_t kRegisterGroups = 8;
+
+template <index_t kGroups, class Rows>
+CUTPLANE_INLINE void add_short_quartets(const Rows& rows, ActiveRows& active, const double* coef,
+                                        double* sum) {
+  if constexpr (kGroups < kRegisterGroups) {
+    if (rows.d > kGroups * kLanes) return add_short_quartets<kGroups + 1>(rows, active, coef, sum);
+  }
+  Lanes sums[kGroups] = {};
+  by_quartets(rows, active, coef,
+              [&](const index_t* now, const index_t* later, const double* weights)
+                  __attribute__((always_inline)) {
+                    rows.template axpy_four_short<kGroups>(now, later, weights, sums);
+                  });
+  rows.template add_groups<kGroups>(sums, sum);
+}
+
 template <class Rows>
 CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end,
                                     const double* coef, double* sum) {
   ActiveRows active(begin, end);
   if constexpr (Quartets<Rows>) {
-    if (rows.in_fours()) {
-      const auto four = [&](const index_t* i) __attribute__((always_inline)) {
-        return std::array{rows.at(i[0]), rows.at(i[1]), rows.at(i[2]), rows.at(i[3])};
-      };
-      const index_t ahead = rows.rows_ahead();
+    if (rows.in_fours() && rows.d <= kRegisterGroups * kLanes) {
+      add_short_quartets<1>(rows, active, coef, sum);
+    } else if (rows.in_fours()) {
       Lanes last{};
-      for (active.know(ahead + 4, coef); active.known() >= 4; active.know(ahead + 4, coef)) {
-        const index_t* now = active.at(0);
-        const index_t* later = active.known() >= ahead + 4 ? active.at(ahead) : now;
-        const double weights[4] = {coef[now[0]], coef[now[1]], coef[now[2]], coef[now[3]]};
-        rows.axpy_four(four(now).data(), four(later).data(), weights, sum, last);
-        active.leave(4);
-      }
+      by_quartets(
+          rows, active, coef,
+          [&](const index_t* now, const index_t* later, const double* weights)
+              __attribute__((always_inline)) { rows.axpy_four(now, later, weights, sum, last); });
       rows.add_end(last, sum);
     }
   }

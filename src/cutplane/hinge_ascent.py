@@ -114,7 +114,7 @@ class HingeAscent:
         if point is None:
             self._ascent.unshrink()
         else:
-            self._ascent.unshrink(point.scores)
+            self._ascent.unshrink(np.asarray(point.scores, np.float64))
 
     @property
     def weights(self) -> tuple[Array, float]:

@@ -22,6 +22,7 @@ from cutplane.pair_objective import PairObjective
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.pairs import PairRisk
 from cutplane.risks.translated import translated
+from cutplane.single_objective import in_single
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
 from cutplane.solvers.stopping import Stopping
@@ -166,6 +167,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             risk = make_risk(None)
             objective, run = self._problem(source, risk, training, index, len(problems))
             run = run.for_risk(total_weight(risk, X.shape[0], weights), hooks if hooks.wanted else None)
+            objective = in_single(objective, run.stopping.relative_gap)
             result = run.run(objective, warm[index] if warm else None, books.append)
             results.append(self._with_threshold(result, objective, risk, source))
             warn_unless_proven(results[-1], type(self).__name__)

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.objective import SmoothObjective
 from cutplane.pair_objective import PairObjective
+from cutplane.single_objective import ScoresTooLargeError, SingleObjective
 from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import Array
 from cutplane.solvers.blas import one_blas_thread
@@ -96,14 +97,42 @@ class Training:
         if watch is not None:
             watch(ledger)
         try:
-            reason = None if warm is None else self._resume(objective, ledger, warm, reached)
-            if reason is None:
-                reason = self._solve(objective, ledger, resumed=warm is not None)
+            reach = self._reach_in_single if isinstance(objective, SingleObjective) else self._reach
+            reason = reach(objective, ledger, warm, reached)
         except KeyboardInterrupt:
             if ledger.incumbent is None:
                 raise
+            if isinstance(objective, SingleObjective):
+                self._evaluate_exactly(objective, ledger)
             reason = "interrupted"
         return ledger.result(reason)
+
+    def _reach(self, objective: Any, ledger: Ledger, warm: Result | None, reached: Sequence[Any]) -> StopReason:
+        reason = None if warm is None else self._resume(objective, ledger, warm, reached)
+        return reason or self._solve(objective, ledger, resumed=warm is not None)
+
+    def _reach_in_single(
+        self, objective: SingleObjective, ledger: Ledger, warm: Result | None, reached: Sequence[Any]
+    ) -> StopReason:
+        """What is proven in the end is proven of the exact value; where that was not enough, go on in double."""
+        try:
+            reason: StopReason | None = self._reach(objective, ledger, warm, reached)
+        except ScoresTooLargeError:
+            reason = None
+        self._evaluate_exactly(objective, ledger)
+        if reason is not None and (reason != "gap" or ledger.proven):
+            return reason
+        double = objective.in_double()
+        if ledger.incumbent is not None:
+            ledger.incumbent = double.at(ledger.incumbent.w)
+        return self._solve(double, ledger, resumed=ledger.incumbent is not None)
+
+    @staticmethod
+    def _evaluate_exactly(objective: SingleObjective, ledger: Ledger) -> None:
+        if ledger.incumbent is not None:
+            with ledger.phase("scores"):
+                risk = objective.exact_value(ledger.incumbent)
+            ledger.restate(risk)
 
     def _new_bundle(self, objective: Any) -> Any:
         about = {"lower_bound": objective.lower_bound, "n_threads": self.n_threads}

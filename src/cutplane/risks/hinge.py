@@ -60,6 +60,11 @@ class Hinge(RoundedRisk):
         self._n_threads = n_threads
         self._core = _core.Hinge(y, weights, each)
 
+    @property
+    def core(self) -> _core.Hinge:
+        """The compiled sums, for objectives that put passes and sums together."""
+        return self._core
+
     def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
         """The part of the sum that runs over some examples, times `scale`."""
         part = object.__new__(type(self))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from cutplane import _core
@@ -71,6 +72,16 @@ class Ledger:
         self.incumbent = point
         self.foreseen_error = float("inf")
         return True
+
+    def restate(self, risk: float) -> None:
+        """Note the risk of the incumbent exactly, where it was not at first: as part of the last iteration."""
+        assert self.incumbent is not None
+        self.upper = 0.5 * _core.inner(self.incumbent.w, self.incumbent.w) + self.C * risk
+        if self.history:
+            last, more, self._phases = self.history[-1], self._phases, {}
+            phases = {**last.phases, **{name: last.phases.get(name, 0.0) + spent for name, spent in more.items()}}
+            lower = min(self.lower, self.upper)
+            self.history[-1] = replace(last, seconds=self.seconds, upper=self.upper, lower=lower, phases=phases)
 
     def prove(self, lower: float) -> None:
         """Note a lower bound on the optimum."""

@@ -1,0 +1,176 @@
+#include "core/hinge_planes.hpp"
+
+#include <cmath>
+
+#include "core/hinge_rounding.hpp"
+
+namespace cutplane {
+namespace {
+
+using hinge::by_chunks;
+using hinge::by_own_chunks;
+using hinge::kChunk;
+using hinge::with_examples;
+
+// Beyond, differences and products of scores would soon be no numbers.
+constexpr double kLargestSingle = 1e30;
+
+// Rounds; returns how many are too large.
+CUTPLANE_MULTIVERSION double to_singles(const double* from, index_t count, float* out) {
+  double large = 0;
+#pragma omp simd reduction(+ : large)
+  for (index_t k = 0; k < count; ++k) {
+    out[k] = static_cast<float>(from[k]);
+    large += std::abs(from[k]) <= kLargestSingle ? 0.0 : 1.0;
+  }
+  return large;
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<2> cut_towards_block(E e, double mu, double* coefs, index_t begin,
+                                                index_t end) {
+  Sums<2> total{};
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double* __restrict coef = coefs + (at.y - e.y - begin);
+        double value = 0, offset = 0;
+#pragma omp simd reduction(+ : value, offset)
+        for (index_t k = 0; k < count; ++k) {
+          const double z = 1.0 - labels[k] * (at.s[k] + mu * at.direction(k));
+          const double active = z >= 0.0 ? at.weight(k) : 0.0;
+          value += active * z;
+          offset += active;
+          coef[k] = -labels[k] * active;
+        }
+        total[0] += value;
+        total[1] += offset;
+      });
+  return total;
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION double value_of(E e, index_t begin, index_t end) {
+  double total = 0;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double value = 0;
+#pragma omp simd reduction(+ : value)
+        for (index_t k = 0; k < count; ++k) {
+          const double z = 1.0 - labels[k] * at.s[k];
+          value += at.weight(k) * (z > 0.0 ? z : 0.0);
+        }
+        total += value;
+      });
+  return total;
+}
+
+// Writes where it reads: not by the pointers of Examples, which no one else points to.
+template <class E>
+CUTPLANE_MULTIVERSION Sums<1> move_block(E e, float* s, const float* ends, double step,
+                                         index_t begin, index_t end) {
+  const float at_step = static_cast<float>(step);
+  Sums<1> total{};
+  by_own_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        float* here = s + (at.y - e.y);
+        const float* there = ends + (at.y - e.y);
+        float value = 0;
+#pragma omp simd reduction(+ : value)
+        for (index_t k = 0; k < count; ++k) {
+          const float next = here[k] + at_step * (there[k] - here[k]);
+          const float loss = 1 - labels[k] * next;
+          here[k] = next;
+          value += at.weight(k) * (loss > 0 ? loss : 0);
+        }
+        total[0] += value;
+      });
+  return total;
+}
+
+// The part of a sample from an example on.
+HingeSample from(const HingeSample& sample, index_t begin, index_t end) {
+  return {sample.y + begin, sample.c ? sample.c + begin : nullptr, sample.each, end - begin};
+}
+
+}  // namespace
+
+double hinge_value_at(const Matrix& matrix, const HingeSample& sample, const double* w,
+                      int n_threads) {
+  return matrix.read_scores(
+      w,
+      [&](index_t begin, index_t end, const double* scores) {
+        const auto value = [&](auto e) { return value_of(e, 0, end - begin); };
+        return PassSums{with_examples(from(sample, begin, end), scores, value)};
+      },
+      n_threads)[0];
+}
+
+bool single_scores(const Matrix& matrix, const double* w, float* out, int n_threads) {
+  return matrix.read_scores(
+             w,
+             [&](index_t begin, index_t end, const double* scores) {
+               return PassSums{to_singles(scores, end - begin, out + begin)};
+             },
+             n_threads)[0] == 0.0;
+}
+
+HingeCut hinge_cut_plane(const Matrix& matrix, const HingeSample& sample, const float* s,
+                         const float* end, double mu, double* slope, int n_threads) {
+  return hinge::with_kind<LineKind::kTowards>(
+      sample, SingleLine{s, end, LineKind::kTowards}, [&](auto e) -> HingeCut {
+        const PassSums sums = matrix.combine_made(
+            [&](index_t begin, index_t stop, double* coef) {
+              const Sums<2> part = cut_towards_block(e, mu, coef, begin, stop);
+              return PassSums{part[0], part[1]};
+            },
+            slope, n_threads);
+        return {sums[0], sums[1]};
+      });
+}
+
+SmoothedHinge hinge_smoothed_plane(const Matrix& matrix, const HingeSample& sample, const float* s,
+                                   double h, double* slope, int n_threads) {
+  return with_examples(sample, s, [&](auto e) -> SmoothedHinge {
+    const PassSums sums = matrix.combine_made(
+        [&](index_t begin, index_t end, double* coef) {
+          return hinge::smoothed_block(e, h, coef, begin, end);
+        },
+        slope, n_threads);
+    return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
+  });
+}
+
+void hinge_extrapolated_slope(const Matrix& matrix, const HingeSample& sample, const float* s,
+                              double h, double reach, double* slope, int n_threads) {
+  with_examples(sample, s, [&](auto e) {
+    matrix.combine_made(
+        [&](index_t begin, index_t end, double* coef) {
+          hinge::extrapolated_block(e, h, reach, coef, begin, end);
+          return PassSums{};
+        },
+        slope, n_threads);
+  });
+}
+
+double hinge_rounding_error(const HingeSample& sample, const float* s, double h, int n_threads) {
+  return with_examples(sample, s, [&](auto e) {
+    return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
+      double coef[kChunk];  // not wanted
+      Sums<1> error{};
+      for (index_t start = begin; start < end; start += kChunk)
+        error[0] += hinge::smoothed_block(e, h, coef, start, std::min(start + kChunk, end))[2];
+      return error;
+    })[0];
+  });
+}
+
+double hinge_move(const HingeSample& sample, float* s, const float* end, double step,
+                  int n_threads) {
+  return with_examples(sample, s, [&](auto e) {
+    return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t stop) {
+      return move_block(e, s, end, step, begin, stop);
+    })[0];
+  });
+}
+
+}  // namespace cutplane

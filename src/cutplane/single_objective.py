@@ -1,0 +1,138 @@
+"""The hinge's objective with scores in single precision: half the memory, and half of what line searches read.
+
+Planes lie below the risk whatever their coefficients are, so rounded scores cost the lower bound nothing. The upper one
+they do: `exact_value` is what the risk at the end is, and a gap that was thought to be proven is proven by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane import _core
+from cutplane.objective import Objective, ScoredPoint, SmoothObjective
+from cutplane.risks.base import Array, Rows
+from cutplane.risks.hinge import Hinge
+from cutplane.solvers.base import Cut, Point, SmoothedCut
+from cutplane.sources.matrix import MatrixSource
+
+# Scores are worth it where examples are many and have few entries each; to tell bounds apart that are closer than this,
+# single precision is too coarse.
+_MANY_EXAMPLES = 1 << 16
+_FEW_ENTRIES = 128
+_COARSE = 1e-5
+# Examples looked at in one go.
+_PART = 1 << 16
+
+
+class ScoresTooLargeError(OverflowError):
+    """Scores that single precision cannot hold."""
+
+
+class SingleObjective(SmoothObjective):
+    """A `SmoothObjective` of the hinge, without intercept, whose points carry scores in single precision.
+
+    The values of points are close to the risk, not the risk itself.
+
+    Parameters
+    ----------
+    source : MatrixSource
+        The examples.
+    risk : Hinge
+        The risk of their scores.
+    """
+
+    source: MatrixSource
+    risk: Hinge
+
+    def __init__(self, source: MatrixSource, risk: Hinge) -> None:
+        super().__init__(source, risk)
+        self._sums: Any = risk.core  # `Array` does not say that scores are in single precision here
+        self._matrix, self._n_threads = source.core, source.n_threads
+
+    def in_double(self) -> SmoothObjective:
+        """The same with scores in double precision."""
+        return SmoothObjective(self.source, self.risk)
+
+    def exact_value(self, point: Point) -> float:
+        """The risk at the weights of a point: one pass."""
+        return float(self._sums.value_at(self._matrix, point.w, self._n_threads))
+
+    def _scores(self, w: Array) -> Any:
+        if not w.any():
+            return np.zeros(self.examples, np.float32)
+        scores, held = self._matrix.single_scores(np.ascontiguousarray(w), self._n_threads)
+        if not held:
+            raise ScoresTooLargeError
+        return scores
+
+    def at(self, w: Array) -> ScoredPoint:
+        """The point w: one pass over the data."""
+        return ScoredPoint(w, 0.0, self._scores(w))
+
+    def score(self, w: Array, intercept: float) -> ScoredPoint:
+        """The same."""
+        return ScoredPoint(w, intercept, self._scores(w))
+
+    def _mix_into(self, scores: Array, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
+        np.copyto(scores, a.scores + t * (b.scores - a.scores))
+        return ScoredPoint(_core.mix(a.w, b.w, t), a.intercept + t * (b.intercept - a.intercept), scores)
+
+    def cut(self, point: ScoredPoint) -> Cut:
+        """The plane that touches the risk at the point's weights, but for rounding."""
+        return self._cut_towards(point.scores, point.scores, 0.0)
+
+    def _cut_towards(self, scores: Array, end: Array, mu: float) -> Cut:
+        """The plane at scores + mu·(end - scores)."""
+        return Cut(*self._sums.cut_plane(self._matrix, scores, end, mu, self._n_threads))
+
+    def advance(
+        self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
+    ) -> tuple[ScoredPoint, float, Callable[[], Cut]]:
+        """As `Objective.advance`; a is used up, b is not."""
+        value = self._sums.move(a.scores, b.scores, step, self._n_threads)
+        moved = ScoredPoint(_core.mix(a.w, b.w, step), 0.0, a.scores)
+        return moved, value, lambda: self._cut_towards(moved.scores, b.scores, mu)
+
+    def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
+        """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
+        slope, s = self._sums.smoothed_plane(self._matrix, point.scores, h, self._n_threads)
+        return SmoothedCut(slope, s.offset, s.value, s.error, s.kinks)
+
+    def rounding_error(self, point: ScoredPoint, h: float) -> float:
+        """What rounding over h costs at a point: no pass over the data."""
+        return float(self._sums.rounding_error(point.scores, h, self._n_threads))
+
+    def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
+        """The slope for width h if the examples within `reach` stayed on their kinks."""
+        slope: Array = self._sums.extrapolated_slope(self._matrix, point.scores, h, reach, self._n_threads)
+        return slope
+
+    def crossed(self, point: ScoredPoint, direction: ScoredPoint) -> Rows:
+        """The examples whose tangents at the point do not hold at point + direction."""
+        found = [self._crossed_in(slice(start, start + _PART), point, direction) for start in self._starts]
+        return np.concatenate(found)
+
+    @property
+    def _starts(self) -> range:
+        return range(0, self.examples, _PART)
+
+    def _crossed_in(self, part: slice, point: ScoredPoint, direction: ScoredPoint) -> NDArray[np.int64]:
+        labels, before = self.risk.y[part], point.scores[part]
+        differ = (labels * before <= 1.0) != (labels * (before + direction.scores[part]) <= 1.0)
+        found: NDArray[np.int64] = np.flatnonzero(differ) + part.start
+        return found
+
+
+def in_single(objective: Objective, relative_gap: float) -> Objective:
+    """The objective with scores in single precision, where these matter and the gap allows it."""
+    source, risk = objective.source, objective.risk
+    if type(objective) is not SmoothObjective or objective.intercept or relative_gap < _COARSE:
+        return objective
+    if not isinstance(source, MatrixSource) or not isinstance(risk, Hinge):
+        return objective
+    many = source.shape[0] >= _MANY_EXAMPLES and source.per_row <= _FEW_ENTRIES
+    return SingleObjective(source, risk) if many else objective
