@@ -165,6 +165,7 @@ class SmoothedNewton:
             # A closer fit to the sample says nothing of the whole, and leaves a width too narrow to go on with.
             tolerance = max(ledger.allowed_fraction, _SAMPLE_TELLS * d / size)
             start = self._from_sample(part, ledger, start, system, tolerance)
+            del part  # makes room for the next copy
         return start
 
     @staticmethod
