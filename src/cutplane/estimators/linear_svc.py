@@ -113,7 +113,8 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     n_iter_ : int
         Iterations (the most over the classes).
     history_ : list of Step
-        What each iteration reached; a list for each class if there are several problems.
+        What each iteration reached; a list for each class if there are several problems. Of many short examples
+        scores are kept in single precision: the objective of the last entry is exact, those before it may be 1e-6 off.
     stop_reason_ : str
         "gap", "max_iter", "time_limit", "interrupted" or "stalled"; a list if there are several problems.
     n_features_in_ : int
