@@ -45,10 +45,11 @@ def test_one_slack_for_all_has_the_optimum_of_one_for_each():
     assert optimum(model, X, Y, 0.5, slacks="1") == pytest.approx(optimum(model, X, Y, 0.5), rel=1e-6)
 
 
-def test_exact_line_search_arrives_too():
+@pytest.mark.parametrize("search", ["exact", "adaptive"])
+def test_exact_line_searches_arrive_too(search):
     X, Y = sequences(seed=3)
     model = Enumerated()
-    result = run(OracleSample(model, X, Y), 1.0, "oca", line_search="exact")
+    result = run(OracleSample(model, X, Y), 1.0, "oca", line_search=search)
     assert result.upper == pytest.approx(optimum(model, X, Y, 1.0), rel=2e-6)
 
 

@@ -33,7 +33,7 @@ class SequenceSVM(StructuredEstimator):
         cost[true, predicted] of a token, labels in sorted order; None is 1 for each mistake.
     method : {"auto", "frank-wolfe", "one-slack", "oca"}, default="auto"
         How planes are found; "auto" is "frank-wolfe".
-    line_search : {"three-point", "exact"}, default="three-point"
+    line_search : {"three-point", "exact", "adaptive"}, default="three-point"
         For ``method="oca"``.
     tol : float, default=1e-2
         The relative gap (upper - lower) / upper at which training ends.

@@ -43,7 +43,7 @@ class StructuralSVM(StructuredEstimator):
         How planes are found: one search per example and plane, with a line search (which pays where the small QP costs
         more than searches), or block-coordinate Frank-Wolfe, which wins where a search is cheap. "auto" is "one-slack"
         unless the model has compiled searches.
-    line_search : {"three-point", "exact"}, default="three-point"
+    line_search : {"three-point", "exact", "adaptive"}, default="three-point"
         For ``method="oca"``.
     tol : float, default=1e-3
         The relative gap (upper - lower) / upper at which training ends.

@@ -20,7 +20,7 @@ from cutplane.structured.one_slack import OneSlack
 from cutplane.structured.oracle import OracleSample
 
 METHODS = ("auto", "one-slack", "oca", "frank-wolfe")
-LINE_SEARCHES = ("exact", "three-point")
+LINE_SEARCHES = ("adaptive", "exact", "three-point")
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,9 @@ class StructuredTraining:
 
     def _solve(self, objective: StructuredObjective, ledger: Ledger) -> StopReason:
         if self.method == "oca":
-            search: LineSearch = ExactLineSearch() if self.line_search == "exact" else ThreePointLineSearch()
-            return CuttingPlane.published(search).run(objective, ledger)
+            search: LineSearch = ThreePointLineSearch() if self.line_search == "three-point" else ExactLineSearch()
+            planes = CuttingPlane(search) if self.line_search == "adaptive" else CuttingPlane.published(search)
+            return planes.run(objective, ledger)
         compiled = not isinstance(objective.sample, OracleSample)
         if self.method == "frank-wolfe" or (self.method == "auto" and compiled):
             return BlockFrankWolfe(self.seed).run(objective, ledger)
