@@ -4,52 +4,17 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/hinge_rounding.hpp"
+#include "core/hinge_blocks.hpp"
 
 namespace cutplane {
 namespace {
 
 using hinge::by_chunks;
+using hinge::cut_block;
 using hinge::extrapolated_block;
 using hinge::smoothed_block;
+using hinge::value_block;
 using hinge::with_examples;
-
-template <class E>
-CUTPLANE_MULTIVERSION Sums<1> value_block(E e, index_t begin, index_t end) {
-  Sums<1> total{};
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        double value = 0;
-#pragma omp simd reduction(+ : value)
-        for (index_t k = 0; k < count; ++k) {
-          const double z = 1.0 - labels[k] * at.s[k];
-          value += at.weight(k) * (z > 0.0 ? z : 0.0);
-        }
-        total[0] += value;
-      });
-  return total;
-}
-
-template <class E>
-CUTPLANE_MULTIVERSION Sums<2> cut_block(E e, double* coefs, index_t begin, index_t end) {
-  Sums<2> total{};
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        double* __restrict coef = coefs + (at.y - e.y);
-        double value = 0, offset = 0;
-#pragma omp simd reduction(+ : value, offset)
-        for (index_t k = 0; k < count; ++k) {
-          const double z = 1.0 - labels[k] * at.s[k];
-          const double active = z >= 0.0 ? at.weight(k) : 0.0;
-          value += active * z;
-          offset += active;
-          coef[k] = -labels[k] * active;
-        }
-        total[0] += value;
-        total[1] += offset;
-      });
-  return total;
-}
 
 template <class E>
 CUTPLANE_MULTIVERSION index_t count_kinks_block(E e, double h, index_t begin, index_t end) {
@@ -110,7 +75,7 @@ double hinge_value(const HingeSample& sample, const S* s, int n_threads) {
 HingeCut hinge_cut(const HingeSample& sample, const double* s, double* coef, int n_threads) {
   return with_examples(sample, s, [&](auto e) -> HingeCut {
     const auto sums = sum_examples<2>(sample.n, n_threads, [&](index_t begin, index_t end) {
-      return cut_block(e, coef, begin, end);
+      return cut_block(e, 0.0, coef + begin, begin, end);
     });
     return {sums[0], sums[1]};
   });

@@ -2,12 +2,11 @@
 
 #include <cmath>
 
-#include "core/hinge_rounding.hpp"
+#include "core/hinge_blocks.hpp"
 
 namespace cutplane {
 namespace {
 
-using hinge::by_chunks;
 using hinge::by_own_chunks;
 using hinge::kChunk;
 using hinge::with_examples;
@@ -24,44 +23,6 @@ CUTPLANE_MULTIVERSION double to_singles(const double* from, index_t count, float
     large += std::abs(from[k]) <= kLargestSingle ? 0.0 : 1.0;
   }
   return large;
-}
-
-template <class E>
-CUTPLANE_MULTIVERSION Sums<2> cut_towards_block(E e, double mu, double* coefs, index_t begin,
-                                                index_t end) {
-  Sums<2> total{};
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        double* __restrict coef = coefs + (at.y - e.y - begin);
-        double value = 0, offset = 0;
-#pragma omp simd reduction(+ : value, offset)
-        for (index_t k = 0; k < count; ++k) {
-          const double z = 1.0 - labels[k] * (at.s[k] + mu * at.direction(k));
-          const double active = z >= 0.0 ? at.weight(k) : 0.0;
-          value += active * z;
-          offset += active;
-          coef[k] = -labels[k] * active;
-        }
-        total[0] += value;
-        total[1] += offset;
-      });
-  return total;
-}
-
-template <class E>
-CUTPLANE_MULTIVERSION double value_of(E e, index_t begin, index_t end) {
-  double total = 0;
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        double value = 0;
-#pragma omp simd reduction(+ : value)
-        for (index_t k = 0; k < count; ++k) {
-          const double z = 1.0 - labels[k] * at.s[k];
-          value += at.weight(k) * (z > 0.0 ? z : 0.0);
-        }
-        total += value;
-      });
-  return total;
 }
 
 // Writes where it reads: not by the pointers of Examples, which no one else points to.
@@ -99,7 +60,7 @@ double hinge_value_at(const Matrix& matrix, const HingeSample& sample, const dou
   return matrix.read_scores(
       w,
       [&](index_t begin, index_t end, const double* scores) {
-        const auto value = [&](auto e) { return value_of(e, 0, end - begin); };
+        const auto value = [&](auto e) { return hinge::value_block(e, 0, end - begin)[0]; };
         return PassSums{with_examples(from(sample, begin, end), scores, value)};
       },
       n_threads)[0];
@@ -120,7 +81,7 @@ HingeCut hinge_cut_plane(const Matrix& matrix, const HingeSample& sample, const 
       sample, SingleLine{s, end, LineKind::kTowards}, [&](auto e) -> HingeCut {
         const PassSums sums = matrix.combine_made(
             [&](index_t begin, index_t stop, double* coef) {
-              const Sums<2> part = cut_towards_block(e, mu, coef, begin, stop);
+              const Sums<2> part = hinge::cut_block(e, mu, coef, begin, stop);
               return PassSums{part[0], part[1]};
             },
             slope, n_threads);

@@ -1,4 +1,4 @@
-// The rounded hinge over a block of examples: coefficients and sums.
+// The hinge over a block of examples, as it is and rounded: coefficients and sums.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,45 @@
 
 namespace cutplane::hinge {
 
-// coefs: those of examples begin to end - 1. Sums of SmoothedHinge.
+template <class E>
+CUTPLANE_MULTIVERSION Sums<1> value_block(E e, index_t begin, index_t end) {
+  Sums<1> total{};
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double value = 0;
+#pragma omp simd reduction(+ : value)
+        for (index_t k = 0; k < count; ++k) {
+          const double z = 1.0 - labels[k] * at.s[k];
+          value += at.weight(k) * (z > 0.0 ? z : 0.0);
+        }
+        total[0] += value;
+      });
+  return total;
+}
+
+// At s + mu times the direction. coefs, here and below: those of examples begin to end - 1.
+template <class E>
+CUTPLANE_MULTIVERSION Sums<2> cut_block(E e, double mu, double* coefs, index_t begin, index_t end) {
+  Sums<2> total{};
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        double* __restrict coef = coefs + (at.y - e.y - begin);
+        double value = 0, offset = 0;
+#pragma omp simd reduction(+ : value, offset)
+        for (index_t k = 0; k < count; ++k) {
+          const double z = 1.0 - labels[k] * (at.s[k] + mu * at.direction(k));
+          const double active = z >= 0.0 ? at.weight(k) : 0.0;
+          value += active * z;
+          offset += active;
+          coef[k] = -labels[k] * active;
+        }
+        total[0] += value;
+        total[1] += offset;
+      });
+  return total;
+}
+
+// Sums of SmoothedHinge.
 template <class E>
 CUTPLANE_MULTIVERSION Sums<4> smoothed_block(E e, double h, double* coefs, index_t begin,
                                              index_t end) {
