@@ -112,6 +112,7 @@ void bind_dual_ascent(nb::module_& m) {
       .def_prop_ro("share_at_bounds",
                    [](PyDualAscent& self) { return self.ascent->share_at_bounds(); })
       .def_prop_ro("gain", [](PyDualAscent& self) { return self.ascent->gain(); })
+      .def_prop_ro("open_gap", [](PyDualAscent& self) { return self.ascent->open_gap(); })
       .def_prop_ro("intercept", [](PyDualAscent& self) { return self.ascent->intercept(); })
       .def_prop_ro("active", [](PyDualAscent& self) { return self.ascent->active(); });
 }

@@ -7,13 +7,18 @@
 #include "core/vectors.hpp"
 
 namespace cutplane {
-namespace {
 
-// An extrapolation that meets bounds is tried this often, each time shortened so much.
-constexpr int kTries = 3;
-constexpr double kShorter = 0.25;
+double dual_value(const DualVariables& variables) {
+  const double* v = variables.v.data();
+  return sum(variables.alpha.data(), std::ssize(variables.alpha), 1) -
+         0.5 * inner(v, v, std::ssize(variables.v), 1);
+}
 
-}  // namespace
+double penalised_dual_value(const Ascent& state, const DualVariables& variables) {
+  const double value = dual_value(variables), weight = variables.bias_weight;
+  return state.bias == 0.0 ? value
+                           : value - weight * (0.5 * weight + state.bias_center / state.bias);
+}
 
 DualAscent::DualAscent(const Matrix& matrix, std::shared_ptr<const AscentScale> scale,
                        const std::int8_t* y, const double* upper, double upper_all,
@@ -92,63 +97,6 @@ void DualAscent::epoch() {
   state_.bias_center += state_.bias * state_.bias_weight;
 }
 
-void DualAscent::extrapolate() {
-  double step = earlier_.alpha.empty() ? 0.0 : best_step();
-  if (step > 0.0) {
-    const Variables now{state_.alpha, state_.v, state_.bias_weight};
-    const double before = penalised_dual_value();
-    bool risen = false;
-    for (int tries = 0; tries < kTries && !risen; ++tries, step *= kShorter) {
-      go_on(now, step);
-      risen = penalised_dual_value() > before;
-    }
-    if (!risen) {
-      state_.alpha = now.alpha;
-      state_.v = now.v;
-      state_.bias_weight = now.bias_weight;
-    }
-  }
-  earlier_ = {state_.alpha, state_.v, state_.bias_weight};
-}
-
-double DualAscent::best_step() const {
-  double rise = 0, square = 0;
-  for (std::size_t e = 0; e < state_.alpha.size(); ++e) rise += state_.alpha[e] - earlier_.alpha[e];
-  for (std::size_t j = 0; j < state_.v.size(); ++j) {
-    const double change = state_.v[j] - earlier_.v[j];
-    rise -= change * state_.v[j];
-    square += change * change;
-  }
-  if (state_.bias > 0.0) {
-    const double change = state_.bias_weight - earlier_.bias_weight;
-    rise -= change * (state_.bias_weight + state_.bias_center / state_.bias);
-    square += change * change;
-  }
-  return square > 0.0 ? rise / square : 0.0;
-}
-
-void DualAscent::go_on(const Variables& now, double step) {
-  const index_t n = std::ssize(now.alpha), d = std::ssize(now.v);
-  std::vector<double> beyond(n);
-  double balance = 0;
-  for (index_t e = 0; e < n; ++e) {
-    const double upper = state_.upper ? state_.upper[e] : state_.upper_all;
-    const double wanted = now.alpha[e] + step * (now.alpha[e] - earlier_.alpha[e]);
-    state_.alpha[e] = std::clamp(wanted, 0.0, upper);
-    beyond[e] = (state_.alpha[e] - wanted) * state_.y[e];
-    balance += state_.alpha[e] * state_.y[e];
-  }
-  matrix_.combine(beyond.data(), 1, state_.v.data(), n_threads_);
-  for (index_t j = 0; j < d; ++j) state_.v[j] += now.v[j] + step * (now.v[j] - earlier_.v[j]);
-  state_.bias_weight = state_.bias * balance;
-}
-
-double DualAscent::penalised_dual_value() const {
-  if (state_.bias == 0.0) return dual_value();
-  return dual_value() -
-         state_.bias_weight * (0.5 * state_.bias_weight + state_.bias_center / state_.bias);
-}
-
 double DualAscent::share_at_bounds() const {
   index_t above = 0, at_bounds = 0;
   for (std::size_t e = 0; e < state_.alpha.size(); ++e) {
@@ -157,12 +105,6 @@ double DualAscent::share_at_bounds() const {
     at_bounds += state_.alpha[e] > 0.0 && state_.alpha[e] >= upper;
   }
   return above == 0 ? 0.0 : static_cast<double>(at_bounds) / static_cast<double>(above);
-}
-
-double DualAscent::dual_value() const {
-  const double* v = state_.v.data();
-  return sum(state_.alpha.data(), std::ssize(state_.alpha), 1) -
-         0.5 * inner(v, v, std::ssize(state_.v), 1);
 }
 
 std::vector<double> DualAscent::coefficients(double scale, bool balanced) const {

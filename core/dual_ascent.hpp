@@ -17,29 +17,11 @@
 #include <vector>
 
 #include "core/ascent_scale.hpp"
+#include "core/dual_ascent_state.hpp"
+#include "core/extrapolation.hpp"
 #include "core/matrix.hpp"
 
 namespace cutplane {
-
-// What Matrix::ascend reads and changes.
-struct Ascent {
-  const std::int8_t* y;
-  const double* upper;  // null: upper_all for every example
-  double upper_all;
-  const double* per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
-  std::vector<double> alpha;
-  std::vector<double> v;
-  double bias = 0;                  // 0: no intercept
-  double bias_weight = 0;           // bias * sum alpha_i y_i
-  double bias_center = 0;           // the intercept the proximal term is centred at
-  std::vector<std::int32_t> order;  // the active examples first
-  index_t active = 0;
-  double shrink_above;  // last sweep's extreme violations: beyond them an example at its bound has
-                        // settled
-  double shrink_below;
-  double gain = 0;  // of the dual value in the last sweep
-  std::uint64_t random;
-};
 
 class DualAscent {
  public:
@@ -62,11 +44,12 @@ class DualAscent {
   // they would leave it.
   void shrink(const double* scores, double distance);
 
-  // Go on in the direction of all epochs since the last call, as far as the dual value rises.
-  void extrapolate();
+  // Go on where the epochs since the last calls lead, as far as the dual value rises.
+  void extrapolate() { extrapolation_.go_on(matrix_, state_, n_threads_); }
 
-  double dual_value() const;
+  double dual_value() const { return cutplane::dual_value(state_); }
   double gain() const { return state_.gain; }
+  double open_gap() const { return state_.open_gap; }
   // The fraction of the variables above zero that are at their bounds.
   double share_at_bounds() const;
   // coef_i = -alpha_i y_i * scale; balanced: the heavier side scaled down so that they sum to zero.
@@ -77,24 +60,11 @@ class DualAscent {
   index_t active() const { return state_.active; }
 
  private:
-  struct Variables {
-    std::vector<double> alpha, v;
-    double bias_weight;
-  };
-  // From the earlier variables through the present ones and on: the best step, were there no
-  // bounds.
-  double best_step() const;
-  // The variables `now` plus `step` times their way from the earlier ones, kept within the bounds.
-  void go_on(const Variables& now, double step);
-  // What the epochs maximise: the dual value, less the penalty of the proximal method of
-  // multipliers.
-  double penalised_dual_value() const;
-
   const Matrix& matrix_;
   std::shared_ptr<const AscentScale> scale_;
   int n_threads_;
   Ascent state_;
-  Variables earlier_;  // those that extrapolate() left, none at first
+  Extrapolation extrapolation_;
 };
 
 }  // namespace cutplane

@@ -15,7 +15,7 @@
 
 namespace cutplane {
 
-struct Ascent;            // core/dual_ascent.hpp
+struct Ascent;            // core/dual_ascent_state.hpp
 struct BlockAscent;       // core/multiclass/ascent.hpp
 struct MulticlassSample;  // core/multiclass/sweeps.hpp
 

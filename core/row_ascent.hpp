@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/dual_ascent.hpp"
+#include "core/dual_ascent_state.hpp"
 #include "core/multiversion.hpp"
 #include "core/parallel.hpp"
 #include "core/random_order.hpp"
@@ -15,7 +15,7 @@ namespace cutplane {
 template <class Rows>
 CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
   shuffle_runs(state.order, state.active, state.random);
-  double largest = -INFINITY, smallest = INFINITY, gain = 0;
+  double largest = -INFINITY, smallest = INFINITY, gain = 0, open = 0;
   index_t s = 0;
   while (s < state.active) {
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
@@ -45,6 +45,7 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
     largest = projected > largest ? projected : largest;
     smallest = projected < smallest ? projected : smallest;
     if (projected == 0.0) continue;
+    open += alpha * gradient - (gradient < 0.0 ? upper * gradient : 0.0);
     double next = 0.0, curvature = 0.0;
     if (per_curvature > 0.0) {
       curvature = 1.0 / per_curvature;
@@ -64,6 +65,7 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
   state.shrink_above = largest > 0.0 ? largest : INFINITY;
   state.shrink_below = smallest < 0.0 ? smallest : -INFINITY;
   state.gain = gain;
+  state.open_gap = open;
 }
 
 }  // namespace cutplane

@@ -18,7 +18,7 @@ _LARGEST_SQUARE = 1e150
 # Of its bound: what a dual variable at the bound is, but for rounding.
 _AT_BOUND = 1.0 - 1e-12
 # Examples at a bound rest at first where their margins are at least so far from what would let them leave it.
-_FAR_FROM_LEAVING = 0.1
+_FAR_FROM_LEAVING = 0.3
 
 
 class HingeAscent:
@@ -132,6 +132,11 @@ class HingeAscent:
     def last_gain(self) -> float:
         """What the last epoch added to the dual value."""
         return self._ascent.gain
+
+    @property
+    def open_gap(self) -> float:
+        """About the duality gap at the weights reached, as the last epoch met its examples."""
+        return self._ascent.open_gap
 
     @property
     def share_at_bounds(self) -> float:

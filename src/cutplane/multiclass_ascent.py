@@ -109,6 +109,11 @@ class MulticlassAscent:
         return 0.0
 
     @property
+    def open_gap(self) -> float:
+        """Not counted."""
+        return float("inf")
+
+    @property
     def share_at_bounds(self) -> float:
         """Not counted: as if all were."""
         return 1.0

@@ -14,8 +14,9 @@ from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch
 from cutplane.solvers.result import Duals, StopReason, relative_gap
 
-# Before this epoch there is little to certify, unless the gap is foreseen to be small.
-_FIRST_CERTIFICATE = 2
+# Before this epoch there is little to certify, unless the gap is foreseen to be small; later where it goes on from other
+# bounds, whose variables are out of place at first.
+_FIRST_CERTIFICATE, _FIRST_IF_RESUMED = 2, 3
 # Where the first plane takes this much of its bound, most dual variables end there: ascent begins from it.
 _MOSTLY = 0.3
 # C times the squared lengths of all examples, above which that is out of the question.
@@ -34,8 +35,13 @@ _MOST_GAIN = 12.0
 _MOST_DISPUTES = 50
 # Features per example from which weights are also scaled and epochs extrapolated: with fewer, neither was found to pay.
 _WIDE = 0.25
-# Epochs until the next certificate at most, relative to those before it.
-_PATIENT = 0.5
+# Epochs until the next certificate at most, relative to those before it; where the sweeps tell when it may succeed.
+_PATIENT, _PATIENT_IF_TOLD = 0.5, 3.0
+# A certificate is tried where the gap that the sweeps tell of is at most so many times the one aimed at; what scaling and
+# the best point towards the weights leave of such a gap is at least this.
+_PROMISING, _LEAST_TOLD, _MOST_TOLD = 1.1, 0.2, 0.8
+# Epochs from one extrapolation to the next.
+_EXTRAPOLATE_AFTER = 2
 
 
 class AscentLike(Protocol):
@@ -65,6 +71,9 @@ class AscentLike(Protocol):
 
     @property
     def last_gain(self) -> float: ...  # noqa: D102
+
+    @property
+    def open_gap(self) -> float: ...  # noqa: D102
 
     @property
     def share_at_bounds(self) -> float: ...  # noqa: D102
@@ -104,21 +113,28 @@ class DualAscent:
         resumed = ledger.duals is not None and ascent.resume(ledger.duals, ledger.incumbent)
         reason = None if resumed else self._begin(objective, ledger, ascent)
         if reason is None:
-            reason = self._ascend(objective, ledger, ascent)
+            reason = self._ascend(objective, ledger, ascent, resumed=resumed)
         # Where something else takes over, it will at the next C, too.
         ledger.duals = None if reason == "stalled" else ascent.duals
         return reason
 
-    def _ascend(self, objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason:
+    def _ascend(self, objective: Any, ledger: Ledger, ascent: AscentLike, *, resumed: bool) -> StopReason:
         """Epochs and certificates in turn."""
         epochs, gaps = 0, [(0, 1.0)]
         gains, disputes = [math.inf], 0
-        due = 1 if ascent.first_gap <= ledger.allowed_fraction else _FIRST_CERTIFICATE
+        wide, told = is_wide(objective), _MOST_TOLD
+        due = _FIRST_IF_RESUMED if resumed else _FIRST_CERTIFICATE
+        if ascent.first_gap <= ledger.allowed_fraction:
+            due = 1
         while True:
             with ledger.phase("epochs"):
                 while not self._hopeless(objective, epochs, ascent) and (
-                    epochs < due or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains))
+                    epochs == gaps[-1][0]
+                    or (epochs < due and not (wide and self._promising(ledger, ascent, told)))
+                    or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains))
                 ):
+                    if wide and epochs > 0 and epochs % _EXTRAPOLATE_AFTER == 0:
+                        ascent.extrapolate()
                     ascent.epoch()
                     epochs += 1
                     gains.append(ascent.last_gain)
@@ -143,10 +159,16 @@ class DualAscent:
             # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
             if gaps[-1][1] > _HARDLY * gaps[-2][1]:
                 ascent.revive()
-            if is_wide(objective):
-                ascent.extrapolate()
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
+            if wide and 0.0 < ascent.open_gap < math.inf:
+                told = min(max(gaps[-1][1] * abs(ascent.estimate) / ascent.open_gap, _LEAST_TOLD), _MOST_TOLD)
+                due = epochs + max(1, math.ceil(_PATIENT_IF_TOLD * epochs))
+
+    @staticmethod
+    def _promising(ledger: Ledger, ascent: AscentLike, told: float) -> bool:
+        """Whether the last sweep tells of a gap that is small enough; `told` is what such gaps were worth of late."""
+        return told * ascent.open_gap <= _PROMISING * ledger.allowed_fraction * abs(ascent.estimate)
 
     def _hopeless(self, objective: Any, epochs: int, ascent: AscentLike) -> bool:
         """Whether hardly a dual variable is as large as it will be, where something else can be tried."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from cutplane.solvers.result import Result
 
 # Of a path that falls, the C within this factor of the largest: about as much work as all the others.
-_DEAREST = 5.0
+_DEAREST = 15.0
 
 
 def chains(Cs: Sequence[float], *, falling: bool) -> list[list[float]]:
