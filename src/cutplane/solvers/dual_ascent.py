@@ -14,8 +14,8 @@ from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch
 from cutplane.solvers.result import Duals, StopReason, relative_gap
 
-# Before this epoch there is little to certify, unless the gap is foreseen to be small; later where it goes on from other
-# bounds, whose variables are out of place at first.
+# Before this epoch there is little to certify, unless the gap is foreseen to be small; later where it goes on from
+# variables that were found under other bounds, and are out of place at first.
 _FIRST_CERTIFICATE, _FIRST_IF_RESUMED = 2, 3
 # Where the first plane takes this much of its bound, most dual variables end there: ascent begins from it.
 _MOSTLY = 0.3
@@ -37,8 +37,8 @@ _MOST_DISPUTES = 50
 _WIDE = 0.25
 # Epochs until the next certificate at most, relative to those before it; where the sweeps tell when it may succeed.
 _PATIENT, _PATIENT_IF_TOLD = 0.5, 3.0
-# A certificate is tried where the gap that the sweeps tell of is at most so many times the one aimed at; what scaling and
-# the best point towards the weights leave of such a gap is at least this.
+# A certificate is tried where the gap that the sweeps tell of is at most so many times the one aimed at. What scaling,
+# and the best point towards the weights, leave of such a gap: at least and at most, until more is known.
 _PROMISING, _LEAST_TOLD, _MOST_TOLD = 1.1, 0.2, 0.8
 # Epochs from one extrapolation to the next.
 _EXTRAPOLATE_AFTER = 2
