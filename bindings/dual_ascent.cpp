@@ -25,8 +25,7 @@ struct PyAscentScale {
 
 struct PyDualAscent {
   PyDualAscent(const PyMatrix& X, const PyAscentScale& of, Vector<const std::int8_t> y,
-               std::optional<Vector<const double>> upper, double upper_all, std::uint64_t seed,
-               int n_threads)
+               std::optional<Vector<const double>> upper, double upper_all, std::uint64_t seed)
       : owners(nb::make_tuple(nb::cast(X), y, upper)), matrix(X.matrix) {
     if (std::ssize(of.scale->per_curvature) != matrix->rows())
       throw std::invalid_argument("the scale is not that of these examples");
@@ -34,8 +33,8 @@ struct PyDualAscent {
         (upper && upper->shape(0) != y.shape(0)))
       throw std::invalid_argument("one label (and bound) per example is needed");
     nb::gil_scoped_release release;
-    ascent = std::make_unique<DualAscent>(
-        *matrix, of.scale, y.data(), upper ? upper->data() : nullptr, upper_all, seed, n_threads);
+    ascent = std::make_unique<DualAscent>(*matrix, of.scale, y.data(),
+                                          upper ? upper->data() : nullptr, upper_all, seed);
   }
 
   nb::object owners;
@@ -51,8 +50,8 @@ void bind_dual_ascent(nb::module_& m) {
       .def_prop_ro("mean_square", [](PyAscentScale& self) { return self.scale->mean_square; });
   nb::class_<PyDualAscent>(m, "DualAscent", "Dual coordinate ascent for the hinge.")
       .def(nb::init<const PyMatrix&, const PyAscentScale&, Vector<const std::int8_t>,
-                    std::optional<Vector<const double>>, double, std::uint64_t, int>(),
-           "matrix"_a, "scale"_a, "y"_a, "upper"_a.none(), "upper_all"_a, "seed"_a, "n_threads"_a)
+                    std::optional<Vector<const double>>, double, std::uint64_t>(),
+           "matrix"_a, "scale"_a, "y"_a, "upper"_a.none(), "upper_all"_a, "seed"_a)
       .def("epoch",
            [](PyDualAscent& self) {
              nb::gil_scoped_release release;

@@ -22,8 +22,8 @@ double penalised_dual_value(const Ascent& state, const DualVariables& variables)
 
 DualAscent::DualAscent(const Matrix& matrix, std::shared_ptr<const AscentScale> scale,
                        const std::int8_t* y, const double* upper, double upper_all,
-                       std::uint64_t seed, int n_threads)
-    : matrix_(matrix), scale_(std::move(scale)), n_threads_(n_threads) {
+                       std::uint64_t seed)
+    : matrix_(matrix), scale_(std::move(scale)) {
   const index_t n = matrix.rows();
   state_.y = y;
   state_.upper = upper;

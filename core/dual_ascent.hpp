@@ -27,7 +27,7 @@ class DualAscent {
  public:
   // y in {-1, +1}; upper per example, or null for upper_all. The scale is that of the matrix.
   DualAscent(const Matrix& matrix, std::shared_ptr<const AscentScale> scale, const std::int8_t* y,
-             const double* upper, double upper_all, std::uint64_t seed, int n_threads);
+             const double* upper, double upper_all, std::uint64_t seed);
 
   // Start from alpha = fraction * upper, of which v is fraction times `all`, the v of alpha =
   // upper.
@@ -45,7 +45,7 @@ class DualAscent {
   void shrink(const double* scores, double distance);
 
   // Go on where the epochs since the last calls lead, as far as the dual value rises.
-  void extrapolate() { extrapolation_.go_on(matrix_, state_, n_threads_); }
+  void extrapolate() { extrapolation_.go_on(matrix_, state_); }
 
   double dual_value() const { return cutplane::dual_value(state_); }
   double gain() const { return state_.gain; }
@@ -62,7 +62,6 @@ class DualAscent {
  private:
   const Matrix& matrix_;
   std::shared_ptr<const AscentScale> scale_;
-  int n_threads_;
   Ascent state_;
   Extrapolation extrapolation_;
 };

@@ -16,13 +16,13 @@ constexpr double kIndependent = 1e-9;
 
 }  // namespace
 
-void Extrapolation::go_on(const Matrix& matrix, Ascent& state, int n_threads) {
+void Extrapolation::go_on(const Matrix& matrix, Ascent& state) {
   DualVariables& now = state;
   Steps steps = best_steps(state);
   bool done = steps == Steps{};
   const double before = done ? 0.0 : penalised_dual_value(state, now);
   for (int tries = 0; tries < kTries && !done; ++tries) {
-    look(matrix, state, steps, n_threads);
+    look(matrix, state, steps);
     done = penalised_dual_value(state, further_) > before;
     if (done) std::swap(now, further_);
     for (double& step : steps) step *= kShorter;
@@ -67,8 +67,7 @@ Extrapolation::Steps Extrapolation::best_steps(const Ascent& state) const {
   return {square0 > 0.0 ? std::max(rise0 / square0, 0.0) : 0.0, 0.0};
 }
 
-void Extrapolation::look(const Matrix& matrix, const Ascent& state, const Steps& steps,
-                         int n_threads) {
+void Extrapolation::look(const Matrix& matrix, const Ascent& state, const Steps& steps) {
   const index_t n = std::ssize(state.alpha), d = std::ssize(state.v);
   const DualVariables &last = earlier_[0], &before = earlier_[1].v.empty() ? last : earlier_[1];
   const auto on = [&](double now, double from_last, double from_before) {
@@ -85,11 +84,11 @@ void Extrapolation::look(const Matrix& matrix, const Ascent& state, const Steps&
     beyond_[e] = (further_.alpha[e] - wanted) * state.y[e];
     balance += further_.alpha[e] * state.y[e];
   }
-  matrix.combine(beyond_.data(), 1, further_.v.data(), n_threads);
   double* v = further_.v.data();
   const double *now = state.v.data(), *v0 = last.v.data(), *v1 = before.v.data();
 #pragma omp simd
-  for (index_t j = 0; j < d; ++j) v[j] += on(now[j], v0[j], v1[j]);
+  for (index_t j = 0; j < d; ++j) v[j] = on(now[j], v0[j], v1[j]);
+  matrix.add_few(beyond_.data(), v);
   further_.bias_weight = state.bias * balance;
 }
 

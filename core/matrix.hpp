@@ -40,6 +40,8 @@ class Matrix {
   // out (d x k) = X' coef (n x k), both row-major; rows whose coefficients are all zero are not
   // read
   virtual void combine(const double* coef, index_t k, double* out, int n_threads) const = 0;
+  // out (d) += X' coef where few coefficients are not zero, on the calling thread
+  virtual void add_few(const double* coef, double* out) const = 0;
   // X w, handed over some at a time: never in memory as a whole. On any thread, in any order.
   virtual PassSums read_scores(const double* w, const ReadScores& read, int n_threads) const = 0;
   // out (d) = X' coef of coefficients that are made some at a time.

@@ -173,6 +173,10 @@ class RowMatrix : public Matrix {
                });
   }
 
+  void add_few(const double* coef, double* out) const override {
+    add_rows(rows_, 0, rows_.n, coef, out);
+  }
+
   PassSums read_scores(const double* w, const ReadScores& read, int n_threads) const override {
     const Blocks blocks = row_blocks();
     std::vector<PassSums> partial(blocks.count, PassSums{});

@@ -34,7 +34,7 @@ class HingeAscent:
         self._intercept = intercept
         self._estimate: float | None = None
         upper = None if risk.weights is None else C * risk.weights
-        self._ascent = _core.DualAscent(source.core, scale, risk.y, upper, C * risk.each, seed, source.n_threads)
+        self._ascent = _core.DualAscent(source.core, scale, risk.y, upper, C * risk.each, seed)
         if not self.mean_square < _LARGEST_SQUARE:
             raise ValueError(
                 f"The examples have a mean squared length of {self.mean_square:.1e}; scale the features so that it is "
