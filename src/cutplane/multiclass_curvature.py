@@ -62,6 +62,11 @@ class MulticlassCurvature:
         """What `matrix` costs, in products."""
         return float(2.0 * self._all.source.gram_cost / self._all.columns)
 
+    @property
+    def exact(self) -> bool:
+        """Whether `matrix` is summed up in double precision."""
+        return bool(self._all.source.exact_gram)
+
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from `most` of its examples."""
         features, (_, d), q = self._all.class_features, self._all.source.shape, self._all.columns

@@ -49,33 +49,50 @@ class Line:
 
 def test_few_examples_met_on_the_way_are_near_from_then_on() -> None:
     line, near = Line(1000, 10), Neighbourhood(0.2)
-    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0), np.arange(452, 549))
-    assert not near.learn(line, 500.0, 50.0, "end", 0.3)  # 549 and 550 were met: two of 97
-    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0), np.arange(452, 551))
-    assert near.learn(line, 500.0, 40.0, "end", 1.0)  # none: they are forgotten
-    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0), np.arange(452, 549))
+    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0, 0.7), np.arange(452, 549))
+    assert not near.learn(line, 500.0, 50.0, ("end", 1.0), 0.3)  # 549 and 550 were met: two of 97
+    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 8.0, 0.7), np.arange(452, 551))
+    assert near.learn(line, 500.0, 40.0, ("end", 1.0), 1.0)  # none: they are forgotten
+    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0, 0.7), np.arange(452, 549))
 
 
 def test_many_examples_met_on_the_way_widen_what_is_near() -> None:
     line, near = Line(1000, 10), Neighbourhood(0.2)
-    near.restrict(line, 500.0, line.evaluated(), 16.0)
-    assert not near.learn(line, 500.0, 300.0, "end", 0.2)
+    near.restrict(line, 500.0, line.evaluated(), 16.0, 0.7)
+    assert not near.learn(line, 500.0, 300.0, ("end", 1.0), 0.2)
     assert near.reach == 6.0
-    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0), np.arange(404, 597))
-    assert near.learn(line, 500.0, 300.0, "end", 0.6)  # the greater part was taken: no further
+    assert_array_equal(near.restrict(line, 500.0, line.evaluated(), 16.0, 0.7), np.arange(404, 597))
+    assert near.learn(line, 500.0, 300.0, ("end", 1.0), 0.6)  # the greater part was taken: no further
     assert near.reach == 6.0
 
 
 @pytest.mark.parametrize(("kinks", "h"), [(40, 1.0), (10, 40.0)])
 def test_all_examples_where_too_many_are_near(kinks: int, h: float) -> None:
     line = Line(1000, kinks)
-    assert Neighbourhood(0.2).restrict(line, 500.0, line.evaluated(), h) is None
+    assert Neighbourhood(0.2).restrict(line, 500.0, line.evaluated(), h, 0.7) is None
 
 
 def test_all_examples_where_the_first_point_is_far_off_or_a_step_was_lost() -> None:
     line, near = Line(1000, 10), Neighbourhood(0.2)
-    assert near.restrict(line, 500.0, line.evaluated(1e3), 1.0) is None
-    assert near.restrict(line, 500.0, line.evaluated(1e3), 1.0) is not None  # the first point only
-    assert not near.learn(line, 500.0, 300.0, "end", 0.01)
-    assert near.restrict(line, 500.0, line.evaluated(), 1.0) is None
-    assert near.restrict(line, 500.0, line.evaluated(), 1.0) is not None
+    assert near.restrict(line, 500.0, line.evaluated(1e3), 1.0, 0.7) is None
+    assert near.restrict(line, 500.0, line.evaluated(1e3), 1.0, 0.7) is not None  # the first point only
+    assert not near.learn(line, 500.0, 300.0, ("end", 1.0), 0.01)
+    assert near.restrict(line, 500.0, line.evaluated(), 1.0, 0.7) is None
+    assert near.restrict(line, 500.0, line.evaluated(), 1.0, 0.7) is not None
+
+
+@pytest.mark.parametrize(
+    ("kinks", "residual", "shrunk"),
+    [
+        (40, 1.0, 0.7),  # the next width is hardly finer
+        (40, 2.0, 0.5),  # too far from the rounded optimum
+        (39, 1.0, 0.5),  # too few on kinks of that width
+    ],
+)
+def test_examples_on_kinks_alone_where_these_are_plenty_and_settled(kinks: int, residual: float, shrunk: float) -> None:
+    bold = Neighbourhood(0.2, bold=True)
+    line = Line(1000, 40)
+    assert_array_equal(bold.restrict(line, 500.0, line.evaluated(), 40.0, 0.5), np.arange(480, 521))
+    assert Neighbourhood(0.2).restrict(line, 500.0, line.evaluated(), 40.0, 0.5) is None
+    line = Line(1000, kinks)
+    assert bold.restrict(line, 500.0, line.evaluated(residual), 40.0, shrunk) is None

@@ -85,3 +85,13 @@ def test_systems_of_one_curvature_are_solved_at_any_kappa(d: int) -> None:
         assert_allclose(p, -np.linalg.solve(np.eye(d) + kappa * dense, gradient), rtol=1e-6, atol=1e-9)
         # A factor of the system itself leaves nothing to do: one product, and a second where it is rounded.
         assert system._conjugate_gradients(system._precondition, curvature, kappa, gradient, 1e-3)[1] == 1
+
+
+def test_a_factor_in_double_precision_solves_its_system_by_itself() -> None:
+    curvature, matrix, gradient = problem(60, 20, intercept=True, sparse=True)
+    assert curvature.exact
+    exact = np.linalg.solve(np.eye(20) + 30.0 * matrix, -gradient)
+    p = NewtonSystem(20).solve(curvature, 30.0, gradient, residual=0.9)
+    assert_allclose(p, exact, rtol=1e-6, atol=1e-12)
+    p = NewtonSystem.of(curvature, 20).solve(curvature, 1.0, gradient, residual=0.9)
+    assert_allclose(p, np.linalg.solve(np.eye(20) + matrix, -gradient), rtol=1e-6, atol=1e-12)

@@ -76,6 +76,11 @@ class Curvature(NamedTuple):
         """What `matrix` costs, in products."""
         return float(self.source.gram_cost)
 
+    @property
+    def exact(self) -> bool:
+        """Whether `matrix` is summed up in double precision."""
+        return bool(self.source.exact_gram)
+
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from `most` of its examples; the lower triangle is meant to be read."""
         rows, weights = self.rows, self.weights

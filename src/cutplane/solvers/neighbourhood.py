@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.solvers.rounded import Evaluation
+from cutplane.solvers.rounded import Evaluation, plenty
 
 # Examples within this many widths of their kinks are near (kinks are within half a width, so the near are about
 # 2 * _REACH times as many).
 _REACH = 3.0
+# Where that is too many, each of them hardly counts and much finer rounding is needed, at a point no further from the
+# rounded optimum than this times what rounding costs, hardly any move further than their kinks are wide.
+_SETTLED, _FINER, _ON_KINKS = 1.0, 0.6, 0.5
 # A step cut shorter than the first met the kinks of far examples; than the second, and their tangents did not hold.
 _WHOLE, _HELD = 0.9, 0.5
 # After a step shorter than the first, or where the first point is so many times as far from the rounded optimum as
@@ -31,35 +34,56 @@ class Neighbourhood:
     ----------
     few : float
         The fraction of all examples up to which it pays to look at the near ones alone.
+    bold : bool
+        Whether those on kinks may be all that is looked at.
     """
 
     few: float
+    bold: bool = False
     reach: float = field(default=_REACH, init=False)
     _rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), init=False, repr=False)
     _met: NDArray[np.int64] | None = field(default=None, init=False, repr=False)
     _end: Any = field(default=None, init=False, repr=False)
     _trusted: bool | None = field(default=None, init=False, repr=False)  # None: not yet known
 
-    def restrict(self, objective: Any, point: Any, now: Evaluation, h: float) -> Any | None:
-        """The objective of the near examples, evaluated at the point; None where all should be looked at."""
+    def restrict(self, objective: Any, point: Any, now: Evaluation, h: float, shrunk: float) -> Any | None:
+        """The objective of the near examples, evaluated at the point; None where all should be looked at.
+
+        `shrunk` is the width after this one, relative to it.
+        """
         most, cut = self.few * objective.examples, now.cut
         trusted = self._trusted if self._trusted is not None else now.residual <= _FAR_OFF * now.error
         self._trusted = True
-        if trusted and 2.0 * self.reach * cut.kinks < most:
-            rows = objective.near_rows(point, self.reach * h)
-            self._rows = rows if self._met is None else np.union1d(rows, self._met)
+        reach = self.reach
+        if self.bold and 2.0 * reach * cut.kinks >= most and self._settled(now, shrunk):
+            reach *= _ON_KINKS / _REACH
+        if trusted and 2.0 * reach * cut.kinks < most:
+            rows = objective.near_rows(point, reach * h)
+            self._rows = rows if self._met is None else _union(rows, self._rows, self._met)
             if len(self._rows) <= most:
                 return objective.near(point, cut, h, self._rows)
         self._met = self._end = None
         return None
 
-    def start(self, near: Any, point: Any) -> Any:
-        """Where to begin on the near examples: at the end of the last time, if some were missing then."""
-        begin = point if self._end is None else self._end
-        return near.score(begin.w, begin.intercept)
+    @staticmethod
+    def _settled(now: Evaluation, shrunk: float) -> bool:
+        return shrunk <= _FINER and plenty(now, shrunk) and now.residual <= _SETTLED * now.error
 
-    def learn(self, objective: Any, point: Any, direction: Any, end: Any, step: float) -> bool:
-        """Whether the tangents held on the way to `end`, of which `step` was taken; if not, more will be near."""
+    @property
+    def starts_afresh(self) -> bool:
+        """Whether `start` is at the point itself."""
+        return self._end is None
+
+    def start(self, near: Any, point: Any, h: float) -> tuple[Any, float]:
+        """Where to begin on the near examples, and how wide: at the end of the last time, if some were missing then."""
+        begin, h = (point, h) if self._end is None else self._end
+        return near.score(begin.w, begin.intercept), h
+
+    def learn(self, objective: Any, point: Any, direction: Any, end: tuple[Any, float], step: float) -> bool:
+        """Whether the tangents held on the way to `end`, of which `step` was taken; if not, more will be near.
+
+        With the end goes the width of rounding there.
+        """
         met = np.empty(0, np.int64)
         if step < _WHOLE:
             met = np.setdiff1d(objective.crossed(point, direction), self._rows, assume_unique=True)
@@ -72,3 +96,10 @@ class Neighbourhood:
             if step < _HELD:
                 self.reach *= 2.0
         return step >= _HELD
+
+
+def _union(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What is in any of them, in order."""
+    together = np.sort(np.concatenate(parts))
+    found: NDArray[np.int64] = together[np.append(True, together[1:] > together[:-1])]
+    return found

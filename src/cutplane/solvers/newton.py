@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -22,9 +22,10 @@ from cutplane.solvers.base import Array, Curvature, Point, SmoothedCut, bare
 from cutplane.solvers.interior_point import NearHingesLike, finish, most_examples
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.neighbourhood import Neighbourhood
+from cutplane.solvers.newton_step import newton_direction, search
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
-from cutplane.solvers.rounded import Evaluation, evaluate, next_width
+from cutplane.solvers.rounded import Evaluation, evaluate, next_width, shrinking
 from cutplane.solvers.samples import AMPLE, sample_sizes, spread
 
 # The width after one that is solved, relative to it; less where samples have shown the way, for they are many.
@@ -44,12 +45,12 @@ _SAMPLE_TELLS = 1.0
 _FEW = 0.2
 _FEW_OF_NEAR = 0.3
 _FEW_OF_SAMPLE = 0.15
+# What their own problem may leave of the gap aimed at.
+_FOR_NEAR = 0.5
 # Where the gap asked for is this much less than what rounding costs, several narrowings away, and the last one took
 # this many steps, an interior point ends the run as soon as few enough examples are near their kinks.
 _FAR_OFF = 20.0
 _MANY_STEPS = 7
-# Steps are searched until the slope has fallen to this fraction.
-_SLOPE_LEFT = 0.2
 
 
 class SmoothObjectiveLike(Protocol):
@@ -186,7 +187,13 @@ class _Within:
     tolerance: float
     steps: int
     few_kinks: int = 0
+    bold: bool = False  # as a part of the whole; an attempt that fails costs a sample more than it may save
     tries: int = 0
+
+    @property
+    def tolerance_near(self) -> float:
+        """The relative gap that a problem of the near examples may leave: some for their tangents, once."""
+        return self.tolerance if self.bold else _FOR_NEAR * self.tolerance
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Not timed: its caller is."""
@@ -210,6 +217,7 @@ class _Progress:
     few_kinks: int
     reason: StopReason | None = None
     idle: int = 0
+    bold: ClassVar[bool] = True
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Time for the books."""
@@ -219,6 +227,11 @@ class _Progress:
     def tolerance(self) -> float:
         """The relative gap aimed at."""
         return self.ledger.allowed_fraction
+
+    @property
+    def tolerance_near(self) -> float:
+        """The relative gap that a problem of the near examples may leave."""
+        return _FOR_NEAR * self.tolerance
 
     def done(self, point: Any, now: Evaluation, step: float, h: float, tries: int) -> bool:
         """Whether to end here."""
@@ -282,20 +295,21 @@ def _minimise(
     *,
     few: float,
     narrowing: float,
+    known: Evaluation | None = None,
 ) -> tuple[Any, float]:
     """Newton steps; each is many steps on the examples near their kinks, where these are a fraction below `few`.
 
     `begin` makes the first point and width: with many examples, scores are most of what training takes, and no one but
-    the loop holds on to those it has left behind.
+    the loop holds on to those it has left behind. `known` is the evaluation there, where it has been made before.
     """
     C = ledger.C
-    neighbourhood = Neighbourhood(few)
+    neighbourhood = Neighbourhood(few, bold=until.bold)
     step, tries = 1.0, 0
     with until.phase("scores"):
         point, h = begin()
     while True:
         with until.phase("cut"):
-            now = evaluate(objective.smoothed(point, h), point.w, C)
+            now, known = known or evaluate(objective.smoothed(point, h), point.w, C), None
         tries += 1
         if until.done(point, now, step, h, tries) or ledger.overdue:
             return point, h
@@ -306,16 +320,16 @@ def _minimise(
                 p, shift = end.w - point.w, end.intercept - point.intercept
             else:
                 h_next = max(_LEAST_WIDTH * objective.first_width, next_width(now, h, narrowing, until.tolerance))
-                p, shift = _newton_step(objective, C, point, now, h, h_next, system)
+                p, shift = newton_direction(objective, C, point, now, h, h_next, system)
         with until.phase("scores"):
             direction = objective.score(p, shift)
         with until.phase("line_search"):
-            step = _search(objective, point, direction, h_next, C)
+            step = search(objective, point, direction, h_next, C)
         if h_next < h and step < 0.15:
             narrowing = 0.5  # too many examples met their kinks on the way: narrow with more care
         if inner is not None:
             tries = inner_tries
-            if not neighbourhood.learn(objective, point, direction, end, step):
+            if not neighbourhood.learn(objective, point, direction, (end, h_next), step):
                 h_next = h
         elif h_next != h:
             tries = 0
@@ -338,59 +352,14 @@ def _near_step(
 
     Also the width reached, and the steps since it was last narrowed.
     """
-    near = neighbourhood.restrict(objective, point, now, h)
+    near = neighbourhood.restrict(objective, point, now, h, shrinking(now, narrowing, until.tolerance))
     if near is None:
         return None
-    within = _Within(0.5 * ledger.allowed_fraction, 30, until.few_kinks)
+    within = _Within(until.tolerance_near, 30, until.few_kinks, bold=True)
 
     def begin() -> tuple[Any, float]:
-        return neighbourhood.start(near, point), h
+        return neighbourhood.start(near, point, h)
 
-    end, h_next = _minimise(near, ledger, begin, system, within, few=_FEW_OF_NEAR, narrowing=narrowing)
+    known = now if neighbourhood.starts_afresh else None
+    end, h_next = _minimise(near, ledger, begin, system, within, few=_FEW_OF_NEAR, narrowing=narrowing, known=known)
     return bare(end), h_next, within.tries
-
-
-def _newton_step(
-    objective: SmoothObjectiveLike,
-    C: float,
-    point: Any,
-    now: Evaluation,
-    h: float,
-    h_next: float,
-    system: NewtonSystem,
-) -> tuple[Array, float]:
-    """The changes of weights and intercept that Newton's method suggests for the width `h_next`."""
-    gradient = now.gradient
-    if h_next < h:
-        gradient = point.w + C * objective.extrapolated_slope(point, h_next, h)
-    curvature = objective.curvature(point, h)
-    p = system.solve(curvature, C / h_next, gradient)
-    return p, curvature.shift(p)
-
-
-def _search(objective: SmoothObjectiveLike, point: Any, direction: Any, h: float, C: float) -> float:
-    """A step along `direction` that leaves a fraction of the slope: Newton's method in a bracket."""
-    quadratic = float(direction.w @ direction.w)
-    linear = float(point.w @ direction.w)
-
-    def slope(t: float) -> tuple[float, float]:
-        _, risk_slope, risk_curvature = objective.smoothed_ray(point, direction, t, h)
-        return quadratic * t + linear + C * risk_slope, quadratic + C * risk_curvature
-
-    low, high, t = 0.0, np.inf, 1.0
-    first, _ = slope(0.0)
-    if first >= 0.0:
-        return 0.0
-    for _ in range(40):
-        now, curvature = slope(t)
-        if abs(now) <= _SLOPE_LEFT * abs(first):
-            break
-        if now > 0.0:
-            high = t
-        else:
-            low = t
-        step = t - now / curvature if curvature > 0.0 else np.inf
-        if not low < step < high:
-            step = 0.5 * (low + high) if np.isfinite(high) else 2.0 * t
-        t = float(step)
-    return t

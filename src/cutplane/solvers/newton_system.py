@@ -24,6 +24,8 @@ _ROWS_PER_FEATURE = 6
 _LARGE = 400
 # Examples a feature up to which a large system is solved in as many unknowns as there are examples.
 _FEW = 0.35
+# Up to this ratio of largest and least eigenvalue, a factor in double precision solves its system by itself.
+_WELL_POSED = 1e8
 # Rows of a triangle that are copied to the other one at a time.
 _COPIED_ROWS = 64
 
@@ -38,19 +40,24 @@ class NewtonSystem:
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        # The lower triangle of a curvature, its diagonal apart, and above it the factor of a system with it: systems
-        # are most of what training takes where features are many and examples few.
+        # The lower triangle of a curvature, its diagonal apart, and where that is large the factor of a system with it
+        # above: systems are most of what training takes where features are many and examples few.
         self._square: Array | None = None
         self._diagonal: Array | None = None
+        self._factor: Array | None = None  # as LAPACK reads it, by columns
+        self._made_of: Curvature | None = None  # of which it is the factor
         self._kappa = 0.0
-        self._saved = 0.0 if dimension > _LARGE else float("inf")  # small systems: a factor pays at once
+        self._saved = 0.0 if self._large else float("inf")  # small systems: a factor pays at once
+
+    @property
+    def _large(self) -> bool:
+        return self._dimension > _LARGE
 
     @classmethod
     def of(cls, curvature: Curvature, dimension: int) -> NewtonSystem:
         """With the factor of this very curvature, all of it."""
         system = cls(dimension)
-        system._take(curvature.matrix())
-        system._saved = 0.0
+        system._take(curvature, None)
         system._factorise(1.0)
         return system
 
@@ -63,14 +70,15 @@ class NewtonSystem:
                 return self._conjugate_gradients(few.solve, curvature, kappa, gradient, residual)[0]
         if self._dimension <= LARGEST_FACTOR and len(curvature.rows):
             if self._saved >= curvature.cost:
-                self._square = None  # makes room
-                self._take(curvature.matrix(self._most_rows))
+                self._square = self._factor = None  # makes room
+                self._take(curvature, self._most_rows)
                 self._factorise(kappa)
-                self._saved = 0.0
             elif self._square is not None and kappa != self._kappa:
                 self._factorise(kappa)
+            if self._exact_for(curvature):
+                return self._precondition(-gradient)
         p, products = self._conjugate_gradients(self._precondition, curvature, kappa, gradient, residual)
-        self._saved += max(0, products - _LEAST_PRODUCTS)
+        self._saved += products if curvature.exact and not self._large else max(0, products - _LEAST_PRODUCTS)
         return p
 
     def _root(self, curvature: Any) -> Array | None:
@@ -82,33 +90,51 @@ class NewtonSystem:
 
     @property
     def _most_rows(self) -> int | None:
-        return _ROWS_PER_FEATURE * self._dimension if self._dimension > _LARGE else None
+        return _ROWS_PER_FEATURE * self._dimension if self._large else None
 
-    def _take(self, matrix: Array) -> None:
-        self._square, self._diagonal = matrix, matrix.diagonal().copy()
+    def _take(self, curvature: Curvature, most: int | None) -> None:
+        self._square = matrix = curvature.matrix(most)
+        self._diagonal = matrix.diagonal().copy()
+        self._made_of = curvature if most is None else None
+        self._saved = 0.0
+
+    def _exact_for(self, curvature: Curvature) -> bool:
+        """Whether the factor is that of this system, to more digits than a direction needs."""
+        if self._made_of is not curvature or self._factor is None or not curvature.exact:
+            return False
+        assert self._diagonal is not None
+        return bool(self._kappa * self._diagonal.max() <= _WELL_POSED)
 
     def _factorise(self, kappa: float) -> None:
         square = self._square
         assert square is not None
         assert self._diagonal is not None
+        # LAPACK itself: for systems this small, cho_factor and cho_solve take longer to look at their arguments. One
+        # triangle by rows is the other one by columns, as LAPACK reads it: no copy.
+        if self._large:
+            self._write_above(square, kappa)
+            np.fill_diagonal(square, kappa * self._diagonal + 1.0)
+        else:
+            square = kappa * square
+            square.flat[:: self._dimension + 1] += 1.0
+        factor, failure = lapack.dpotrf(square.T, lower=self._large, clean=False, overwrite_a=True)
+        if failure:  # rounding at huge kappa: go on without
+            self._square = self._factor = None
+        else:
+            self._kappa, self._factor = kappa, factor
+
+    def _write_above(self, square: Array, kappa: float) -> None:
+        """Copy kappa times the lower triangle, less the diagonal, to the upper one."""
         for begin in range(0, self._dimension, _COPIED_ROWS):
             end = begin + _COPIED_ROWS
             np.multiply(square[end:, begin:end].T, kappa, out=square[begin:end, end:])
             block = square[begin:end, begin:end]
             block[...] = np.tril(block, -1) + kappa * np.tril(block, -1).T
-        np.fill_diagonal(square, kappa * self._diagonal + 1.0)
-        # LAPACK itself: for systems this small, cho_factor and cho_solve take longer to look at their arguments. The
-        # upper triangle by rows is the lower one by columns, as LAPACK reads it: no copy, and the other one stays.
-        _, failure = lapack.dpotrf(square.T, lower=True, clean=False, overwrite_a=True)
-        if failure:  # rounding at huge kappa: go on without
-            self._square = None
-        else:
-            self._kappa = kappa
 
     def _precondition(self, r: Array) -> Array:
-        if self._square is None:
+        if self._factor is None:
             return r
-        solution, _ = lapack.dpotrs(self._square.T, r, lower=True)
+        solution, _ = lapack.dpotrs(self._factor, r, lower=self._large)
         return np.asarray(solution)
 
     @staticmethod

@@ -8,6 +8,9 @@ import numpy as np
 
 from cutplane.solvers.base import Array, SmoothedCut
 
+# Examples on kinks, for each feature, from which they come and go like those of a smooth density.
+_PLENTY = 20.0
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
@@ -40,9 +43,20 @@ def evaluate(cut: SmoothedCut, w: Array, C: float) -> Evaluation:
 
 
 def next_width(now: Evaluation, h: float, narrowing: float, tolerance: float) -> float:
-    """The width for the next step: narrower once the rounded problem is solved, but no finer than the goal needs."""
-    if now.residual >= 0.5 * now.error:
-        return h
+    """The width for the next step: narrower once the rounded problem is solved."""
+    return h if now.residual >= 0.5 * now.error else h * shrinking(now, narrowing, tolerance)
+
+
+def shrinking(now: Evaluation, narrowing: float, tolerance: float) -> float:
+    """The width after this one, relative to it: no finer than the goal needs."""
     # What rounding costs falls as h²: this much is left for it in a gap of `tolerance`.
     enough = float(np.sqrt(0.4 * tolerance * abs(now.upper) / now.error)) if now.error > 0.0 else 0.5
-    return h * min(0.7, max(narrowing, enough))
+    return min(0.7, max(narrowing, enough))
+
+
+def plenty(now: Evaluation, shrunk: float) -> bool:
+    """Whether so many examples are on kinks, and will be at a width `shrunk` times as large, that each hardly counts.
+
+    Then the rounded risk bends about as much whatever its width, and its minimum hardly moves with that.
+    """
+    return now.cut.kinks * shrunk >= _PLENTY * now.gradient.size

@@ -44,6 +44,11 @@ class AugmentedSource(Source):
         """A copy of some rows, where that pays."""
         return AugmentedSource(self._base.gathered(rows), self._constant)
 
+    @property
+    def exact_gram(self) -> bool:
+        """As the base."""
+        return self._base.exact_gram
+
     def gram(self, rows: Rows, weights: Array) -> Array:
         """Sum over `rows` of weights[i] x_i x_i'; the lower triangle."""
         d = self.shape[1]

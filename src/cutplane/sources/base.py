@@ -55,6 +55,11 @@ class Source(ABC):
         """What `gram` costs, in calls of `curvature` on the same rows."""
         return float(self.shape[1])
 
+    @property
+    def exact_gram(self) -> bool:
+        """Whether `gram` is summed up in double precision."""
+        return True
+
     def gram(self, rows: Rows, weights: Array) -> Array:
         """Sum over `rows` of weights[i] x_i x_i', of which only the lower triangle need be filled."""
         part = self.take(rows)

@@ -83,6 +83,11 @@ class MatrixSource(Source):
         return max(2.0, self.shape[1] ** 2 / (150 * self.per_row))
 
     @property
+    def exact_gram(self) -> bool:
+        """Whether `gram` is summed up in double precision: a BLAS does it in single."""
+        return self._sparse_products
+
+    @property
     def gram_work(self) -> float:
         """What a row costs in `gram`, in multiplications of a BLAS; a scattered addition takes as long as sixty."""
         return 30.0 * self.per_row**2 if self._sparse_products else float(self.shape[1]) ** 2

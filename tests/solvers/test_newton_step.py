@@ -1,0 +1,48 @@
+"""Directions of smoothed Newton: to a narrower width in one step, or by what the examples on kinks will do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from cutplane.objective import SmoothObjective
+from cutplane.risks.hinge import Hinge
+from cutplane.solvers.newton_step import newton_direction, search
+from cutplane.solvers.newton_system import NewtonSystem
+from cutplane.solvers.rounded import Evaluation, evaluate
+from cutplane.sources.matrix import DenseSource
+
+
+def objective_of(examples: int, noise: float) -> SmoothObjective:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(examples, 3))
+    y = np.where(X @ [1.0, -1.0, 0.5] + noise * generator.normal(size=examples) > 0.0, 1.0, -1.0)
+    return SmoothObjective(DenseSource(X), Hinge(y))
+
+
+def solved(objective: SmoothObjective, C: float, h: float) -> tuple[object, Evaluation]:
+    """The optimum of the objective rounded over h."""
+    system, point = NewtonSystem(3), objective.at(np.zeros(3))
+    for _ in range(50):
+        now = evaluate(objective.smoothed(point, h), point.w, C)
+        p, shift = newton_direction(objective, C, point, now, h, h, system)
+        direction = objective.score(p, shift)
+        point = objective.move(point, direction, search(objective, point, direction, h, C))
+    return point, evaluate(objective.smoothed(point, h), point.w, C)
+
+
+@pytest.mark.parametrize("examples", [30, 3000])
+def test_a_step_to_a_narrower_width_leaves_little_of_its_slope(examples: int) -> None:
+    """Both with few examples on kinks, which mostly stay there, and with many, each of which hardly counts."""
+    objective, C = objective_of(examples, 2.0), 5.0
+    point, now = solved(objective, C, 0.5)
+    assert now.residual <= 1e-12
+    before = evaluate(objective.smoothed(point, 0.25), point.w, C)
+    p, shift = newton_direction(objective, C, point, now, 0.5, 0.25, NewtonSystem(3))
+    direction = objective.score(p, shift)
+    step = search(objective, point, direction, 0.25, C)
+    end = objective.move(point, direction, step)
+    after = evaluate(objective.smoothed(end, 0.25), end.w, C)
+    assert after.residual < 0.2 * before.residual
+    assert_allclose(after.upper - after.lower, after.residual + after.error, rtol=1e-9)
