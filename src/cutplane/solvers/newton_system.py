@@ -45,7 +45,7 @@ class NewtonSystem:
         self._square: Array | None = None
         self._diagonal: Array | None = None
         self._factor: Array | None = None  # as LAPACK reads it, by columns
-        self._made_of: Curvature | None = None  # of which it is the factor
+        self._of: Curvature | None = None  # of which it was made to be the factor
         self._kappa = 0.0
         self._saved = 0.0 if self._large else float("inf")  # small systems: a factor pays at once
 
@@ -57,7 +57,8 @@ class NewtonSystem:
     def of(cls, curvature: Curvature, dimension: int) -> NewtonSystem:
         """With the factor of this very curvature, all of it."""
         system = cls(dimension)
-        system._take(curvature, None)
+        system._of = curvature
+        system._take(curvature.matrix())
         system._factorise(1.0)
         return system
 
@@ -69,13 +70,15 @@ class NewtonSystem:
             if few is not None:
                 return self._conjugate_gradients(few.solve, curvature, kappa, gradient, residual)[0]
         if self._dimension <= LARGEST_FACTOR and len(curvature.rows):
-            if self._saved >= curvature.cost:
+            fresh = self._saved >= curvature.cost
+            if fresh:
                 self._square = self._factor = None  # makes room
-                self._take(curvature, self._most_rows)
+                self._take(curvature.matrix(self._most_rows))
                 self._factorise(kappa)
             elif self._square is not None and kappa != self._kappa:
                 self._factorise(kappa)
-            if self._exact_for(curvature):
+            whole = (fresh and self._most_rows is None) or curvature is self._of
+            if whole and curvature.exact and self._well_posed:
                 return self._precondition(-gradient)
         p, products = self._conjugate_gradients(self._precondition, curvature, kappa, gradient, residual)
         self._saved += products if curvature.exact and not self._large else max(0, products - _LEAST_PRODUCTS)
@@ -92,15 +95,14 @@ class NewtonSystem:
     def _most_rows(self) -> int | None:
         return _ROWS_PER_FEATURE * self._dimension if self._large else None
 
-    def _take(self, curvature: Curvature, most: int | None) -> None:
-        self._square = matrix = curvature.matrix(most)
-        self._diagonal = matrix.diagonal().copy()
-        self._made_of = curvature if most is None else None
+    def _take(self, matrix: Array) -> None:
+        self._square, self._diagonal = matrix, matrix.diagonal().copy()
         self._saved = 0.0
 
-    def _exact_for(self, curvature: Curvature) -> bool:
-        """Whether the factor is that of this system, to more digits than a direction needs."""
-        if self._made_of is not curvature or self._factor is None or not curvature.exact:
+    @property
+    def _well_posed(self) -> bool:
+        """Whether the factor has more digits than a direction needs."""
+        if self._factor is None:
             return False
         assert self._diagonal is not None
         return bool(self._kappa * self._diagonal.max() <= _WELL_POSED)

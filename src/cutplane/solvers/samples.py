@@ -25,5 +25,8 @@ def sample_sizes(examples: int, features: int) -> list[int]:
 def spread(n: int, size: int, generator: np.random.Generator) -> NDArray[np.int64]:
     """One example at random from each of so many equal stretches: in order, and sooner found than any others."""
     ends = np.arange(size + 1, dtype=np.int64) * n // size
-    drawn: NDArray[np.int64] = ends[:-1] + (generator.random(size) * np.diff(ends)).astype(np.int64)
+    offsets = generator.random(size)
+    offsets *= np.diff(ends)
+    drawn: NDArray[np.int64] = offsets.astype(np.int64)
+    drawn += ends[:-1]
     return drawn
