@@ -26,7 +26,7 @@ def solved(objective: SmoothObjective, C: float, h: float) -> tuple[object, Eval
     system, point = NewtonSystem(3), objective.at(np.zeros(3))
     for _ in range(50):
         now = evaluate(objective.smoothed(point, h), point.w, C)
-        p, shift = newton_direction(objective, C, point, now, h, h, system)
+        p, shift = newton_direction(objective, C, point, now, h, h, system, bold=True)
         direction = objective.score(p, shift)
         point = objective.move(point, direction, search(objective, point, direction, h, C))
     return point, evaluate(objective.smoothed(point, h), point.w, C)
@@ -39,7 +39,7 @@ def test_a_step_to_a_narrower_width_leaves_little_of_its_slope(examples: int) ->
     point, now = solved(objective, C, 0.5)
     assert now.residual <= 1e-12
     before = evaluate(objective.smoothed(point, 0.25), point.w, C)
-    p, shift = newton_direction(objective, C, point, now, 0.5, 0.25, NewtonSystem(3))
+    p, shift = newton_direction(objective, C, point, now, 0.5, 0.25, NewtonSystem(3), bold=True)
     direction = objective.score(p, shift)
     step = search(objective, point, direction, 0.25, C)
     end = objective.move(point, direction, step)

@@ -320,7 +320,7 @@ def _minimise(
                 p, shift = end.w - point.w, end.intercept - point.intercept
             else:
                 h_next = max(_LEAST_WIDTH * objective.first_width, next_width(now, h, narrowing, until.tolerance))
-                p, shift = newton_direction(objective, C, point, now, h, h_next, system)
+                p, shift = newton_direction(objective, C, point, now, h, h_next, system, bold=until.bold)
         with until.phase("scores"):
             direction = objective.score(p, shift)
         with until.phase("line_search"):

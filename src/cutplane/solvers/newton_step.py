@@ -12,36 +12,28 @@ from cutplane.solvers.rounded import Evaluation, evaluate, plenty
 
 # A narrower width is in reach of a single step where the optimum is off by no more than this times what rounding costs.
 _IN_REACH = 50.0
-# How closely systems are solved. Where examples on kinks are plenty, steps are as good as their directions, and of what
-# they leave this fraction of the rounding's cost does no harm; further off than so many times that, nothing is gained.
-_ACCURACY, _HARMLESS, _FAR_OFF = (0.02, 0.1), 0.1, 300.0
 # Steps are searched until the slope has fallen to this fraction.
 _SLOPE_LEFT = 0.2
 
 
 def newton_direction(
-    objective: Any, C: float, point: Any, now: Evaluation, h: float, h_next: float, system: NewtonSystem
+    objective: Any, C: float, point: Any, now: Evaluation, h: float, h_next: float, system: NewtonSystem, *, bold: bool
 ) -> tuple[Array, float]:
-    """The changes of weights and intercept that Newton's method suggests for the width `h_next`."""
+    """The changes of weights and intercept that Newton's method suggests for the width `h_next`.
+
+    `bold` allows an evaluation there, which may be in vain.
+    """
     gradient = now.gradient
     if h_next < h:
-        there = evaluate(objective.smoothed(point, h_next), point.w, C) if plenty(now, h_next / h) else None
+        there = evaluate(objective.smoothed(point, h_next), point.w, C) if bold and plenty(now, h_next / h) else None
         if there is not None and there.residual <= _IN_REACH * there.error:
-            gradient, h, now = there.gradient, h_next, there
+            gradient, h = there.gradient, h_next
         else:
             # Few examples on kinks mostly stay there: their shares of the slope change with the width.
             gradient = point.w + C * objective.extrapolated_slope(point, h_next, h)
     curvature = objective.curvature(point, h)
-    p = system.solve(curvature, C / h_next, gradient, _accuracy(now))
+    p = system.solve(curvature, C / h_next, gradient)
     return p, curvature.shift(p)
-
-
-def _accuracy(now: Evaluation) -> float:
-    """How closely the system is worth solving."""
-    least, most = _ACCURACY
-    if not plenty(now, 1.0) or not 0.0 < now.residual <= _FAR_OFF * now.error:
-        return most
-    return min(most, max(least, float(np.sqrt(_HARMLESS * now.error / now.residual))))
 
 
 def search(objective: Any, point: Any, direction: Any, h: float, C: float) -> float:
