@@ -1,7 +1,9 @@
 #include "core/hinge.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "core/hinge_blocks.hpp"
@@ -29,6 +31,28 @@ CUTPLANE_MULTIVERSION index_t count_kinks_block(E e, double h, index_t begin, in
         total += near;
       });
   return static_cast<index_t>(total);
+}
+
+// The positions of the examples on kinks, in order; returns the place after the last one.
+template <class E>
+CUTPLANE_MULTIVERSION std::int64_t* list_kinks_block(E e, double h, index_t begin, index_t end,
+                                                     std::int64_t* place) {
+  const double half = 0.5 * h;
+  by_chunks(
+      e, begin, end, CUTPLANE_CHUNK {
+        // Eight marks are looked at together: mostly none of them is set.
+        static_assert(std::endian::native == std::endian::little);
+        alignas(8) std::uint8_t marks[hinge::kChunk];
+        for (index_t k = 0; k < count; ++k) marks[k] = std::abs(1.0 - labels[k] * at.s[k]) <= half;
+        std::fill(marks + count, marks + (count + 7) / 8 * 8, std::uint8_t{0});
+        const index_t first = at.y - e.y;
+        for (index_t k = 0; k < count; k += 8) {
+          std::uint64_t eight;
+          std::memcpy(&eight, marks + k, sizeof eight);
+          for (; eight != 0; eight &= eight - 1) *place++ = first + k + std::countr_zero(eight) / 8;
+        }
+      });
+  return place;
 }
 
 // Writes where it reads: not by the pointers of Examples, which no one else points to.
@@ -166,15 +190,12 @@ void hinge_kinks(const HingeSample& sample, const S* s, double h, std::vector<st
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
   rows.resize(starts.back());
   weights.resize(starts.back());
-  for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
-    index_t place = starts[b];
-    const double half = 0.5 * h;
-    for (index_t i = begin; i < end && place < starts[b + 1]; ++i) {
-      // Written everywhere, kept where it counts: no branch to mispredict.
-      rows[place] = i;
-      weights[place] = sample.c ? sample.c[i] : sample.each;
-      place += std::abs(1.0 - sample.y[i] * s[i]) <= half;
-    }
+  with_examples(sample, s, [&](auto e) {
+    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
+      list_kinks_block(e, h, begin, end, rows.data() + starts[b]);
+      for (index_t place = starts[b]; place < starts[b + 1]; ++place)
+        weights[place] = sample.c ? sample.c[rows[place]] : sample.each;
+    });
   });
 }
 

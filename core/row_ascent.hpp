@@ -45,7 +45,7 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, Ascent& state) {
     largest = projected > largest ? projected : largest;
     smallest = projected < smallest ? projected : smallest;
     if (projected == 0.0) continue;
-    open += alpha * gradient - (gradient < 0.0 ? upper * gradient : 0.0);
+    open += alpha * gradient - upper * (gradient < 0.0 ? gradient : 0.0);
     double next = 0.0, curvature = 0.0;
     if (per_curvature > 0.0) {
       curvature = 1.0 / per_curvature;
