@@ -38,8 +38,8 @@ _WIDE = 0.25
 # Epochs until the next certificate at most, relative to those before it; where the sweeps tell when it may succeed.
 _PATIENT, _PATIENT_IF_TOLD = 0.5, 3.0
 # A certificate is tried where the gap that the sweeps tell of is at most so many times the one aimed at. What scaling,
-# and the best point towards the weights, leave of such a gap: at least and at most, until more is known.
-_PROMISING, _LEAST_TOLD, _MOST_TOLD = 1.1, 0.2, 0.8
+# and the best point towards the weights, leave of such a gap: at first, at least and at most.
+_PROMISING, _FIRST_TOLD, _LEAST_TOLD, _MOST_TOLD = 1.1, 0.8, 0.2, 1.5
 # Epochs from one extrapolation to the next.
 _EXTRAPOLATE_AFTER = 2
 
@@ -122,7 +122,8 @@ class DualAscent:
         """Epochs and certificates in turn."""
         epochs, gaps = 0, [(0, 1.0)]
         gains, disputes = [math.inf], 0
-        wide, told = is_wide(objective), _MOST_TOLD
+        wide = is_wide(objective)
+        told = _FIRST_TOLD if wide else math.inf
         due = _FIRST_IF_RESUMED if resumed else _FIRST_CERTIFICATE
         if ascent.first_gap <= ledger.allowed_fraction:
             due = 1
@@ -130,7 +131,7 @@ class DualAscent:
             with ledger.phase("epochs"):
                 while not self._hopeless(objective, epochs, ascent) and (
                     epochs == gaps[-1][0]
-                    or (epochs < due and not (wide and self._promising(ledger, ascent, told)))
+                    or (epochs < due and not self._promising(ledger, ascent, told))
                     or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains))
                 ):
                     if wide and epochs > 0 and epochs % _EXTRAPOLATE_AFTER == 0:
@@ -161,7 +162,8 @@ class DualAscent:
                 ascent.revive()
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
-            if wide and 0.0 < ascent.open_gap < math.inf:
+            # Until it is clear that nothing else will take over, the pace must be known, too.
+            if (wide or epochs >= 2 * _FIRST_EPOCHS) and 0.0 < ascent.open_gap < math.inf:
                 told = min(max(gaps[-1][1] * abs(ascent.estimate) / ascent.open_gap, _LEAST_TOLD), _MOST_TOLD)
                 due = epochs + max(1, math.ceil(_PATIENT_IF_TOLD * epochs))
 
