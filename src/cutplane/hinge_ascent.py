@@ -139,6 +139,11 @@ class HingeAscent:
         return self._ascent.open_gap
 
     @property
+    def share_active(self) -> float:
+        """The fraction of the examples that the next epoch will look at."""
+        return self._ascent.active / max(self._source.shape[0], 1)
+
+    @property
     def share_at_bounds(self) -> float:
         """The fraction of the dual variables above zero that are at their bounds."""
         return self._ascent.share_at_bounds

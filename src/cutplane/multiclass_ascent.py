@@ -114,6 +114,11 @@ class MulticlassAscent:
         return float("inf")
 
     @property
+    def share_active(self) -> float:
+        """Not counted: as if all were."""
+        return 1.0
+
+    @property
     def share_at_bounds(self) -> float:
         """Not counted: as if all were."""
         return 1.0

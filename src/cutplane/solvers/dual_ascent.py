@@ -40,6 +40,8 @@ _PATIENT, _PATIENT_IF_TOLD = 0.5, 3.0
 # A certificate is tried where the gap that the sweeps tell of is at most so many times the one aimed at. What scaling,
 # and the best point towards the weights, leave of such a gap: at first, at least and at most.
 _PROMISING, _FIRST_TOLD, _LEAST_TOLD, _MOST_TOLD = 1.1, 0.8, 0.2, 1.5
+# With so few examples still moving, epochs cost next to nothing.
+_FEW_ACTIVE = 0.1
 # Epochs from one extrapolation to the next.
 _EXTRAPOLATE_AFTER = 2
 
@@ -74,6 +76,9 @@ class AscentLike(Protocol):
 
     @property
     def open_gap(self) -> float: ...  # noqa: D102
+
+    @property
+    def share_active(self) -> float: ...  # noqa: D102
 
     @property
     def share_at_bounds(self) -> float: ...  # noqa: D102
@@ -163,7 +168,8 @@ class DualAscent:
             # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
             due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
             # Until it is clear that nothing else will take over, the pace must be known, too.
-            if (wide or epochs >= 2 * _FIRST_EPOCHS) and 0.0 < ascent.open_gap < math.inf:
+            stays = wide or epochs >= 2 * _FIRST_EPOCHS or ascent.share_active <= _FEW_ACTIVE
+            if stays and 0.0 < ascent.open_gap < math.inf:
                 told = min(max(gaps[-1][1] * abs(ascent.estimate) / ascent.open_gap, _LEAST_TOLD), _MOST_TOLD)
                 due = epochs + max(1, math.ceil(_PATIENT_IF_TOLD * epochs))
 
