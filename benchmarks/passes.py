@@ -2,7 +2,8 @@
 
     python benchmarks/passes.py --data DIR [--repeats 7] [--out FILE]
 
-Bandwidth: bytes of the matrix over seconds of a pass, beside the bytes read and written by a threaded copy, in turns.
+Bandwidth: bytes of the matrix over seconds of a pass, in turns with those of a plain read (a long vector's product with
+itself, by as many threads), and beside the bytes read and written by a threaded copy.
 Share: of the time of pure OCA, what is neither of its two passes. Memory: the peak of a process that trains, above what
 it held once the data were read, over the bytes of the data; planes apart.
 """
@@ -22,7 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks import datasets, measure
-from cutplane import LinearSVC
+from cutplane import LinearSVC, _core
+from cutplane.solvers.threads import openmp_threads
 from cutplane.sources import as_source
 
 SETS = ("covtype-dense", "mnist-dense", "covtype", "mnist")
@@ -45,11 +47,17 @@ def measure_bandwidth(name: str, X, threads: int, repeats: int) -> dict:
     source = as_source(X, n_threads=threads)
     rng = np.random.default_rng(0)
     w, coef = rng.standard_normal(X.shape[1]), rng.standard_normal(X.shape[0])
-    seconds = measure.alternate(
-        {"scores": lambda: timed(lambda: source.scores(w)), "combine": lambda: timed(lambda: source.combine(coef))},
-        repeats,
-    )
     size = nbytes(X)
+    plain = np.ones(size // 8)
+    with openmp_threads(threads):
+        seconds = measure.alternate(
+            {
+                "read": lambda: timed(lambda: _core.inner(plain, plain)),
+                "scores": lambda: timed(lambda: source.scores(w)),
+                "combine": lambda: timed(lambda: source.combine(coef)),
+            },
+            repeats,
+        )
     return {
         "data": name,
         "megabytes": size / 1e6,

@@ -278,6 +278,46 @@ def test_gain_of_an_epoch_is_what_the_dual_value_rises_by(weighted: bool) -> Non
         before = ascent.estimate
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_epoch_tells_the_gap_that_it_has_met(weighted: bool) -> None:
+    """Where no example has a feature of another, nothing changes between their turns: the gap is that before."""
+    rng = np.random.default_rng(2)
+    y = np.where(rng.random(30) < 0.5, 1, -1).astype(np.int8)
+    risk = Hinge(y, rng.uniform(0.5, 2.0, 30) if weighted else None)
+    objective = SmoothObjective(as_source(np.diag(rng.uniform(0.1, 2.0, 30))), risk)
+    ascent = objective.dual_ascent(C, seed=0)
+    for _ in range(3):
+        w = ascent.weights[0]
+        gap = 0.5 * w @ w + C * objective.value(objective.at(w)) - ascent.estimate
+        ascent.epoch()
+        assert ascent.open_gap == pytest.approx(gap, rel=1e-9, abs=1e-9)
+    assert ascent.open_gap == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_epoch_tells_about_the_gap_it_leaves() -> None:
+    objective = make(3, n=200, intercept=False)
+    ascent = objective.dual_ascent(C, seed=0)
+    for _ in range(40):
+        ascent.epoch()
+    w = ascent.weights[0]
+    gap = 0.5 * w @ w + C * objective.value(objective.at(w)) - ascent.estimate
+    assert 0.1 * gap <= ascent.open_gap <= 10.0 * gap
+
+
+def test_two_directions_find_the_optimum_of_a_plane() -> None:
+    """Two dual variables that meet no bound: the second extrapolation that knows two directions ends at the optimum."""
+    X = np.array([[1.0, 0.2, 0.0], [1.0, 0.0, 0.3]])  # nearly the same: ascent alone is slow
+    objective = SmoothObjective(as_source(X), Hinge(np.array([1, 1], np.int8)))
+    ascents = [objective.dual_ascent(1e6, seed=0) for _ in range(2)]
+    for _ in range(3):
+        for ascent in ascents:
+            ascent.epoch()
+        ascents[0].extrapolate()
+    best = 0.5 * np.linalg.solve(X @ X.T, np.ones(2)).sum()
+    assert ascents[0].estimate == pytest.approx(best, rel=1e-9)
+    assert ascents[1].estimate < best * (1.0 - 1e-6)
+
+
 def test_examples_met_on_the_way() -> None:
     """`crossed` are those on the other side of their kinks; with them, `near` is exact where it was not."""
     objective = make(0, 300, intercept=False, weighted=True)
