@@ -40,8 +40,8 @@ _PATIENT, _PATIENT_IF_TOLD = 0.5, 3.0
 # A certificate is tried where the gap that the sweeps tell of is at most so many times the one aimed at. What scaling,
 # and the best point towards the weights, leave of such a gap: at first, at least and at most.
 _PROMISING, _FIRST_TOLD, _LEAST_TOLD, _MOST_TOLD = 1.1, 0.8, 0.2, 1.5
-# With so few examples still moving, epochs cost next to nothing.
-_FEW_ACTIVE = 0.1
+# With so few examples still moving, epochs cost next to nothing: the first certificate may wait until this one.
+_FEW_ACTIVE, _LAST_FIRST = 0.1, 20
 # Epochs from one extrapolation to the next.
 _EXTRAPOLATE_AFTER = 2
 
@@ -138,6 +138,7 @@ class DualAscent:
                     epochs == gaps[-1][0]
                     or (epochs < due and not self._promising(ledger, ascent, told))
                     or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains))
+                    or (len(gaps) == 1 and epochs < _LAST_FIRST and self._cheap(ledger, ascent))
                 ):
                     if wide and epochs > 0 and epochs % _EXTRAPOLATE_AFTER == 0:
                         ascent.extrapolate()
@@ -172,6 +173,11 @@ class DualAscent:
             if stays and 0.0 < ascent.open_gap < math.inf:
                 told = min(max(gaps[-1][1] * abs(ascent.estimate) / ascent.open_gap, _LEAST_TOLD), _MOST_TOLD)
                 due = epochs + max(1, math.ceil(_PATIENT_IF_TOLD * epochs))
+
+    def _cheap(self, ledger: Ledger, ascent: AscentLike) -> bool:
+        """Whether epochs cost next to nothing by now, and a certificate would hardly succeed."""
+        few = ascent.share_active <= _FEW_ACTIVE
+        return few and not ledger.ending and not self._promising(ledger, ascent, _FIRST_TOLD)
 
     @staticmethod
     def _promising(ledger: Ledger, ascent: AscentLike, told: float) -> bool:
