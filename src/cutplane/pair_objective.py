@@ -112,6 +112,11 @@ class PairCurvature:
         per_row = source.per_row if isinstance(source, MatrixSource) else float(d)
         return max(2.0, d * d / (150.0 * max(per_row, 1.0)))
 
+    @property
+    def exact(self) -> bool:
+        """Whether `matrix` is the curvature to more digits than a direction needs: it is not taken to be."""
+        return False
+
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from about `most` of its examples."""
         part, order = self.objective, self.order
