@@ -33,10 +33,10 @@ CUTPLANE_MULTIVERSION index_t count_kinks_block(E e, double h, index_t begin, in
   return static_cast<index_t>(total);
 }
 
-// The positions of the examples on kinks, in order; returns the place after the last one.
+// Writes the positions of the examples on kinks, in order.
 template <class E>
-CUTPLANE_MULTIVERSION std::int64_t* list_kinks_block(E e, double h, index_t begin, index_t end,
-                                                     std::int64_t* place) {
+CUTPLANE_MULTIVERSION void list_kinks_block(E e, double h, index_t begin, index_t end,
+                                            std::int64_t* place) {
   const double half = 0.5 * h;
   by_chunks(
       e, begin, end, CUTPLANE_CHUNK {
@@ -52,7 +52,6 @@ CUTPLANE_MULTIVERSION std::int64_t* list_kinks_block(E e, double h, index_t begi
           for (; eight != 0; eight &= eight - 1) *place++ = first + k + std::countr_zero(eight) / 8;
         }
       });
-  return place;
 }
 
 // Writes where it reads: not by the pointers of Examples, which no one else points to.
