@@ -60,18 +60,27 @@ def _commit() -> str:
         return "unknown"
 
 
-def copy_bandwidth(threads: int = 2, megabytes: int = 512, repeats: int = 5) -> float:
-    """GB read plus written per second by the best of `repeats` threaded copies of a large array."""
-    source = np.ones(megabytes * 2**20 // 8)
-    target = np.empty_like(source)
-    pieces = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
-    best = math.inf
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in range(repeats + 1):  # the first also maps the target's pages, and so never is the best
-            start = perf_counter()
-            list(pool.map(lambda piece: np.copyto(*piece), pieces))
-            best = min(best, perf_counter() - start)
-    return 2 * source.nbytes / best / 1e9
+class Copy:
+    """A threaded copy of a large array, to time other passes against. Calling it returns its seconds."""
+
+    def __init__(self, threads: int = 2, megabytes: int = 512) -> None:
+        source = np.ones(megabytes * 2**20 // 8)
+        target = np.zeros_like(source)  # its pages are mapped
+        self.nbytes = 2 * source.nbytes  # read and written
+        self._pieces = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
+        self._pool = ThreadPoolExecutor(threads)
+        self()
+
+    def __call__(self) -> float:
+        start = perf_counter()
+        list(self._pool.map(lambda piece: np.copyto(*piece), self._pieces))
+        return perf_counter() - start
+
+
+def copy_bandwidth(threads: int = 2, repeats: int = 5) -> float:
+    """GB read plus written per second by the best of `repeats` copies."""
+    copy = Copy(threads)
+    return copy.nbytes / min(copy() for _ in range(repeats)) / 1e9
 
 
 def alternate(

@@ -1,4 +1,7 @@
+#include <utility>
+
 #include "bindings/bind.hpp"
+#include "core/multiversion.hpp"
 #include "core/parallel.hpp"
 
 NB_MODULE(_core, m) {
@@ -16,6 +19,12 @@ NB_MODULE(_core, m) {
       },
       nb::arg("n_threads"),
       "What OpenMP uses from now on for calls from this thread; returns what it used before.");
+  m.def(
+      "set_most_lanes", [](int lanes) { return std::exchange(cutplane::most_lanes, lanes); },
+      nb::arg("lanes"),
+      "The most numbers that dense passes may take as one vector: fewer than this machine's are "
+      "for tests. Returns "
+      "what it was before.");
   cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_separable(m);

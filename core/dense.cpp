@@ -5,8 +5,6 @@
 namespace cutplane {
 namespace {
 
-constexpr index_t kBytesAhead = 8192;
-
 template <class T>
 struct DenseRows {
   const T* values;
@@ -25,24 +23,23 @@ struct DenseRows {
     __builtin_prefetch(row + 64);
   }
 
+  // One row by itself, in vectors that all of the versions of its callers have.
   CUTPLANE_INLINE double dot(index_t i, const double* w) const {
+    constexpr int N = kCommonLanes;
     const T* row = values + i * stride;
-    if (d < kLanes) {
-      double sum = 0;
-      for (index_t j = 0; j < d; ++j) sum += static_cast<double>(row[j]) * w[j];
-      return sum;
-    }
-    Lanes sum{}, x, weights;
-    for (index_t j = 0; j + kLanes <= d; j += kLanes) {
-      widen(row + j, x), widen(w + j, weights);
+    Lanes<N> sum{}, other{}, x, weights;
+    index_t j = 0;
+    for (; j + 2 * N <= d; j += 2 * N) {
+      load<N>(row + j, x), load<N>(w + j, weights);
       sum += x * weights;
+      load<N>(row + j + N, x), load<N>(w + j + N, weights);
+      other += x * weights;
     }
-    if (d % kLanes) {
-      const LastLanes last(d);
-      widen(row + last.start, x), last.load(w, weights);
-      sum += x * weights;
-    }
-    return sum_lanes(sum);
+    sum += other;
+    double total = 0;
+    for (int l = 0; l < N; ++l) total += sum[l];
+    for (; j < d; ++j) total += static_cast<double>(row[j]) * w[j];
+    return total;
   }
 
   template <class S>
@@ -52,100 +49,73 @@ struct DenseRows {
     for (index_t j = 0; j < d; ++j) sum[j] += static_cast<S>(coef * static_cast<double>(row[j]));
   }
 
-  CUTPLANE_INLINE bool in_fours() const { return d >= kLanes; }
-
-  // Four streams are too short for the processor to foresee: so many rows before its turn, a row is
-  // asked for by hand. A multiple of four.
-  CUTPLANE_INLINE index_t rows_ahead() const {
-    const index_t bytes = d * static_cast<index_t>(sizeof(T));
-    return std::clamp<index_t>(kBytesAhead / std::max<index_t>(bytes, 1) / 4 * 4, 4, kMostAhead);
-  }
-
-  struct Four {
-    const T *r0, *r1, *r2, *r3;
-    CUTPLANE_INLINE Four(const DenseRows& rows, const index_t* at)
-        : r0(rows.values + at[0] * rows.stride),
-          r1(rows.values + at[1] * rows.stride),
-          r2(rows.values + at[2] * rows.stride),
-          r3(rows.values + at[3] * rows.stride) {}
-    CUTPLANE_INLINE void load(index_t j, Lanes& x0, Lanes& x1, Lanes& x2, Lanes& x3) const {
-      widen(r0 + j, x0), widen(r1 + j, x1), widen(r2 + j, x2), widen(r3 + j, x3);
-    }
+  // Where eight rows begin.
+  struct Eight {
+    const T* row[8];
     CUTPLANE_INLINE void prefetch_lines(index_t j) const {
       if (j % kPerLine) return;
-      __builtin_prefetch(r0 + j), __builtin_prefetch(r1 + j);
-      __builtin_prefetch(r2 + j), __builtin_prefetch(r3 + j);
+      eight_times([&](int r) CUTPLANE_INLINED { __builtin_prefetch(row[r] + j); });
     }
   };
+  CUTPLANE_INLINE const T* begin_of(index_t i) const { return values + at(i) * stride; }
 
-  // Four rows at a time: four sums in flight hide the latency of the additions, and w is read once.
-  // The rows `later` are asked for.
-  CUTPLANE_INLINE void dot_four(const index_t* at_rows, const index_t* later, const double* w,
-                                double* out) const {
-    const Four x(*this, at_rows), next(*this, later);
-    Lanes s0{}, s1{}, s2{}, s3{}, weights;
+  // Eight rows at a time: eight sums in flight hide the latency of the additions, and w is read
+  // once. `last` is load_last of w. The rows `next` are asked for. d >= N, here and below.
+  template <int N>
+  CUTPLANE_INLINE void dot_eight(const Eight& x, const Eight& next, const double* w,
+                                 const Lanes<N>& last, double* out) const {
+    Lanes<N> sums[8] = {}, weights;
     const auto add = [&](index_t j) __attribute__((always_inline)) {
-      Lanes x0, x1, x2, x3;
-      x.load(j, x0, x1, x2, x3);
-      s0 += x0 * weights, s1 += x1 * weights, s2 += x2 * weights, s3 += x3 * weights;
+      eight_times([&](int r) CUTPLANE_INLINED {
+        Lanes<N> there;
+        load<N>(x.row[r] + j, there);
+        sums[r] += there * weights;
+      });
     };
     const index_t size = d;
-    for (index_t j = 0; j + kLanes <= size; j += kLanes) {
+    for (index_t j = 0; j + N <= size; j += N) {
       next.prefetch_lines(j);
-      widen(w + j, weights);
+      load<N>(w + j, weights);
       add(j);
     }
-    if (size % kLanes) {
-      const LastLanes last(size);
-      last.load(w, weights);
-      add(last.start);
+    if (size % N) {
+      weights = last;
+      add(size - N);
     }
-    out[0] = sum_lanes(s0), out[1] = sum_lanes(s1), out[2] = sum_lanes(s2), out[3] = sum_lanes(s3);
+    sum_each(sums, out);
   }
 
-  // Four rows at a time: the sum is read and written once for all of them. What goes to the last
+  // In two sums: one addition has to wait for the one before.
+  template <int N>
+  CUTPLANE_INLINE static void add_eight(const Eight& x, index_t j, const double* coef,
+                                        Lanes<N>& to) {
+    Lanes<N> other{};
+    eight_times([&](int r) CUTPLANE_INLINED {
+      Lanes<N> there;
+      load<N>(x.row[r] + j, there);
+      (r % 2 ? to : other) += coef[r] * there;
+    });
+    to += other;
+  }
+
+  // Eight rows at a time: the sum is read and written once for all of them. What goes to the last
   // numbers of the sum is kept apart, in `end`: vectors that overlap would wait for each other.
-  CUTPLANE_INLINE void axpy_four(const index_t* at_rows, const index_t* later, const double* coef,
-                                 double* sum, Lanes& end) const {
-    const Four x(*this, at_rows), next(*this, later);
-    const double c0 = coef[0], c1 = coef[1], c2 = coef[2], c3 = coef[3];
-    const auto add = [&](index_t j, Lanes& to) __attribute__((always_inline)) {
-      Lanes x0, x1, x2, x3;
-      x.load(j, x0, x1, x2, x3);
-      to += c0 * x0, to += c1 * x1, to += c2 * x2, to += c3 * x3;
-    };
+  template <int N>
+  CUTPLANE_INLINE void axpy_eight(const Eight& x, const Eight& next, const double* coef,
+                                  double* sum, Lanes<N>& end) const {
     const index_t size = d;
-    for (index_t j = 0; j + kLanes <= size; j += kLanes) {
+    for (index_t j = 0; j + N <= size; j += N) {
       next.prefetch_lines(j);
-      Lanes to;
-      widen(sum + j, to);
-      add(j, to);
-      *reinterpret_cast<Lanes*>(sum + j) = to;
+      Lanes<N> to;
+      load<N>(sum + j, to);
+      add_eight<N>(x, j, coef, to);
+      store<N>(to, sum + j);
     }
-    if (size % kLanes) add(size - kLanes, end);
+    if (size % N) add_eight<N>(x, size - N, coef, end);
   }
-  // The same where whole sums stay in registers: a group of eight numbers each, of which the last
-  // one overlaps with the one before.
-  template <index_t kGroups>
-  CUTPLANE_INLINE void axpy_four_short(const index_t* at_rows, const index_t* later,
-                                       const double* coef, Lanes (&sums)[kGroups]) const {
-    const Four x(*this, at_rows), next(*this, later);
-    const double c0 = coef[0], c1 = coef[1], c2 = coef[2], c3 = coef[3];
-    for (index_t g = 0; g < kGroups; ++g) {
-      next.prefetch_lines(g * kLanes);
-      Lanes x0, x1, x2, x3;
-      x.load(g + 1 < kGroups ? g * kLanes : d - kLanes, x0, x1, x2, x3);
-      sums[g] += c0 * x0, sums[g] += c1 * x1, sums[g] += c2 * x2, sums[g] += c3 * x3;
-    }
-  }
-  template <index_t kGroups>
-  CUTPLANE_INLINE void add_groups(const Lanes (&sums)[kGroups], double* sum) const {
-    for (index_t j = 0; j < (kGroups - 1) * kLanes; ++j) sum[j] += sums[j / kLanes][j % kLanes];
-    for (index_t j = (kGroups - 1) * kLanes; j < d; ++j)
-      sum[j] += sums[kGroups - 1][j - (d - kLanes)];
-  }
-  CUTPLANE_INLINE void add_end(const Lanes& end, double* sum) const {
-    for (index_t l = kLanes - d % kLanes; l < kLanes; ++l) sum[d - kLanes + l] += end[l];
+  template <int N>
+  CUTPLANE_INLINE void add_end(const Lanes<N>& end, double* sum) const {
+    for (index_t l = N - d % N; l < N; ++l) sum[d - N + l] += end[l];
   }
 
   // Calls a function with the value and the feature of every entry of a row.

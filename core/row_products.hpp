@@ -1,9 +1,11 @@
 // One score a row and one coefficient a row: the two passes of every iteration, over a block of
 // rows.
+//
+// Dense rows are taken eight at a time, from eight places of the block: the processor foresees
+// where each of them goes on, and reads memory faster at several places than at one.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "core/lanes.hpp"
@@ -12,130 +14,120 @@
 
 namespace cutplane {
 
-// A row is asked for at most so many rows before its turn: a multiple of four.
-inline constexpr index_t kMostAhead = 64;
+inline constexpr index_t kStreams = 8;
 
-// Rows that can be taken four at a time: dense ones.
+// Vectors of weights and sums up to this length are copied to where no group of numbers crosses the
+// lines of the cache.
+inline constexpr index_t kAligned = 1024;
+
+// Rows that can be taken so.
 template <class Rows>
-concept Quartets =
-    requires(const Rows& rows, const index_t* at, const double* in, double* out, Lanes& end) {
-      rows.in_fours();
-      rows.rows_ahead();
-      rows.dot_four(at, at, in, out);
-      rows.axpy_four(at, at, in, out, end);
-      rows.add_end(end, out);
-    };
+concept Octets = requires { typename Rows::Eight; };
 
-template <class Rows>
-CUTPLANE_MULTIVERSION void score_rows(const Rows& rows, index_t begin, index_t end, const double* w,
-                                      double* out) {
-  index_t i = begin;
-  if constexpr (Quartets<Rows>) {
-    if (rows.in_fours()) {
-      const auto four = [&](index_t from) __attribute__((always_inline)) {
-        return std::array{rows.at(from), rows.at(from + 1), rows.at(from + 2), rows.at(from + 3)};
-      };
-      const index_t ahead = rows.rows_ahead();
-      for (; i + 4 <= end; i += 4) {
-        const index_t later = i + ahead + 4 <= end ? i + ahead : i;
-        rows.dot_four(four(i).data(), four(later).data(), w, out + i);
-      }
-    }
-  }
-  for (; i < end; ++i) out[i] = rows.dot(rows.at(i), w);
-}
-
-// The rows of a block that have coefficients, in order, as far as they are known: a ring that is
-// written everywhere and kept where it counts, for whether the next row has one cannot be foreseen.
-class ActiveRows {
- public:
-  ActiveRows(index_t begin, index_t end) : next_(begin), end_(end) {}
-
-  // Knows `count` of them, or all that are left.
-  CUTPLANE_INLINE void know(index_t count, const double* coef) {
-    while (known() < count && next_ < end_) {
-      const index_t stop = std::min(next_ + kLook, end_);
-      index_t last = last_;
-      for (index_t i = next_; i < stop; ++i) {
-        ring_[last % kRing] = i;
-        last += coef[i] != 0.0;
-      }
-      last_ = last;
-      next_ = stop;
-    }
-  }
-  CUTPLANE_INLINE index_t known() const { return last_ - first_; }
-  // The k-th of them and, where the number left behind so far and k are multiples of four, the next
-  // three.
-  CUTPLANE_INLINE const index_t* at(index_t k) const { return ring_.data() + (first_ + k) % kRing; }
-  CUTPLANE_INLINE void leave(index_t count) { first_ += count; }
-
- private:
-  static constexpr index_t kLook = 32;
-  static constexpr std::uint64_t kRing = 128;
-  static_assert(kRing >= kMostAhead + 4 + kLook);
-  index_t next_, end_;
-  std::uint64_t first_ = 0, last_ = 0;
-  std::array<index_t, kRing> ring_;
-};
-
-// Calls `add` with four active rows, four of later ones, and the coefficients of the first, as long
-// as there are four.
-template <class Rows, class Add>
-CUTPLANE_INLINE void by_quartets(const Rows& rows, ActiveRows& active, const double* coef,
-                                 Add add) {
-  const auto four = [&](const index_t* i) __attribute__((always_inline)) {
-    return std::array{rows.at(i[0]), rows.at(i[1]), rows.at(i[2]), rows.at(i[3])};
+// Calls `use` with the beginnings of eight rows, one of each stream, those of the next eight, the
+// place of the first row and the distance between two: for all of `count` rows but the last few,
+// whose place it returns. row_at(k) is the k-th row.
+template <class Rows, class RowAt, class Use>
+CUTPLANE_INLINE index_t by_octets(const Rows& rows, index_t count, RowAt row_at, Use use) {
+  const index_t length = count / kStreams;
+  typename Rows::Eight now, next;
+  const auto find = [&](index_t k) CUTPLANE_INLINED {
+    eight_times([&](int s)
+                    CUTPLANE_INLINED { next.row[s] = rows.begin_of(row_at(s * length + k)); });
   };
-  const index_t ahead = rows.rows_ahead();
-  for (active.know(ahead + 4, coef); active.known() >= 4; active.know(ahead + 4, coef)) {
-    const index_t* now = active.at(0);
-    const index_t* later = active.known() >= ahead + 4 ? active.at(ahead) : now;
-    const double weights[4] = {coef[now[0]], coef[now[1]], coef[now[2]], coef[now[3]]};
-    add(four(now).data(), four(later).data(), weights);
-    active.leave(4);
+  if (length > 0) find(0);
+  for (index_t k = 0; k < length; ++k) {
+    now = next;
+    if (k + 1 < length) find(k + 1);
+    use(now, next, k, length);
   }
-}
-
-// Sums of so many groups of eight numbers stay in registers.
-inline constexpr index_t kRegisterGroups = 8;
-
-template <index_t kGroups, class Rows>
-CUTPLANE_INLINE void add_short_quartets(const Rows& rows, ActiveRows& active, const double* coef,
-                                        double* sum) {
-  if constexpr (kGroups < kRegisterGroups) {
-    if (rows.d > kGroups * kLanes) return add_short_quartets<kGroups + 1>(rows, active, coef, sum);
-  }
-  Lanes sums[kGroups] = {};
-  by_quartets(rows, active, coef,
-              [&](const index_t* now, const index_t* later, const double* weights)
-                  __attribute__((always_inline)) {
-                    rows.template axpy_four_short<kGroups>(now, later, weights, sums);
-                  });
-  rows.template add_groups<kGroups>(sums, sum);
+  return kStreams * length;
 }
 
 template <class Rows>
-CUTPLANE_MULTIVERSION void add_rows(const Rows& rows, index_t begin, index_t end,
-                                    const double* coef, double* sum) {
-  ActiveRows active(begin, end);
-  if constexpr (Quartets<Rows>) {
-    if (rows.in_fours() && rows.d <= kRegisterGroups * kLanes) {
-      add_short_quartets<1>(rows, active, coef, sum);
-    } else if (rows.in_fours()) {
-      Lanes last{};
-      by_quartets(
-          rows, active, coef,
-          [&](const index_t* now, const index_t* later, const double* weights)
-              __attribute__((always_inline)) { rows.axpy_four(now, later, weights, sum, last); });
-      rows.add_end(last, sum);
-    }
+CUTPLANE_MULTIVERSION void score_single_rows(const Rows& rows, index_t begin, index_t end,
+                                             const double* w, double* out) {
+  for (index_t i = begin; i < end; ++i) out[i] = rows.dot(rows.at(i), w);
+}
+
+template <int N, class Rows>
+CUTPLANE_INLINE index_t score_octets(const Rows& rows, index_t begin, index_t end, const double* w,
+                                     double* out) {
+  alignas(64) double aligned[kAligned];
+  if (rows.d <= kAligned) w = std::copy_n(w, rows.d, aligned) - rows.d;
+  Lanes<N> last;
+  load_last<N>(w, rows.d, last);
+  const auto row_at = [&](index_t k) CUTPLANE_INLINED { return begin + k; };
+  const auto score = [&](const auto& now, const auto& next, index_t k, index_t length)
+                         CUTPLANE_INLINED {
+                           double scores[kStreams];
+                           rows.template dot_eight<N>(now, next, w, last, scores);
+                           for (index_t s = 0; s < kStreams; ++s)
+                             out[begin + k + s * length] = scores[s];
+                         };
+  return begin + by_octets(rows, end - begin, row_at, score);
+}
+
+template <class Rows>
+void score_rows(const Rows& rows, index_t begin, index_t end, const double* w, double* out) {
+  index_t rest = begin;
+  if constexpr (Octets<Rows>) {
+    with_lanes([&](auto lanes) CUTPLANE_INLINED {
+      if (rows.d >= lanes()) rest = score_octets<lanes()>(rows, begin, end, w, out);
+    });
   }
-  for (active.know(1, coef); active.known() > 0; active.know(1, coef)) {
-    for (; active.known() > 0; active.leave(1)) {
-      const index_t i = *active.at(0);
-      rows.axpy(rows.at(i), coef[i], sum);
+  score_single_rows(rows, rest, end, w, out);
+}
+
+// So many rows are looked at, and those that have coefficients listed, before they are added.
+inline constexpr index_t kListed = 2048;
+
+// Adds the listed rows but the last few, whose place it returns.
+template <int N, class Rows>
+CUTPLANE_INLINE index_t add_octets(const Rows& rows, const index_t* listed, index_t count,
+                                   const double* coef, double* sum) {
+  Lanes<N> last{};
+  alignas(64) double aligned[kAligned];
+  double* to = rows.d <= kAligned ? aligned : sum;
+  if (to == aligned) std::fill_n(aligned, rows.d, 0.0);
+  const auto row_at = [&](index_t k) CUTPLANE_INLINED { return listed[k]; };
+  const auto add = [&](const auto& now, const auto& next, index_t k,
+                       index_t length) CUTPLANE_INLINED {
+    double weights[kStreams];
+    eight_times([&](int s) CUTPLANE_INLINED { weights[s] = coef[listed[k + s * length]]; });
+    rows.template axpy_eight<N>(now, next, weights, to, last);
+  };
+  const index_t rest = by_octets(rows, count, row_at, add);
+  if (to == aligned) {
+    for (index_t j = 0; j < rows.d; ++j) sum[j] += aligned[j];
+  }
+  rows.template add_end<N>(last, sum);
+  return rest;
+}
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void add_single_rows(const Rows& rows, const index_t* listed, index_t count,
+                                           const double* coef, double* sum) {
+  for (index_t k = 0; k < count; ++k) rows.axpy(rows.at(listed[k]), coef[listed[k]], sum);
+}
+
+template <class Rows>
+void add_rows(const Rows& rows, index_t begin, index_t end, const double* coef, double* sum) {
+  index_t listed[kListed];
+  for (index_t start = begin; start < end; start += kListed) {
+    // Written everywhere and kept where it counts: whether the next row has a coefficient cannot be
+    // foreseen.
+    index_t count = 0, rest = 0;
+    for (index_t i = start; i < std::min(start + kListed, end); ++i) {
+      listed[count] = i;
+      count += coef[i] != 0.0;
     }
+    if constexpr (Octets<Rows>) {
+      with_lanes([&](auto lanes) CUTPLANE_INLINED {
+        if (rows.d >= lanes()) rest = add_octets<lanes()>(rows, listed, count, coef, sum);
+      });
+    }
+    add_single_rows(rows, listed + rest, count - rest, coef, sum);
   }
 }
 

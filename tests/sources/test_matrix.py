@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cutplane import _core
 from cutplane.sources import CsrSource, DenseSource, as_source
 from cutplane.testing import check_source, reference
 
@@ -223,3 +224,22 @@ def test_vectors_of_the_wrong_length_are_refused(make: Callable[[np.ndarray], An
         source.curvature(np.array([0, 10]), np.ones(2), np.ones(3))
     with pytest.raises(ValueError, match="one weight per row"):
         source.gram(np.array([0, 1]), np.ones(3))
+
+
+@dtypes
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("d", [1, 3, 4, 7, 8, 9, 15, 54, 64, 65, 1023, 1030])
+def test_dense_passes_whatever_vectors_the_machine_has(lanes: int, d: int, dtype: type) -> None:
+    rng = np.random.default_rng(d)
+    before = _core.set_most_lanes(lanes)
+    try:
+        for n in (1, 7, 8, 9, 100, 2500):
+            X = data(n, d, dtype, seed=n)
+            w, coef = rng.standard_normal(d), rng.standard_normal(n) * (rng.random(n) < 0.6)
+            chosen = rng.integers(0, n, size=n)
+            for rows, source in ((X, as_source(X)), (X[chosen], as_source(X).take(chosen))):
+                wide = rows.astype(float)
+                np.testing.assert_allclose(source.scores(w), wide @ w, rtol=0, atol=1e-12 * d)
+                np.testing.assert_allclose(source.combine(coef), coef @ wide, rtol=0, atol=1e-12 * n)
+    finally:
+        _core.set_most_lanes(before)
