@@ -36,8 +36,9 @@ PyMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I> in
              index_t n_cols, OptionalRows rows) {
   const auto n = static_cast<index_t>(rows ? rows->shape(0) : indptr.shape(0) - 1);
   PyMatrix result;
-  result.matrix = make_csr<T, I>(values.data(), indices.data(), indptr.data(), n, n_cols,
-                                 rows ? rows->data() : nullptr);
+  result.matrix =
+      make_csr<T, I>(values.data(), indices.data(), indptr.data(), n, n_cols,
+                     rows ? rows->data() : nullptr, static_cast<index_t>(values.shape(0)));
   result.owners = nb::make_tuple(values, indices, indptr, rows);
   return result;
 }

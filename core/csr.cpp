@@ -1,8 +1,14 @@
 #include "core/columns.hpp"
+#include "core/lanes.hpp"
 #include "core/row_passes.hpp"
 
 namespace cutplane {
 namespace {
+
+// From this many entries on, passes find little of them in the nearer caches.
+constexpr index_t kFar = 1 << 20;
+
+constexpr int kGroup = kCommonLanes;
 
 // Bytes of a row's values and of its indices that are fetched early, and where rows have more
 // entries than kLong: the hardware is slow to see where such a row goes on.
@@ -15,6 +21,7 @@ struct CsrRows {
   const I* indptr;
   index_t n, d;
   const std::int64_t* chosen;
+  index_t stored;  // entries of the arrays, of which `chosen` may leave some out
   index_t fetched = kStart;
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
@@ -26,6 +33,12 @@ struct CsrRows {
     return sum;
   }
 
+  // For passes in order.
+  CUTPLANE_INLINE void prefetch_start(index_t i) const {
+    if (stored < kFar) return;
+    __builtin_prefetch(values + indptr[i]);
+    __builtin_prefetch(indices + indptr[i]);
+  }
   CUTPLANE_INLINE void prefetch(index_t i) const {
     const char* value = reinterpret_cast<const char*>(values + indptr[i]);
     const char* index = reinterpret_cast<const char*>(indices + indptr[i]);
@@ -35,25 +48,66 @@ struct CsrRows {
     }
   }
 
-  // Four sums hide the latency of the addition; rows are too short for gathers to pay.
+  // Entries in groups. In passes the last of them is filled up with entries behind the row, weighed
+  // zero: how many entries a row has cannot be foreseen, how many groups mostly can. Rows at the
+  // very end have nothing behind them. Where one row waits for the other, that takes longer.
   CUTPLANE_INLINE double dot(index_t i, const double* w) const {
+    Lanes<kGroup> sum{};
     index_t k = indptr[i];
     const index_t end = indptr[i + 1];
-    double a = 0, b = 0, c = 0, e = 0;
-    for (; k + 4 <= end; k += 4) {
-      a += static_cast<double>(values[k]) * w[indices[k]];
-      b += static_cast<double>(values[k + 1]) * w[indices[k + 1]];
-      c += static_cast<double>(values[k + 2]) * w[indices[k + 2]];
-      e += static_cast<double>(values[k + 3]) * w[indices[k + 3]];
-    }
-    for (; k < end; ++k) a += static_cast<double>(values[k]) * w[indices[k]];
-    return (a + b) + (c + e);
+    for (; k + kGroup <= end; k += kGroup) add_group(k, kGroup, w, sum);
+    double rest = 0;
+    for (; k < end; ++k) rest += static_cast<double>(values[k]) * w[indices[k]];
+    return sum_group(sum) + rest;
+  }
+  CUTPLANE_INLINE double dot_in_order(index_t i, const double* w) const {
+    index_t k = indptr[i];
+    const index_t end = indptr[i + 1];
+    if (!fillable(end)) return dot(i, w);
+    Lanes<kGroup> sum{};
+    for (; k + kGroup < end; k += kGroup) add_group(k, kGroup, w, sum);
+    add_group(k, end - k, w, sum);
+    return sum_group(sum);
   }
 
   template <class S>
   CUTPLANE_INLINE void axpy(index_t i, double coef, S* sum) const {
     for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
       sum[indices[k]] += static_cast<S>(coef * static_cast<double>(values[k]));
+  }
+  CUTPLANE_INLINE void axpy_in_order(index_t i, double coef, double* sum) const {
+    index_t k = indptr[i];
+    const index_t end = indptr[i + 1];
+    if (!fillable(end)) return axpy(i, coef, sum);
+    const auto add = [&](index_t count) CUTPLANE_INLINED {
+      Lanes<kGroup> x;
+      load_some(k, count, x);
+      x *= coef;
+      for (int l = 0; l < kGroup; ++l) sum[indices[k + l]] += x[l];
+    };
+    for (; k + kGroup < end; k += kGroup) add(kGroup);
+    add(end - k);
+  }
+
+  CUTPLANE_INLINE bool fillable(index_t end) const { return end + kGroup <= stored; }
+  // `count` values from the k-th on; the others are zero.
+  CUTPLANE_INLINE void load_some(index_t k, index_t count, Lanes<kGroup>& out) const {
+    load<kGroup>(values + k, out);
+    if (__builtin_constant_p(count == kGroup) && count == kGroup) return;
+    typename LanesOf<kGroup>::mask place;
+    for (int l = 0; l < kGroup; ++l) place[l] = l;
+    out = place < count ? out : Lanes<kGroup>{};
+  }
+  CUTPLANE_INLINE void add_group(index_t k, index_t count, const double* w,
+                                 Lanes<kGroup>& sum) const {
+    Lanes<kGroup> x, weights{};
+    load_some(k, count, x);
+    for (int l = 0; l < kGroup; ++l) weights[l] = w[indices[k + l]];
+    sum += x * weights;
+  }
+  CUTPLANE_INLINE static double sum_group(const Lanes<kGroup>& sum) {
+    if constexpr (kGroup == 4) return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return sum[0] + sum[1];
   }
 
   // Calls a function with the value and the feature of every entry of a row.
@@ -125,20 +179,20 @@ struct CsrRows {
 
 template <class T, class I>
 std::unique_ptr<Matrix> make_csr(const T* values, const I* indices, const I* indptr, index_t n_rows,
-                                 index_t n_cols, const std::int64_t* rows) {
+                                 index_t n_cols, const std::int64_t* rows, index_t stored) {
   using Rows = CsrRows<T, I>;
-  Rows all{values, indices, indptr, n_rows, n_cols, rows};
+  Rows all{values, indices, indptr, n_rows, n_cols, rows, stored};
   if (all.entries() > kLong * n_rows) all.fetched = kMore;
   return std::make_unique<RowMatrix<Rows>>(all);
 }
 
 template std::unique_ptr<Matrix> make_csr(const float*, const std::int32_t*, const std::int32_t*,
-                                          index_t, index_t, const std::int64_t*);
+                                          index_t, index_t, const std::int64_t*, index_t);
 template std::unique_ptr<Matrix> make_csr(const float*, const std::int64_t*, const std::int64_t*,
-                                          index_t, index_t, const std::int64_t*);
+                                          index_t, index_t, const std::int64_t*, index_t);
 template std::unique_ptr<Matrix> make_csr(const double*, const std::int32_t*, const std::int32_t*,
-                                          index_t, index_t, const std::int64_t*);
+                                          index_t, index_t, const std::int64_t*, index_t);
 template std::unique_ptr<Matrix> make_csr(const double*, const std::int64_t*, const std::int64_t*,
-                                          index_t, index_t, const std::int64_t*);
+                                          index_t, index_t, const std::int64_t*, index_t);
 
 }  // namespace cutplane

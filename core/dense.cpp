@@ -17,6 +17,12 @@ struct DenseRows {
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
   index_t entries() const { return n * d; }
 
+  // A row of a pass is one like any other.
+  CUTPLANE_INLINE void prefetch_start(index_t) const {}
+  CUTPLANE_INLINE double dot_in_order(index_t i, const double* w) const { return dot(i, w); }
+  CUTPLANE_INLINE void axpy_in_order(index_t i, double coef, double* sum) const {
+    axpy(i, coef, sum);
+  }
   CUTPLANE_INLINE void prefetch(index_t i) const {
     const char* row = reinterpret_cast<const char*>(values + i * stride);
     __builtin_prefetch(row);

@@ -3,6 +3,8 @@
 // registers would live in memory.
 #pragma once
 
+#include <cstdint>
+
 #include "core/multiversion.hpp"
 #include "core/parallel.hpp"
 
@@ -12,6 +14,7 @@ namespace cutplane {
 template <int N>
 struct LanesOf {
   typedef double type __attribute__((vector_size(N * sizeof(double))));
+  typedef std::int64_t mask __attribute__((vector_size(N * sizeof(double))));
   // In arrays, where they may begin at any number.
   typedef double stored
       __attribute__((vector_size(N * sizeof(double)), aligned(sizeof(double)), may_alias));

@@ -44,10 +44,16 @@ CUTPLANE_INLINE index_t by_octets(const Rows& rows, index_t count, RowAt row_at,
   return kStreams * length;
 }
 
+// A sparse row is asked for so many rows before its turn.
+inline constexpr index_t kRowsAhead = 16;
+
 template <class Rows>
 CUTPLANE_MULTIVERSION void score_single_rows(const Rows& rows, index_t begin, index_t end,
                                              const double* w, double* out) {
-  for (index_t i = begin; i < end; ++i) out[i] = rows.dot(rows.at(i), w);
+  for (index_t i = begin; i < end; ++i) {
+    if (i + kRowsAhead < end) rows.prefetch_start(rows.at(i + kRowsAhead));
+    out[i] = rows.dot_in_order(rows.at(i), w);
+  }
 }
 
 template <int N, class Rows>
@@ -108,7 +114,10 @@ CUTPLANE_INLINE index_t add_octets(const Rows& rows, const index_t* listed, inde
 template <class Rows>
 CUTPLANE_MULTIVERSION void add_single_rows(const Rows& rows, const index_t* listed, index_t count,
                                            const double* coef, double* sum) {
-  for (index_t k = 0; k < count; ++k) rows.axpy(rows.at(listed[k]), coef[listed[k]], sum);
+  for (index_t k = 0; k < count; ++k) {
+    if (k + kRowsAhead < count) rows.prefetch_start(rows.at(listed[k + kRowsAhead]));
+    rows.axpy_in_order(rows.at(listed[k]), coef[listed[k]], sum);
+  }
 }
 
 template <class Rows>
