@@ -129,7 +129,7 @@ class Hinge {
 
   std::tuple<Array1<double>, double, double> cut_plane(const PyMatrix& X, Singles s, Singles end,
                                                        double mu, int n_threads) const {
-    check(X, s, end);
+    check<float>(X, s, end);
     std::vector<double> slope(X.matrix->cols());
     HingeCut result;
     {
@@ -140,8 +140,9 @@ class Hinge {
     return {to_numpy(std::move(slope)), result.offset, result.value};
   }
 
-  std::tuple<Array1<double>, SmoothedHinge> smoothed_plane(const PyMatrix& X, Singles s, double h,
-                                                           int n_threads) const {
+  template <class S>
+  std::tuple<Array1<double>, SmoothedHinge> smoothed_plane(const PyMatrix& X, ScoresOf<S> s,
+                                                           double h, int n_threads) const {
     check(X, s);
     std::vector<double> slope(X.matrix->cols());
     SmoothedHinge result;
@@ -163,7 +164,8 @@ class Hinge {
     return to_numpy(std::move(slope));
   }
 
-  double rounding_error(Singles s, double h, int n_threads) const {
+  template <class S>
+  double rounding_error(ScoresOf<S> s, double h, int n_threads) const {
     check(s);
     nb::gil_scoped_release release;
     return hinge_rounding_error(sample(), s.data(), h, n_threads);
@@ -191,7 +193,9 @@ class Hinge {
     if (s.shape(0) != y_.shape(0) || (direction && direction->shape(0) != y_.shape(0)))
       throw std::invalid_argument("one score per label is needed");
   }
-  void check(const PyMatrix& X, const Singles& s, const std::optional<Singles>& end = {}) const {
+  template <class S>
+  void check(const PyMatrix& X, const ScoresOf<S>& s,
+             const std::optional<ScoresOf<S>>& end = {}) const {
     check(s, end);
     check(X, static_cast<std::size_t>(X.matrix->cols()));
   }
@@ -243,12 +247,15 @@ void bind_hinge(nb::module_& m) {
            "The risk at the weights, from scores in double precision that are nowhere kept.")
       .def("cut_plane", &Hinge::cut_plane, "matrix"_a, "scores"_a.noconvert(), "end"_a.noconvert(),
            "mu"_a, "n_threads"_a = 0, "(slope, offset, value) at scores + mu * (end - scores)")
-      .def("smoothed_plane", &Hinge::smoothed_plane, "matrix"_a, "scores"_a.noconvert(), "h"_a,
+      .def("smoothed_plane", &Hinge::smoothed_plane<float>, "matrix"_a, "scores"_a.noconvert(),
+           "h"_a, "n_threads"_a = 0)
+      .def("smoothed_plane", &Hinge::smoothed_plane<double>, "matrix"_a, "scores"_a, "h"_a,
            "n_threads"_a = 0)
       .def("extrapolated_slope", &Hinge::extrapolated_slope, "matrix"_a, "scores"_a.noconvert(),
            "h"_a, "reach"_a, "n_threads"_a = 0)
-      .def("rounding_error", &Hinge::rounding_error, "scores"_a.noconvert(), "h"_a,
+      .def("rounding_error", &Hinge::rounding_error<float>, "scores"_a.noconvert(), "h"_a,
            "n_threads"_a = 0)
+      .def("rounding_error", &Hinge::rounding_error<double>, "scores"_a, "h"_a, "n_threads"_a = 0)
       .def("move", &Hinge::move, "scores"_a.noconvert(), "end"_a.noconvert(), "step"_a,
            "n_threads"_a = 0, "The scores are moved towards end; the risk there.")
       .def(

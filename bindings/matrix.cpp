@@ -3,6 +3,7 @@
 
 #include "bindings/bind.hpp"
 #include "bindings/matrix.hpp"
+#include "core/copied_rows.hpp"
 #include "core/hinge_planes.hpp"
 #include "core/large_memory.hpp"
 
@@ -137,6 +138,64 @@ Array2<float> gather(const PyMatrix& self, Vector<const std::int64_t> subset,
   return Array2<float>(out, {subset.shape(0), d}, owner);
 }
 
+template <class T>
+std::pair<T*, nb::capsule> uninitialised(std::size_t size) {
+  T* data = new T[size];
+  prefer_large_pages(data, size);
+  return {data, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); })};
+}
+
+template <class T, class I>
+nb::typed<nb::tuple, nb::object, nb::object, nb::object> copied_csr_rows(
+    Vector<const T> values, Vector<const I> indices, Vector<const I> indptr,
+    Vector<const std::int64_t> rows, int n_threads) {
+  check_rows(rows, static_cast<index_t>(indptr.shape(0)) - 1);
+  const std::size_t n = rows.shape(0);
+  const std::span chosen(rows.data(), n);
+  auto [begins, begins_owner] = uninitialised<I>(n + 1);
+  copied_indptr(indptr.data(), chosen, begins);
+  const auto stored = static_cast<std::size_t>(begins[n]);
+  auto [values_out, values_owner] = uninitialised<T>(stored);
+  auto [indices_out, indices_owner] = uninitialised<I>(stored);
+  {
+    nb::gil_scoped_release release;
+    copy_csr_rows(values.data(), indices.data(), indptr.data(), chosen, begins, values_out,
+                  indices_out, n_threads);
+  }
+  return nb::make_tuple(Array1<T>(values_out, {stored}, values_owner),
+                        Array1<I>(indices_out, {stored}, indices_owner),
+                        Array1<I>(begins, {n + 1}, begins_owner));
+}
+
+template <class T>
+nb::object copied_dense_rows(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X,
+                             Vector<const std::int64_t> rows, int n_threads) {
+  check_rows(rows, static_cast<index_t>(X.shape(0)));
+  require(X.stride(1) == 1, "rows must be contiguous");
+  const std::size_t n = rows.shape(0), d = X.shape(1);
+  auto [out, owner] = uninitialised<T>(n * d);
+  {
+    nb::gil_scoped_release release;
+    copy_dense_rows(X.data(), X.stride(0), static_cast<index_t>(d), {rows.data(), n}, out,
+                    n_threads);
+  }
+  return nb::cast(Array2<T>(out, {n, d}, owner));
+}
+
+// Of what type the copies are, the stubs do not say: overloads that differ in that alone confuse
+// type checkers.
+template <class T>
+void bind_copied_rows(nb::module_& m) {
+  m.def("copied_rows", &copied_dense_rows<T>, "X"_a.noconvert(), "rows"_a, "n_threads"_a = 0,
+        "Some rows of a dense matrix whose rows are contiguous.");
+  const auto csr_rows = [&]<class I>(I) {
+    m.def("copied_csr_rows", &copied_csr_rows<T, I>, "values"_a.noconvert(),
+          "indices"_a.noconvert(), "indptr"_a.noconvert(), "rows"_a, "n_threads"_a = 0,
+          "(values, indices, indptr) of some rows.");
+  };
+  csr_rows(std::int32_t{}), csr_rows(std::int64_t{});
+}
+
 }  // namespace
 
 void bind_matrix(nb::module_& m) {
@@ -183,6 +242,8 @@ void bind_matrix(nb::module_& m) {
         return self.matrix->first_nonfinite_row(n_threads);
       },
       "n_threads"_a = 0, "The first row with a value that is not finite, or -1.");
+  bind_copied_rows<float>(m);
+  bind_copied_rows<double>(m);
 }
 
 }  // namespace cutplane::bind

@@ -26,6 +26,19 @@ void mix_into(Weights a, Weights b, double t, Vector<double> out, int n_threads)
   mix(a.data(), b.data(), t, out.data(), static_cast<index_t>(a.size()), n_threads);
 }
 
+template <class S>
+void moved_along(Vector<const S> a, Vector<S> direction, double t, int n_threads) {
+  if (a.size() != direction.size()) throw std::invalid_argument("vectors of one length are needed");
+  nb::gil_scoped_release release;
+  move_along(a.data(), direction.data(), t, static_cast<index_t>(a.size()), n_threads);
+}
+
+template <class S>
+void bind_move_along(nb::module_& m) {
+  m.def("move_along", &moved_along<S>, "a"_a.noconvert(), "direction"_a.noconvert(), "t"_a,
+        "n_threads"_a = 0, "a + t direction, written where the direction was.");
+}
+
 Array1<double> mixed(Weights a, Weights b, double t, int n_threads) {
   require_alike(a, b);
   auto* data = new double[a.size()];
@@ -60,6 +73,8 @@ void bind_vectors(nb::module_& m) {
   m.def("mix", &mixed, "a"_a, "b"_a, "t"_a, "n_threads"_a = 0, "a + t (b - a).");
   m.def("mix_into", &mix_into, "a"_a, "b"_a, "t"_a, "out"_a, "n_threads"_a = 0,
         "a + t (b - a), written to out: a or b themselves, if these are done with.");
+  bind_move_along<float>(m);
+  bind_move_along<double>(m);
   m.def("combine", &combined, "vectors"_a, "weights"_a, "size"_a, "n_threads"_a = 0,
         "The weighted sum of vectors of single precision, in double precision.");
   m.def(

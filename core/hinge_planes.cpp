@@ -89,7 +89,8 @@ HingeCut hinge_cut_plane(const Matrix& matrix, const HingeSample& sample, const 
       });
 }
 
-SmoothedHinge hinge_smoothed_plane(const Matrix& matrix, const HingeSample& sample, const float* s,
+template <class S>
+SmoothedHinge hinge_smoothed_plane(const Matrix& matrix, const HingeSample& sample, const S* s,
                                    double h, double* slope, int n_threads) {
   return with_examples(sample, s, [&](auto e) -> SmoothedHinge {
     const PassSums sums = matrix.combine_made(
@@ -113,7 +114,8 @@ void hinge_extrapolated_slope(const Matrix& matrix, const HingeSample& sample, c
   });
 }
 
-double hinge_rounding_error(const HingeSample& sample, const float* s, double h, int n_threads) {
+template <class S>
+double hinge_rounding_error(const HingeSample& sample, const S* s, double h, int n_threads) {
   return with_examples(sample, s, [&](auto e) {
     return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
       double coef[kChunk];  // not wanted
@@ -133,5 +135,12 @@ double hinge_move(const HingeSample& sample, float* s, const float* end, double 
     })[0];
   });
 }
+
+template SmoothedHinge hinge_smoothed_plane(const Matrix&, const HingeSample&, const float*, double,
+                                            double*, int);
+template SmoothedHinge hinge_smoothed_plane(const Matrix&, const HingeSample&, const double*,
+                                            double, double*, int);
+template double hinge_rounding_error(const HingeSample&, const float*, double, int);
+template double hinge_rounding_error(const HingeSample&, const double*, double, int);
 
 }  // namespace cutplane

@@ -22,8 +22,9 @@ bool single_scores(const Matrix& matrix, const double* w, float* out, int n_thre
 HingeCut hinge_cut_plane(const Matrix& matrix, const HingeSample& sample, const float* s,
                          const float* end, double mu, double* slope, int n_threads);
 
-// The same of the rounded hinge.
-SmoothedHinge hinge_smoothed_plane(const Matrix& matrix, const HingeSample& sample, const float* s,
+// The same of the rounded hinge; S: float or double, here and below.
+template <class S>
+SmoothedHinge hinge_smoothed_plane(const Matrix& matrix, const HingeSample& sample, const S* s,
                                    double h, double* slope, int n_threads);
 
 // X' times what hinge_extrapolated gives.
@@ -31,7 +32,8 @@ void hinge_extrapolated_slope(const Matrix& matrix, const HingeSample& sample, c
                               double h, double reach, double* slope, int n_threads);
 
 // What rounding over h costs.
-double hinge_rounding_error(const HingeSample& sample, const float* s, double h, int n_threads);
+template <class S>
+double hinge_rounding_error(const HingeSample& sample, const S* s, double h, int n_threads);
 
 // s becomes s + step (end - s); returns the risk there.
 double hinge_move(const HingeSample& sample, float* s, const float* end, double step,

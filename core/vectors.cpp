@@ -17,6 +17,13 @@ CUTPLANE_MULTIVERSION void mix_block(const double* a, const double* b, double t,
   for (index_t i = 0; i < n; ++i) out[i] = a[i] + t * (b[i] - a[i]);
 }
 
+template <class S>
+CUTPLANE_MULTIVERSION void move_block(const S* a, S* direction, double t, index_t n) {
+  const S length = static_cast<S>(t);
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) direction[i] = a[i] + length * direction[i];
+}
+
 CUTPLANE_MULTIVERSION void add_scaled(const float* a, double weight, double* out, index_t n) {
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) out[i] += weight * static_cast<double>(a[i]);
@@ -64,6 +71,15 @@ void mix(const double* a, const double* b, double t, double* out, index_t n, int
     mix_block(a + begin, b + begin, t, out + begin, end - begin);
   });
 }
+
+template <class S>
+void move_along(const S* a, S* direction, double t, index_t n, int n_threads) {
+  for_blocks(blocks_of(n), useful_threads(n_threads, n), [&](index_t, index_t begin, index_t end) {
+    move_block(a + begin, direction + begin, t, end - begin);
+  });
+}
+template void move_along(const float*, float*, double, index_t, int);
+template void move_along(const double*, double*, double, index_t, int);
 
 void combine(const float* const* vectors, const double* weights, index_t count, double* out,
              index_t n, int n_threads) {

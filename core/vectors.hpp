@@ -8,6 +8,10 @@ namespace cutplane {
 // out = a + t (b - a); out may be a or b.
 void mix(const double* a, const double* b, double t, double* out, index_t n, int n_threads);
 
+// direction becomes a + t direction; S: float or double.
+template <class S>
+void move_along(const S* a, S* direction, double t, index_t n, int n_threads);
+
 // All entries added up.
 double sum(const double* a, index_t n, int n_threads);
 

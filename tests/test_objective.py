@@ -199,6 +199,49 @@ def test_a_sample_estimates_the_whole(intercept: bool, weighted: bool) -> None:
     assert everything.value(everything.at(w)) == pytest.approx(objective.value(objective.at(w)), rel=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_planes_of_near_examples_are_below_the_whole_risk(weighted: bool) -> None:
+    """Wherever their own problem goes: they prove bounds of the whole."""
+    objective = make(0, 300, intercept=False, weighted=weighted)
+    assert objective.proves_by_parts
+    rng = np.random.default_rng(5)
+    h = 0.3
+    point = objective.score(rng.normal(size=4), 0.0)
+    near = objective.near(point, objective.smoothed(point, h), h, objective.near_rows(point, 0.4))
+    nearer_still = near.near(near.score(point.w, 0.0), near.smoothed(near.score(point.w, 0.0), h), h, np.arange(20))
+    for part in (near, nearer_still):
+        for there in 3.0 * rng.normal(size=(5, 4)):
+            plane = part.smoothed(part.score(there, 0.0), 0.5 * h)
+            for w in 10.0 * rng.normal(size=(20, 4)):
+                assert plane.slope @ w + plane.offset <= best_value(objective, w) + 1e-10
+
+
+@intercepts
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_anchored_sample_has_the_slope_of_the_whole(intercept: bool, weighted: bool) -> None:
+    objective = make(0, 400, intercept=intercept, weighted=weighted)
+    h, rows = 0.5, np.arange(0, 400, 4)
+    point = objective.balance(objective.score(np.array([1.0, -0.2, 0.3, 0.0]), 0.0), h)
+    whole = objective.smoothed(point, h)
+    for _ in range(2):  # the second time the examples are there already
+        part = objective.sample(rows, (point, whole, h))
+        assert part.examples == len(rows)
+        there = part.score(point.w, point.intercept)
+        assert part.balance(there, h).intercept == pytest.approx(point.intercept, abs=1e-9)
+        assert_allclose(part.smoothed(there, h).slope, whole.slope, atol=1e-12)
+        plain = objective.sample(rows)
+        assert_allclose(
+            part.smoothed(part.score(np.ones(4), 0.0), h).slope - part.smoothed(there, h).slope,
+            _slope(plain, np.ones(4), 0.0, h) - _slope(plain, point.w, point.intercept, h),
+            atol=1e-12,
+        )
+
+
+def _slope(objective: SmoothObjective, w: np.ndarray, intercept: float, h: float) -> np.ndarray:
+    """Of the rounded risk, at an intercept that need not be the best."""
+    return objective.source.combine(objective.risk.smoothed(objective.score(w, intercept).scores, h).coef)
+
+
 @intercepts
 def test_dual_variables_are_a_plane(intercept: bool) -> None:
     objective = make(0, 100, intercept=intercept, weighted=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from cutplane.risks.root import rising_root
 from cutplane.solvers.base import Curvature, Cut, Point, SmoothedCut
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
+
+# Examples looked at in one go by NumPy.
+_PART = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,7 @@ class SmoothObjective(Objective):
     """
 
     risk: RoundedRisk
+    anchors_samples: ClassVar[bool] = True  # whether `sample` takes an anchor
 
     def __init__(
         self,
@@ -162,12 +167,22 @@ class SmoothObjective(Objective):
         super().__init__(source, risk, intercept=intercept)
         self._rest = rest
         self._rest_balance = rest_balance
+        # Sums of the hinge go along with passes, so that coefficients are nowhere in memory.
+        self._sums: Any = None
+        if isinstance(source, MatrixSource) and isinstance(risk, Hinge) and not intercept:
+            self._sums, self._matrix, self._n_threads = risk.core, source.core, source.n_threads
+        self._sampled: tuple[Rows, Source, RoundedRisk] | None = None
         self._ascent_scale: _core.AscentScale | None = None  # the same for every C
 
     @property
     def first_width(self) -> float:
         """The width that has most examples on a kink at w = 0."""
         return self.risk.first_width
+
+    @property
+    def proves_by_parts(self) -> bool:
+        """Whether planes of `near` are below the whole risk to the last digit: those with an intercept are not."""
+        return not self.intercept
 
     @property
     def newton_pays(self) -> bool:
@@ -184,10 +199,14 @@ class SmoothObjective(Objective):
 
     def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
         """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
-        s = self.risk.smoothed(point.scores, h)
-        if self.intercept and self._rest is None:
-            s = _balanced(s, point.scores, self.risk)
-        slope, offset, value = self.source.combine(s.coef), s.offset, s.value
+        if self._sums is not None:
+            slope, s = self._sums.smoothed_plane(self._matrix, point.scores, h, self._n_threads)
+        else:
+            s = self.risk.smoothed(point.scores, h)
+            if self.intercept and self._rest is None:
+                s = _balanced(s, point.scores, self.risk)
+            slope = self.source.combine(s.coef)
+        offset, value = s.offset, s.value
         if self._rest is not None:
             slope = slope + self._rest.slope
             offset += self._rest.offset
@@ -196,7 +215,7 @@ class SmoothObjective(Objective):
 
     def rounding_error(self, point: ScoredPoint, h: float) -> float:
         """What rounding over h costs at a point: no pass over the data."""
-        return self.risk.smoothed(point.scores, h).error
+        return self.risk.rounding_error(point.scores, h)
 
     def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
         """The slope for width h if the examples within `reach` stayed on their kinks."""
@@ -215,8 +234,11 @@ class SmoothObjective(Objective):
     def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint:
         """The point + t·direction, which is used up: the new scores are written where its own were."""
         scores = direction.scores
-        scores *= t
-        scores += point.scores
+        if scores.ndim == 1:
+            _core.move_along(point.scores, scores, t)
+        else:
+            scores *= t
+            scores += point.scores
         return ScoredPoint(point.w + t * direction.w, point.intercept + t * direction.intercept, scores)
 
     def smoothed_ray(
@@ -251,11 +273,29 @@ class SmoothObjective(Objective):
             self._ascent_scale = _core.AscentScale(self.source.core, self.intercept, self.source.n_threads)
         return HingeAscent(self.source, self._ascent_scale, self.risk, C, intercept=self.intercept, seed=seed)
 
-    def sample(self, rows: Rows) -> SmoothObjective:
-        """An estimate of the objective from some of its examples."""
+    def sample(self, rows: Rows, anchor: tuple[ScoredPoint, SmoothedCut, float] | None = None) -> SmoothObjective:
+        """An estimate of the objective from some of its examples.
+
+        The anchor is a point, the plane of the objective there and its width of rounding: there the estimate has the
+        same slope as the whole.
+        """
         scale = self.examples / len(rows)
-        part = self.source.gathered(rows)
-        return SmoothObjective(part, self.risk.take(rows, scale=scale), intercept=self.intercept)
+        if anchor is None:
+            part = self.source.gathered(rows)
+            return SmoothObjective(part, self.risk.take(rows, scale=scale), intercept=self.intercept)
+        # Along a path of C the same examples are asked for again and again.
+        if self._sampled is None or not np.array_equal(self._sampled[0], rows):
+            self._sampled = rows, self.source.gathered(rows), self.risk.take(rows, scale=scale)
+        return self._completed(*self._sampled, *anchor)
+
+    def _completed(
+        self, rows: Rows, source: Source, risk: RoundedRisk, point: ScoredPoint, whole: SmoothedCut, h: float
+    ) -> SmoothObjective:
+        """Some examples, and a plane that makes up for what the whole has at a point and these have not."""
+        part = risk.smoothed(point.scores[rows], h)
+        rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
+        # The whole is balanced: what some examples lack, the others have.
+        return SmoothObjective(source, risk, intercept=self.intercept, rest=rest, rest_balance=-float(part.coef.sum()))
 
     def near_rows(self, point: ScoredPoint, radius: float) -> Rows:
         """The examples within `radius` of their kinks."""
@@ -267,17 +307,23 @@ class SmoothObjective(Objective):
         `whole` is the plane of the objective rounded over h at the point; all within h / 2 of their kinks are among
         the rows.
         """
-        source, risk = self.source.take(rows), self.risk.take(rows)
-        part = risk.smoothed(point.scores[rows], h)
-        rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
-        # The whole is balanced: what the near examples lack, the far ones have.
-        return SmoothObjective(source, risk, intercept=self.intercept, rest=rest, rest_balance=-float(part.coef.sum()))
+        return self._completed(rows, self.source.take(rows), self.risk.take(rows), point, whole, h)
 
     def crossed(self, point: ScoredPoint, direction: ScoredPoint) -> Rows:
         """The examples whose tangents at the point do not hold at point + direction."""
+        if isinstance(self.risk, Hinge):
+            starts = range(0, self.examples, _PART)
+            return np.concatenate([self._crossed_in(slice(k, k + _PART), point, direction) for k in starts])
         before, after = self.risk.cut(point.scores)[0], self.risk.cut(point.scores + direction.scores)[0]
         differ = before != after
         return np.flatnonzero(differ if differ.ndim == 1 else differ.any(axis=1))
+
+    def _crossed_in(self, part: slice, point: ScoredPoint, direction: ScoredPoint) -> Rows:
+        """Of the hinge, among some examples."""
+        assert isinstance(self.risk, Hinge)
+        labels, before = self.risk.y[part], point.scores[part]
+        differ = (labels * before <= 1.0) != (labels * (before + direction.scores[part]) <= 1.0)
+        return np.asarray(np.flatnonzero(differ) + part.start, np.int64)
 
     def most_near_hinges(self, work: float) -> int:
         """How many examples `near_hinges` may take if each of its systems is to cost `work`; 0 where it cannot be."""

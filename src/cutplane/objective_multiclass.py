@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class MulticlassObjective(SmoothObjective):
 
     risk: Multiclass
     source: ClassScores  # type: ignore[assignment]
+    anchors_samples: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -210,7 +211,12 @@ class MulticlassObjective(SmoothObjective):
         """H times the second derivative of the rounded risk, over the examples on their kinks."""
         return MulticlassCurvature(self.source, self.risk, self.risk.meetings(point.scores, h), self.intercept)
 
-    def sample(self, rows: Rows) -> MulticlassObjective:
+    @property
+    def proves_by_parts(self) -> bool:
+        """Not looked into."""
+        return False
+
+    def sample(self, rows: Rows) -> MulticlassObjective:  # type: ignore[override]
         """An estimate of the objective from some of its examples."""
         part = self.risk.take(rows, scale=self.examples / len(rows))
         return MulticlassObjective(

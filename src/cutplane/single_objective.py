@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane.objective import Objective, ScoredPoint, SmoothObjective
-from cutplane.risks.base import Array, Rows
+from cutplane.risks.base import Array
 from cutplane.risks.hinge import Hinge
-from cutplane.solvers.base import Cut, Point, SmoothedCut
+from cutplane.solvers.base import Cut, Point
 from cutplane.sources.matrix import MatrixSource
 
 # Scores are worth it where examples are many and have few entries each; to tell bounds apart that are closer than this,
@@ -24,8 +23,6 @@ from cutplane.sources.matrix import MatrixSource
 _MANY_EXAMPLES = 1 << 16
 _FEW_ENTRIES = 128
 _COARSE = 1e-5
-# Examples looked at in one go.
-_PART = 1 << 16
 
 
 class ScoresTooLargeError(OverflowError):
@@ -50,8 +47,6 @@ class SingleObjective(SmoothObjective):
 
     def __init__(self, source: MatrixSource, risk: Hinge) -> None:
         super().__init__(source, risk)
-        self._sums: Any = risk.core  # `Array` does not say that scores are in single precision here
-        self._matrix, self._n_threads = source.core, source.n_threads
 
     def in_double(self) -> SmoothObjective:
         """The same with scores in double precision."""
@@ -97,34 +92,10 @@ class SingleObjective(SmoothObjective):
         moved = ScoredPoint(_core.mix(a.w, b.w, step), 0.0, a.scores)
         return moved, value, lambda: self._cut_towards(moved.scores, b.scores, mu)
 
-    def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
-        """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
-        slope, s = self._sums.smoothed_plane(self._matrix, point.scores, h, self._n_threads)
-        return SmoothedCut(slope, s.offset, s.value, s.error, s.kinks)
-
-    def rounding_error(self, point: ScoredPoint, h: float) -> float:
-        """What rounding over h costs at a point: no pass over the data."""
-        return float(self._sums.rounding_error(point.scores, h, self._n_threads))
-
     def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
         """The slope for width h if the examples within `reach` stayed on their kinks."""
         slope: Array = self._sums.extrapolated_slope(self._matrix, point.scores, h, reach, self._n_threads)
         return slope
-
-    def crossed(self, point: ScoredPoint, direction: ScoredPoint) -> Rows:
-        """The examples whose tangents at the point do not hold at point + direction."""
-        found = [self._crossed_in(slice(start, start + _PART), point, direction) for start in self._starts]
-        return np.concatenate(found)
-
-    @property
-    def _starts(self) -> range:
-        return range(0, self.examples, _PART)
-
-    def _crossed_in(self, part: slice, point: ScoredPoint, direction: ScoredPoint) -> NDArray[np.int64]:
-        labels, before = self.risk.y[part], point.scores[part]
-        differ = (labels * before <= 1.0) != (labels * (before + direction.scores[part]) <= 1.0)
-        found: NDArray[np.int64] = np.flatnonzero(differ) + part.start
-        return found
 
 
 def in_single(objective: Objective, relative_gap: float) -> Objective:

@@ -39,6 +39,24 @@ def test_each_model_of_a_path_is_certified_and_as_good_as_alone(method, loss):
         assert model.objective_ == pytest.approx(0.5 * np.sum(model.coef_**2) + C * each.sum())
 
 
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_path_with_examples_in_plenty(fit_intercept, loss, sparse):
+    """Where samples tell nearly all, and have the slope of the whole."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 4)) * (rng.random((30_000, 4)) < 0.7)
+    y = np.where(X @ [1.0, -0.5, 0.3, 0.0] + rng.normal(size=30_000) > 0.2, 1, -1)
+    X = sp.csr_array(X) if sparse else X
+    Cs = np.logspace(-5, 1, 7)
+    model = LinearSVC(loss=loss, fit_intercept=fit_intercept)
+    for C, found in zip(Cs, model.path(X, y, Cs), strict=True):
+        close = LinearSVC(C, loss=loss, fit_intercept=fit_intercept, tol=1e-8).fit(X, y)
+        assert found.gap_ <= 1e-3
+        assert found.lower_bound_ <= close.objective_ * (1.0 + 1e-12)
+        assert found.objective_ >= close.lower_bound_ * (1.0 - 1e-12)
+
+
 def test_a_path_of_several_classes_and_of_a_regression():
     for model, y in ((LinearSVC(intercept_scaling=2.0), THREE), (LinearSVR(epsilon=0.1), SCORES)):
         path = model.path(sp.csr_matrix(X), y, [0.01, 1.0], np.linspace(0.5, 1.5, 240))

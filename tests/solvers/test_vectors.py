@@ -29,3 +29,16 @@ def test_vectors_and_weights_that_do_not_fit_are_refused():
         _core.combine([vector], np.zeros(2), 3, 1)
     with pytest.raises(ValueError, match="of one length"):
         _core.combine([vector, np.zeros(4, np.float32)], np.zeros(2), 3, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_direction_becomes_the_point_it_leads_to(dtype):
+    rng = np.random.default_rng(0)
+    a, direction = rng.normal(size=(2, 100_003)).astype(dtype)
+    there = a + dtype(0.3) * direction
+    _core.move_along(a, direction, 0.3)
+    np.testing.assert_allclose(
+        direction, there, rtol=1e-6 if dtype is np.float32 else 1e-15, atol=1e-6 if dtype is np.float32 else 1e-15
+    )
+    with pytest.raises(ValueError, match="one length"):
+        _core.move_along(a, direction[1:], 0.3)

@@ -243,3 +243,16 @@ def test_dense_passes_whatever_vectors_the_machine_has(lanes: int, d: int, dtype
                 np.testing.assert_allclose(source.combine(coef), coef @ wide, rtol=0, atol=1e-12 * n)
     finally:
         _core.set_most_lanes(before)
+
+
+@layouts
+@dtypes
+def test_copied_rows_are_the_rows(layout: Layout, dtype: type) -> None:
+    X = data(300, 7, dtype)
+    rows = np.random.default_rng(0).integers(0, 300, size=5000)
+    source = as_source(layout(X))
+    copied = source.gathered(rows)
+    assert copied.shape == (5000, 7)
+    np.testing.assert_array_equal(copied.scores(np.eye(7)), X[rows])
+    again = source.take(rows).gathered(np.arange(40, 50))
+    np.testing.assert_array_equal(again.scores(np.eye(7)), X[rows[40:50]])

@@ -126,6 +126,10 @@ class RoundedRisk(Risk):
     def smoothed(self, scores: Array, h: float) -> Smoothed:
         """The risk rounded over a width h."""
 
+    def rounding_error(self, scores: Array, h: float) -> float:
+        """What rounding over a width h costs: the error of `smoothed`."""
+        return self.smoothed(scores, h).error
+
     @abstractmethod
     def extrapolated(self, scores: Array, h: float, reach: float) -> Array:
         """Coefficients of the risk rounded over h as if examples on the kink of width `reach` stayed on it."""

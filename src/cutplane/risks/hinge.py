@@ -107,6 +107,10 @@ class Hinge(RoundedRisk):
         coef, sums = self._core.smoothed(scores, h, self._n_threads)
         return Smoothed(coef, sums.offset, sums.value, sums.error, sums.kinks)
 
+    def rounding_error(self, scores: Array, h: float) -> float:
+        """What rounding over a width h costs."""
+        return self._core.rounding_error(scores, h, self._n_threads)
+
     def extrapolated(self, scores: Array, h: float, reach: float) -> Array:
         """Coefficients of the risk rounded over h as if examples on the kink of width `reach` stayed on it."""
         return self._core.extrapolated(scores, h, reach, self._n_threads)

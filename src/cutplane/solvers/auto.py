@@ -19,7 +19,7 @@ _FEW_FEATURES = 2500
 # An objective may know better.
 _EPOCHS, _EPOCHS_IF_WIDE = (27.0, 150.0), (float("inf"), 20_000.0)
 # From an incumbent further off than this, Newton's method takes longer than the usual way from nothing.
-_NEAR = 0.1
+_NEAR, _NEAR_WITH_SAMPLES = 0.1, 0.3
 # Where coordinate ascent came this close and examples are cheap, an interior point goes on with those within some
 # widths of their kinks.
 _CLOSE, _CHEAP, _MANY, _WIDTHS = 5e-3, 4e7, 0.05, 5.0
@@ -40,10 +40,14 @@ class Auto:
     def run(self, objective: Any, ledger: Ledger, *, resumed: bool = False) -> StopReason:
         """Go on until the ledger says why to stop; `resumed` if it holds an incumbent to start from."""
         n, d = objective.examples, objective.dimension
-        near = resumed and d <= _FEW_FEATURES and relative_gap(ledger.upper, ledger.lower) <= _NEAR
-        start = narrowed_start(objective, ledger) if near else None
+        ample = n >= AMPLE * d  # samples tell nearly all
+        near = _NEAR_WITH_SAMPLES if ample else _NEAR
+        if resumed and d <= _FEW_FEATURES and relative_gap(ledger.upper, ledger.lower) <= near:
+            start = narrowed_start(objective, ledger)
+        else:
+            start = None
         # Where samples tell nearly all, Newton's method starts from them and needs no help.
-        if start is None and n < AMPLE * d:
+        if start is None and not ample:
             usual = _EPOCHS if d <= _FEW_FEATURES else _EPOCHS_IF_WIDE
             ascent = DualAscent(self.seed, *(objective.ascent_epochs or usual))
             reason = ascent.run(objective, ledger)

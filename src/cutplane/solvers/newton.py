@@ -39,6 +39,8 @@ _START_ERROR, _START_ERROR_IF_FAR, _FAR = 0.15, 0.07, 0.5
 _LEAST_ERROR = 0.3
 # A start from elsewhere goes by a sample where these tell nearly all and the gap is above this.
 _WORTH_A_SAMPLE = 0.03
+# What the gap of a sample may be, of the one aimed at, where it has the slope of the whole at the start.
+_ANCHORED = 0.5
 # How close a sample comes to the whole, relative to its features over its examples.
 _SAMPLE_TELLS = 1.0
 # Where the examples near their kinks are fewer than this fraction, steps are made on these alone.
@@ -85,7 +87,13 @@ class SmoothObjectiveLike(Protocol):
 
     def smoothed_ray(self, point: Any, direction: Any, t: float, h: float) -> tuple[float, float, float]: ...  # noqa: D102
 
-    def sample(self, rows: Any) -> SmoothObjectiveLike: ...  # noqa: D102
+    @property
+    def anchors_samples(self) -> bool: ...  # noqa: D102
+
+    @property
+    def proves_by_parts(self) -> bool: ...  # noqa: D102
+
+    def sample(self, rows: Any, anchor: Any = None) -> SmoothObjectiveLike: ...  # noqa: D102
 
     def near_rows(self, point: Any, radius: float) -> Any: ...  # noqa: D102
 
@@ -118,8 +126,9 @@ def narrowed_start(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | No
     allowed = gap * (_START_ERROR_IF_FAR if gap > _FAR * ledger.upper else _START_ERROR)
     allowed = min(allowed, max(ledger.foreseen_error, _LEAST_ERROR * ledger.allowed_fraction * abs(ledger.upper)))
     least = 2.5e-7 * h
-    while h > least and ledger.C * objective.rounding_error(point, h) > allowed:
-        h *= 0.5
+    while h > least and (error := ledger.C * objective.rounding_error(point, h)) > allowed:
+        # It falls no faster than h², mostly.
+        h *= 0.5 ** max(1, int(0.5 * np.log2(error / allowed)))
     return Start(point.w, point.intercept, h, scored=point)
 
 
@@ -146,11 +155,20 @@ class SmoothedNewton:
             # A sample tells nothing of what is nearer than this.
             tells = bool(sizes) and ledger.upper - ledger.lower > _WORTH_A_SAMPLE * ledger.upper
             sizes = sizes[-1:] if tells and objective.examples >= AMPLE * objective.dimension else []
-        if sizes:
-            with ledger.phase("sample"):
-                start = self._from_samples(objective, ledger, start, system, sizes)
         # About twice as many are within a width of their kinks, which is as far as they move.
         progress = _Progress(objective, ledger, most_examples(objective) // 2)
+        if sizes and start.scored is not None and objective.anchors_samples:
+            anchor = objective.balance(start.scored, start.h)
+            with ledger.phase("cut"):
+                now = evaluate(objective.smoothed(anchor, start.h), anchor.w, ledger.C)
+            if progress.done(anchor, now, 0.0, start.h, 1):
+                return progress.reason or "stalled"
+            with ledger.phase("sample"):
+                start = self._from_anchored_sample(objective, ledger, anchor, start.h, now.cut, system, sizes[-1])
+            del anchor
+        elif sizes:
+            with ledger.phase("sample"):
+                start = self._from_samples(objective, ledger, start, system, sizes)
         begin = partial(_check, objective, ledger.C, start)
         _minimise(objective, ledger, begin, system, progress, few=_FEW, narrowing=narrowing)
         return progress.reason or ("time_limit" if ledger.overdue else "stalled")
@@ -168,6 +186,24 @@ class SmoothedNewton:
             start = self._from_sample(part, ledger, start, system, tolerance)
             del part  # makes room for the next copy
         return start
+
+    def _from_anchored_sample(
+        self,
+        objective: SmoothObjectiveLike,
+        ledger: Ledger,
+        anchor: Any,
+        h: float,
+        whole: SmoothedCut,
+        system: NewtonSystem,
+        size: int,
+    ) -> Start:
+        """A start from a sample that has the slope of the whole at some point, and tells more for it."""
+        rows = spread(objective.examples, size, np.random.default_rng(self.seed))
+        part = objective.sample(rows, (anchor, whole, h))
+        within = _Within(_ANCHORED * ledger.allowed_fraction, 30)
+        begin = partial(_check, part, ledger.C, Start(anchor.w, anchor.intercept, h))
+        point, h = _minimise(part, ledger, begin, system, within, few=_FEW_OF_SAMPLE, narrowing=_NARROWING_ON_SAMPLES)
+        return Start(point.w, point.intercept, h)
 
     @staticmethod
     def _from_sample(
@@ -188,6 +224,7 @@ class _Within:
     steps: int
     few_kinks: int = 0
     bold: bool = False  # as a part of the whole; an attempt that fails costs a sample more than it may save
+    proves: Ledger | None = None  # where planes of the auxiliary problem are planes of the whole
     tries: int = 0
 
     @property
@@ -199,10 +236,16 @@ class _Within:
         """Not timed: its caller is."""
         return nullcontext()
 
+    def proven(self, step: float) -> bool:
+        """Whether planes found since the last evaluation have proven the gap of the best point of all."""
+        return self.proves is not None and self.proves.proven
+
     def done(self, point: Any, now: Evaluation, step: float, h: float, tries: int) -> bool:
         """Whether to end here."""
         self.steps -= 1
         self.tries = tries
+        if self.proves is not None and _prove(self.proves, now):
+            return True
         if self.steps < 0 or now.upper - now.lower <= self.tolerance * abs(now.upper):
             return True
         return _hard_to_narrow(now, tries, self.tolerance, self.few_kinks)
@@ -222,6 +265,18 @@ class _Progress:
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Time for the books."""
         return self.ledger.phase(name)
+
+    @property
+    def proves(self) -> Ledger | None:
+        """The books that planes of a part of the examples go to, with tangents for the others."""
+        return self.ledger if self.objective.proves_by_parts else None
+
+    def proven(self, step: float) -> bool:
+        """Whether planes found since the last evaluation have proven the gap of the best point."""
+        if not self.ledger.proven:
+            return False
+        self.reason = self.ledger.close_iteration(step)
+        return True
 
     @property
     def tolerance(self) -> float:
@@ -260,6 +315,16 @@ class _Progress:
         best = self.ledger.incumbent
         assert best is not None
         return self.objective.settle(self.objective.score(best.w, best.intercept))
+
+
+def _prove(ledger: Ledger, now: Evaluation) -> bool:
+    """Enter a plane that may raise the lower bound; whether that is enough."""
+    if now.lower > ledger.lower:
+        ledger.bundle.add(now.cut.slope, now.cut.offset)
+        ledger.prove(now.lower)
+        if not ledger.proven:
+            ledger.prove(ledger.bundle.solve(ledger.C).lower)
+    return ledger.proven
 
 
 def _hard_to_narrow(now: Evaluation, tries: int, tolerance: float, few_kinks: int) -> bool:
@@ -321,6 +386,8 @@ def _minimise(
             else:
                 h_next = max(_LEAST_WIDTH * objective.first_width, next_width(now, h, narrowing, until.tolerance))
                 p, shift = newton_direction(objective, C, point, now, h, h_next, system, bold=until.bold)
+        if inner is not None and until.proven(0.0):
+            return point, h
         with until.phase("scores"):
             direction = objective.score(p, shift)
         with until.phase("line_search"):
@@ -355,7 +422,7 @@ def _near_step(
     near = neighbourhood.restrict(objective, point, now, h, shrinking(now, narrowing, until.tolerance))
     if near is None:
         return None
-    within = _Within(until.tolerance_near, 30, until.few_kinks, bold=True)
+    within = _Within(until.tolerance_near, 30, until.few_kinks, bold=True, proves=until.proves)
 
     def begin() -> tuple[Any, float]:
         return neighbourhood.start(near, point, h)

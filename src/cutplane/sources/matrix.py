@@ -160,7 +160,10 @@ class DenseSource(MatrixSource):
 
     def gathered(self, rows: Rows) -> DenseSource:
         """A copy of some rows: scattered, they are read at a fraction of the speed."""
-        return DenseSource(self._X[self._positions(rows)], n_threads=self._n_threads)
+        positions = self._positions(rows)
+        by_rows = self._X.strides[1] == self._X.dtype.itemsize
+        copied: Any = _core.copied_rows(self._X, positions, self._n_threads) if by_rows else self._X[positions]
+        return DenseSource(copied, n_threads=self._n_threads)
 
 
 class CsrSource(MatrixSource):
@@ -179,7 +182,8 @@ class CsrSource(MatrixSource):
             raise TypeError(f"A CSR source holds float32 or float64, not {X.dtype}.")
         self._X = X
         indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
-        super().__init__(_core.Matrix.csr(X.data, X.indices, indptr, X.shape[1], rows), rows, n_threads)
+        self._arrays = (X.data, X.indices, indptr)
+        super().__init__(_core.Matrix.csr(*self._arrays, X.shape[1], rows), rows, n_threads)
 
     def take(self, rows: Rows) -> CsrSource:
         """The source over some rows, without copying them."""
@@ -187,7 +191,9 @@ class CsrSource(MatrixSource):
 
     def gathered(self, rows: Rows) -> CsrSource:
         """A copy of some rows: scattered, they are read at a fraction of the speed."""
-        return CsrSource(self._X[self._positions(rows)], n_threads=self._n_threads)
+        copied: Any = _core.copied_csr_rows(*self._arrays, self._positions(rows), self._n_threads)
+        shape = (len(rows), self._X.shape[1])
+        return CsrSource(sp.csr_array(copied, shape=shape, copy=False), n_threads=self._n_threads)
 
 
 def as_source(X: Any, *, n_threads: int = 0) -> Source:
