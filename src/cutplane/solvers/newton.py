@@ -268,8 +268,12 @@ class _Progress:
 
     @property
     def proves(self) -> Ledger | None:
-        """The books that planes of a part of the examples go to, with tangents for the others."""
-        return self.ledger if self.objective.proves_by_parts else None
+        """The books that planes of a part of the examples go to, with tangents for the others.
+
+        Where another C comes next, good weights to start from are worth more than a proof of those there are.
+        """
+        proves = self.objective.proves_by_parts and not self.ledger.keeps_scores
+        return self.ledger if proves else None
 
     def proven(self, step: float) -> bool:
         """Whether planes found since the last evaluation have proven the gap of the best point."""
