@@ -6,12 +6,13 @@ import json
 import math
 import subprocess
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import harness, readme_table, structured
+from benchmarks import harness, measure, readme_table, structured
 from benchmarks.catalogue import discover
 from benchmarks.figures import Panel, draw
 from benchmarks.tables import ofs
@@ -217,3 +218,16 @@ def test_sequences_measured_apart_are_put_together(tmp_path: Path) -> None:
     assert [row["fold"] for row in found["folds"]["rows"]["ocr-letters"]] == [0, 1, 2, 3]
     assert found["halves"] == {"rows": [1]}
     assert list(found["sets"].items()) == [("conll2000", {}), ("ocr-letters", {"new": True})]
+
+
+def test_contestants_take_turns_and_short_ones_more_of_them() -> None:
+    called: list[str] = []
+
+    def contestant(name: str) -> float:
+        called.append(name)
+        return 0.0
+
+    seconds = measure.alternate({name: partial(contestant, name) for name in "ab"}, repeats=2)
+    assert 2 <= len(seconds["a"]) == len(seconds["b"]) <= 10
+    assert "".join(called) == "ab" * len(seconds["a"])
+    assert [len(each) for each in measure.alternate({"a": partial(contestant, "a")}, 2, budget=0.0).values()] == [1]
