@@ -91,6 +91,7 @@ CUTPLANE_MULTIVERSION void add_curvature(const Rows& rows, std::span<const std::
                                          index_t begin, index_t end, const double* weights,
                                          const double* v, double* sum) {
   for (index_t s = begin; s < end; ++s) {
+    if (s + kAhead < end) rows.prefetch(rows.at(subset[s + kAhead]));
     const index_t i = rows.at(subset[s]);
     rows.axpy(i, weights[s] * rows.dot(i, v), sum);
   }
@@ -101,8 +102,10 @@ CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
                                               std::span<const std::int64_t> subset, index_t begin,
                                               index_t end, const double* weights, index_t first,
                                               index_t last, double* sum) {
-  for (index_t s = begin; s < end; ++s)
+  for (index_t s = begin; s < end; ++s) {
+    if (s + kAhead < end) rows.prefetch(rows.at(subset[s + kAhead]));
     rows.outer(rows.at(subset[s]), weights[s], first, last, sum);
+  }
 }
 
 template <class Rows>

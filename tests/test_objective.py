@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from cutplane.objective import Objective, ScoredPoint, SmoothObjective
 from cutplane.risks.hinge import Hinge
+from cutplane.solvers.base import Evaluated
 from cutplane.sources import as_source
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.testing.reference import HingeSample
@@ -223,16 +224,23 @@ def test_an_anchored_sample_has_the_slope_of_the_whole(intercept: bool, weighted
     h, rows = 0.5, np.arange(0, 400, 4)
     point = objective.balance(objective.score(np.array([1.0, -0.2, 0.3, 0.0]), 0.0), h)
     whole = objective.smoothed(point, h)
-    for _ in range(2):  # the second time the examples are there already
-        part = objective.sample(rows, (point, whole, h))
+    assert not objective.keeps_sample
+    plain = objective.sample(rows, keep=True)
+    assert objective.keeps_sample
+    assert plain.correction == 0.0
+    narrow = objective.balance(point, 0.2)
+    for last in (Evaluated(point, whole, h), Evaluated(narrow, objective.smoothed(narrow, 0.2), 0.2)):
+        part, there = objective.anchored_sample(last)
         assert part.examples == len(rows)
-        there = part.score(point.w, point.intercept)
-        assert part.balance(there, h).intercept == pytest.approx(point.intercept, abs=1e-9)
-        assert_allclose(part.smoothed(there, h).slope, whole.slope, atol=1e-12)
-        plain = objective.sample(rows)
+        assert_allclose(there.scores, part.score(point.w, there.intercept).scores, atol=1e-12)
+        assert part.balance(there, last.h).intercept == pytest.approx(last.point.intercept, abs=1e-9)
+        assert_allclose(part.smoothed(there, last.h).slope, last.cut.slope, atol=1e-12)
+        of_sample = _slope(plain, point.w, last.point.intercept, last.h)
+        assert part.correction == pytest.approx(np.linalg.norm(last.cut.slope - of_sample), abs=1e-12)
+        assert part.correction > 0.0
         assert_allclose(
             part.smoothed(part.score(np.ones(4), 0.0), h).slope - part.smoothed(there, h).slope,
-            _slope(plain, np.ones(4), 0.0, h) - _slope(plain, point.w, point.intercept, h),
+            _slope(plain, np.ones(4), 0.0, h) - _slope(plain, point.w, last.point.intercept, h),
             atol=1e-12,
         )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from cutplane.risks.base import Array, Ray, Risk, RoundedRisk, Rows, Smoothed
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
-from cutplane.solvers.base import Curvature, Cut, Point, SmoothedCut
+from cutplane.solvers.base import Curvature, Cut, Evaluated, Point, SmoothedCut
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
 
@@ -153,7 +153,6 @@ class SmoothObjective(Objective):
     """
 
     risk: RoundedRisk
-    anchors_samples: ClassVar[bool] = True  # whether `sample` takes an anchor
 
     def __init__(
         self,
@@ -171,7 +170,8 @@ class SmoothObjective(Objective):
         self._sums: Any = None
         if isinstance(source, MatrixSource) and isinstance(risk, Hinge) and not intercept:
             self._sums, self._matrix, self._n_threads = risk.core, source.core, source.n_threads
-        self._sampled: tuple[Rows, Source, RoundedRisk] | None = None
+        self._kept: tuple[Rows, Any, Any] | None = None  # a sample: its examples, their source and risk
+        self._anchored: tuple[Evaluated, SmoothObjective, ScoredPoint] | None = None  # the last of it
         self._ascent_scale: _core.AscentScale | None = None  # the same for every C
 
     @property
@@ -273,29 +273,43 @@ class SmoothObjective(Objective):
             self._ascent_scale = _core.AscentScale(self.source.core, self.intercept, self.source.n_threads)
         return HingeAscent(self.source, self._ascent_scale, self.risk, C, intercept=self.intercept, seed=seed)
 
-    def sample(self, rows: Rows, anchor: tuple[ScoredPoint, SmoothedCut, float] | None = None) -> SmoothObjective:
-        """An estimate of the objective from some of its examples.
+    def sample(self, rows: Rows, *, keep: bool = False) -> SmoothObjective:
+        """An estimate of the objective from some of its examples, kept for `anchored_sample` if wanted."""
+        source, risk = self.source.gathered(rows), self.risk.take(rows, scale=self.examples / len(rows))
+        if keep:
+            self._kept, self._anchored = (rows, source, risk), None
+        return self._part(source, risk)
 
-        The anchor is a point, the plane of the objective there and its width of rounding: there the estimate has the
-        same slope as the whole.
-        """
-        scale = self.examples / len(rows)
-        if anchor is None:
-            part = self.source.gathered(rows)
-            return SmoothObjective(part, self.risk.take(rows, scale=scale), intercept=self.intercept)
-        # Along a path of C the same examples are asked for again and again.
-        if self._sampled is None or not np.array_equal(self._sampled[0], rows):
-            self._sampled = rows, self.source.gathered(rows), self.risk.take(rows, scale=scale)
-        return self._completed(*self._sampled, *anchor)
+    @property
+    def keeps_sample(self) -> bool:
+        """Whether there is one for `anchored_sample`."""
+        return self._kept is not None
 
-    def _completed(
-        self, rows: Rows, source: Source, risk: RoundedRisk, point: ScoredPoint, whole: SmoothedCut, h: float
-    ) -> SmoothObjective:
+    def anchored_sample(self, last: Evaluated) -> tuple[SmoothObjective, ScoredPoint]:
+        """The kept sample with a plane that gives it the slope of the whole at some point, and that point of it."""
+        assert self._kept is not None
+        if self._anchored is None or self._anchored[0] is not last:
+            rows, source, risk = self._kept
+            scores = last.point.scores[rows].astype(np.float64, copy=False)
+            part = self._completed(source, risk, scores, last.cut, last.h)
+            self._anchored = last, part, replace(last.point, scores=scores)
+        return self._anchored[1:]
+
+    @property
+    def correction(self) -> float:
+        """The length of the slope of the plane for the examples left out: of a sample, how far it was off."""
+        return 0.0 if self._rest is None else float(np.linalg.norm(self._rest.slope))
+
+    def _completed(self, source: Any, risk: Any, scores: Array, whole: SmoothedCut, h: float) -> SmoothObjective:
         """Some examples, and a plane that makes up for what the whole has at a point and these have not."""
-        part = risk.smoothed(point.scores[rows], h)
+        part = risk.smoothed(scores, h)
         rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
         # The whole is balanced: what some examples lack, the others have.
-        return SmoothObjective(source, risk, intercept=self.intercept, rest=rest, rest_balance=-float(part.coef.sum()))
+        return self._part(source, risk, rest, -part.coef.sum(axis=0))
+
+    def _part(self, source: Any, risk: Any, rest: Cut | None = None, rest_balance: Any = 0.0) -> SmoothObjective:
+        """The same kind of objective of other examples."""
+        return SmoothObjective(source, risk, intercept=self.intercept, rest=rest, rest_balance=rest_balance)
 
     def near_rows(self, point: ScoredPoint, radius: float) -> Rows:
         """The examples within `radius` of their kinks."""
@@ -307,7 +321,7 @@ class SmoothObjective(Objective):
         `whole` is the plane of the objective rounded over h at the point; all within h / 2 of their kinks are among
         the rows.
         """
-        return self._completed(rows, self.source.take(rows), self.risk.take(rows), point, whole, h)
+        return self._completed(self.source.take(rows), self.risk.take(rows), point.scores[rows], whole, h)
 
     def crossed(self, point: ScoredPoint, direction: ScoredPoint) -> Rows:
         """The examples whose tangents at the point do not hold at point + direction."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from cutplane import _core
 from cutplane.multiclass_ascent import MulticlassAscent, gram_pays
 from cutplane.multiclass_curvature import MulticlassCurvature
 from cutplane.objective import ScoredPoint, SmoothObjective
-from cutplane.risks.base import Array, Rows
+from cutplane.risks.base import Array
 from cutplane.risks.multiclass import Multiclass
 from cutplane.risks.multiclass_choices import ChoiceSlopes
 from cutplane.solvers.base import Cut, SmoothedCut
@@ -44,7 +44,6 @@ class MulticlassObjective(SmoothObjective):
 
     risk: Multiclass
     source: ClassScores  # type: ignore[assignment]
-    anchors_samples: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -216,27 +215,14 @@ class MulticlassObjective(SmoothObjective):
         """Not looked into."""
         return False
 
-    def sample(self, rows: Rows) -> MulticlassObjective:  # type: ignore[override]
-        """An estimate of the objective from some of its examples."""
-        part = self.risk.take(rows, scale=self.examples / len(rows))
-        return MulticlassObjective(
-            self.source.take(rows), part, intercept=self.intercept, relative_gap=self._relative_gap
-        )
-
-    def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, rows: Rows) -> MulticlassObjective:
-        """The objective with every example but `rows` replaced by its tangent."""
-        source, risk = self.source.take(rows), self.risk.take(rows)
-        part = risk.smoothed(point.scores[rows], h)
-        rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
-        # The whole is balanced: what the near examples lack, the far ones have.
-        leaning = -part.coef.sum(axis=0)
+    def _part(self, source: Any, risk: Any, rest: Cut | None = None, rest_balance: Any = None) -> MulticlassObjective:
         return MulticlassObjective(
             source,
             risk,
             intercept=self.intercept,
             relative_gap=self._relative_gap,
             rest=rest,
-            rest_balance=leaning,
+            rest_balance=rest_balance,
         )
 
     def dual_ascent(self, C: float, seed: int) -> Any:

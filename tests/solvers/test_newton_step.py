@@ -46,3 +46,14 @@ def test_a_step_to_a_narrower_width_leaves_little_of_its_slope(examples: int) ->
     after = evaluate(objective.smoothed(end, 0.25), end.w, C)
     assert after.residual < 0.2 * before.residual
     assert_allclose(after.upper - after.lower, after.residual + after.error, rtol=1e-9)
+
+
+def test_a_search_that_is_told_the_first_slope_takes_the_same_step() -> None:
+    objective, C, h = objective_of(300, 1.0), 5.0, 0.5
+    point = objective.at(np.array([0.3, 0.1, 0.0]))
+    now = evaluate(objective.smoothed(point, h), point.w, C)
+    for p in (-now.gradient, -0.01 * now.gradient, now.gradient):
+        direction, first = objective.score(p, 0.0), float(now.gradient @ p)
+        told = search(objective, point, direction, h, C, first)
+        assert told == pytest.approx(search(objective, point, direction, h, C), rel=1e-12)
+        assert (told > 0.0) == (first < 0.0)

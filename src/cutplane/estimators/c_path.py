@@ -18,6 +18,7 @@ from cutplane.estimators.side_by_side import side_by_side
 from cutplane.estimators.training import Training, warn_unless_proven
 from cutplane.objective import ScoredPoint
 from cutplane.risks.base import Rows
+from cutplane.solvers.base import Evaluated
 from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.path import chains, follow
@@ -121,22 +122,24 @@ class _Watch:
 
 
 class _Chain:
-    """Runs one after another, each of which knows where the last two ended."""
+    """Runs one after another, each of which knows where the last two ended and what the last one evaluated."""
 
     def __init__(self, objective: Any, settings: Training, scale: float) -> None:
         self._objective, self._settings, self._scale = objective, settings, scale
         self._reached: list[ScoredPoint] = []
+        self._evaluated: Evaluated | None = None
 
     def train(self, C: float, warm: Result | None) -> Result:
         books: list[Ledger] = []
 
         def watch(ledger: Ledger) -> None:
-            ledger.keeps_scores = True
+            ledger.another_next = True
+            ledger.evaluated = self._evaluated
             books.append(ledger)
 
         settings = self._settings.with_C(C * self._scale)
         result = settings.run(self._objective, warm, watch, self._reached)
-        end = books[0].incumbent
+        end, self._evaluated = books[0].incumbent, books[0].evaluated
         # Cutting planes keep no scores.
         self._reached = [*self._reached[-1:], end] if isinstance(end, ScoredPoint) else []
         return result

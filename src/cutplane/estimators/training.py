@@ -22,7 +22,8 @@ from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.dual_ascent import is_wide
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
-from cutplane.solvers.newton import SmoothedNewton, narrowed_start
+from cutplane.solvers.newton import SmoothedNewton
+from cutplane.solvers.newton_start import from_last, resumed_start
 from cutplane.solvers.result import Result, Step, StopReason
 from cutplane.solvers.sampled_newton import SampledNewton
 from cutplane.solvers.stopping import Stopping
@@ -149,9 +150,10 @@ class Training:
     def _resume(self, objective: Any, ledger: Ledger, warm: Result, reached: Sequence[Any]) -> StopReason | None:
         """Planes and incumbent of an earlier run may prove the gap at once: planes do not depend on C."""
         point = reached[-1] if reached else objective.at(warm.w)
-        ledger.offer(point, objective.value(point))
+        last = ledger.evaluated
+        ledger.offer(point, last.cut.value if last is not None and last.point is point else objective.value(point))
         ledger.prove(ledger.bundle.solve(self.C).lower)
-        if self.bounds is None and not ledger.proven:
+        if self.bounds is None and not ledger.proven and from_last(objective, ledger) is None:
             if len(reached) > 1:
                 before = ledger.upper
                 self._look_along(objective, ledger, reached[-2], point)
@@ -180,7 +182,7 @@ class Training:
         if not isinstance(objective, SmoothObjective):
             return CuttingPlane().run(objective, ledger, start)
         if self.method == "newton":
-            begin = narrowed_start(objective, ledger) if resumed else None
+            begin = resumed_start(objective, ledger) if resumed else None
             return SmoothedNewton(self.seed).run(objective, ledger, begin)
         return Auto(self.seed).run(objective, ledger, resumed=resumed)
 

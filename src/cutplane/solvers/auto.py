@@ -9,7 +9,8 @@ from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.dual_ascent import DualAscent
 from cutplane.solvers.interior_point import finish, most_examples
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.newton import SmoothedNewton, narrowed_start
+from cutplane.solvers.newton import SmoothedNewton
+from cutplane.solvers.newton_start import resumed_start
 from cutplane.solvers.result import StopReason, relative_gap
 from cutplane.solvers.samples import AMPLE
 
@@ -43,7 +44,7 @@ class Auto:
         ample = n >= AMPLE * d  # samples tell nearly all
         near = _NEAR_WITH_SAMPLES if ample else _NEAR
         if resumed and d <= _FEW_FEATURES and relative_gap(ledger.upper, ledger.lower) <= near:
-            start = narrowed_start(objective, ledger)
+            start = resumed_start(objective, ledger)
         else:
             start = None
         # Where samples tell nearly all, Newton's method starts from them and needs no help.
@@ -56,13 +57,13 @@ class Auto:
             if not ledger.history and d >= _VERY_WIDE:
                 incumbent = ledger.incumbent
                 return CuttingPlane().run(objective, ledger, None if incumbent is None else incumbent.w)
-            start = narrowed_start(objective, ledger)
+            start = resumed_start(objective, ledger)
             if start is not None and self._close(objective, ledger):
                 radius, most = _WIDTHS * start.h, most_examples(objective, _CHEAP)
                 reason = finish(objective, ledger, ledger.incumbent, ledger.incumbent, radius, most)
                 if reason != "stalled":
                     return reason
-                start = narrowed_start(objective, ledger)
+                start = resumed_start(objective, ledger)
         if objective.newton_pays:
             reason = SmoothedNewton(self.seed).run(objective, ledger, start)
             if reason != "stalled":

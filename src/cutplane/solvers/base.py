@@ -48,6 +48,14 @@ class SmoothedCut(NamedTuple):
     kinks: int
 
 
+class Evaluated(NamedTuple):
+    """A point, the plane of the risk rounded over h there: what another C can go on from."""
+
+    point: Any
+    cut: SmoothedCut
+    h: float
+
+
 class Curvature(NamedTuple):
     """Sum over the examples on a kink of weights[i] x_i x_i', less mean mean' where an intercept is free."""
 

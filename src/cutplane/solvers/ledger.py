@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from cutplane import _core
-from cutplane.solvers.base import Point
+from cutplane.solvers.base import Evaluated, Point
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.result import Duals, Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
@@ -41,7 +41,8 @@ class Ledger:
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
         self.incumbent: Point | None = None
-        self.keeps_scores = False  # whether the incumbent's are wanted afterwards, though they take room
+        self.another_next = False  # whether a run for another C follows: scores are kept for it, though they take room
+        self.evaluated: Evaluated | None = None  # the last one of Newton's method, in this run or the one before
         self.foreseen_error = float("inf")  # what the incumbent is thought to be above the optimum at most
         self.duals: Duals | None = None  # of the last dual ascent, in this run or the one it goes on from
         self.history: list[Step] = []

@@ -36,8 +36,11 @@ def newton_direction(
     return p, curvature.shift(p)
 
 
-def search(objective: Any, point: Any, direction: Any, h: float, C: float) -> float:
-    """A step along `direction` that leaves a fraction of the slope: Newton's method in a bracket."""
+def search(objective: Any, point: Any, direction: Any, h: float, C: float, first: float | None = None) -> float:
+    """A step along `direction` that leaves a fraction of the slope: Newton's method in a bracket.
+
+    `first` is the slope at the point, where it is known.
+    """
     quadratic = float(direction.w @ direction.w)
     linear = float(point.w @ direction.w)
 
@@ -46,7 +49,8 @@ def search(objective: Any, point: Any, direction: Any, h: float, C: float) -> fl
         return quadratic * t + linear + C * risk_slope, quadratic + C * risk_curvature
 
     low, high, t = 0.0, np.inf, 1.0
-    first, _ = slope(0.0)
+    if first is None:
+        first, _ = slope(0.0)
     if first >= 0.0:
         return 0.0
     for _ in range(40):
