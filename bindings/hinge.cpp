@@ -153,6 +153,24 @@ class Hinge {
     return {to_numpy(std::move(slope)), result};
   }
 
+  template <class S>
+  std::tuple<Array1<S>, Array1<double>, SmoothedHinge> scored_plane(const PyMatrix& X,
+                                                                    Vector<const double> w,
+                                                                    std::optional<ScoresOf<S>> base,
+                                                                    double h, int n_threads) const {
+    check(X, w.shape(0));
+    if (base) check(*base);
+    Array1<S> scores = X.template take<S>();
+    std::vector<double> slope(X.matrix->cols());
+    SmoothedHinge result;
+    {
+      nb::gil_scoped_release release;
+      result = hinge_scored_plane(*X.matrix, sample(), w.data(), base ? base->data() : nullptr, h,
+                                  scores.data(), slope.data(), n_threads);
+    }
+    return {std::move(scores), to_numpy(std::move(slope)), result};
+  }
+
   Array1<double> extrapolated_slope(const PyMatrix& X, Singles s, double h, double reach,
                                     int n_threads) const {
     check(X, s);
@@ -251,6 +269,11 @@ void bind_hinge(nb::module_& m) {
            "h"_a, "n_threads"_a = 0)
       .def("smoothed_plane", &Hinge::smoothed_plane<double>, "matrix"_a, "scores"_a, "h"_a,
            "n_threads"_a = 0)
+      .def("scored_plane", &Hinge::scored_plane<double>, "matrix"_a, "w"_a, "base"_a.none(), "h"_a,
+           "n_threads"_a = 0, "(base + X @ w, slope, sums of the rounded hinge there) in one pass")
+      .def("single_scored_plane", &Hinge::scored_plane<float>, "matrix"_a, "w"_a,
+           "base"_a.noconvert().none(), "h"_a, "n_threads"_a = 0,
+           "The same in single precision; the value is infinite where that is too small.")
       .def("extrapolated_slope", &Hinge::extrapolated_slope, "matrix"_a, "scores"_a.noconvert(),
            "h"_a, "reach"_a, "n_threads"_a = 0)
       .def("rounding_error", &Hinge::rounding_error<float>, "scores"_a.noconvert(), "h"_a,

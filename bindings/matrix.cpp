@@ -70,7 +70,7 @@ std::pair<Array1<float>, bool> single_scores_of(const PyMatrix& self, Vector<con
                                                 int n_threads) {
   const Matrix& X = *self.matrix;
   require(static_cast<index_t>(w.shape(0)) == X.cols(), "weights must have one row per feature");
-  Array1<float> out = self.singles->take_singles(static_cast<std::size_t>(X.rows()));
+  Array1<float> out = self.take<float>();
   nb::gil_scoped_release release;
   const bool fits = single_scores(X, w.data(), out.data(), n_threads);
   return {std::move(out), fits};

@@ -19,6 +19,16 @@ struct PyMatrix {
   nb::object owners;  // keeps the arrays alive
   std::shared_ptr<Buffers> scores = std::make_shared<Buffers>();
   std::shared_ptr<Buffers> singles = std::make_shared<Buffers>();  // two scores for a double
+
+  // Room for a score of each row.
+  template <class S>
+  Array1<S> take() const {
+    const auto n = static_cast<std::size_t>(matrix->rows());
+    if constexpr (sizeof(S) == sizeof(double))
+      return scores->take(n);
+    else
+      return singles->take_singles(n);
+  }
 };
 
 }  // namespace cutplane::bind

@@ -1,6 +1,7 @@
 #include "core/hinge_planes.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "core/hinge_blocks.hpp"
 
@@ -14,13 +15,22 @@ using hinge::with_examples;
 // Beyond, differences and products of scores would soon be no numbers.
 constexpr double kLargestSingle = 1e30;
 
-// Rounds; returns how many are too large.
-CUTPLANE_MULTIVERSION double to_singles(const double* from, index_t count, float* out) {
+// Rounds base + from, or from without a base; returns how many are too large.
+template <class S>
+CUTPLANE_MULTIVERSION double place_scores(const double* from, const S* base, index_t count,
+                                          S* __restrict out) {
   double large = 0;
+  if (base) {
+#pragma omp simd
+    for (index_t k = 0; k < count; ++k)
+      out[k] = static_cast<S>(static_cast<double>(base[k]) + from[k]);
+  } else {
+#pragma omp simd
+    for (index_t k = 0; k < count; ++k) out[k] = static_cast<S>(from[k]);
+  }
+  if constexpr (sizeof(S) < sizeof(double)) {
 #pragma omp simd reduction(+ : large)
-  for (index_t k = 0; k < count; ++k) {
-    out[k] = static_cast<float>(from[k]);
-    large += std::abs(from[k]) <= kLargestSingle ? 0.0 : 1.0;
+    for (index_t k = 0; k < count; ++k) large += std::abs(out[k]) <= kLargestSingle ? 0.0 : 1.0;
   }
   return large;
 }
@@ -70,7 +80,7 @@ bool single_scores(const Matrix& matrix, const double* w, float* out, int n_thre
   return matrix.read_scores(
              w,
              [&](index_t begin, index_t end, const double* scores) {
-               return PassSums{to_singles(scores, end - begin, out + begin)};
+               return PassSums{place_scores<float>(scores, nullptr, end - begin, out + begin)};
              },
              n_threads)[0] == 0.0;
 }
@@ -100,6 +110,24 @@ SmoothedHinge hinge_smoothed_plane(const Matrix& matrix, const HingeSample& samp
         slope, n_threads);
     return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
   });
+}
+
+template <class S>
+SmoothedHinge hinge_scored_plane(const Matrix& matrix, const HingeSample& sample, const double* w,
+                                 const S* base, double h, S* out, double* slope, int n_threads) {
+  const PassSums sums = matrix.combine_scored(
+      w,
+      [&](index_t begin, index_t end, const double* scores, double* coef) {
+        const double large =
+            place_scores(scores, base ? base + begin : nullptr, end - begin, out + begin);
+        PassSums part = with_examples(
+            from(sample, begin, end), out + begin,
+            [&](auto e) -> PassSums { return hinge::smoothed_block(e, h, coef, 0, end - begin); });
+        if (large > 0.0) part[0] = std::numeric_limits<double>::infinity();
+        return part;
+      },
+      slope, n_threads);
+  return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
 }
 
 void hinge_extrapolated_slope(const Matrix& matrix, const HingeSample& sample, const float* s,
@@ -140,6 +168,10 @@ template SmoothedHinge hinge_smoothed_plane(const Matrix&, const HingeSample&, c
                                             double*, int);
 template SmoothedHinge hinge_smoothed_plane(const Matrix&, const HingeSample&, const double*,
                                             double, double*, int);
+template SmoothedHinge hinge_scored_plane(const Matrix&, const HingeSample&, const double*,
+                                          const float*, double, float*, double*, int);
+template SmoothedHinge hinge_scored_plane(const Matrix&, const HingeSample&, const double*,
+                                          const double*, double, double*, double*, int);
 template double hinge_rounding_error(const HingeSample&, const float*, double, int);
 template double hinge_rounding_error(const HingeSample&, const double*, double, int);
 

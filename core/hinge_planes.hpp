@@ -27,6 +27,12 @@ template <class S>
 SmoothedHinge hinge_smoothed_plane(const Matrix& matrix, const HingeSample& sample, const S* s,
                                    double h, double* slope, int n_threads);
 
+// The same at s = X w, or base + X w if there is a base; s goes to out. The value is infinite where
+// s is too large for its precision.
+template <class S>
+SmoothedHinge hinge_scored_plane(const Matrix& matrix, const HingeSample& sample, const double* w,
+                                 const S* base, double h, S* out, double* slope, int n_threads);
+
 // X' times what hinge_extrapolated gives.
 void hinge_extrapolated_slope(const Matrix& matrix, const HingeSample& sample, const float* s,
                               double h, double reach, double* slope, int n_threads);

@@ -25,6 +25,9 @@ using PassSums = std::array<double, 4>;
 using ReadScores = std::function<PassSums(index_t begin, index_t end, const double* scores)>;
 // Makes the coefficients of examples begin to end - 1.
 using MakeCoefficients = std::function<PassSums(index_t begin, index_t end, double* coef)>;
+// The same, given their scores.
+using WeighScores =
+    std::function<PassSums(index_t begin, index_t end, const double* scores, double* coef)>;
 
 class Matrix {
  public:
@@ -46,6 +49,10 @@ class Matrix {
   virtual PassSums read_scores(const double* w, const ReadScores& read, int n_threads) const = 0;
   // out (d) = X' coef of coefficients that are made some at a time.
   virtual PassSums combine_made(const MakeCoefficients& make, double* out, int n_threads) const = 0;
+  // out (d) = X' coef of coefficients that are made of X w: both passes in one, which finds rows in
+  // a near cache the second time.
+  virtual PassSums combine_scored(const double* w, const WeighScores& weigh, double* out,
+                                  int n_threads) const = 0;
   // out (d x classes) += how the slope of a plane that chooses one class an example changes with
   // its choices. It is the sum over i of c_i factor(k, y) x_i (e_y - e_k)', y the chosen class and
   // k the true one; from a choice of the true classes, it changes from zero.

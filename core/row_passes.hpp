@@ -36,6 +36,9 @@ inline constexpr index_t kSumsTogether = 1 << 20;
 
 // Scores that are read and coefficients that are made at a time: they stay in the first cache.
 inline constexpr index_t kRowsTogether = 1024;
+// Rows that are looked at twice: so many entries stay in the second cache.
+inline constexpr index_t kEntriesTogether = 1 << 16;
+inline constexpr index_t kLeastTogether = 64;
 
 // Sums of outer products are cut into parts of their triangle where they are larger than this; a
 // row is looked at once for each part, which so much work in it is worth.
@@ -198,21 +201,19 @@ class RowMatrix : public Matrix {
   }
 
   PassSums combine_made(const MakeCoefficients& make, double* out, int n_threads) const override {
-    const index_t d = rows_.d;
-    PassSums total;
-    std::vector<double> sums(d + total.size());  // of rows, and behind them what goes along
-    sum_blocks(rows_.n, entries(), std::ssize(sums), sums.data(), n_threads,
-               [&](index_t begin, index_t end, double* sum) {
-                 double coef[kRowsTogether];
-                 for (index_t start = begin; start < end; start += kRowsTogether) {
-                   const index_t stop = std::min(start + kRowsTogether, end);
-                   add_sums(make(start, stop, coef), sum + d);
-                   add_part(start, stop, coef - start, sum);
-                 }
-               });
-    std::copy_n(sums.data(), d, out);
-    std::copy_n(sums.data() + d, total.size(), total.data());
-    return total;
+    return combine_parts(kRowsTogether, make, out, n_threads);
+  }
+
+  PassSums combine_scored(const double* w, const WeighScores& weigh, double* out,
+                          int n_threads) const override {
+    const auto make = [&](index_t begin, index_t end, double* coef) {
+      double scores[kRowsTogether];
+      score_part(begin, end, w, scores - begin);
+      return weigh(begin, end, scores, coef);
+    };
+    const index_t together = kEntriesTogether / std::max<index_t>(entries_per_row(), 1);
+    return combine_parts(std::clamp<index_t>(together, kLeastTogether, kRowsTogether), make, out,
+                         n_threads);
   }
 
   void change_choices(const MulticlassSample& sample, const std::int32_t* from,
@@ -311,6 +312,26 @@ class RowMatrix : public Matrix {
   }
   index_t entries_of(std::span<const std::int64_t> subset) const {
     return entries_per_row() * std::ssize(subset);
+  }
+
+  // `together` rows at a time.
+  template <class Make>
+  PassSums combine_parts(index_t together, const Make& make, double* out, int n_threads) const {
+    const index_t d = rows_.d;
+    PassSums total;
+    std::vector<double> sums(d + total.size());  // of rows, and behind them what goes along
+    sum_blocks(rows_.n, entries(), std::ssize(sums), sums.data(), n_threads,
+               [&](index_t begin, index_t end, double* sum) {
+                 double coef[kRowsTogether];
+                 for (index_t start = begin; start < end; start += together) {
+                   const index_t stop = std::min(start + together, end);
+                   add_sums(make(start, stop, coef), sum + d);
+                   add_part(start, stop, coef - start, sum);
+                 }
+               });
+    std::copy_n(sums.data(), d, out);
+    std::copy_n(sums.data() + d, total.size(), total.data());
+    return total;
   }
 
   template <class Body>

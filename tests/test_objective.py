@@ -187,6 +187,30 @@ def test_tangents_stand_in_for_far_examples(intercept: bool, weighted: bool) -> 
         )
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_step_and_its_plane_in_one_pass(seed: int, weighted: bool) -> None:
+    objective, h = make(seed, 5000, intercept=False, weighted=weighted), 0.4
+    point = objective.score(np.array([1.0, -0.2, 0.3, 0.0]), 0.0)
+    near = objective.near(point, objective.smoothed(point, h), h, objective.near_rows(point, 0.5))
+    p = np.array([-0.3, 0.2, 0.0, 0.1])
+    for part in (objective, near):
+        begin = part.score(point.w, 0.0)
+        for base, end in ((None, p), (begin, point.w + p)):
+            found = part.stepped(base, p, h)
+            assert found is not None
+            moved, plane = found
+            there = part.score(end, 0.0)
+            assert_array_equal(moved.w, end)
+            assert_allclose(moved.scores, there.scores, atol=1e-12)
+            for one, other in zip(plane, part.smoothed(there, h), strict=True):
+                assert_allclose(one, other, atol=1e-12)
+        direction = part.between(begin, moved)
+        assert_allclose(direction.w, p, atol=1e-15)
+        assert_allclose(direction.scores, part.score(p, 0.0).scores, atol=1e-12)
+    assert make(seed, 60, intercept=True).stepped(None, p, h) is None
+
+
 @intercepts
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_sample_estimates_the_whole(intercept: bool, weighted: bool) -> None:

@@ -67,6 +67,12 @@ def test_it_is_the_objective_in_double_but_for_rounding(layout: str, weighted: b
         assert ray_double is not None
         assert ray.minimise(1.0, -0.5, C) == pytest.approx(ray_double.minimise(1.0, -0.5, C), abs=1e-5)
         assert ray.value(0.7) == pytest.approx(ray_double.value(0.7), rel=1e-6)
+    for base, base_double in ((None, None), (a, a_double)):
+        (there, plane), (there_double, plane_double) = single.stepped(base, w, 0.3), double.stepped(base_double, w, 0.3)
+        assert there.scores.dtype == np.float32
+        np.testing.assert_allclose(there.scores, there_double.scores, atol=1e-5)
+        np.testing.assert_allclose(plane.slope, plane_double.slope, atol=1e-5)
+        assert plane.value == pytest.approx(plane_double.value, rel=1e-6)
     mixed = single.mix(a, b, 0.3)
     np.testing.assert_allclose(mixed.scores, double.mix(a_double, b_double, 0.3).scores, atol=1e-5)
     moved, value, cut = single.advance(a, b, 0.2, 0.1, 1.0)
@@ -164,6 +170,34 @@ def test_scores_beyond_single_precision_are_kept_in_double(
 
     monkeypatch.setattr(SingleObjective, "_scores", soon_too_large)
     large = LinearSVC(C=1.0, method=method, fit_intercept=False).fit(X, y)
+    assert left[0] == -1
+    assert large.gap_ <= 1e-3
+    assert large.objective_ == pytest.approx(small.objective_, rel=2e-3)
+
+
+def test_a_step_beyond_single_precision_is_noticed() -> None:
+    single, _ = both("dense", weighted=False)
+    point = single.at(np.ones(12))
+    assert single.stepped(point, np.full(12, 1e20), 0.3) is not None
+    for p in (np.full(12, 1e35), np.full(12, 1e300)):
+        for base in (None, point):
+            with pytest.raises(single_objective.ScoresTooLargeError):
+                single.stepped(base, p, 0.3)
+
+
+@pytest.mark.usefixtures("always_single")
+@pytest.mark.parametrize("passes", [0, 1, 2])
+def test_steps_beyond_single_precision_are_made_in_double(passes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = data()
+    small = LinearSVC(C=1.0, method="newton", fit_intercept=False).fit(X, y)
+    step, left = SingleObjective._scored_plane, [passes]
+
+    def soon_too_large(self: SingleObjective, w: np.ndarray, base: Any, h: float) -> Any:
+        left[0] -= 1
+        return step(self, w if left[0] >= 0 else 1e40 * (w + 1.0), base, h)
+
+    monkeypatch.setattr(SingleObjective, "_scored_plane", soon_too_large)
+    large = LinearSVC(C=1.0, method="newton", fit_intercept=False).fit(X, y)
     assert left[0] == -1
     assert large.gap_ <= 1e-3
     assert large.objective_ == pytest.approx(small.objective_, rel=2e-3)

@@ -206,12 +206,34 @@ class SmoothObjective(Objective):
             if self.intercept and self._rest is None:
                 s = _balanced(s, point.scores, self.risk)
             slope = self.source.combine(s.coef)
+        return self._with_rest(point, slope, s)
+
+    def _with_rest(self, point: ScoredPoint, slope: Array, s: Any) -> SmoothedCut:
+        """The plane of the examples there are, and that of those left out."""
         offset, value = s.offset, s.value
         if self._rest is not None:
             slope = slope + self._rest.slope
             offset += self._rest.offset
             value += float(self._rest.slope @ point.w) + self._rest_balance * point.intercept + self._rest.offset
         return SmoothedCut(slope, offset, value, s.error, s.kinks)
+
+    def stepped(self, point: ScoredPoint | None, p: Array, h: float) -> tuple[ScoredPoint, SmoothedCut] | None:
+        """The point + p (without one, p itself) and what `smoothed` says there, in one pass; None if it takes two."""
+        if self._sums is None:
+            return None
+        base, w = (None, p) if point is None else (point.scores, point.w + p)
+        scores, slope, s = self._scored_plane(np.ascontiguousarray(p), base, h)
+        moved = ScoredPoint(w, 0.0, scores)
+        return moved, self._with_rest(moved, slope, s)
+
+    def _scored_plane(self, w: Array, base: Array | None, h: float) -> tuple[Array, Array, Any]:
+        found: tuple[Array, Array, Any] = self._sums.scored_plane(self._matrix, w, base, h, self._n_threads)
+        return found
+
+    def between(self, start: ScoredPoint, end: ScoredPoint) -> ScoredPoint:
+        """The direction from one point to another, which is used up: its scores are written where the end's were."""
+        np.subtract(end.scores, start.scores, out=end.scores)
+        return ScoredPoint(end.w - start.w, end.intercept - start.intercept, end.scores)
 
     def rounding_error(self, point: ScoredPoint, h: float) -> float:
         """What rounding over h costs at a point: no pass over the data."""

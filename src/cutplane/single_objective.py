@@ -64,6 +64,12 @@ class SingleObjective(SmoothObjective):
             raise ScoresTooLargeError
         return scores
 
+    def _scored_plane(self, w: Array, base: Any, h: float) -> tuple[Any, Array, Any]:
+        scores, slope, s = self._sums.single_scored_plane(self._matrix, w, base, h, self._n_threads)
+        if s.value == float("inf"):
+            raise ScoresTooLargeError
+        return scores, slope, s
+
     def at(self, w: Array) -> ScoredPoint:
         """The point w: one pass over the data."""
         return ScoredPoint(w, 0.0, self._scores(w))

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from cutplane.objective import SmoothObjective
 from cutplane.risks.hinge import Hinge
-from cutplane.solvers.newton_step import newton_direction, search
+from cutplane.solvers.newton_step import is_far_enough, newton_direction, search
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.rounded import Evaluation, evaluate
 from cutplane.sources.matrix import DenseSource
@@ -57,3 +57,16 @@ def test_a_search_that_is_told_the_first_slope_takes_the_same_step() -> None:
         told = search(objective, point, direction, h, C, first)
         assert told == pytest.approx(search(objective, point, direction, h, C), rel=1e-12)
         assert (told > 0.0) == (first < 0.0)
+
+
+@pytest.mark.parametrize("length", [0.5, 0.9, 1.0, 1.1, 3.0])
+def test_a_step_is_far_enough_where_a_search_would_take_it_whole(length: float) -> None:
+    objective, C, h = objective_of(3000, 2.0), 5.0, 0.5
+    point = objective.at(np.array([0.3, 0.1, 0.0]))
+    now = evaluate(objective.smoothed(point, h), point.w, C)
+    newton, _ = newton_direction(objective, C, point, now, h, h, NewtonSystem(3), bold=True)
+    p = length * newton
+    found = objective.stepped(point, p, h)
+    assert found is not None
+    step = search(objective, point, objective.score(p, 0.0), h, C)
+    assert is_far_enough(now, C, p, *found) == (step == 1.0)

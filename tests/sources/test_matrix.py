@@ -247,6 +247,31 @@ def test_dense_passes_whatever_vectors_the_machine_has(lanes: int, d: int, dtype
 
 @layouts
 @dtypes
+@pytest.mark.parametrize("d", [5, 2000])
+def test_scores_and_sums_in_one_pass_are_those_of_two(layout: Layout, dtype: type, d: int) -> None:
+    """Of long rows, few are looked at together."""
+    rng = np.random.default_rng(0)
+    n, h = 3000 if d == 5 else 400, 0.7
+    X, w = layout(data(n, d, dtype)), rng.normal(size=d) / np.sqrt(d)
+    hinge, base = _core.Hinge(np.where(rng.random(n) < 0.5, 1, -1).astype(np.int8), None, 1.0 / n), rng.normal(size=n)
+    scores, slope, sums = hinge.scored_plane(as_source(X).core, w, base, h, 1)
+    np.testing.assert_allclose(scores, base + as_source(X).scores(w), atol=1e-12)
+    slope_apart, apart = hinge.smoothed_plane(as_source(X).core, scores, h, 1)
+    np.testing.assert_allclose(slope, slope_apart, atol=1e-12)
+    for name in ("value", "offset", "error", "kinks"):
+        assert getattr(sums, name) == pytest.approx(getattr(apart, name), rel=1e-12)
+    again = hinge.scored_plane(as_source(X).core, w, base, h, 3)
+    np.testing.assert_array_equal(again[0], scores)
+    np.testing.assert_array_equal(again[1], slope)
+    assert again[2].value == sums.value
+    with pytest.raises(ValueError, match="one score per label"):
+        hinge.scored_plane(as_source(X).core, w, base[1:], h)
+    with pytest.raises(ValueError, match="one weight per feature"):
+        hinge.single_scored_plane(as_source(X).core, w[1:], None, h)
+
+
+@layouts
+@dtypes
 def test_copied_rows_are_the_rows(layout: Layout, dtype: type) -> None:
     X = data(300, 7, dtype)
     rows = np.random.default_rng(0).integers(0, 300, size=5000)

@@ -23,7 +23,7 @@ from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.neighbourhood import Neighbourhood
 from cutplane.solvers.newton_progress import Progress, Within
 from cutplane.solvers.newton_start import Start, widened, worth_a_sample
-from cutplane.solvers.newton_step import newton_direction, search
+from cutplane.solvers.newton_step import is_far_enough, newton_direction, search
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
 from cutplane.solvers.rounded import FOR_ROUNDING, Evaluation, evaluate, next_width, shrinking
@@ -66,6 +66,10 @@ class SmoothObjectiveLike(Protocol):
     def balance(self, point: Any, h: float) -> Any: ...  # noqa: D102
 
     def smoothed(self, point: Any, h: float) -> SmoothedCut: ...  # noqa: D102
+
+    def stepped(self, point: Any, p: Array, h: float) -> tuple[Any, SmoothedCut] | None: ...  # noqa: D102
+
+    def between(self, start: Any, end: Any) -> Any: ...  # noqa: D102
 
     def rounding_error(self, point: Any, h: float) -> float: ...  # noqa: D102
 
@@ -123,8 +127,8 @@ class SmoothedNewton:
             start = self._from_anchored_sample(objective, ledger, start.anchor, system)
         elif start.known is None and worth_a_sample(objective, ledger):
             with ledger.phase("cut"):
-                point, h = _check(objective, ledger.C, start)
-                now = evaluate(objective.smoothed(point, h), point.w, ledger.C)
+                point, h, cut = _check(objective, ledger.C, start)
+                now = evaluate(cut or objective.smoothed(point, h), point.w, ledger.C)
             if progress.done(point, now, 0.0, h, 1):
                 return progress.reason or "stalled"
             start = self._from_anchored_sample(objective, ledger, Evaluated(point, now.cut, h), system)
@@ -167,32 +171,36 @@ class SmoothedNewton:
         return Start(point.w, point.intercept, h)
 
 
-def _balanced(objective: SmoothObjectiveLike, point: Any, h: float) -> tuple[Any, float]:
-    return objective.balance(point, h), h
+# A point to begin at, the width of rounding, and the plane there if it is known.
+_Beginning = tuple[Any, float, SmoothedCut | None]
 
 
-def _check(objective: SmoothObjectiveLike, C: float, start: Start) -> tuple[Any, float]:
+def _balanced(objective: SmoothObjectiveLike, point: Any, h: float) -> _Beginning:
+    return objective.balance(point, h), h, None
+
+
+def _check(objective: SmoothObjectiveLike, C: float, start: Start) -> _Beginning:
     """The start that a sample suggests, or a more cautious one where the sample has misled."""
-    point, h = start.scored, start.h
+    point, h, cut = start.scored, start.h, None
     if point is None:
-        point = objective.score(start.w, start.intercept)
+        point, cut = objective.stepped(None, start.w, h) or (objective.score(start.w, start.intercept), None)
     if np.isfinite(start.expected):
-        value = 0.5 * float(start.w @ start.w) + C * objective.value(point)
+        value = 0.5 * float(start.w @ start.w) + C * (objective.value(point) if cut is None else cut.value)
         if value > 1.5 * start.expected:
-            point, h = objective.score(np.zeros_like(start.w), 0.0), objective.first_width
+            point, h, cut = objective.score(np.zeros_like(start.w), 0.0), objective.first_width, None
         else:
             # What rounding costs falls as h²: choose h so that it costs about what the sample was off.
-            error = C * objective.rounding_error(point, h)
+            error = C * (objective.rounding_error(point, h) if cut is None else cut.error)
             off = 0.25 * (value - start.expected)
             if off > error > 0.0:
-                h = min(objective.first_width, h * float(np.sqrt(off / error)))
-    return objective.balance(point, h), h
+                h, cut = min(objective.first_width, h * float(np.sqrt(off / error))), None
+    return objective.balance(point, h), h, cut
 
 
 def _on_sample(
     part: SmoothObjectiveLike,
     ledger: Ledger,
-    begin: Callable[[], tuple[Any, float]],
+    begin: Callable[[], _Beginning],
     system: NewtonSystem,
     within: Within,
 ) -> tuple[Any, float]:
@@ -202,7 +210,7 @@ def _on_sample(
 def _minimise(
     objective: SmoothObjectiveLike,
     ledger: Ledger,
-    begin: Callable[[], tuple[Any, float]],
+    begin: Callable[[], _Beginning],
     system: NewtonSystem,
     until: Any,
     *,
@@ -218,14 +226,14 @@ def _minimise(
     """
     C = ledger.C
     neighbourhood = Neighbourhood(few, bold=until.bold)
-    step, tries = 1.0, 0
+    step, tries, goes_whole = 1.0, 0, until.first_is_whole
     with until.phase("scores"):
-        point, h = begin()
+        point, h, cut = begin()
     while True:
         tries += 1
         if known is None:
             with until.phase("cut"):
-                now = evaluate(objective.smoothed(point, h), point.w, C)
+                now = evaluate(cut or objective.smoothed(point, h), point.w, C)
             if until.done(point, now, step, h, tries) or ledger.overdue:
                 return point, h
         else:
@@ -241,10 +249,17 @@ def _minimise(
         if inner is not None and until.proven(0.0):
             return point, h
         with until.phase("scores"):
-            direction = objective.score(p, shift)
+            # Mostly steps are taken whole if the last one was: then scores and plane are found in one pass.
+            tried = objective.stepped(point, p, h) if goes_whole and h_next == h and inner is None else None
+            if tried is not None and is_far_enough(now, C, p, *tried):
+                (point, cut), step = tried, 1.0
+                continue
+            direction = objective.score(p, shift) if tried is None else objective.between(point, tried[0])
+            cut = tried = None
         with until.phase("line_search"):
             first = float(now.gradient @ p) if h_next == h and not objective.intercept else None
             step = search(objective, point, direction, h_next, C, first)
+            goes_whole = step == 1.0
         if h_next < h and step < 0.15:
             narrowing = 0.5  # too many examples met their kinks on the way: narrow with more care
         if inner is not None:
@@ -279,8 +294,8 @@ def _near_step(
         return None
     within = Within(until.tolerance_near, 30, until.few_kinks, bold=True, proves=until.proves)
 
-    def begin() -> tuple[Any, float]:
-        return neighbourhood.start(near, point, h)
+    def begin() -> _Beginning:
+        return *neighbourhood.start(near, point, h), None
 
     known = now if neighbourhood.starts_afresh else None
     end, h_next = _minimise(near, ledger, begin, system, within, few=_FEW_OF_NEAR, narrowing=narrowing, known=known)

@@ -32,6 +32,7 @@ class Within:
     bold: bool = False  # as a part of the whole; an attempt that fails costs a sample more than it may save
     proves: Ledger | None = None  # where planes of the auxiliary problem are planes of the whole
     tries: int = 0
+    first_is_whole: ClassVar[bool] = False  # whether the first step is mostly taken whole
 
     @property
     def tolerance_near(self) -> float:
@@ -71,6 +72,7 @@ class Progress:
     reason: StopReason | None = None
     idle: int = 0
     bold: ClassVar[bool] = True
+    first_is_whole: ClassVar[bool] = True
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Time for the books."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cutplane.solvers.base import Array
+from cutplane.solvers.base import Array, SmoothedCut
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.rounded import Evaluation, evaluate, plenty
 
@@ -34,6 +34,12 @@ def newton_direction(
     curvature = objective.curvature(point, h)
     p = system.solve(curvature, C / h_next, gradient)
     return p, curvature.shift(p)
+
+
+def is_far_enough(now: Evaluation, C: float, p: Array, end: Any, cut: SmoothedCut) -> bool:
+    """Whether a search from an evaluated point along p would end at point + p, where the plane is `cut`."""
+    left = float((end.w + C * cut.slope) @ p)
+    return abs(left) <= _SLOPE_LEFT * abs(float(now.gradient @ p))
 
 
 def search(objective: Any, point: Any, direction: Any, h: float, C: float, first: float | None = None) -> float:
