@@ -59,14 +59,18 @@ def test_a_search_that_is_told_the_first_slope_takes_the_same_step() -> None:
         assert (told > 0.0) == (first < 0.0)
 
 
-@pytest.mark.parametrize("length", [0.5, 0.9, 1.0, 1.1, 3.0])
-def test_a_step_is_far_enough_where_a_search_would_take_it_whole(length: float) -> None:
+@pytest.mark.parametrize("length", [0.2, 0.7, 1.0, 1.3, 3.0])
+def test_a_step_is_far_enough_where_at_most_half_of_the_slope_is_left(length: float) -> None:
     objective, C, h = objective_of(3000, 2.0), 5.0, 0.5
-    point = objective.at(np.array([0.3, 0.1, 0.0]))
+    point = objective.at(solved(objective, C, h)[0].w + np.array([0.02, -0.01, 0.0]))
     now = evaluate(objective.smoothed(point, h), point.w, C)
     newton, _ = newton_direction(objective, C, point, now, h, h, NewtonSystem(3), bold=True)
-    p = length * newton
-    found = objective.stepped(point, p, h)
+    direction = objective.score(length * newton, 0.0)
+    found = objective.stepped(point, direction.w, h)
     assert found is not None
-    step = search(objective, point, objective.score(p, 0.0), h, C)
-    assert is_far_enough(now, C, p, *found) == (step == 1.0)
+    slopes = [
+        objective.smoothed_ray(point, direction, t, h)[1] * C + (point.w + t * direction.w) @ direction.w
+        for t in (0.0, 1.0)
+    ]
+    assert is_far_enough(now, C, direction.w, *found) == (abs(slopes[1]) <= 0.5 * abs(slopes[0]))
+    assert is_far_enough(now, C, direction.w, *found) == (0.5 < length < 1.5)

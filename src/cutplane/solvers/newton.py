@@ -226,7 +226,7 @@ def _minimise(
     """
     C = ledger.C
     neighbourhood = Neighbourhood(few, bold=until.bold)
-    step, tries, goes_whole = 1.0, 0, until.first_is_whole
+    step, tries = 1.0, 0
     with until.phase("scores"):
         point, h, cut = begin()
     while True:
@@ -249,8 +249,9 @@ def _minimise(
         if inner is not None and until.proven(0.0):
             return point, h
         with until.phase("scores"):
-            # Mostly steps are taken whole if the last one was: then scores and plane are found in one pass.
-            tried = objective.stepped(point, p, h) if goes_whole and h_next == h and inner is None else None
+            # Scores and plane of a whole step are found in one pass; after a shorter one, the next may be as well.
+            whole = step == 1.0 and h_next == h and inner is None and until.goes_whole(now)
+            tried = objective.stepped(point, p, h) if whole else None
             if tried is not None and is_far_enough(now, C, p, *tried):
                 (point, cut), step = tried, 1.0
                 continue
@@ -259,7 +260,6 @@ def _minimise(
         with until.phase("line_search"):
             first = float(now.gradient @ p) if h_next == h and not objective.intercept else None
             step = search(objective, point, direction, h_next, C, first)
-            goes_whole = step == 1.0
         if h_next < h and step < 0.15:
             narrowing = 0.5  # too many examples met their kinks on the way: narrow with more care
         if inner is not None:

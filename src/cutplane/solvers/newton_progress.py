@@ -10,7 +10,7 @@ from cutplane.solvers.base import Evaluated, bare
 from cutplane.solvers.interior_point import finish
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.result import StopReason
-from cutplane.solvers.rounded import Evaluation
+from cutplane.solvers.rounded import Evaluation, plenty
 
 # What the problem of the near examples may leave of the gap aimed at.
 _FOR_NEAR = 0.5
@@ -32,7 +32,6 @@ class Within:
     bold: bool = False  # as a part of the whole; an attempt that fails costs a sample more than it may save
     proves: Ledger | None = None  # where planes of the auxiliary problem are planes of the whole
     tries: int = 0
-    first_is_whole: ClassVar[bool] = False  # whether the first step is mostly taken whole
 
     @property
     def tolerance_near(self) -> float:
@@ -45,6 +44,10 @@ class Within:
 
     def in_one_step(self, now: Evaluation) -> bool:
         """Whether a step on all examples will mostly do: an auxiliary problem asks for more."""
+        return False
+
+    def goes_whole(self, now: Evaluation) -> bool:
+        """Whether steps are mostly taken whole: here they begin anywhere."""
         return False
 
     def proven(self, step: float) -> bool:
@@ -72,7 +75,6 @@ class Progress:
     reason: StopReason | None = None
     idle: int = 0
     bold: ClassVar[bool] = True
-    first_is_whole: ClassVar[bool] = True
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Time for the books."""
@@ -102,6 +104,10 @@ class Progress:
         allowed = self.tolerance * abs(now.upper)
         near = now.error <= 0.5 * allowed and now.residual <= min(_ONE_STEP * allowed, _CLOSE * abs(now.upper))
         return self.ledger.another_next and near
+
+    def goes_whole(self, now: Evaluation) -> bool:
+        """Whether steps are mostly taken whole: along a path, where they begin close by and no example counts much."""
+        return self.ledger.another_next and plenty(now, 1.0)
 
     @property
     def tolerance(self) -> float:

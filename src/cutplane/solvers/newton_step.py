@@ -14,6 +14,8 @@ from cutplane.solvers.rounded import Evaluation, evaluate, plenty
 _IN_REACH = 50.0
 # Steps are searched until the slope has fallen to this fraction.
 _SLOPE_LEFT = 0.2
+# With no more than this left, a step is as good taken whole: what a search gains is less than what it costs.
+_WHOLE_LEFT = 0.5
 
 
 def newton_direction(
@@ -37,9 +39,9 @@ def newton_direction(
 
 
 def is_far_enough(now: Evaluation, C: float, p: Array, end: Any, cut: SmoothedCut) -> bool:
-    """Whether a search from an evaluated point along p would end at point + p, where the plane is `cut`."""
+    """Whether a step p from an evaluated point ends where a search need not go on: the plane there is `cut`."""
     left = float((end.w + C * cut.slope) @ p)
-    return abs(left) <= _SLOPE_LEFT * abs(float(now.gradient @ p))
+    return abs(left) <= _WHOLE_LEFT * abs(float(now.gradient @ p))
 
 
 def search(objective: Any, point: Any, direction: Any, h: float, C: float, first: float | None = None) -> float:
