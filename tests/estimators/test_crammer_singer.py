@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris
 
 import cutplane
 from cutplane import LinearSVC
+from cutplane.objective_multiclass import MulticlassObjective
 from cutplane.testing import check_certificate
 
 TREE_COST = 4.0  # of a mistake between branches; 1 within
@@ -183,6 +184,29 @@ def test_path_of_C_is_proven_at_every_C() -> None:
         alone = joint(C=C, tol=1e-4).fit(X, y)
         assert model.gap_ <= 1e-4
         assert model.objective_ == pytest.approx(alone.objective_, rel=2e-4)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_a_path_with_examples_in_plenty_goes_on_by_samples(
+    fit_intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 2))
+    y = np.argmax(X @ rng.normal(size=(2, 3)) + 0.7 * rng.normal(size=(30_000, 3)), axis=1)
+    asked, anchored = [], MulticlassObjective.anchored_sample
+
+    def counted(self: MulticlassObjective, last: Any) -> Any:
+        asked.append(last)
+        return anchored(self, last)
+
+    monkeypatch.setattr(MulticlassObjective, "anchored_sample", counted)
+    Cs = np.logspace(-5, -2, 4)
+    for C, model in zip(Cs, joint(fit_intercept=fit_intercept).path(X, y, Cs), strict=True):
+        close = joint(C=C, fit_intercept=fit_intercept, tol=1e-6).fit(X, y)
+        assert model.gap_ <= 1e-3
+        assert model.lower_bound_ <= close.objective_ * (1.0 + 1e-9)
+        assert model.objective_ >= close.lower_bound_ * (1.0 - 1e-9)
+    assert asked
 
 
 def test_saved_and_loaded(tmp_path: Any) -> None:

@@ -49,7 +49,7 @@ class SmoothedCut(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """A point, the plane of the risk rounded over h there: what another C can go on from."""
+    """A point, and the plane that the risk rounded over h gave there: what another C can go on from."""
 
     point: Any
     cut: SmoothedCut

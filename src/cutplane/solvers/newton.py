@@ -163,9 +163,9 @@ class SmoothedNewton:
                 size = sample_sizes(n, objective.dimension)[-1]
                 objective.sample(spread(n, size, np.random.default_rng(self.seed)), keep=True)
             part, there = objective.anchored_sample(anchor)
-            gap = (ledger.upper - ledger.lower) / ledger.upper
-            within = Within(max(ledger.allowed_fraction, _ANCHORED_TELLS * gap), 30)
-            aim = FOR_ROUNDING * within.tolerance * ledger.upper
+            scale = abs(ledger.upper)
+            within = Within(max(ledger.allowed_fraction, _ANCHORED_TELLS * (ledger.upper - ledger.lower) / scale), 30)
+            aim = FOR_ROUNDING * within.tolerance * scale
             h = min(objective.first_width, widened(anchor.h, ledger.C * anchor.cut.error, aim))
             point, h = _on_sample(part, ledger, partial(_balanced, part, there, h), system, within)
         return Start(point.w, point.intercept, h)

@@ -57,7 +57,7 @@ def from_last(objective: Any, ledger: Ledger) -> Start | None:
     point, h = last.point, last.h
     now = evaluate(last.cut, point.w, ledger.C)
     allowed = _allowed(ledger)
-    if now.error <= 0.5 * allowed and now.residual <= min(_ONE_STEP * allowed, _CLOSE * ledger.upper):
+    if now.error <= 0.5 * allowed and now.residual <= min(_ONE_STEP * allowed, _CLOSE * abs(ledger.upper)):
         return Start(point.w, point.intercept, h, scored=point, known=now)
     if worth_a_sample(objective, ledger, last):
         return Start(point.w, point.intercept, h, anchor=last)
@@ -73,11 +73,12 @@ def worth_a_sample(objective: Any, ledger: Ledger, last: Evaluated | None = None
     n, d = objective.examples, objective.dimension
     if n < AMPLE * d or not sample_sizes(n, d):
         return False
-    gap = ledger.upper - ledger.lower
+    gap, scale = ledger.upper - ledger.lower, abs(ledger.upper)
+    far = gap > _WORTH_A_SAMPLE * scale
     if last is None or not objective.keeps_sample:
-        return gap > _WORTH_A_SAMPLE * ledger.upper
-    off = 0.5 * (ledger.C * objective.anchored_sample(last)[0].correction) ** 2 / ledger.upper
-    return off * gap <= _allowed(ledger) or (off <= _MOST_OFF and gap > _WORTH_A_SAMPLE * ledger.upper)
+        return far
+    off = 0.5 * (ledger.C * objective.anchored_sample(last)[0].correction) ** 2
+    return off * gap <= _allowed(ledger) * scale or (far and off <= _MOST_OFF * scale)
 
 
 def _narrowed(objective: Any, ledger: Ledger) -> Start:
