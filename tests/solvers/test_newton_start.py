@@ -12,8 +12,8 @@ from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton import SmoothedNewton
 from cutplane.solvers.newton_progress import Progress, Within
-from cutplane.solvers.newton_start import from_last, resumed_start, widened, worth_a_sample
-from cutplane.solvers.rounded import evaluate
+from cutplane.solvers.newton_start import from_last, resumed_start, worth_a_sample
+from cutplane.solvers.rounded import evaluate, widened
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources.matrix import DenseSource
 
@@ -90,7 +90,7 @@ def test_far_from_it_a_sample_shows_the_way() -> None:
     assert ledger.upper >= close.lower
 
 
-def test_a_sample_that_is_far_off_is_not_asked() -> None:
+def test_a_sample_that_is_far_off_is_not_asked_from_the_last_model() -> None:
     """With a large C the slope of a sample says nothing any more."""
     objective = plenty()
     last = solved(objective, 100.0)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from cutplane import _core
-from cutplane.solvers.base import Evaluated, Point
+from cutplane.solvers.base import Evaluated, Point, SmoothedCut
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.result import Duals, Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
@@ -87,6 +87,14 @@ class Ledger:
     def prove(self, lower: float) -> None:
         """Note a lower bound on the optimum."""
         self.lower = max(self.lower, lower)
+
+    def enter(self, cut: SmoothedCut, lower: float) -> None:
+        """Note a plane and its own bound; where that is not enough, all planes together may give more."""
+        self.prove(lower)
+        self.bundle.add(cut.slope, cut.offset)
+        if not self.proven:
+            self.prove(self.bundle.solve(self.C).lower)
+            self.bundle.prune(IDLE_SOLVES)
 
     @property
     def proven(self) -> bool:

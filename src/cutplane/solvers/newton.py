@@ -22,11 +22,11 @@ from cutplane.solvers.interior_point import NearHingesLike, most_examples
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.neighbourhood import Neighbourhood
 from cutplane.solvers.newton_progress import Progress, Within
-from cutplane.solvers.newton_start import Start, widened, worth_a_sample
+from cutplane.solvers.newton_start import Start, worth_a_sample
 from cutplane.solvers.newton_step import is_far_enough, newton_direction, search
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
-from cutplane.solvers.rounded import FOR_ROUNDING, Evaluation, evaluate, next_width, shrinking
+from cutplane.solvers.rounded import FOR_ROUNDING, Evaluation, evaluate, next_width, shrinking, widened
 from cutplane.solvers.samples import sample_sizes, spread
 
 # The width after one that is solved, relative to it; less where samples have shown the way, for they are many.
@@ -126,6 +126,7 @@ class SmoothedNewton:
         elif start.anchor is not None:
             start = self._from_anchored_sample(objective, ledger, start.anchor, system)
         elif start.known is None and worth_a_sample(objective, ledger):
+            # Even where a sample would lead astray from the last model: from here it is less far.
             with ledger.phase("cut"):
                 point, h, cut = _check(objective, ledger.C, start)
                 now = evaluate(cut or objective.smoothed(point, h), point.w, ledger.C)
@@ -193,7 +194,7 @@ def _check(objective: SmoothObjectiveLike, C: float, start: Start) -> _Beginning
             error = C * (objective.rounding_error(point, h) if cut is None else cut.error)
             off = 0.25 * (value - start.expected)
             if off > error > 0.0:
-                h, cut = min(objective.first_width, h * float(np.sqrt(off / error))), None
+                h, cut = min(objective.first_width, widened(h, error, off)), None
     return objective.balance(point, h), h, cut
 
 

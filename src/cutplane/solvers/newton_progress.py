@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from cutplane.solvers.base import Evaluated, bare
 from cutplane.solvers.interior_point import finish
-from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
+from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import StopReason
 from cutplane.solvers.rounded import Evaluation, plenty
 
@@ -128,12 +128,8 @@ class Progress:
         if ledger.another_next:
             ledger.evaluated = Evaluated(point, now.cut, h)
         better = ledger.offer(settled if ledger.another_next else bare(settled), value)
-        ledger.prove(now.lower)
         with ledger.phase("qp"):
-            ledger.bundle.add(now.cut.slope, now.cut.offset)
-            if not ledger.proven:
-                ledger.prove(ledger.bundle.solve(ledger.C).lower)
-                ledger.bundle.prune(IDLE_SOLVES)
+            ledger.enter(now.cut, now.lower)
         self.reason = ledger.close_iteration(step)
         self.idle = 0 if ledger.upper - ledger.lower < 0.98 * before else self.idle + 1
         if self.reason is None and _hard_to_narrow(now, tries, self.tolerance, self.few_kinks):
@@ -153,10 +149,7 @@ class Progress:
 def _prove(ledger: Ledger, now: Evaluation) -> bool:
     """Enter a plane that may raise the lower bound; whether that is enough."""
     if now.lower > ledger.lower:
-        ledger.bundle.add(now.cut.slope, now.cut.offset)
-        ledger.prove(now.lower)
-        if not ledger.proven:
-            ledger.prove(ledger.bundle.solve(ledger.C).lower)
+        ledger.enter(now.cut, now.lower)
     return ledger.proven
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cutplane.solvers.base import Array, Evaluated
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.rounded import FOR_ROUNDING, Evaluation, evaluate
+from cutplane.solvers.rounded import FOR_ROUNDING, Evaluation, evaluate, widened
 from cutplane.solvers.samples import AMPLE, sample_sizes
 
 # The incumbent is rounded so that this costs the given fraction of the gap it leaves; less where nearly all is left,
@@ -104,8 +104,3 @@ def _narrowed(objective: Any, ledger: Ledger) -> Start:
 def _allowed(ledger: Ledger) -> float:
     """The gap aimed at."""
     return ledger.allowed_fraction * abs(ledger.upper)
-
-
-def widened(h: float, error: float, allowed: float) -> float:
-    """The width at which rounding costs as much as is allowed, where it costs `error` at h: that grows as h²."""
-    return h * float(np.sqrt(allowed / error)) if error > 0.0 else h

@@ -56,6 +56,11 @@ def shrinking(now: Evaluation, narrowing: float, tolerance: float) -> float:
     return min(0.7, max(narrowing, enough))
 
 
+def widened(h: float, error: float, allowed: float) -> float:
+    """The width at which rounding costs as much as is allowed, where it costs `error` at h: that grows as h²."""
+    return h * float(np.sqrt(allowed / error)) if error > 0.0 else h
+
+
 def plenty(now: Evaluation, shrunk: float) -> bool:
     """Whether so many examples are on kinks, and will be at a width `shrunk` times as large, that each hardly counts.
 

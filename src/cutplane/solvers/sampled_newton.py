@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from cutplane.solvers.base import Array, SmoothedCut
-from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
+from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
 from cutplane.solvers.rounded import Evaluation, evaluate, next_width
@@ -133,12 +133,8 @@ def _certify(objective: SampledObjectiveLike, ledger: Ledger, state: _State, sys
             now = evaluate(objective.plane(state.smoothed), state.point.w, ledger.C)
         before = ledger.upper - ledger.lower
         ledger.offer(state.point, now.cut.value)
-        ledger.prove(now.lower)
         with ledger.phase("qp"):
-            ledger.bundle.add(now.cut.slope, now.cut.offset)
-            if not ledger.proven:
-                ledger.prove(ledger.bundle.solve(ledger.C).lower)
-                ledger.bundle.prune(IDLE_SOLVES)
+            ledger.enter(now.cut, now.lower)
         reason = ledger.close_iteration(step)
         if reason is not None:
             return reason
