@@ -236,6 +236,17 @@ void bind_matrix(nb::module_& m) {
   cls.def("gather", &gather, "subset"_a, "scale"_a, "n_threads"_a = 0,
           "The rows of the subset times scale[i], dense.");
   cls.def(
+      "extent",
+      [](const PyMatrix& self, int n_threads) {
+        nb::gil_scoped_release release;
+        const RowExtent extent = self.matrix->extent(n_threads);
+        return std::pair<double, index_t>(extent.squared_norm, extent.entries);
+      },
+      "n_threads"_a = 0, "The largest squared length of a row, and the most entries of one.");
+  cls.def_prop_ro(
+      "sum_depth", [](const PyMatrix& self) { return self.matrix->sum_depth(); },
+      "The longest chain of additions in a sum over the rows.");
+  cls.def(
       "first_nonfinite_row",
       [](const PyMatrix& self, int n_threads) {
         nb::gil_scoped_release release;

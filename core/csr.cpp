@@ -33,6 +33,10 @@ struct CsrRows {
     return sum;
   }
 
+  CUTPLANE_INLINE index_t size(index_t i) const {
+    return static_cast<index_t>(indptr[i + 1] - indptr[i]);
+  }
+
   // For passes in order.
   CUTPLANE_INLINE void prefetch_start(index_t i) const {
     if (stored < kFar) return;

@@ -16,6 +16,7 @@ struct DenseRows {
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
   index_t entries() const { return n * d; }
+  CUTPLANE_INLINE index_t size(index_t) const { return d; }
 
   // A row of a pass is one like any other.
   CUTPLANE_INLINE void prefetch_start(index_t) const {}

@@ -15,6 +15,7 @@ struct StridedRows {
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
   index_t entries() const { return n * d; }
+  CUTPLANE_INLINE index_t size(index_t) const { return d; }
 
   // A row of a pass is one like any other.
   CUTPLANE_INLINE void prefetch_start(index_t) const {}
@@ -135,7 +136,7 @@ class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
 
   void combine(const double* coef, index_t k, double* out, int n_threads) const override {
     if (k != 1 || rows_.chosen) return Base::combine(coef, k, out, n_threads);
-    const Blocks blocks = make_blocks(rows_.n, kTile, kMostBlocks);
+    const Blocks blocks = tiles();
     std::vector<double> partial(blocks.count * rows_.d, 0.0);
     const int threads = useful_threads(n_threads, rows_.entries());
     for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
@@ -144,6 +145,11 @@ class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
     });
     std::fill(out, out + rows_.d, 0.0);
     add_partial_sums(partial.data(), blocks.count, rows_.d, out, n_threads);
+  }
+
+  index_t sum_depth() const override {
+    const Blocks blocks = tiles();
+    return std::max(Base::sum_depth(), (rows_.n + blocks.count - 1) / blocks.count + blocks.count);
   }
 
  protected:
@@ -157,6 +163,8 @@ class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
   }
 
  private:
+  Blocks tiles() const { return make_blocks(rows_.n, kTile, kMostBlocks); }
+
   StridedRows<T> rows_;
 };
 

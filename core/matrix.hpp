@@ -29,6 +29,11 @@ using MakeCoefficients = std::function<PassSums(index_t begin, index_t end, doub
 using WeighScores =
     std::function<PassSums(index_t begin, index_t end, const double* scores, double* coef)>;
 
+struct RowExtent {
+  double squared_norm;
+  index_t entries;
+};
+
 class Matrix {
  public:
   virtual ~Matrix() = default;
@@ -70,6 +75,10 @@ class Matrix {
                       int n_threads) const = 0;
   // out[i] = |x_i|^2
   virtual void squared_norms(double* out, int n_threads) const = 0;
+  // The largest |x_i|^2 and the most entries of a row: what rounding is charged by.
+  virtual RowExtent extent(int n_threads) const = 0;
+  // The longest chain of additions in a sum over the rows.
+  virtual index_t sum_depth() const = 0;
   // One sweep of dual coordinate ascent, on the calling thread.
   virtual void ascend(Ascent& state) const = 0;
   // The same over the blocks of a multi-class risk.

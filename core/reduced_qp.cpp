@@ -23,8 +23,10 @@ constexpr int kMostRestarts = 2;
 constexpr double kDegraded = 100.0;
 // The shift is chosen anew when the support's slopes have grown or shrunk by this factor, squared.
 constexpr double kShiftDrift = 1e4;
-// Squared slopes below this count as zero there: their inverse is too near to overflow.
+// Squared slopes below this count as zero there: their inverse is too near to overflow. So do those
+// this short next to the longest: they are what rounding left of a slope of zero.
 constexpr double kShortest = 1e-150;
+constexpr double kRoundingOnly = 1e-22;
 
 }  // namespace
 
@@ -288,17 +290,19 @@ void ReducedQp::absorb(index_t plane) {
 // The geometric mean of the squared slopes that matter: slopes far longer or far shorter than the
 // shift are what makes independent planes look dependent.
 double ReducedQp::wanted_shift() const {
-  double logs = 0.0;
+  double logs = 0.0, longest = 0.0;
   index_t count = 0;
+  for (index_t i = 0; i < size(); ++i) longest = std::max(longest, product(i, i));
   const auto include = [&](index_t i) {
-    if (product(i, i) > kShortest) {
+    if (product(i, i) > std::max(kShortest, kRoundingOnly * longest)) {
       logs += std::log(product(i, i));
       ++count;
     }
   };
   for (const index_t i : support_) include(i);
   include(size() - 1);
-  return count > 0 ? std::exp(logs / static_cast<double>(count)) : shift_;
+  if (count > 0) return std::exp(logs / static_cast<double>(count));
+  return longest > kShortest ? longest : shift_;
 }
 
 void ReducedQp::refactorise() {

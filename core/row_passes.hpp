@@ -112,6 +112,17 @@ CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
 }
 
 template <class Rows>
+CUTPLANE_MULTIVERSION RowExtent extent_of_rows(const Rows& rows, index_t begin, index_t end) {
+  RowExtent largest{0.0, 0};
+  for (index_t i = begin; i < end; ++i) {
+    const index_t row = rows.at(i);
+    largest.squared_norm = std::max(largest.squared_norm, rows.squared_norm(row));
+    largest.entries = std::max(largest.entries, rows.size(row));
+  }
+  return largest;
+}
+
+template <class Rows>
 CUTPLANE_MULTIVERSION void square_rows(const Rows& rows, index_t begin, index_t end, double* out) {
   for (index_t i = begin; i < end; ++i) out[i] = rows.squared_norm(rows.at(i));
 }
@@ -276,6 +287,26 @@ class RowMatrix : public Matrix {
                [&](index_t, index_t begin, index_t end) { square_rows(rows_, begin, end, out); });
   }
 
+  RowExtent extent(int n_threads) const override {
+    const Blocks blocks = row_blocks();
+    std::vector<RowExtent> largest(blocks.count, RowExtent{0.0, 0});
+    for_blocks(blocks, useful_threads(n_threads, entries()),
+               [&](index_t b, index_t begin, index_t end) {
+                 largest[b] = extent_of_rows(rows_, begin, end);
+               });
+    RowExtent all{0.0, 0};
+    for (const RowExtent& part : largest) {
+      all.squared_norm = std::max(all.squared_norm, part.squared_norm);
+      all.entries = std::max(all.entries, part.entries);
+    }
+    return all;
+  }
+
+  index_t sum_depth() const override {
+    const Blocks blocks = sum_blocks_of(rows_.n, entries(), rows_.d);
+    return (rows_.n + blocks.count - 1) / blocks.count + blocks.count;
+  }
+
   void ascend(Ascent& state) const override { ascend_rows(rows_, state); }
   void ascend_blocks(BlockAscent& state) const override { ascend_row_blocks(rows_, state); }
 
@@ -341,14 +372,18 @@ class RowMatrix : public Matrix {
     add_blocks(n, work, size, out, n_threads, body);
   }
 
+  static Blocks sum_blocks_of(index_t n, index_t work, index_t size) {
+    const index_t most = std::min<index_t>(kMostBlocks, std::min(n, work / kEntriesPerBlock));
+    return Blocks{n, std::clamp<index_t>(work / std::max<index_t>(kWorkPerSum * size, 1), 1,
+                                         std::max<index_t>(most, 1))};
+  }
+
   // out += sum of body over blocks. As many blocks as the work pays for: each costs `size` doubles
   // to clear and add.
   template <class Body>
   void add_blocks(index_t n, index_t work, index_t size, double* out, int n_threads,
                   Body&& body) const {
-    const index_t most = std::min<index_t>(kMostBlocks, std::min(n, work / kEntriesPerBlock));
-    const Blocks blocks{n, std::clamp<index_t>(work / std::max<index_t>(kWorkPerSum * size, 1), 1,
-                                               std::max<index_t>(most, 1))};
+    const Blocks blocks = sum_blocks_of(n, work, size);
     if (blocks.count == 1) {
       body(0, n, out);
       return;

@@ -9,12 +9,15 @@ import numpy as np
 from cutplane import _core
 from cutplane.risks.base import Array
 from cutplane.risks.hinge import Hinge
+from cutplane.risks.intercept import balanced
 from cutplane.solvers.base import Cut
 from cutplane.solvers.result import Duals
 from cutplane.sources.matrix import MatrixSource
 
 # Beyond this, squares of sums over examples are no longer numbers.
 _LARGEST_SQUARE = 1e150
+# Dual variables are scaled by this before they prove anything.
+_WITHIN = 1.0 - 2.0**-50
 # Of its bound: what a dual variable at the bound is, but for rounding.
 _AT_BOUND = 1.0 - 1e-12
 # Examples at a bound rest at first where their margins are at least so far from what would let them leave it.
@@ -155,6 +158,9 @@ class HingeAscent:
 
     def plane(self) -> Cut:
         """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
-        coef = self._ascent.coefficients(1.0 / self._C, self._intercept)
+        # A little less than it takes: so that rounding leaves no variable above its bound.
+        coef = self._ascent.coefficients(_WITHIN / self._C, self._intercept)
+        if self._intercept:
+            coef = balanced(coef)
         offset = self._risk.plane_offset(coef)
-        return Cut(self._source.combine(coef), offset, np.nan, exact=False)
+        return Cut(self._source.combine(coef), offset, np.nan, exact=False, mass=offset * (1.0 + 1e-9))

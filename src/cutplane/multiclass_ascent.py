@@ -31,6 +31,9 @@ def gram_pays(source: MatrixSource, n_classes: int) -> bool:
     wide = n <= _FEW_EXAMPLES and d * n_classes >= _MANY_WEIGHTS * n
     return (long or wide) and n * n <= _MOST_PAIRS and n * d <= _MOST_ENTRIES
 
+# Dual variables are scaled by this before they prove anything.
+_WITHIN = 1.0 - 2.0**-50
+
 
 class MulticlassAscent:
     """Epochs of dual ascent over the examples' blocks, as planes and points of an objective.
@@ -130,7 +133,9 @@ class MulticlassAscent:
 
     def plane(self) -> Cut:
         """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
-        coef, offset = self._ascent.coefficients(1.0 / self._C)
+        # A little less than it takes: so that rounding leaves no block above its bound.
+        coef, offset = self._ascent.coefficients(_WITHIN / self._C)
         if self._intercept:
             coef, offset = self._risk.balanced(coef)
-        return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False)
+        mass = float(np.abs(coef).sum()) * (1.0 + 1e-9)
+        return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False, mass=mass)

@@ -81,4 +81,5 @@ class NearHinges:
         coef[self._rows] = -self.signs * self.weights * shares
         if self.intercept:
             coef = balanced(coef)
-        return Cut(self._source.combine(coef), self._risk.plane_offset(coef), np.nan, exact=False)
+        offset = self._risk.plane_offset(coef)
+        return Cut(self._source.combine(coef), offset, np.nan, exact=False, mass=offset * (1.0 + 1e-9))

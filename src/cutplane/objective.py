@@ -11,7 +11,8 @@ import numpy as np
 from cutplane import _core
 from cutplane.hinge_ascent import HingeAscent
 from cutplane.near_hinges import NearHinges
-from cutplane.risks.base import Array, Ray, Risk, RoundedRisk, Rows, Smoothed
+from cutplane.proof.rounding import Rounding
+from cutplane.risks.base import Array, Ray, Risk, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
@@ -67,6 +68,15 @@ class Objective:
         """What the risk never falls below."""
         return self.risk.lower_bound
 
+    @property
+    def rounding(self) -> Rounding:
+        """What rounding does to passes, and what planes are charged for it."""
+        return Rounding(*self.source.extent, scale=self.risk.scale)
+
+    def in_double(self) -> Objective:
+        """The same with scores in double precision: itself."""
+        return self
+
     def at(self, w: Array) -> ScoredPoint:
         """The point w with its best intercept: one pass over the data."""
         scores = self.source.scores(w) if w.any() else np.zeros(self.examples)
@@ -104,13 +114,15 @@ class Objective:
         """The plane that touches the (profiled) risk at the point's weights."""
         if self.intercept:
             return self._balanced_cut(self.settle(point))
-        coef, offset, value = self.risk.cut(point.scores)
-        return Cut(self.source.combine(coef), offset, value)
+        return self._plane(self.risk.cut(point.scores))
 
     def _balanced_cut(self, settled: ScoredPoint) -> Cut:
         """The plane at a point with its best intercept."""
-        coef, offset, value = self.risk.balanced_cut(settled.scores)
-        return Cut(self.source.combine(coef), offset, value)
+        return self._plane(self.risk.balanced_cut(settled.scores))
+
+    def _plane(self, cut: ScoreCut) -> Cut:
+        """A plane of the scores as one of the weights: a pass."""
+        return Cut(self.source.combine(cut.coef), cut.offset, cut.value, mass=self.risk.mass(cut))
 
     def advance(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
@@ -122,9 +134,9 @@ class Objective:
         where it is better: the line from a to b moves the intercept along, so that its own best may lie beside it.
         """
         if not self.intercept:
-            scores, value, (coef, offset, cut_value) = self.risk.advance(a.scores, b.scores, step, mu)
+            scores, value, cut = self.risk.advance(a.scores, b.scores, step, mu)
             moved = ScoredPoint(_core.mix(a.w, b.w, step), 0.0, scores)
-            return moved, value, lambda: Cut(self.source.combine(coef), offset, cut_value)
+            return moved, value, lambda: self._plane(cut)
         moved = self._settle_in_place(self._mix_into(a.scores, a, b, step))
         there = self._settle_in_place(self._mix_into(b.scores, moved, b, mu))
         value, value_there = self.value(moved), self.value(there)
@@ -210,12 +222,13 @@ class SmoothObjective(Objective):
 
     def _with_rest(self, point: ScoredPoint, slope: Array, s: Any) -> SmoothedCut:
         """The plane of the examples there are, and that of those left out."""
-        offset, value = s.offset, s.value
+        offset, value, mass = s.offset, s.value, self.risk.mass(s)
         if self._rest is not None:
             slope = slope + self._rest.slope
             offset += self._rest.offset
             value += float(self._rest.slope @ point.w) + self._rest_balance * point.intercept + self._rest.offset
-        return SmoothedCut(slope, offset, value, s.error, s.kinks)
+            mass += self._rest.mass
+        return SmoothedCut(slope, offset, value, s.error, s.kinks, mass)
 
     def stepped(self, point: ScoredPoint | None, p: Array, h: float) -> tuple[ScoredPoint, SmoothedCut] | None:
         """The point + p (without one, p itself) and what `smoothed` says there, in one pass; None if it takes two."""
@@ -325,7 +338,12 @@ class SmoothObjective(Objective):
     def _completed(self, source: Any, risk: Any, scores: Array, whole: SmoothedCut, h: float) -> SmoothObjective:
         """Some examples, and a plane that makes up for what the whole has at a point and these have not."""
         part = risk.smoothed(scores, h)
-        rest = Cut(whole.slope - source.combine(part.coef), whole.offset - part.offset, whole.value)
+        rest = Cut(
+            whole.slope - source.combine(part.coef),
+            whole.offset - part.offset,
+            whole.value,
+            mass=whole.mass + risk.mass(part),
+        )
         # The whole is balanced: what some examples lack, the others have.
         return self._part(source, risk, rest, -part.coef.sum(axis=0))
 

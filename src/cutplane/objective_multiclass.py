@@ -107,7 +107,11 @@ class MulticlassObjective(SmoothObjective):
         if examples is None:
             return super().cut(point)
         chosen, offset, value = self.risk.cut_choosing(point.scores)
-        return Cut(self._choices.slope(examples.core, chosen).copy(), offset, value)
+        return self._chosen_plane(examples, chosen, offset, value)._replace(slope=self._choices.last.copy())
+
+    def _chosen_plane(self, examples: MatrixSource, chosen: Any, offset: float, value: float) -> Cut:
+        """The plane that chooses a class for each example; its slope holds until the next."""
+        return Cut(self._choices.slope(examples.core, chosen), offset, value, mass=self._choices.mass)
 
     @property
     def _plain_examples(self) -> MatrixSource | None:
@@ -122,8 +126,7 @@ class MulticlassObjective(SmoothObjective):
 
     def _balanced_cut(self, settled: ScoredPoint, h: float | None = None) -> Cut:
         """The plane at the rounded risk's own best intercepts: there it is in balance but for rounding."""
-        coef, offset, value = self.risk.balanced_cut(settled.scores, h)
-        return Cut(self.source.combine(coef), offset, value)
+        return self._plane(self.risk.balanced_cut(settled.scores, h))
 
     def advance(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
@@ -154,7 +157,7 @@ class MulticlassObjective(SmoothObjective):
         scores = b.scores if whole else a.scores
         value, chosen, offset, cut_value = self.risk.advance_choosing(scores, b.scores, 0.0 if whole else step, mu)
         moved = ScoredPoint(_mixed_in_place(a.w, b.w, step), a.intercept, scores)
-        return moved, value, lambda: Cut(self._choices.slope(examples.core, chosen), offset, cut_value)
+        return moved, value, lambda: self._chosen_plane(examples, chosen, offset, cut_value)
 
     def score(self, w: Array, intercept: Any) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""
@@ -176,12 +179,13 @@ class MulticlassObjective(SmoothObjective):
             coef, offset = self.risk.balanced(s.coef)
             height = float(np.vdot(coef, point.scores)) + offset
             s = s._replace(coef=coef, offset=offset, error=s.value - height)
-        slope, offset, value = self.source.combine(s.coef), s.offset, s.value
+        slope, offset, value, mass = self.source.combine(s.coef), s.offset, s.value, self.risk.mass(s)
         if self._rest is not None:
             slope = slope + self._rest.slope
             offset += self._rest.offset
             value += self._rest_along(point) + self._rest.offset
-        return SmoothedCut(slope, offset, value, s.error, s.kinks)
+            mass += self._rest.mass
+        return SmoothedCut(slope, offset, value, s.error, s.kinks, mass)
 
     def _rest_along(self, point: ScoredPoint) -> float:
         """What the plane of the examples left out rises along a point or a direction."""

@@ -44,7 +44,7 @@ class PairObjective(Objective):
 
     def plane(self, smoothed: Smoothed) -> SmoothedCut:
         """The plane below the risk that a rounded one gives: a pass over the data."""
-        return SmoothedCut(self.source.combine(smoothed.coef), *smoothed[1:])
+        return SmoothedCut(self.source.combine(smoothed.coef), *smoothed[1:], self.risk.mass(smoothed))
 
     def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
         """The slope for width h if the pairs within `reach` stayed on their kinks."""

@@ -1,21 +1,23 @@
 """The hinge's objective with scores in single precision: half the memory, and half of what line searches read.
 
 Planes lie below the risk whatever their coefficients are, so rounded scores cost the lower bound nothing. The upper one
-they do: `exact_value` is what the risk at the end is, and a gap that was thought to be proven is proven by that.
+they do: bounds on the way allow for it, and in the end the prover evaluates the risk in double precision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cutplane import _core
 from cutplane.objective import Objective, ScoredPoint, SmoothObjective
+from cutplane.proof.rounding import SINGLE_UNIT, Rounding
 from cutplane.risks.base import Array
 from cutplane.risks.hinge import Hinge
-from cutplane.solvers.base import Cut, Point
+from cutplane.solvers.base import Cut
 from cutplane.sources.matrix import MatrixSource
 
 # Scores are worth it where examples are many and have few entries each; to tell bounds apart that are closer than this,
@@ -52,9 +54,10 @@ class SingleObjective(SmoothObjective):
         """The same with scores in double precision."""
         return SmoothObjective(self.source, self.risk)
 
-    def exact_value(self, point: Point) -> float:
-        """The risk at the weights of a point: one pass."""
-        return float(self._sums.value_at(self._matrix, point.w, self._n_threads))
+    @property
+    def rounding(self) -> Rounding:
+        """Scores are kept in single precision."""
+        return replace(super().rounding, unit=SINGLE_UNIT)
 
     def _scores(self, w: Array) -> Any:
         if not w.any():
@@ -88,7 +91,8 @@ class SingleObjective(SmoothObjective):
 
     def _cut_towards(self, scores: Array, end: Array, mu: float) -> Cut:
         """The plane at scores + mu·(end - scores)."""
-        return Cut(*self._sums.cut_plane(self._matrix, scores, end, mu, self._n_threads))
+        slope, offset, value = self._sums.cut_plane(self._matrix, scores, end, mu, self._n_threads)
+        return Cut(slope, offset, value, mass=offset * (1.0 + 1e-9))
 
     def advance(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float

@@ -145,9 +145,10 @@ def fit(problem: Problem, **parameters: Any) -> LinearSVC:
 
 
 def rounding(problem: Problem, C: float, model: LinearSVC) -> float:
-    """What rounding alone can do to the objective: each loss is known to a few eps of its scores."""
-    scores = np.abs(problem.X) @ np.abs(model.coef_[0]) + np.abs(model.intercept_[0])
-    return 20.0 * np.finfo(float).eps * C * float(problem.weights @ (1.0 + scores))
+    """What rounding alone can do to the objective: a score is a sum of as many roundings as there are features."""
+    X = problem.X
+    scores = np.linalg.norm(X, axis=1).max() * np.linalg.norm(model.coef_[0]) + np.abs(model.intercept_[0])
+    return (2.0 * X.shape[1] + 60.0) * np.finfo(float).eps * C * float(problem.weights.sum()) * (1.0 + scores)
 
 
 def assert_certified(model: LinearSVC, problem: Problem, C: float, best: Optimum, intercept: str) -> None:
@@ -158,6 +159,7 @@ def assert_certified(model: LinearSVC, problem: Problem, C: float, best: Optimum
         model.lower_bound_,
         best.upper,
         accuracy=best.accuracy + 1e-9 + slack / best.upper,
+        charged=slack,
     )
     w, b = model.coef_[0], float(model.intercept_[0])
     expected = objective(problem, C, w, b)

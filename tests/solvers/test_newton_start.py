@@ -43,7 +43,7 @@ def next_after(objective: SmoothObjective, last: Ledger, C: float, gap: float = 
     ledger.evaluated = last.evaluated
     assert last.incumbent is not None
     ledger.offer(last.incumbent, objective.value(last.incumbent))
-    ledger.prove(ledger.bundle.solve(C).lower)
+    ledger.solve()
     return ledger
 
 
@@ -123,7 +123,7 @@ def test_where_the_error_of_a_start_is_foreseen_rounding_costs_as_much(foreseen:
     point = objective.at(np.array([0.9, 0.05, 0.0, 0.0]))
     ledger = books(objective, 50.0)
     ledger.offer(point, objective.value(point))
-    ledger.prove(0.5 * ledger.upper)
+    ledger.lower = 0.5 * ledger.upper
     ledger.foreseen_error = foreseen * ledger.upper
     start = resumed_start(objective, ledger)
     assert start is not None

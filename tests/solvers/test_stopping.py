@@ -30,7 +30,7 @@ def assert_incumbent(model: LinearSVC, X: np.ndarray, y: np.ndarray) -> None:
     w, b = model.coef_[0], model.intercept_[0]
     value = 0.5 * w @ w + model.C * np.maximum(0.0, 1.0 - y * (X @ w + b)).sum()
     assert model.objective_ == pytest.approx(value, rel=1e-9)
-    assert model.objective_ <= min(step.upper for step in model.history_)
+    assert model.objective_ <= min(step.upper for step in model.history_) * (1.0 + 1e-9)
     good = LinearSVC(C=model.C, tol=1e-6).fit(X, y)
     assert model.lower_bound_ <= good.objective_
     assert model.objective_ >= good.lower_bound_
@@ -91,10 +91,13 @@ def test_on_step_sees_every_iteration(method: dict[str, Any]) -> None:
     X, y = data()
     seen: list[Step] = []
     model = LinearSVC(tol=1e-5, on_step=seen.append, **method).fit(X, y)
-    assert seen == model.history_
+    # The bounds of the last one are restated by the prover, which charges for rounding in full.
+    assert seen[:-1] == model.history_[:-1]
+    assert seen[-1].upper == pytest.approx(model.objective_, rel=1e-9)
+    assert seen[-1].lower == pytest.approx(model.lower_bound_, rel=1e-9)
     assert [step.iteration for step in seen] == list(range(1, len(seen) + 1))
     assert all(before.seconds <= after.seconds for before, after in pairwise(seen))
-    assert seen[-1].gap == model.gap_
+    assert model.history_[-1].gap == model.gap_
 
 
 @methods

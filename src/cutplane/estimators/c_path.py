@@ -15,8 +15,9 @@ from cutplane import _core
 from cutplane.estimators import validation
 from cutplane.estimators.linear_model import LinearModel, Prepared, total_weight
 from cutplane.estimators.side_by_side import side_by_side
-from cutplane.estimators.training import Training, warn_unless_proven
+from cutplane.estimators.training import Training, prover_of, warn_unless_proven
 from cutplane.objective import ScoredPoint
+from cutplane.proof.prover import Prover
 from cutplane.risks.base import Rows
 from cutplane.solvers.base import Evaluated
 from cutplane.solvers.blas import one_blas_thread
@@ -75,27 +76,34 @@ def path_results(
     with one_blas_thread(), openmp_threads(training.n_threads):
         for index, make_risk in enumerate(prepared.problems):
             risk = make_risk(rows)
-            objective, settings = model._problem(source, risk, training, index, len(prepared.problems))
+            objective, settings, origin = model._problem(source, risk, training, index, len(prepared.problems))
             settings = settings.for_risk(total_weight(risk, source.shape[0], part), model.on_step)
-            found = _follow_all(objective, settings, settings.C / training.C, grid)
-            results.append([model._with_threshold(found[float(C)], objective, risk, source) for C in grid])
+            make_prover = partial(prover_of, objective, risk, origin=origin)
+            found = _follow_all(objective, settings, settings.C / training.C, grid, make_prover)
+            results.append([model._with_threshold(found[float(C)], objective, risk, source, origin) for C in grid])
     for each in results:
         for result in each:
             warn_unless_proven(result, type(model).__name__)
     return results
 
 
-def _follow_all(objective: Any, settings: Training, scale: float, grid: Sequence[float]) -> dict[float, Result]:
+def _follow_all(
+    objective: Any,
+    settings: Training,
+    scale: float,
+    grid: Sequence[float],
+    make_prover: Callable[[Training], Prover],
+) -> dict[float, Result]:
     """The results along the grid; chains of C that do not depend on each other run side by side."""
     parts = chains(grid, falling=settings.falls(objective))
     threads = int(_core.thread_count(settings.n_threads))
     workers = min(len(parts), threads)
     if workers == 1:
-        found = [follow(part, _Chain(objective, settings, scale).train) for part in parts]
+        found = [follow(part, _Chain(objective, settings, scale, make_prover).train) for part in parts]
     else:
         watch = _Watch(settings.on_step)
         settings = replace(settings, n_threads=threads // workers, on_step=watch.step)
-        tasks = [partial(follow, part, _Chain(objective, settings, scale).train) for part in parts]
+        tasks = [partial(follow, part, _Chain(objective, settings, scale, make_prover).train) for part in parts]
         found = side_by_side(tasks, workers, watch.stop)
     return {C: result for each in found for C, result in each.items()}
 
@@ -124,8 +132,11 @@ class _Watch:
 class _Chain:
     """Runs one after another, each of which knows where the last two ended and what the last one evaluated."""
 
-    def __init__(self, objective: Any, settings: Training, scale: float) -> None:
+    def __init__(
+        self, objective: Any, settings: Training, scale: float, make_prover: Callable[[Training], Prover]
+    ) -> None:
         self._objective, self._settings, self._scale = objective, settings, scale
+        self._make_prover = make_prover
         self._reached: list[ScoredPoint] = []
         self._evaluated: Evaluated | None = None
 
@@ -138,7 +149,8 @@ class _Chain:
             books.append(ledger)
 
         settings = self._settings.with_C(C * self._scale)
-        result = settings.run(self._objective, warm, watch, self._reached)
+        prover = self._make_prover(settings)
+        result = settings.run(self._objective, warm, watch, self._reached, prover)
         end, self._evaluated = books[0].incumbent, books[0].evaluated
         # Cutting planes keep no scores.
         self._reached = [*self._reached[-1:], end] if isinstance(end, ScoredPoint) else []

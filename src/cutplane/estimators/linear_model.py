@@ -16,7 +16,7 @@ from sklearn.linear_model._base import SparseCoefMixin
 from cutplane.estimators import validation
 from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks
 from cutplane.estimators.savable import Arrays, Savable, finite
-from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, warn_unless_proven
+from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, prover_of, warn_unless_proven
 from cutplane.objective import Objective, make_objective
 from cutplane.pair_objective import PairObjective
 from cutplane.risks.base import Risk, Rows
@@ -113,17 +113,18 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
     def _problem(
         self, source: Source, risk: Risk, training: Training, index: int, n_problems: int
-    ) -> tuple[Objective, Training]:
-        """The objective of one problem and the settings for it: weights count from the prior, bounds too."""
+    ) -> tuple[Objective, Training, NDArray[np.float64] | None]:
+        """The objective of one problem, the settings for it, and the weights that those of it and bounds count from."""
         d = source.shape[1] - self._penalised
         origin = self._origin(index, n_problems, d)
-        if origin is not None:
-            risk = translated(risk, source.scores(self._padded(origin, 0.0)))
+        whole = None if origin is None else self._padded(origin, 0.0)
+        if whole is not None:
+            risk = translated(risk, source.scores(whole))
         mask = validation.check_features("nonnegative", self.nonnegative, d)
         if mask is not None:
             bounds = self._padded(self._bounds(mask, origin), -np.inf)
             training = replace(training, bounds=bounds.ravel())
-        return self._objective(source, risk), training
+        return self._objective(source, risk), training, None if whole is None else whole.ravel()
 
     def _origin(self, index: int, n_problems: int, d: int) -> NDArray[np.float64] | None:
         """The weights that those of a problem count from, a row for each feature; None: zero."""
@@ -165,11 +166,12 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         hooks = StepHooks(self, self.on_step, X, y, so_far)
         for index, make_risk in enumerate(problems):
             risk = make_risk(None)
-            objective, run = self._problem(source, risk, training, index, len(problems))
+            objective, run, origin = self._problem(source, risk, training, index, len(problems))
             run = run.for_risk(total_weight(risk, X.shape[0], weights), hooks if hooks.wanted else None)
             objective = in_single(objective, run.stopping.relative_gap)
-            result = run.run(objective, warm[index] if warm else None, books.append)
-            results.append(self._with_threshold(result, objective, risk, source))
+            prover = prover_of(objective, risk, run, origin)
+            result = run.run(objective, warm[index] if warm else None, books.append, prover=prover)
+            results.append(self._with_threshold(result, objective, risk, source, origin))
             warn_unless_proven(results[-1], type(self).__name__)
             if results[-1].stop_reason == "interrupted" and len(results) < len(problems):
                 raise KeyboardInterrupt
@@ -177,11 +179,14 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         hooks.close()
         return results
 
-    def _with_threshold(self, result: Result, objective: Objective, risk: Risk, source: Source) -> Result:
+    def _with_threshold(
+        self, result: Result, objective: Objective, risk: Risk, source: Source, origin: NDArray[np.float64] | None
+    ) -> Result:
         """Where an intercept is wanted but changes nothing of the objective, what the risk makes of the scores."""
         if not self.fit_intercept or self._penalised or objective.intercept:
             return result
-        return replace(result, intercept=risk.threshold(source.scores(result.w)))
+        w = result.w if origin is None else result.w + origin
+        return replace(result, intercept=risk.threshold(source.scores(w)))
 
     def _objective(self, source: Source, risk: Risk) -> Objective:
         """The objective of a problem, made for what its risk can do."""

@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.objective import SmoothObjective
 from cutplane.pair_objective import PairObjective
-from cutplane.single_objective import ScoresTooLargeError, SingleObjective
+from cutplane.proof.prover import Proven, Prover
+from cutplane.proof.rounding import UNIT
+from cutplane.single_objective import ScoresTooLargeError
 from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import Array
 from cutplane.solvers.blas import one_blas_thread
@@ -33,6 +35,8 @@ METHODS = ("auto", "newton", "oca", "cpa")
 LINE_SEARCHES = ("adaptive", "exact", "three-point")
 # More features than this make Newton's systems on pairs expensive.
 _FEW_FEATURES = 2500
+# So often a run goes on from what the prover granted it.
+_MOST_DISPUTES = 2
 # What is left to gain along a path of C, relative to what going on in the direction of the last two models gains.
 _FORESEEN = 3.0
 
@@ -64,6 +68,7 @@ class Training:
         warm: Result | None = None,
         watch: Callable[[Ledger], None] | None = None,
         reached: Sequence[Any] = (),
+        prover: Prover | None = None,
     ) -> Result:
         """Train; after Ctrl-C, what was reached until then.
 
@@ -77,63 +82,66 @@ class Training:
         reached : sequence of points of the objective
             Where earlier runs ended, the last of them `warm`: nothing of it is computed again, and from two of them it
             is foreseen where this run will end.
+        prover : Prover, optional
+            Says what is proven in the end; one for the objective as it is, if None.
         """
         if self.method == "newton" and not isinstance(objective, (SmoothObjective, PairObjective)):
             raise ValueError(
                 f"method='newton' needs a loss that is smooth or can round its kinks, which "
-                f"{type(objective.risk).__name__} cannot; 'auto', 'oca' and 'cpa' are accepted."
+                f"{objective.risk.name} cannot; 'auto', 'oca' and 'cpa' are accepted."
             )
         if self.method == "newton" and self.bounds is not None:
             raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")
         with one_blas_thread(), openmp_threads(self.n_threads):
-            return self._run(objective, warm, watch, reached)
+            if prover is None:
+                prover = prover_of(objective, objective.risk, self)
+            return self._run(objective, warm, watch, reached, prover)
 
     def _run(
-        self, objective: Any, warm: Result | None, watch: Callable[[Ledger], None] | None, reached: Sequence[Any]
+        self,
+        objective: Any,
+        warm: Result | None,
+        watch: Callable[[Ledger], None] | None,
+        reached: Sequence[Any],
+        prover: Prover,
     ) -> Result:
         bundle = self._new_bundle(objective) if warm is None else warm.bundle.copy()
-        ledger = Ledger(self.C, bundle, self.stopping, self.on_step)
+        ledger = Ledger(self.C, bundle, self.stopping, self.on_step, objective.rounding)
         if warm is not None:
             ledger.duals = warm.duals
         if watch is not None:
             watch(ledger)
         try:
-            reach = self._reach_in_single if isinstance(objective, SingleObjective) else self._reach
-            reason = reach(objective, ledger, warm, reached)
+            reason = self._reach_proof(objective, ledger, warm, reached, prover)
         except KeyboardInterrupt:
             if ledger.incumbent is None:
                 raise
-            if isinstance(objective, SingleObjective):
-                self._evaluate_exactly(objective, ledger)
+            _prove(ledger, prover)
             reason = "interrupted"
         return ledger.result(reason)
 
-    def _reach(self, objective: Any, ledger: Ledger, warm: Result | None, reached: Sequence[Any]) -> StopReason:
-        reason = None if warm is None else self._resume(objective, ledger, warm, reached)
-        return reason or self._solve(objective, ledger, resumed=warm is not None)
-
-    def _reach_in_single(
-        self, objective: SingleObjective, ledger: Ledger, warm: Result | None, reached: Sequence[Any]
+    def _reach_proof(
+        self, objective: Any, ledger: Ledger, warm: Result | None, reached: Sequence[Any], prover: Prover
     ) -> StopReason:
-        """What is proven in the end is proven of the exact value; where that was not enough, go on in double."""
+        """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
         try:
             reason: StopReason | None = self._reach(objective, ledger, warm, reached)
         except ScoresTooLargeError:
             reason = None
-        self._evaluate_exactly(objective, ledger)
-        if reason is not None and (reason != "gap" or ledger.proven):
-            return reason
         double = objective.in_double()
-        if ledger.incumbent is not None:
-            ledger.incumbent = double.at(ledger.incumbent.w)
-        return self._solve(double, ledger, resumed=ledger.incumbent is not None)
+        for _ in range(_MOST_DISPUTES):
+            if ledger.incumbent is not None:
+                _prove(ledger, prover)
+                if reason is not None and (reason != "gap" or ledger.granted):
+                    return reason
+                ledger.incumbent = double.at(ledger.incumbent.w)
+            reason = self._solve(double, ledger, resumed=ledger.incumbent is not None)
+        _prove(ledger, prover)
+        return "stalled" if reason == "gap" and not ledger.granted else reason
 
-    @staticmethod
-    def _evaluate_exactly(objective: SingleObjective, ledger: Ledger) -> None:
-        if ledger.incumbent is not None:
-            with ledger.phase("scores"):
-                risk = objective.exact_value(ledger.incumbent)
-            ledger.restate(risk)
+    def _reach(self, objective: Any, ledger: Ledger, warm: Result | None, reached: Sequence[Any]) -> StopReason:
+        reason = None if warm is None else self._resume(objective, ledger, warm, reached)
+        return reason or self._solve(objective, ledger, resumed=warm is not None)
 
     def _new_bundle(self, objective: Any) -> Any:
         about = {"lower_bound": objective.lower_bound, "n_threads": self.n_threads}
@@ -152,7 +160,7 @@ class Training:
         point = reached[-1] if reached else objective.at(warm.w)
         last = ledger.evaluated
         ledger.offer(point, last.cut.value if last is not None and last.point is point else objective.value(point))
-        ledger.prove(ledger.bundle.solve(self.C).lower)
+        ledger.solve()
         if self.bounds is None and not ledger.proven and from_last(objective, ledger) is None:
             if len(reached) > 1:
                 before = ledger.upper
@@ -200,6 +208,29 @@ class Training:
             if reason != "stalled" or self.method == "newton":
                 return reason
         return CuttingPlane().run(objective, ledger, None if ledger.incumbent is None else ledger.incumbent.w)
+
+
+def prover_of(objective: Any, risk: Any, training: Training, origin: Array | None = None) -> Prover:
+    """What proves models of an objective; `risk` is that of the weights themselves, which count from `origin`."""
+    return Prover(
+        objective.source,
+        risk,
+        training.C,
+        replace(objective.rounding, unit=UNIT),
+        intercept=objective.intercept,
+        origin=origin,
+        bounds=training.bounds,
+    )
+
+
+def _prove(ledger: Ledger, prover: Prover) -> None:
+    """What the incumbent and the best plane are worth, as the prover sees it."""
+    point = ledger.incumbent
+    assert point is not None
+    with ledger.phase("proof"):
+        upper = prover.upper(point.w, point.intercept)
+        lower = prover.lower(ledger.witness, point.w, upper)
+    ledger.settle(Proven(upper, lower))
 
 
 def warn_unless_proven(result: Result, what: str) -> None:

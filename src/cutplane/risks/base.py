@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.risks.intercept import balanced_mixture, best_shift
+from cutplane.proof.losses import Terms
+from cutplane.risks.intercept import balanced_mixture, best_shift, furthest_shift
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -69,6 +70,32 @@ class Risk(ABC):
     takes_intercept: bool = True
     #: Whether one class against the rest makes no sense: then a classifier takes two classes only.
     binary_only: bool = False
+
+    @property
+    def name(self) -> str:
+        """For errors."""
+        return type(self).__name__
+
+    @property
+    def terms(self) -> Terms | None:
+        """What the risk is a sum of, where it is one of the losses that the prover knows; else None."""
+        return None
+
+    @property
+    def scale(self) -> float:
+        """The size of the targets: offsets of planes are sums of coefficients times these."""
+        return 1.0
+
+    def mass(self, cut: ScoreCut | Smoothed) -> float:
+        """The sizes of a plane's coefficients, added up: what rounding is charged by."""
+        return float(np.abs(cut.coef).sum()) * (1.0 + 1e-9)
+
+    def intercept_bound(self, n: int, value: float, spread: float) -> float:
+        """How far from zero a best intercept is at most.
+
+        The risk of the n examples is at most `value` there, and scores without the intercept at most `spread`.
+        """
+        return furthest_shift(self.cut, n, self.scale, value, spread)
 
     @abstractmethod
     def value(self, scores: Array) -> float:

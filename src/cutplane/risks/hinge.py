@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
+from cutplane.proof.losses import Terms
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 
@@ -64,6 +65,15 @@ class Hinge(RoundedRisk):
     def core(self) -> _core.Hinge:
         """The compiled sums, for objectives that put passes and sums together."""
         return self._core
+
+    @property
+    def terms(self) -> Terms:
+        """What the risk is a sum of."""
+        return Terms("hinge", {}, self.y, self.weights, self.each)
+
+    def mass(self, cut: ScoreCut | Smoothed) -> float:
+        """The offset: every coefficient adds its size to that."""
+        return cut.offset * (1.0 + 1e-9)
 
     def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
         """The part of the sum that runs over some examples, times `scale`."""

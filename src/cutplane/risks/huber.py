@@ -35,6 +35,7 @@ class Huber(SmoothRisk):
     """
 
     _loss = "huber"
+    _proof = ("huber", ("delta",))
 
     def __init__(
         self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, delta: float = 1.0, n_threads: int = 0

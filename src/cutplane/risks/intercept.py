@@ -22,6 +22,10 @@ _ROUNDING = 1e-15
 _FURTHEST = 1e15
 
 
+# Where the furthest intercept is looked for: so many sizes, until coefficients are mostly of one sign.
+_MOST_SIZES, _LEAST_TOTAL = 12, 0.25
+
+
 class NoInterceptError(ValueError):
     """The risk has no least value as the intercept moves."""
 
@@ -62,6 +66,27 @@ def best_shift(cut: Cuts, scores: Array) -> float:
         else:
             far, slope_far = middle, now
     return far
+
+
+def furthest_shift(cut: Cuts, n: int, scale: float, value: float, spread: float) -> float:
+    """How far from zero a constant can be that leaves the risk at most `value`, beside scores of at most `spread`.
+
+    A plane whose coefficients sum to r > 0 says value >= r·b + offset - spread·Σ|coef|: an upper bound on b. One with
+    r < 0 gives a lower bound. Planes at large constants of either sign are such.
+    """
+    furthest = 0.0
+    for side in (1.0, -1.0):
+        nearest, size = np.inf, 2.0 * max(scale, 1e-300)
+        for _ in range(_MOST_SIZES):
+            coef, offset = cut(np.full(n, side * size))[:2]
+            total, mass = side * float(np.sum(coef)), float(np.abs(coef).sum())
+            if total > _LEAST_TOTAL * mass:
+                room = value - offset + spread * mass * (1.0 + 1e-9)
+                nearest = min(nearest, room / total * (1.0 + 1e-9))
+                break
+            size *= 16.0
+        furthest = max(furthest, nearest)
+    return furthest
 
 
 def balanced_mixture(cut: Cuts, scores: Array) -> tuple[Array, float]:

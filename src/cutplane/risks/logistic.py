@@ -31,6 +31,7 @@ class Logistic(SmoothRisk):
     """
 
     _loss = "logistic"
+    _proof = ("logistic", ())
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         super().__init__(y, sample_weight, n_threads)

@@ -112,6 +112,24 @@ class Multiclass(RoundedRisk):
         return float(self.cost.sum()) / (self.n_classes * (self.n_classes - 1))
 
     @property
+    def scale(self) -> float:
+        """The largest cost."""
+        return float(self.cost.max())
+
+    @property
+    def largest_factor(self) -> float:
+        """The most that a violated margin is multiplied by."""
+        return 1.0 if self.rescaling == "margin" else float(self.cost.max())
+
+    def intercept_bound(self, n: int, value: float, spread: float) -> float:
+        """Where the best intercepts differ by D, examples of the class with the lowest cost D less spread at least."""
+        weights = np.bincount(self.y, self.weights, self.n_classes)
+        rarest = float(weights[weights > 0.0].min()) * (self.each if self.weights is None else 1.0)
+        mistakes = self.cost[~np.eye(self.n_classes, dtype=bool)]
+        factor = 1.0 if self.rescaling == "margin" else float(mistakes.min())
+        return value / (rarest * factor) + 2.0 * spread
+
+    @property
     def has_blocks(self) -> bool:
         """Whether lines are costs by class plus scores, as dual ascent over the examples' blocks has it."""
         return self.rescaling == "margin"

@@ -43,6 +43,17 @@ class ChoiceSlopes:
         self._changes += 1
         return kept.ravel()
 
+    @property
+    def last(self) -> Array:
+        """The slope that was asked for last."""
+        assert self._slope is not None
+        return self._slope.ravel()
+
+    @property
+    def mass(self) -> float:
+        """The sizes of all coefficients that went into the last slope, added up: at most these."""
+        return 2.0 * self._risk.largest_factor * (2.0 * self._changes + 1.0)
+
     def _few_changes(self, chosen: NDArray[np.int32]) -> bool:
         """Whether the last slope is worth changing."""
         if self._changes >= _MOST_CHANGES:

@@ -26,6 +26,11 @@ class TranslatedMulticlass(Multiclass):
         return twin
 
     @property
+    def scale(self) -> float:
+        """Offsets hold the coefficients times the fixed part, too."""
+        return super().scale + float(np.abs(self.base).max(initial=0.0))
+
+    @property
     def has_blocks(self) -> bool:
         """Lines lie at heights that differ from example to example, not only by class."""
         return False

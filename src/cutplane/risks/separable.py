@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cutplane import _core
+from cutplane.proof.losses import Terms
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 from cutplane.risks.intercept import balanced
@@ -34,6 +35,8 @@ class SeparableRisk(RoundedRisk):
 
     #: The name of the loss in the core.
     _loss: str
+    #: Its name for the prover, and what its parameters are called there.
+    _proof: tuple[str, tuple[str, ...]]
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None, n_threads: int) -> None:
         targets = np.ascontiguousarray(y, dtype=np.float64)
@@ -56,6 +59,17 @@ class SeparableRisk(RoundedRisk):
         self.weights = weights
         self.each = each
         self._core = _core.Separable(self._loss, self._parameters(), y, weights, each)
+
+    @property
+    def terms(self) -> Terms:
+        """What the risk is a sum of."""
+        name, parameters = self._proof
+        return Terms(name, dict(zip(parameters, self._parameters(), strict=True)), self.y, self.weights, self.each)
+
+    @property
+    def scale(self) -> float:
+        """The size of the targets and of the loss's own parameters."""
+        return max(1e-300, float(np.abs(self.y).max(initial=0.0))) + sum(map(abs, self._parameters()))
 
     def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
         """The part of the sum that runs over some examples, times `scale`."""
@@ -158,6 +172,7 @@ class TubeRisk(SeparableRisk):
     """A separable risk that rises linearly on both sides of a tube around the target, at a price for each side."""
 
     _loss = "tube"
+    _proof = ("tube", ("above", "below", "epsilon"))
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None, n_threads: int) -> None:
         super().__init__(y, sample_weight, n_threads)

@@ -33,6 +33,7 @@ class SquaredEpsilonInsensitive(SmoothRisk):
     """
 
     _loss = "squared_epsilon"
+    _proof = ("squared_tube", ("epsilon",))
 
     def __init__(
         self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, epsilon: float = 0.0, n_threads: int = 0

@@ -28,6 +28,7 @@ class SquaredHinge(SmoothRisk):
     """
 
     _loss = "squared_hinge"
+    _proof = ("squared_hinge", ())
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         super().__init__(y, sample_weight, n_threads)

@@ -27,7 +27,23 @@ class _Translated(Risk):
         self.lower_bound = risk.lower_bound
         self.total_weight = risk.total_weight
         self.shift_invariant = risk.shift_invariant
+        self.takes_intercept = risk.takes_intercept
         self.binary_only = risk.binary_only
+        self._reach = float(abs(base).max(initial=0.0))
+
+    @property
+    def name(self) -> str:
+        """Of the risk itself."""
+        return type(self._risk).__name__
+
+    @property
+    def scale(self) -> float:
+        """Offsets hold the coefficients times the fixed part, too."""
+        return float(self._risk.scale) + self._reach
+
+    def mass(self, cut: ScoreCut | Smoothed) -> float:
+        """The sizes of a plane's coefficients, added up."""
+        return Risk.mass(self, cut)
 
     def _plane(self, cut: ScoreCut) -> ScoreCut:
         return cut._replace(offset=cut.offset + float((cut.coef * self._base).sum()))

@@ -29,23 +29,26 @@ class Cut(NamedTuple):
     """A plane R(v) >= <slope, v> + offset, and the risk where it was taken.
 
     `exact` is False where the plane holds but the value is not the risk itself, as with an approximate oracle: such a
-    cut raises the lower bound and never lowers the upper one.
+    cut raises the lower bound and never lowers the upper one. `mass` is the sum of the sizes of the coefficients that
+    the slope was summed up with: what rounding is charged by.
     """
 
     slope: Array
     offset: float
     value: float
     exact: bool = True
+    mass: float = 0.0
 
 
 class SmoothedCut(NamedTuple):
-    """A plane from a risk whose kinks are rounded; `error` is value - <slope, w> - offset."""
+    """A plane from a risk whose kinks are rounded; `error` is value - <slope, w> - offset, `mass` as in `Cut`."""
 
     slope: Array
     offset: float
     value: float
     error: float
     kinks: int
+    mass: float = 0.0
 
 
 class Evaluated(NamedTuple):

@@ -56,6 +56,7 @@ class BoundedBundle:
         self._n_threads = n_threads
         self._slopes = np.zeros((0, len(self.bounds)))
         self._offsets = np.zeros(0)
+        self._errors = np.zeros(0)
         self._weights = np.zeros(0)
         self._idle = np.zeros(0, dtype=np.int64)
 
@@ -72,23 +73,34 @@ class BoundedBundle:
         """The slopes, shape (len, dimension), and the offsets, shape (len,)."""
         return self._slopes, self._offsets
 
+    @property
+    def offsets(self) -> Array:
+        """Of the planes, shape (len,)."""
+        return self._offsets
+
+    @property
+    def errors(self) -> Array:
+        """How far slopes can be from those of planes that hold, shape (len,)."""
+        return self._errors
+
     def copy(self) -> BoundedBundle:
         """An independent bundle with the same planes."""
         twin = object.__new__(BoundedBundle)
         vars(twin).update(vars(self))
         return twin
 
-    def add(self, slope: Array, offset: float) -> None:
-        """Add the plane <slope, w> + offset."""
+    def add(self, slope: Array, offset: float, *, error: float = 0.0) -> None:
+        """Add the plane <slope, w> + offset; `error` is how far its slope can be from one that holds."""
         self._slopes = np.vstack([self._slopes, slope])
         self._offsets = np.append(self._offsets, offset)
+        self._errors = np.append(self._errors, error)
         self._weights = np.append(self._weights, 0.0)
         self._idle = np.append(self._idle, 0)
 
     def prune(self, idle: int) -> int:
         """Drop the planes whose weight was zero in each of the last `idle` solves; returns how many."""
         kept = self._idle < idle
-        self._slopes, self._offsets = self._slopes[kept], self._offsets[kept]
+        self._slopes, self._offsets, self._errors = self._slopes[kept], self._offsets[kept], self._errors[kept]
         self._weights, self._idle = self._weights[kept], self._idle[kept]
         return int(np.count_nonzero(~kept))
 
@@ -116,7 +128,8 @@ class BoundedBundle:
         heights = self._slopes @ w + self._offsets
         risk_model = max(self.lower_bound, float(heights.max(initial=self.lower_bound)))
         primal = 0.5 * float(w @ w) + C * risk_model
-        return BundleSolution(w, value, alpha, risk_model, (primal - value) / max(abs(primal), 1e-300), rounds)
+        violation = (primal - value) / max(abs(primal), 1e-300)
+        return BundleSolution(w, value, alpha, risk_model, violation, rounds, alpha @ self._slopes)
 
     def _dual(self, C: float, alpha: Array) -> tuple[float, Array]:
         """D and w at weights that may sum to less than one: the rest lies on the trivial plane."""

@@ -37,6 +37,8 @@ class BundleSolution(NamedTuple):
         The QP's own duality gap relative to its value, as far as the Gram matrix can tell.
     pivots : int
         How many planes entered or left the set that carries weight.
+    mean_slope : array or None
+        The weighted sum of the slopes, where `w` is not -C times that.
     """
 
     w: Array
@@ -45,6 +47,11 @@ class BundleSolution(NamedTuple):
     risk_model: float
     violation: float
     pivots: int
+    mean_slope: Array | None = None
+
+    def slopes_sum(self, C: float) -> Array:
+        """-C times the weighted sum of the slopes: w itself, unless bounds kept it away from there."""
+        return self.w if self.mean_slope is None else -C * self.mean_slope
 
 
 class Bundle:
@@ -160,6 +167,16 @@ class Bundle:
     def planes(self) -> tuple[Array, Array]:
         """Copies of the slopes, shape (len, dimension), and the offsets, shape (len,)."""
         return self._core.slopes(), self._core.offsets()
+
+    @property
+    def offsets(self) -> Array:
+        """Of the planes, shape (len,)."""
+        return self._core.offsets()
+
+    @property
+    def errors(self) -> Array:
+        """How far stored slopes can be from the planes' own, shape (len,)."""
+        return self._core.errors()
 
     @property
     def memory(self) -> int:

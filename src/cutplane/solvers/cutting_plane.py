@@ -57,15 +57,14 @@ class CuttingPlane:
             _add_plane(ledger, lambda: objective.cut(w_b))
         while True:
             with ledger.phase("qp"):
-                model = bundle.solve(C)
-                ledger.prove(model.lower)
+                model = ledger.solve()
                 bundle.prune(IDLE_SOLVES)
             with ledger.phase("scores"):
                 w_t = objective.at(model.w)
             with ledger.phase("line_search"):
                 k = self.line_search.step(objective, w_b, w_t, C)
                 w_b, risk, cut = objective.advance(w_b, w_t, k, ahead.after(k), C)
-                ledger.offer(bare(w_b), risk)
+                ledger.offer(bare(w_b), risk, k)
             reason = ledger.close_iteration(k)
             if reason is not None:
                 return reason
@@ -112,4 +111,4 @@ def _add_plane(ledger: Ledger, take: Callable[[], Cut]) -> None:
     with ledger.phase("cut"):
         cut = take()
     with ledger.phase("qp"):
-        ledger.bundle.add(cut.slope, cut.offset)
+        ledger.add(cut)

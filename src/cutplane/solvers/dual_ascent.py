@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cutplane import _core
 from cutplane.solvers.base import Array, Cut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch
@@ -205,11 +204,11 @@ class DualAscent:
         with ledger.phase("cut"):
             plane = objective.cut(objective.at(np.zeros(objective.dimension)))
         with ledger.phase("qp"):
-            ledger.bundle.add(plane.slope, plane.offset)
+            ledger.add(plane)
         v = -C * plane.slope
         square = float(v @ v)
         fraction = min(1.0, C * plane.offset / square) if square > 0.0 else 1.0
-        ledger.prove(fraction * C * plane.offset - 0.5 * fraction**2 * square)
+        ledger.prove_by(plane, fraction)
         if fraction > _MOSTLY:
             ascent.start(plane, fraction)
         if fraction < 1.0:
@@ -246,10 +245,9 @@ class DualAscent:
     def _prove(ledger: Ledger, ascent: AscentLike) -> None:
         with ledger.phase("cut"):
             plane = ascent.plane()
-        C = ledger.C
-        ledger.prove(C * plane.offset - 0.5 * C**2 * _core.inner(plane.slope, plane.slope))
+        ledger.prove_by(plane)
         with ledger.phase("qp"):
-            ledger.bundle.add(plane.slope, plane.offset)
+            ledger.add(plane)
 
     @staticmethod
     def _epochs_left(gaps: list[tuple[int, float]], target: float) -> float:

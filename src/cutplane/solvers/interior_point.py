@@ -217,10 +217,9 @@ def finish(objective: Any, ledger: Ledger, point: Any, base: Any, radius: float,
             return "stalled"
         with ledger.phase("cut"):
             plane = problem.plane(interior.dual / interior.bound)
-        v = ledger.C * plane.slope
-        ledger.prove(ledger.C * plane.offset - 0.5 * float(v @ v))
+        ledger.prove_by(plane)
         with ledger.phase("qp"):
-            ledger.bundle.add(plane.slope, plane.offset)
+            ledger.add(plane)
             ledger.bundle.prune(IDLE_SOLVES)
         with ledger.phase("scores"):
             target = objective.settle(objective.score(interior.w, interior.intercept))

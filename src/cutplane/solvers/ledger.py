@@ -8,9 +8,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from cutplane import _core
-from cutplane.solvers.base import Evaluated, Point, SmoothedCut
-from cutplane.solvers.bundle import Bundle
+from cutplane.proof.prover import Plane, Proven
+from cutplane.proof.rounding import UNIT, Rounding, gamma
+from cutplane.solvers.base import Cut, Evaluated, Point, SmoothedCut
+from cutplane.solvers.bundle import Bundle, BundleSolution
 from cutplane.solvers.result import Duals, Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
 
@@ -21,6 +25,9 @@ IDLE_SOLVES = 50
 class Ledger:
     """Keeps what a run has reached and says when to stop.
 
+    Bounds allow for rounding as far as it is foreseen. They decide when a run ends; what is then proven, the prover
+    says, from `incumbent` and `witness` alone.
+
     Parameters
     ----------
     C : float
@@ -30,16 +37,28 @@ class Ledger:
     stopping : Stopping
     on_step : callable, optional
         Called with each `Step`; returning True ends the run.
+    rounding : Rounding, optional
+        What planes and values are charged for.
     """
 
     def __init__(
-        self, C: float, bundle: Bundle, stopping: Stopping, on_step: Callable[[Step], Any] | None = None
+        self,
+        C: float,
+        bundle: Bundle,
+        stopping: Stopping,
+        on_step: Callable[[Step], Any] | None = None,
+        rounding: Rounding | None = None,
     ) -> None:
         self.C = C
         self.bundle = bundle
         self.stopping = stopping
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
+        self._mass = 0.0  # of the last plane: how steep the risk is
+        self._rounding = Rounding() if rounding is None else rounding
+        self._drift = 0.0  # of scores that are moved along with the weights, relative to their size
+        self._margin = 0.0  # by how much bounds must be closer than asked for: what the prover did not grant
+        self.witness = Plane(np.zeros(bundle.dimension), bundle.lower_bound)  # the plane that proves the lower bound
         self.incumbent: Point | None = None
         self.another_next = False  # whether a run for another C follows: scores are kept for it, though they take room
         self.evaluated: Evaluated | None = None  # the last one of Newton's method, in this run or the one before
@@ -64,9 +83,14 @@ class Ledger:
         finally:
             self._phases[name] = self._phases.get(name, 0.0) + time.perf_counter() - begin
 
-    def offer(self, point: Point, risk: float) -> bool:
-        """Note an exactly evaluated point; True if it is the new incumbent."""
-        value = 0.5 * _core.inner(point.w, point.w) + self.C * risk
+    def offer(self, point: Point, risk: float, step: float = 0.0) -> bool:
+        """Note an evaluated point; True if it is the new incumbent.
+
+        `step` is how far along a line its scores were moved with it, rather than computed from the weights.
+        """
+        self._drift += 4.0 * UNIT * abs(step)
+        square = _core.inner(point.w, point.w)
+        value = 0.5 * square + self.C * (risk + self._allowance(square, point.intercept))
         if not value < self.upper:
             return False
         self.upper = value
@@ -74,31 +98,85 @@ class Ledger:
         self.foreseen_error = float("inf")
         return True
 
-    def restate(self, risk: float) -> None:
-        """Note the risk of the incumbent exactly, where it was not at first: as part of the last iteration."""
-        assert self.incumbent is not None
-        self.upper = 0.5 * _core.inner(self.incumbent.w, self.incumbent.w) + self.C * risk
+    def _allowance(self, square: float, intercept: Any) -> float:
+        """What rounding may hide of the risk; scores that are moved along collect a little with each step."""
+        b = float(np.max(np.abs(intercept)))
+        drift = self._drift + 4.0 * UNIT * len(self.history)
+        moved = drift * (self._rounding.reach * square**0.5 + b)
+        return self._rounding.value(square**0.5, b, self._mass) + self._mass * moved
+
+    def add(self, cut: Cut | SmoothedCut) -> Plane:
+        """Add a plane to the bundle, lowered by what rounding may have raised it by."""
+        plane = self._charged(cut)
+        self.bundle.add(plane.slope, plane.offset, error=plane.error)
+        return plane
+
+    def _charged(self, cut: Cut | SmoothedCut) -> Plane:
+        self._mass = cut.mass
+        offset = cut.offset - self._rounding.offset(cut.offset, cut.mass, cut.value)
+        return Plane(cut.slope, offset, self._rounding.slope(cut.mass), cut.mass)
+
+    def prove_by(self, cut: Cut | SmoothedCut, fraction: float = 1.0) -> None:
+        """Note what a plane proves by itself, or with the rest of the weight on the trivial one."""
+        plane = self._charged(cut)
+        length = self.C * (float(np.sqrt(_core.inner(plane.slope, plane.slope))) + plane.error)
+        offset = fraction * plane.offset + (1.0 - fraction) * self.bundle.lower_bound
+        lower = self.C * offset - 0.5 * (fraction * length) ** 2
+        if lower > self.lower:
+            self.lower = lower
+            self.witness = Plane(fraction * plane.slope, offset, fraction * plane.error, fraction * plane.mass)
+
+    def solve(self) -> BundleSolution:
+        """Minimise over the planes of the bundle, and note what they prove together."""
+        solution = self.bundle.solve(self.C)
+        if solution.lower > self.lower:
+            self.lower = solution.lower
+            self.witness = self._mixture(solution)
+        return solution
+
+    def _mixture(self, solution: BundleSolution) -> Plane:
+        """The weighted mean of the planes: a plane as good as all of them."""
+        offsets, lower_bound, slack = self.bundle.offsets, self.bundle.lower_bound, gamma(len(self.bundle) + 8)
+        # A little less than one, so that rounding leaves no more weight than there is.
+        share = (1.0 - 8.0 * UNIT) / max(1.0, float(solution.weights.sum()))
+        weights = share * solution.weights
+        rest = max(0.0, 1.0 - float(weights.sum()))
+        error, one = float(weights @ self.bundle.errors), self._rounding.slope(1.0)
+        mass = error / one if one > 0.0 else 0.0
+        error += slack * self._rounding.reach * mass
+        offset = float(weights @ offsets) + rest * lower_bound
+        offset -= slack * (float(weights @ np.abs(offsets)) + abs(lower_bound))
+        return Plane((-share / self.C) * solution.slopes_sum(self.C), offset, error, mass)
+
+    def enter(self, cut: SmoothedCut) -> None:
+        """Note a plane and its own bound; where that is not enough, all planes together may give more."""
+        self.prove_by(cut)
+        self.add(cut)
+        if not self.proven:
+            self.solve()
+            self.bundle.prune(IDLE_SOLVES)
+
+    def settle(self, proven: Proven) -> None:
+        """Take over what the prover says, as part of the last iteration."""
+        believed = self.upper - self.lower
+        self.upper, self.lower = proven
+        disputed = max(0.0, proven.upper - proven.lower - max(believed, 0.0))
+        self._margin = min(2.0 * disputed, 0.5 * self.stopping.allowed(proven.upper, self.C))
         if self.history:
             last, more, self._phases = self.history[-1], self._phases, {}
             phases = {**last.phases, **{name: last.phases.get(name, 0.0) + spent for name, spent in more.items()}}
-            lower = min(self.lower, self.upper)
-            self.history[-1] = replace(last, seconds=self.seconds, upper=self.upper, lower=lower, phases=phases)
-
-    def prove(self, lower: float) -> None:
-        """Note a lower bound on the optimum."""
-        self.lower = max(self.lower, lower)
-
-    def enter(self, cut: SmoothedCut, lower: float) -> None:
-        """Note a plane and its own bound; where that is not enough, all planes together may give more."""
-        self.prove(lower)
-        self.bundle.add(cut.slope, cut.offset)
-        if not self.proven:
-            self.prove(self.bundle.solve(self.C).lower)
-            self.bundle.prune(IDLE_SOLVES)
+            self.history[-1] = replace(
+                last, seconds=self.seconds, upper=self.upper, lower=self.lower, phases=phases, planes=len(self.bundle)
+            )
 
     @property
     def proven(self) -> bool:
         """Whether the bounds are as close as was asked for."""
+        return self.stopping.proven(self.upper + self._margin, self.lower, self.C)
+
+    @property
+    def granted(self) -> bool:
+        """Whether bounds that the prover gave are as close as was asked for."""
         return self.stopping.proven(self.upper, self.lower, self.C)
 
     @property
@@ -128,27 +206,26 @@ class Ledger:
             len(self.history) + 1,
             self.seconds,
             self.upper,
-            min(self.lower, self.upper),
+            self.lower,
             len(self.bundle),
             step,
             self._phases,
         )
         self._phases = {}
         self.history.append(entry)
-        reason = self.stopping.reason(entry, self.C)
+        reason = self.stopping.reason(entry, self.C, self.proven)
         if self._on_step is not None and self._on_step(entry) is True and reason is None:
             return "interrupted"
         return reason
 
     def result(self, reason: StopReason) -> Result:
         """Close the books."""
-        if self.incumbent is None:
-            raise RuntimeError("a run must evaluate at least one point")
+        assert self.incumbent is not None  # every solver evaluates a point before it ends
         return Result(
             self.incumbent.w,
             self.incumbent.intercept,
             self.upper,
-            min(self.lower, self.upper),
+            self.lower,
             self.history,
             reason,
             self.bundle,

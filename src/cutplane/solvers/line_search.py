@@ -9,6 +9,12 @@ from cutplane import _core
 from cutplane.solvers.base import ObjectiveLike, RayLike
 
 
+# A direction shorter than this, relative to the weights at its ends, is rounding. And no step goes further than so many
+# times its length: scores are moved along with the weights, and what rounding left in them is moved as far.
+_NO_DIRECTION = 1e-13
+_FURTHEST = 100.0
+
+
 class LineSearch(Protocol):
     """Picks the step k of OCA eq. 8 along incumbent + k·(candidate - incumbent)."""
 
@@ -19,6 +25,12 @@ class LineSearch(Protocol):
 def _quadratic(incumbent: Any, candidate: Any) -> tuple[float, float]:
     """Coefficients A0 and B0 of OCA eq. 14: ½|w|² along the line is A0 k²/2 + B0 k + const."""
     return _core.along(incumbent.w, candidate.w)
+
+
+def _is_rounding(incumbent: Any, candidate: Any, quadratic: float) -> bool:
+    """Whether the two points are the same but for rounding."""
+    ends = _core.inner(incumbent.w, incumbent.w) + _core.inner(candidate.w, candidate.w)
+    return quadratic <= _NO_DIRECTION**2 * ends
 
 
 class NoLineSearch:
@@ -35,11 +47,11 @@ class ExactLineSearch:
     def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
         """The best step; by ternary search where the risk has no ray."""
         quadratic, linear = _quadratic(incumbent, candidate)
-        if quadratic == 0.0:
+        if _is_rounding(incumbent, candidate, quadratic):
             return 0.0
         ray = objective.ray(incumbent, candidate)
         if ray is not None:
-            return ray.minimise(quadratic, linear, C)
+            return min(ray.minimise(quadratic, linear, C), _FURTHEST)
         return _golden_section(
             lambda k: 0.5 * quadratic * k * k + linear * k + C * objective.value(objective.mix(incumbent, candidate, k))
         )
@@ -58,6 +70,8 @@ class ThreePointLineSearch:
     def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
         """The middle of the final window."""
         quadratic, linear = _quadratic(incumbent, candidate)
+        if _is_rounding(incumbent, candidate, quadratic):
+            return 0.0
         ray: RayLike | None = objective.ray(incumbent, candidate)
 
         def f(k: float) -> float:
@@ -67,12 +81,12 @@ class ThreePointLineSearch:
         delta = self.delta
         low, mid, high = self.start - delta, self.start, self.start + delta
         f_low, f_mid, f_high = f(low), f(mid), f(high)
-        while f_high < f_mid:  # shift right
+        while f_high < f_mid and high <= _FURTHEST:  # shift right
             delta *= 2
             low, f_low, mid, f_mid = mid, f_mid, high, f_high
             high += delta
             f_high = f(high)
-        while f_low < f_mid:  # shift left
+        while f_low < f_mid and low >= -_FURTHEST:  # shift left
             delta *= 2
             high, f_high, mid, f_mid = mid, f_mid, low, f_low
             low -= delta
@@ -85,7 +99,7 @@ def _golden_section(f: Any) -> float:
     """Argmin over k >= 0 of a convex function, to about 1e-6 of its scale."""
     ratio = 0.6180339887498949
     high = 1.0
-    while f(2 * high) < f(high) and high < 1e12:
+    while f(2 * high) < f(high) and high < _FURTHEST:
         high *= 2
     low, high = 0.0, 2 * high
     left, right = high - ratio * (high - low), low + ratio * (high - low)

@@ -129,7 +129,7 @@ class Progress:
             ledger.evaluated = Evaluated(point, now.cut, h)
         better = ledger.offer(settled if ledger.another_next else bare(settled), value)
         with ledger.phase("qp"):
-            ledger.enter(now.cut, now.lower)
+            ledger.enter(now.cut)
         self.reason = ledger.close_iteration(step)
         self.idle = 0 if ledger.upper - ledger.lower < 0.98 * before else self.idle + 1
         if self.reason is None and _hard_to_narrow(now, tries, self.tolerance, self.few_kinks):
@@ -149,7 +149,7 @@ class Progress:
 def _prove(ledger: Ledger, now: Evaluation) -> bool:
     """Enter a plane that may raise the lower bound; whether that is enough."""
     if now.lower > ledger.lower:
-        ledger.enter(now.cut, now.lower)
+        ledger.enter(now.cut)
     return ledger.proven
 
 

@@ -16,7 +16,7 @@ StopReason = Literal["gap", "max_iter", "time_limit", "interrupted", "stalled"]
 
 def relative_gap(upper: float, lower: float) -> float:
     """(upper - lower) / |upper|: how far above the optimum `upper` can be at most, relative to itself."""
-    if upper <= lower:
+    if upper == lower:
         return 0.0
     return (upper - lower) / abs(upper) if upper != 0.0 and upper != float("inf") else float("inf")
 
@@ -53,7 +53,8 @@ class Duals:
 class Result:
     """The incumbent of a run with its certificate, and what another run needs to go on from there.
 
-    Ensures: `upper` is the objective at (`w`, `intercept`), evaluated exactly; `lower` is at most the optimum.
+    Ensures: `upper` is at least the objective at (`w`, `intercept`), `lower` is at most the optimum: as inequalities of
+    real numbers, what rounding can do to them included.
     """
 
     w: NDArray[np.float64]

@@ -134,7 +134,7 @@ def _certify(objective: SampledObjectiveLike, ledger: Ledger, state: _State, sys
         before = ledger.upper - ledger.lower
         ledger.offer(state.point, now.cut.value)
         with ledger.phase("qp"):
-            ledger.enter(now.cut, now.lower)
+            ledger.enter(now.cut)
         reason = ledger.close_iteration(step)
         if reason is not None:
             return reason

@@ -30,9 +30,9 @@ class Stopping:
     max_iter: int | None = None
     time_limit: float | None = None
 
-    def reason(self, step: Step, C: float) -> StopReason | None:
+    def reason(self, step: Step, C: float, proven: bool | None = None) -> StopReason | None:
         """Why to stop after this step, if there is a reason."""
-        if self.proven(step.upper, step.lower, C):
+        if self.proven(step.upper, step.lower, C) if proven is None else proven:
             return "gap"
         if self.max_iter is not None and step.iteration >= self.max_iter:
             return "max_iter"

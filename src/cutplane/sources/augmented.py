@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutplane.sources.base import Array, Rows, Source
+from cutplane.sources.base import Array, Extent, Rows, Source
 
 
 class AugmentedSource(Source):
@@ -26,6 +26,13 @@ class AugmentedSource(Source):
         """Numbers of examples and features, the constant one included."""
         n, d = self._base.shape
         return n, d + 1
+
+    @property
+    def extent(self) -> Extent:
+        """As the base, with one more entry."""
+        reach, row_depth, sum_depth = self._base.extent
+        n = self.shape[0]
+        return Extent(float(np.hypot(reach, self._constant)) * (1.0 + 1e-9), row_depth + 2, max(sum_depth, n + 8))
 
     def scores(self, w: Array) -> Array:
         """X @ w."""

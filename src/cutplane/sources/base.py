@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
+
+
+# Rows that are turned dense at a time to measure their length, for so many features at most; of more, the longest is
+# estimated from this many random projections and multiplied, to be on the safe side.
+_MEASURED_ROWS, _MOST_MEASURED = 1024, 1024
+_PROJECTIONS, _SAFETY = 8, 4.0
+
+
+class Extent(NamedTuple):
+    """What rounding in passes over a source is charged by.
+
+    Attributes
+    ----------
+    reach : float
+        The length of the longest example, or more.
+    row_depth : int
+        The longest chain of additions in a score.
+    sum_depth : int
+        The longest chain of additions in a sum over all examples.
+    """
+
+    reach: float
+    row_depth: int
+    sum_depth: int
 
 
 class Source(ABC):
@@ -41,6 +66,16 @@ class Source(ABC):
     def take(self, rows: Rows) -> Source:
         """The source over some rows, in the order given."""
 
+    @property
+    def extent(self) -> Extent:
+        """What rounding in passes is charged by.
+
+        A source that knows the length of its longest example should say so. Otherwise it is measured, or estimated
+        where features are many.
+        """
+        n, d = self.shape
+        return Extent(_longest_row(self), d + 8, n + 8)
+
     def gathered(self, rows: Rows) -> Source:
         """The same, copied together where that makes many passes over them cheaper."""
         return self.take(rows)
@@ -65,3 +100,16 @@ class Source(ABC):
         part = self.take(rows)
         dense = part.scores(np.eye(self.shape[1]))
         return np.asarray((dense.T * weights) @ dense)
+
+
+def _longest_row(source: Source) -> float:
+    n, d = source.shape
+    if d <= _MOST_MEASURED:
+        squares = [
+            np.square(source.take(np.arange(k, min(k + _MEASURED_ROWS, n))).scores(np.eye(d))).sum(axis=1).max()
+            for k in range(0, n, _MEASURED_ROWS)
+        ]
+        return float(np.sqrt(max(squares, default=0.0))) * (1.0 + 1e-9)
+    projections = np.random.default_rng(0).standard_normal((d, _PROJECTIONS))
+    squares = np.square(source.scores(projections)).mean(axis=1)
+    return _SAFETY * float(np.sqrt(squares.max(initial=0.0)))

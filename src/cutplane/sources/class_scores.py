@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutplane.sources.base import Array, Rows, Source
+from cutplane.sources.base import Array, Extent, Rows, Source
 
 
 class ClassScores:
@@ -34,6 +34,15 @@ class ClassScores:
         """Numbers of examples and weights."""
         n, d = self.source.shape
         return n, d * self.columns
+
+    @property
+    def extent(self) -> Extent:
+        """As the examples'; sums of several columns are not cut into as many blocks."""
+        reach, row_depth, _ = self.source.extent
+        features = self.class_features
+        stretch = 1.0 if features is None else float(np.linalg.norm(features, axis=1).max()) * (1.0 + 1e-9)
+        more = 0 if features is None else sum(features.shape)
+        return Extent(reach * stretch, row_depth + more + 2, self.source.shape[0] + more + 64)
 
     def scores(self, w: Array) -> Array:
         """The scores of every example and class, shape (n, n_classes)."""

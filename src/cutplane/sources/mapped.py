@@ -6,14 +6,14 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from cutplane.sources.base import Array, Rows, Source
+from cutplane.sources.base import Array, Extent, Rows, Source
 from cutplane.sources.matrix import as_source
 from cutplane.sources.read_ahead import BinaryFile, read_ahead
 
@@ -59,6 +59,14 @@ class MappedSource(Source):
     def shape(self) -> tuple[int, int]:
         """Numbers of examples and features."""
         return self._blocks.shape
+
+    @cached_property
+    def extent(self) -> Extent:  # type: ignore[override]
+        """The largest over all blocks: one pass, once."""
+        blocks = range(len(self._blocks.bounds) - 1)
+        each = [as_source(X, n_threads=self._n_threads).extent for _, X in self._read(blocks)]
+        largest = [max(values) for values in zip(*each, strict=True)] or [0.0, 0, 0]
+        return Extent(float(largest[0]), int(largest[1]), int(largest[2]) + len(each) + 1)
 
     def scores(self, w: Array) -> Array:
         """X @ w."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane import _core
-from cutplane.sources.base import Array, Rows, Source
+from cutplane.sources.base import Array, Extent, Rows, Source
 
 # Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. The fewer suffice
 # where they are still as many rows as columns, so that to add up products costs little beside these.
@@ -52,6 +52,14 @@ class MatrixSource(Source):
     def shape(self) -> tuple[int, int]:
         """Numbers of examples and features."""
         return self._matrix.shape
+
+    @cached_property
+    def extent(self) -> Extent:  # type: ignore[override]
+        """What rounding in passes is charged by: one pass, once."""
+        square, entries = self._matrix.extent(self._n_threads)
+        # Squares below the least number are not lost.
+        reach = float(np.sqrt(square)) * (1.0 + 1e-9) + 1e-150
+        return Extent(reach, entries, self._matrix.sum_depth)
 
     def scores(self, w: Array) -> Array:
         """X @ w."""

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from cutplane.sources.base import Array, Rows, Source
+from cutplane.sources.base import Array, Extent, Rows, Source
 from cutplane.sources.strings import StringSource
 
 
@@ -60,6 +60,13 @@ class Stacked(Source):
     def shape(self) -> tuple[int, int]:
         """Numbers of examples and features."""
         return self._shape
+
+    @property
+    def extent(self) -> Extent:
+        """All parts together."""
+        each = [source.extent for source, _ in self._places]
+        reach = float(np.sqrt(sum(part.reach**2 for part in each))) * (1.0 + 1e-9)
+        return Extent(reach, sum(part.row_depth + 1 for part in each), max(part.sum_depth for part in each))
 
     def scores(self, w: Array) -> Array:
         """X @ w."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from cutplane import _core
 from cutplane.sources.alphabet import DNA, Alphabet
-from cutplane.sources.base import Array, Rows, Source
+from cutplane.sources.base import Array, Extent, Rows, Source
 from cutplane.sources.packed import StringCollection, as_strings
 
 _LARGEST_TABLE = 1 << 24
@@ -137,6 +137,15 @@ class StringSource(Source):
     def shape(self) -> tuple[int, int]:
         """Numbers of strings and features."""
         return len(self.strings), self._features.dimension
+
+    @property
+    def extent(self) -> Extent:
+        """No k-mer of an order occurs more often than there are places for it."""
+        places = [(part, part.end - part.begin) for part in self.parts]
+        squares = [1.0 if part.normalize else (sum(part.values) * length) ** 2 for part, length in places]
+        reach = 1.0 if self.normalize else float(np.sqrt(sum(squares)))
+        depth = sum(len(part.weights) * (length + 1) for part, length in places)
+        return Extent(reach * (1.0 + 1e-9), depth + 8, len(self.strings) + depth + 8)
 
     @property
     def lookups(self) -> int:

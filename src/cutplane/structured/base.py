@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.solvers.base import Cut
+
 from cutplane.structured.factored import Factors
 
 Array = NDArray[np.float64]
@@ -99,6 +101,11 @@ class Sweep:
     def slope(self) -> Array:
         """The slope of the plane."""
         return self._take_slope()
+
+    @property
+    def plane(self) -> Cut:
+        """Slope and offset as a plane below the risk; every example counts once."""
+        return Cut(self.slope, self.offset, self.value, mass=1.0)
 
 
 class Ascent(Protocol):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cutplane.solvers.base import Cut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import StopReason
 from cutplane.structured.base import Array, Ascent
@@ -95,7 +96,7 @@ class BlockFrankWolfe:
         with ledger.phase("cut"):
             slope, offset = ascent.plane()
         with ledger.phase("qp"):
-            ledger.bundle.add(slope, offset)
-            ledger.prove(ledger.bundle.solve(ledger.C).lower)
+            ledger.add(Cut(slope, offset, np.nan, exact=False, mass=objective.mass))
+            ledger.solve()
             ledger.bundle.prune(2)
         mean.share = min(1.0, (ledger.upper - ledger.lower) / seen) if 0.0 < seen < np.inf else 1.0

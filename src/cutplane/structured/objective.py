@@ -36,6 +36,7 @@ class StructuredObjective:
 
     lower_bound = 0.0
     intercept = False
+    mass = 1.0  # every example has one plane, and its share of the mean
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
@@ -81,8 +82,7 @@ class StructuredObjective:
 
     def cut(self, point: SweptPoint) -> Cut:
         """The plane that touches the risk at a point."""
-        sweep = self.sweep(point)
-        return Cut(sweep.slope, sweep.offset, sweep.value, self.exact)
+        return self.sweep(point).plane._replace(exact=self.exact)
 
     def advance(
         self, a: SweptPoint, b: SweptPoint, step: float, mu: float, C: float

@@ -32,16 +32,15 @@ class OneSlack:
 
     def run(self, objective: StructuredObjective, ledger: Ledger, start: Array | None = None) -> StopReason:
         """Go on until the ledger says why to stop."""
-        C, bundle = ledger.C, ledger.bundle
+        bundle = ledger.bundle
         point = objective.at(np.zeros(objective.dimension) if start is None else start)
         while True:
             with ledger.phase("search"):
                 cut = objective.cut(point)
             ledger.offer(point, cut.value)
             with ledger.phase("qp"):
-                bundle.add(cut.slope, cut.offset)
-                model = bundle.solve(C)
-                ledger.prove(model.lower)
+                ledger.add(cut)
+                model = ledger.solve()
                 bundle.prune(IDLE_SOLVES)
             reason = ledger.close_iteration(1.0)
             if reason is not None:
@@ -58,7 +57,6 @@ class OneSlack:
             known = self.cache.sweep(model.w)
             if known.value - model.risk_model <= _CACHE_SHARE * (ledger.upper - ledger.lower) / ledger.C:
                 break
-            ledger.bundle.add(known.slope, known.offset)
-            model = ledger.bundle.solve(ledger.C)
-            ledger.prove(model.lower)
+            ledger.add(known.plane)
+            model = ledger.solve()
         return model.w

@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from cutplane.solvers.result import Step
-from cutplane.testing.requirements import ROUNDING, require
+from cutplane.testing.requirements import require
+
+# What the prover may charge for rounding, relative to the bounds.
+CHARGED = 1e-7
 
 
 def check_certificate(
-    history: Sequence[Step], upper: float, lower: float, optimum: float, *, accuracy: float = 1e-7
+    history: Sequence[Step],
+    upper: float,
+    lower: float,
+    optimum: float,
+    *,
+    accuracy: float = 1e-7,
+    charged: float = 0.0,
 ) -> None:
     """Check the bounds of a run against the optimum, known from elsewhere up to a relative `accuracy`.
 
@@ -23,6 +32,8 @@ def check_certificate(
     optimum : float
         The least value of the objective.
     accuracy : float
+    charged : float
+        What the prover may charge for rounding beyond `CHARGED` of the bounds.
 
     Raises
     ------
@@ -42,13 +53,14 @@ def check_certificate(
             f"iteration {step.iteration} claims the objective {step.upper!r}, below the optimum {optimum!r}.",
         )
     for before, after in pairwise(steps):
+        # Bounds that the prover restates, the last ones and any it did not grant, are charged for rounding in full.
+        charge = CHARGED * (abs(before.upper) + abs(before.lower)) + charged
         require(
-            after.upper <= before.upper,
+            after.upper <= before.upper + charge,
             f"upper rises from {before.upper!r} to {after.upper!r} in iteration {after.iteration}.",
         )
-        # Where the bounds meet, the lower one is cut off at the upper one: that much it may fall.
         require(
-            after.lower >= before.lower - ROUNDING * abs(before.lower),
+            after.lower >= before.lower - charge,
             f"lower falls from {before.lower!r} to {after.lower!r} in iteration {after.iteration}.",
         )
     last = steps[-1]

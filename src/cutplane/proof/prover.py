@@ -1,0 +1,179 @@
+"""The certificate of a linear model: its objective from the weights alone, a lower bound from a plane alone.
+
+What is minimised is ½|w|² + C·R(X(w + origin) + b) over w, not below `bounds` where there are some, and over b where
+there is an intercept. A plane R(X(w + origin) + b) >= <slope, w> + offset, for every w and b, proves
+
+    least value >= C·offset + min over w of ½|w|² + C·<slope, w>.
+
+Both sides are computed in double precision, and whatever rounding can do to them is charged. So is what it did to the
+plane: `error` is how far its slope can be from one that holds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from cutplane.proof.losses import Terms
+from cutplane.proof.rounding import UNIT, Array, Rounding, gamma, half_square, pairwise_depth, summed
+
+# Examples evaluated at a time: they stay in the second cache.
+_PART = 1 << 14
+# Roundings in one evaluation of a loss, and in the weights and the C that stand before it.
+_OPERATIONS = 16.0
+
+
+class Plane(NamedTuple):
+    """R(w) >= <slope, w> + offset, but for slopes that are `error` off; sizes of its coefficients add up to `mass`."""
+
+    slope: Array
+    offset: float
+    error: float = 0.0
+    mass: float = 0.0
+
+
+class Proven(NamedTuple):
+    """The least value is at most `upper`, which is that of the model, and at least `lower`."""
+
+    upper: float
+    lower: float
+
+
+class Scored(Protocol):
+    """A source, as far as the prover asks."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...  # noqa: D102
+
+    def scores(self, w: Array) -> Array: ...  # noqa: D102
+
+
+class Prover:
+    """Proves what a linear model and a plane are worth.
+
+    Parameters
+    ----------
+    source : Source
+        The examples.
+    risk : Risk
+        Of their scores.
+    C : float
+        Of the whole risk.
+    rounding : Rounding
+        What rounding does to passes over the examples.
+    intercept : bool
+        Whether an intercept is free; then planes are balanced up to rounding, and what is left of it is charged.
+    origin : array, optional
+        What weights count from.
+    bounds : array, optional
+        The least that each weight may be, counted from the origin.
+    """
+
+    def __init__(
+        self,
+        source: Scored,
+        risk: Any,
+        C: float,
+        rounding: Rounding,
+        *,
+        intercept: bool = False,
+        origin: Array | None = None,
+        bounds: Array | None = None,
+    ) -> None:
+        self._source, self._risk, self._C, self._rounding = source, risk, C, rounding
+        self._intercept, self._origin, self._bounds = intercept, origin, bounds
+
+    def upper(self, w: Array, intercept: Any) -> float:
+        """The objective at these weights: one pass over the data."""
+        weights, total = w, w
+        if self._origin is not None:
+            total = w + self._origin
+            weights = total - self._origin  # what the model that is returned really has
+        quadratic, error = half_square(weights)
+        scores = self._source.scores(total) if total.any() else self._source.scores(np.zeros_like(total))
+        scores += intercept
+        b = float(np.max(np.abs(intercept), initial=0.0))
+        delta = self._rounding.score(_length(total), b)
+        risk, risk_error = risk_at(self._risk, scores, delta)
+        return quadratic + self._C * risk + (error + self._C * risk_error) * (1.0 + 1e-9)
+
+    def lower(self, plane: Plane, w: Array, upper: float) -> float:
+        """What a plane proves of an optimum that is no worse than weights w, of value `upper`.
+
+        What rounding did to the plane costs more the further off the optimum is. ½|w|² makes the objective strongly
+        convex: the optimum is within sqrt(2·(upper - lower)) of any weights of value `upper`. So one lower bound, from
+        all weights with ½|w|² up to what `upper` leaves for it, gives a better one.
+        """
+        least, error = self._least(plane)
+        longest = math.sqrt(max(0.0, 2.0 * (upper - self._C * self._risk.lower_bound))) * (1.0 + 1e-9)
+        for _ in range(2):
+            lower = least - (error + self._charge(plane, upper, longest)) * (1.0 + 1e-9)
+            if not math.isfinite(lower):
+                break
+            longest = min(longest, (_length(w) + math.sqrt(max(0.0, 2.0 * (upper - lower)))) * (1.0 + 1e-9))
+        return lower
+
+    def _least(self, plane: Plane) -> tuple[float, float]:
+        """C·offset + min over w of ½|w|² + C·<slope, w>, and how far off it can be."""
+        slope = self._C * plane.slope
+        if self._bounds is None:
+            square, error = half_square(slope)
+            least = -square
+        else:
+            w = np.maximum(self._bounds, -slope)
+            least, error = summed(0.5 * w * w + slope * w)
+            error += 8.0 * UNIT * float(np.sum(0.5 * w * w + np.abs(slope * w)))
+        offset = self._C * plane.offset
+        return offset + least, error + _OPERATIONS * UNIT * (abs(offset) + 2.0 * abs(least))
+
+    def _charge(self, plane: Plane, upper: float, longest: float) -> float:
+        """What rounding did to the plane, for weights up to some length."""
+        charge = self._C * plane.error * longest
+        if self._intercept and plane.mass > 0.0:
+            charge += self._C * self._rounding.imbalance(plane.mass) * self._furthest_intercept(upper, longest)
+        return charge
+
+    def _furthest_intercept(self, upper: float, length: float) -> float:
+        """How large the optimal intercept can be."""
+        from_origin = 0.0 if self._origin is None else _length(self._origin)
+        spread = self._rounding.reach * (length + from_origin)
+        return float(self._risk.intercept_bound(self._source.shape[0], upper / self._C, spread))
+
+
+def _length(w: Array) -> float:
+    return float(np.sqrt(np.square(w).sum())) * (1.0 + 1e-9)
+
+
+def risk_at(risk: Any, scores: Array, delta: float) -> tuple[float, float]:
+    """A risk at scores that are each up to delta off, and how far off it can be."""
+    terms: Terms | None = risk.terms
+    if terms is not None:
+        return _sum_of_terms(terms, scores, delta)
+    # The plane at the scores has the risk's own height there, and says how steep the risk is.
+    coef, offset, value = risk.cut(scores)
+    along, error = summed(coef * scores)
+    mass = float(np.abs(coef).sum()) * (1.0 + 1e-9)
+    largest = float(np.abs(scores).max(initial=0.0))
+    size = abs(offset) + mass * (1.0 + largest)
+    return max(along + offset, value), error + 2.0 * mass * delta + _OPERATIONS * UNIT * size
+
+
+def _sum_of_terms(terms: Terms, scores: Array, delta: float) -> tuple[float, float]:
+    loss, total, errors = terms.loss, [], []
+    for begin in range(0, len(scores), _PART):
+        part = slice(begin, begin + _PART)
+        s, y = scores[part], np.asarray(terms.y[part], np.float64)
+        c = terms.each if terms.weights is None else terms.weights[part]
+        total.append(float((c * loss.value(s, y)).sum()))
+        errors.append(_error_of_part(loss, s, y, c, delta))
+    value = math.fsum(total)
+    relative = gamma(pairwise_depth(_PART)) + _OPERATIONS * UNIT
+    return value, relative * value + math.fsum(errors)
+
+
+def _error_of_part(loss: Any, s: Array, y: Array, c: Any, delta: float) -> float:
+    """What wrong scores, and the roundings inside of the loss, can do to a sum of losses."""
+    off = delta + loss.own_rounding(s, y)
+    return float(np.sum(c * loss.steepness(s, y, off))) * off * (1.0 + 1e-9)

@@ -1,0 +1,102 @@
+"""How far sums in floating point can be from the real numbers they stand for.
+
+A sum of k rounded terms, in any order, is off by at most gamma(k) times the sum of their sizes (Higham, Accuracy and
+Stability of Numerical Algorithms, section 3.1). A certificate is charged by that much, so that its bounds hold as
+inequalities of real numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Half the distance from one to the next number: the relative error of one operation in double precision.
+UNIT = 2.0**-53
+#: The same in single precision.
+SINGLE_UNIT = 2.0**-24
+# NumPy adds up pairs of blocks of 128 numbers, each in eight sums: no chain of additions is longer than this and the
+# number of halvings.
+_PAIRWISE_BLOCK = 24
+# Coefficients that are balanced sum to zero up to this many units of the sum of their sizes.
+_BALANCED = 64.0
+
+
+def gamma(k: float, unit: float = UNIT) -> float:
+    """The relative error of a sum of k rounded terms."""
+    if k * unit >= 0.5:
+        return math.inf
+    return k * unit / (1.0 - k * unit)
+
+
+def pairwise_depth(size: int) -> int:
+    """The longest chain of additions in `np.sum` over so many contiguous numbers."""
+    return _PAIRWISE_BLOCK + max(size, 1).bit_length()
+
+
+def summed(values: Array) -> tuple[float, float]:
+    """The sum of an array, and how far off it can be."""
+    flat = np.ascontiguousarray(values).ravel()
+    error = gamma(pairwise_depth(flat.size)) * float(np.abs(flat).sum())
+    return float(flat.sum()), error
+
+
+def half_square(w: Array) -> tuple[float, float]:
+    """½|w|², and how far off it can be."""
+    value, error = summed(np.square(w))
+    return 0.5 * value, 0.5 * error + 4.0 * UNIT * value
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """What rounding does to passes over a sample.
+
+    Parameters
+    ----------
+    reach : float
+        The length of the longest example.
+    row_depth : int
+        The longest chain of additions in a score.
+    sum_depth : int
+        The longest chain of additions in a sum over examples.
+    scale : float
+        The size of targets: offsets of planes are sums of coefficients times these.
+    unit : float
+        Of the precision that scores are kept in.
+    """
+
+    reach: float = 0.0
+    row_depth: int = 0
+    sum_depth: int = 0
+    scale: float = 1.0
+    unit: float = UNIT
+
+    def slope(self, mass: float) -> float:
+        """How far a plane's slope can be from the sum of examples it stands for; `mass` is the sum of |coef|."""
+        return gamma(self.sum_depth + 4) * self.reach * mass
+
+    def offset(self, offset: float, mass: float, value: float) -> float:
+        """How far a plane's offset can be above the highest that its coefficients allow."""
+        size = abs(offset) + self.scale * mass + (abs(value) if math.isfinite(value) else 0.0)
+        return gamma(self.sum_depth + 16) * size
+
+    def score(self, length: float, intercept: float = 0.0) -> float:
+        """How far a score can be off, at weights of some length."""
+        if length == 0.0:
+            return 0.0
+        size = self.reach * length
+        stored = self.unit if self.unit > UNIT else 0.0
+        return gamma(self.row_depth + 2) * size + (2.0 * UNIT + stored) * (size + intercept)
+
+    def value(self, length: float, intercept: float, mass: float) -> float:
+        """About how far a risk can be off at scores of weights of some length."""
+        size = self.scale + self.reach * length + intercept
+        return mass * (self.score(length, intercept) + gamma(pairwise_depth(self.sum_depth), self.unit) * size)
+
+    def imbalance(self, mass: float) -> float:
+        """How far the coefficients of a balanced plane can be from a sum of zero."""
+        return _BALANCED * UNIT * mass
