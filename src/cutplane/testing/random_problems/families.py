@@ -1,0 +1,28 @@
+"""All estimators that problems are drawn for, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from cutplane.testing.random_problems.linear import LINEAR, LinearJudge
+from cutplane.testing.random_problems.problem import Problem
+from cutplane.testing.random_problems.trial import Reader
+
+
+class Family(NamedTuple):
+    """How problems of an estimator are drawn, and who reads its models."""
+
+    draw: Callable[[np.random.Generator], Problem]
+    reader: Callable[[Problem], Reader]
+
+
+FAMILIES: Mapping[str, Family] = {name: Family(draw, LinearJudge) for name, draw in LINEAR.items()}
+
+
+def drawn(names: tuple[str, ...], seed: int, number: int) -> tuple[Family, Problem]:
+    """The problem of that number: the same every time."""
+    family = FAMILIES[names[number % len(names)]]
+    return family, family.draw(np.random.default_rng([seed, number]))
