@@ -38,7 +38,7 @@ def size(rng: Generator, most: int = 2000) -> int:
     choice = rng.random()
     if choice < 0.7:
         return int(rng.integers(2, 13))
-    return int(rng.integers(12, 61)) if choice < 0.97 else int(min(most, rng.integers(200, 2001)))
+    return int(rng.integers(12, 61)) if choice < 0.97 else min(most, int(rng.integers(200, 2001)))
 
 
 def scale(rng: Generator) -> float:

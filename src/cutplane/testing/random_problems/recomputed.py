@@ -31,7 +31,7 @@ class Recomputed:
         self.settings = dict(problem.settings)
         self.floats = np.asarray(problem.data["X"], dtype=np.float64)
         self.X = Exact.of(self.floats)
-        self.y = None if problem.data.get("y") is None else np.asarray(problem.data["y"])
+        self.y: Any = None if problem.data.get("y") is None else np.asarray(problem.data["y"])
         self.queries = problem.data.get("qid")
         own = problem.data.get("sample_weight")
         self.weights: Array = np.ones(len(self.floats)) if own is None else np.asarray(own, dtype=np.float64)
@@ -81,7 +81,7 @@ class Recomputed:
         moved = Exact.of(w) - Exact.of(origin)
         regulariser = (moved * moved).total() / 2
         if self.scaling is not None:
-            regulariser += (Fraction(b) / Fraction(self.scaling)) ** 2 / 2
+            regulariser += Fraction(b) / Fraction(self.scaling) * (Fraction(b) / Fraction(self.scaling)) / 2
         scored_with = b if self.scaling is not None or self.trains_intercept() else 0.0
         scores = self.X @ Exact.of(w) + Exact.of(scored_with)
         risk = self.risk(k, scores, b)
@@ -150,7 +150,8 @@ class JointClassification(Recomputed):
         moved = Exact.of(rows) - Exact.of(np.zeros_like(rows) if prior is None else np.atleast_2d(prior))
         regulariser = (moved * moved).total() / 2
         if self.scaling is not None:
-            regulariser += sum((Fraction(float(each)) / Fraction(self.scaling)) ** 2 for each in b) / 2
+            penalised = Exact.of(b)
+            regulariser += (penalised * penalised).total() / Fraction(self.scaling) / Fraction(self.scaling) / 2
         by_class, constants = Exact.of(rows), Exact.of(b)
         if len(self.classes) == 2:
             # Half of the difference on either side, which is the shortest way to have it.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,25 +31,37 @@ from cutplane.testing.random_problems.recomputed import (
 _MOST_TERMS = 150
 
 
+class Reference(NamedTuple):
+    """Weights from elsewhere: of which part of the problem, their true objective, and what the solver said it was."""
+
+    part: int
+    truth: Truth
+    said: float
+
+
 def reference_truths(problem: Problem) -> list[tuple[int, Truth]]:
     """The part and the true objective of weights that CVXPY finds; none where it finds none."""
+    return [(each.part, each.truth) for each in references(problem)]
+
+
+def references(problem: Problem) -> list[Reference]:
+    """What CVXPY finds for each part of the problem."""
     true = recomputed(problem)
-    found = []
     if isinstance(true, JointClassification):
-        weights = _solved_jointly(true)
-        return [] if weights is None else [(0, true.truths(*weights)[0])]
-    rows = [_solved(true, k) for k in range(true.rows())]
-    for k, row in enumerate(rows):
+        joint = _solved_jointly(true)
+        return [] if joint is None else [Reference(0, true.truths(*joint[:2])[0], joint[2])]
+    found = []
+    for k in range(true.rows()):
+        row = _solved(true, k)
         if row is not None:
-            w, b = row
-            coef, intercept = np.tile(w, (true.rows(), 1)), np.full(true.rows(), b)
-            found.append((k, true.truths(coef, intercept)[k]))
+            coef, intercept = np.tile(row[0], (true.rows(), 1)), np.full(true.rows(), row[1])
+            found.append(Reference(k, true.truths(coef, intercept)[k], row[2]))
     return found
 
 
-def _solved(true: Recomputed, k: int) -> tuple[Array, float] | None:
-    """Weights and intercept of one problem."""
-    import cvxpy as cp
+def _solved(true: Recomputed, k: int) -> tuple[Array, float, float] | None:
+    """Weights and intercept of one problem, and the objective."""
+    cp: Any = import_module("cvxpy")  # for tests alone
 
     d = true.floats.shape[1]
     w, b = cp.Variable(d), cp.Variable()
@@ -68,11 +81,12 @@ def _solved(true: Recomputed, k: int) -> tuple[Array, float] | None:
         return None
     weights = np.where(true.bounded(), np.maximum(w.value, 0.0), w.value) + 0.0
     level = 0.0 if b.value is None else float(b.value)
-    return (weights, level) if np.isfinite(weights).all() and np.isfinite(level) else None
+    finite = np.isfinite(weights).all() and np.isfinite(level)
+    return (weights, level, float(objective.value)) if finite else None
 
 
-def _solved_jointly(true: JointClassification) -> tuple[Array, Array] | None:
-    import cvxpy as cp
+def _solved_jointly(true: JointClassification) -> tuple[Array, Array, float] | None:
+    cp: Any = import_module("cvxpy")  # for tests alone
 
     (n, d), count = true.floats.shape, len(true.classes)
     W, b = cp.Variable((count, d)), cp.Variable(count)
@@ -98,7 +112,9 @@ def _solved_jointly(true: JointClassification) -> tuple[Array, Array] | None:
     intercept = np.zeros(count) if b.value is None else np.asarray(b.value)
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         return None
-    return (coef[1:] - coef[:1], intercept[1:] - intercept[:1]) if count == 2 else (coef, intercept)
+    if count == 2:
+        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+    return coef, intercept, float(objective.value)
 
 
 def _minimised(cp: Any, objective: Any, constraints: list[Any]) -> bool:
