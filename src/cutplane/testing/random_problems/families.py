@@ -7,8 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cutplane.testing.random_problems.kernel import KERNEL, KernelJudge
 from cutplane.testing.random_problems.linear import LINEAR, LinearJudge
 from cutplane.testing.random_problems.problem import Problem
+from cutplane.testing.random_problems.strings import StringJudge, strings
+from cutplane.testing.random_problems.structured import STRUCTURED, StructuredJudge
 from cutplane.testing.random_problems.trial import Reader
 
 
@@ -19,7 +22,12 @@ class Family(NamedTuple):
     reader: Callable[[Problem], Reader]
 
 
-FAMILIES: Mapping[str, Family] = {name: Family(draw, LinearJudge) for name, draw in LINEAR.items()}
+FAMILIES: Mapping[str, Family] = {
+    **{name: Family(draw, LinearJudge) for name, draw in LINEAR.items()},
+    "StringSVC": Family(strings, StringJudge),
+    **{name: Family(draw, StructuredJudge) for name, draw in STRUCTURED.items()},
+    **{name: Family(draw, KernelJudge) for name, draw in KERNEL.items()},
+}
 
 
 def drawn(names: tuple[str, ...], seed: int, number: int) -> tuple[Family, Problem]:

@@ -115,6 +115,8 @@ def literal(value: Any) -> str:
     if isinstance(value, np.ndarray):
         kind = "" if value.dtype.kind in "OUS" or value.dtype in (np.float64, np.int64) else f", dtype=np.{value.dtype}"
         return f"np.array({value.tolist()!r}{kind})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, np.generic):
         return repr(value.item())
     return repr(value)

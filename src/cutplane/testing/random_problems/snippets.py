@@ -44,9 +44,10 @@ class Cabinet:
             return None
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / file_name(name, problem, failure, number)
+        if any(path == other for _, other in kept):
+            return None
         path.write_text(text)
-        if all(path != other for _, other in kept):
-            kept.append((len(text), path))
+        kept.append((len(text), path))
         kept.sort(key=lambda pair: pair[0])
         for _, longer in kept[self.most :]:
             longer.unlink(missing_ok=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,9 @@ REFUSALS = (
     r"There is no pair to compare",
     r"method='newton' (needs|has no)",
     r"is infeasible",
-    r"only one class",
+    r"leaves no margin between the classes",
+    r"must give each class a finite weight",  # of a class without weight, "balanced" would be infinite
+    r"must contain at least one non-zero number",
 )
 
 
@@ -105,10 +106,3 @@ def _refusal(error: ValueError, index: int) -> list[Failure]:
     if any(re.search(pattern, text) for pattern in REFUSALS):
         return []
     return [Failure("refused", text, index)]
-
-
-def seconds(call: Callable[[], Any]) -> float:
-    """How long a call takes."""
-    begin = time.perf_counter()
-    call()
-    return time.perf_counter() - begin
