@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from cutplane.testing.random_problems.families import FAMILIES, drawn
+from cutplane.testing.random_problems.families import FAMILIES, ROUND, drawn
 from cutplane.testing.random_problems.snippets import Cabinet
 from cutplane.testing.random_problems.trial import Outcome
 from cutplane.testing.random_problems.workers import Order, outcomes
@@ -75,7 +75,7 @@ def _show(order: Order, number: int) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """Run; 1 if anything failed."""
     wanted = _parser().parse_args(given)
-    order = Order(tuple(wanted.only or FAMILIES), wanted.seed, wanted.rounding, wanted.limit)
+    order = Order(tuple(wanted.only or ROUND), wanted.seed, wanted.rounding, wanted.limit)
     if wanted.show is not None:
         _show(order, wanted.show)
         return 0

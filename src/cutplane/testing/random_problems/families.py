@@ -29,6 +29,9 @@ FAMILIES: Mapping[str, Family] = {
     **{name: Family(draw, KernelJudge) for name, draw in KERNEL.items()},
 }
 
+#: One round of problems: more where there are more losses and settings.
+ROUND = (*FAMILIES, *("LinearSVC",) * 5, *("LinearSVR",) * 2, *("LinearSVC-joint",) * 2, "RankSVM", "OrdinalSVC")
+
 
 def drawn(names: tuple[str, ...], seed: int, number: int) -> tuple[Family, Problem]:
     """The problem of that number: the same every time."""
