@@ -6,6 +6,7 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 
 from cutplane.testing.random_problems.families import FAMILIES, ROUND, drawn
@@ -22,6 +23,7 @@ class Tally:
         self.fits: Counter[tuple[str, str]] = Counter()
         self.unproven: Counter[tuple[str, str]] = Counter()
         self.kinds: Counter[tuple[str, str, str]] = Counter()
+        self.worst: dict[tuple[str, str, str], float] = {}
         self.refusals: Counter[str] = Counter()
 
     def add(self, name: str, loss: str, outcome: Outcome) -> None:
@@ -31,20 +33,26 @@ class Tally:
         self.fits[row] += outcome.fits
         self.unproven[row] += sum(reason == "stalled" for reason in outcome.reasons)
         self.refusals.update(outcome.refused)
-        for kind in {failure.kind for failure in outcome.failures}:
+        for kind in {failure.name for failure in outcome.failures}:
             self.kinds[(*row, kind)] += 1
+        for failure in outcome.failures:
+            key = (*row, failure.name)
+            self.worst[key] = max(self.worst.get(key, 0.0), failure.excess)
 
     def table(self) -> str:
         """Problems, models, those that stalled, and problems that failed, by kind."""
         lines = [f"{'estimator':<20}{'loss':<28}{'problems':>9}{'models':>8}{'stalled':>8}  failures (problems)"]
         for row in sorted(self.problems):
-            kinds = {kind: count for (*of, kind), count in sorted(self.kinds.items()) if tuple(of) == row}
-            failed = ", ".join(f"{kind}: {count}" for kind, count in kinds.items()) or "none"
+            failed = ", ".join(self._failed(key) for key in sorted(self.kinds) if key[:2] == row) or "none"
             counts = f"{self.problems[row]:>9}{self.fits[row]:>8}{self.unproven[row]:>8}"
             lines.append(f"{row[0]:<20}{row[1]:<28}{counts}  {failed}")
         if self.refusals:
             lines += ["", "Refused:", *(f"{count:>6}  {text}" for text, count in self.refusals.most_common(20))]
         return "\n".join(lines)
+
+    def _failed(self, key: tuple[str, str, str]) -> str:
+        worst = self.worst[key]
+        return f"{key[2]}: {self.kinds[key]}" + (f" (worst {worst:.0e})" if isfinite(worst) else "")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -93,7 +101,7 @@ def main(given: Sequence[str] | None = None) -> int:
         for failure in outcome.failures:
             path = cabinet.keep(name, problem, failure, number)
             if path is not None:
-                print(f"{failure.kind}: {name} {problem.loss}: {failure.message.splitlines()[-1][:160]} -> {path}")
+                print(f"{failure.name}: {name} {problem.loss}: {failure.message.splitlines()[-1][:160]} -> {path}")
         if time.monotonic() - said > 10.0:
             said = time.monotonic()
             count = sum(tally.problems.values())

@@ -10,6 +10,8 @@ from typing import Any
 
 #: How far above the true objective a report may be, relative to it: what a bound on rounding may cost.
 _TIGHT = Fraction(1, 10**9)
+#: What is wrong by less, relative to the objective, is the rounding of a report, not of a proof.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,11 @@ class Failure:
     message: str
     way: int
     excess: float = math.inf
+
+    @property
+    def name(self) -> str:
+        """The kind; what is wrong by rounding alone is a kind of its own."""
+        return f"{self.kind} by rounding" if self.excess < ROUNDING else self.kind
 
 
 def judge(claims: Sequence[Claim], others: Sequence[tuple[int, Truth]] = (), *, rounding: float = 0.0) -> list[Failure]:

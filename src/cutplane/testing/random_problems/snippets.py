@@ -11,7 +11,7 @@ from cutplane.testing.random_problems.problem import Problem
 
 def snippet(problem: Problem, failure: Failure) -> str:
     """A file that trains the model in question and prints what it says."""
-    about = "\n".join(f"# {line}" for line in f"{failure.kind}: {failure.message}".splitlines())
+    about = "\n".join(f"# {line}" for line in f"{failure.name}: {failure.message}".splitlines())
     size = "" if failure.excess in (0.0, float("inf")) else f"# Relative to the objective: {failure.excess:.2g}.\n"
     shows = (
         "for model in models:\n"
@@ -24,7 +24,7 @@ def snippet(problem: Problem, failure: Failure) -> str:
 
 def file_name(name: str, problem: Problem, failure: Failure, number: int) -> str:
     """Words and the number of the problem."""
-    words = re.sub(r"[^A-Za-z0-9]+", "_", f"{failure.kind}_{name}_{problem.loss}").strip("_")
+    words = re.sub(r"[^A-Za-z0-9]+", "_", f"{failure.name}_{name}_{problem.loss}").strip("_")
     return f"{words}_{number}.py"
 
 
@@ -39,7 +39,7 @@ class Cabinet:
     def keep(self, name: str, problem: Problem, failure: Failure, number: int) -> Path | None:
         """Write the failure down, unless there are shorter ones of its kind."""
         text = snippet(problem, failure)
-        kept = self._kept.setdefault((failure.kind, name, problem.loss), [])
+        kept = self._kept.setdefault((failure.name, name, problem.loss), [])
         if len(kept) >= self.most and len(text) >= kept[-1][0]:
             return None
         self.folder.mkdir(parents=True, exist_ok=True)
