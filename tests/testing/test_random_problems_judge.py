@@ -156,6 +156,32 @@ def test_objectives_agree_with_those_of_a_general_solver(number):
         assert float(reference.truth.most(C)) == pytest.approx(reference.said, rel=1e-6, abs=1e-7)
 
 
+# --- kernels, structures, strings: formulas, against what converged models say ---
+
+
+@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.reader is not LinearJudge])
+def test_objectives_agree_with_those_of_trained_models(name, number):
+    of = drawn((name,), 7, number)[1]
+    reader = Remembering(FAMILIES[name].reader(of))
+    run_trial(of, reader)
+    for claim in reader.seen:
+        C, said = claim.C, claim.objective
+        room = 1e-5 * (abs(said) + C * claim.truth.size)
+        assert said >= claim.truth.least(C) - room
+        assert said <= claim.truth.most(C) + room or not claim.complete
+
+
+class Remembering:
+    def __init__(self, reader):
+        self.reader, self.seen = reader, []
+
+    def claims(self, index, place, model):
+        found = self.reader.claims(index, place, model)
+        self.seen += found
+        return found
+
+
 # --- lies ---
 
 

@@ -6,6 +6,7 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Sequence
+from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 
@@ -83,7 +84,10 @@ def _show(order: Order, number: int) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """Run; 1 if anything failed."""
     wanted = _parser().parse_args(given)
-    order = Order(tuple(wanted.only or ROUND), wanted.seed, wanted.rounding, wanted.limit)
+    solver = find_spec("cvxpy") is not None
+    if not solver:
+        print("CVXPY is not installed: bounds are held against the models of the library alone.")
+    order = Order(tuple(wanted.only or ROUND), wanted.seed, wanted.rounding, wanted.limit, solver)
     if wanted.show is not None:
         _show(order, wanted.show)
         return 0

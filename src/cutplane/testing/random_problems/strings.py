@@ -32,7 +32,7 @@ def strings(rng: Generator) -> Problem:
     y = rng.integers(3 if several else 2, size=n)
     y[: 3 if several else 2] = np.arange(3 if several else 2)
     C = draws.strength(rng)
-    settings: dict[str, Any] = {"C": C, "order": int(rng.integers(1, 4))}
+    settings: dict[str, Any] = {"C": C, "order": int(rng.integers(1, min(length, 3) + 1))}
     if often(rng, 0.3):
         settings |= {"spectra": [(0, length)], "spectrum_order": 2}
     if often(rng, 0.3):

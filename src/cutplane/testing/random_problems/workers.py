@@ -21,18 +21,33 @@ _REFERENCE = 3
 
 @dataclass(frozen=True)
 class Order:
-    """What to draw, and how strictly to judge."""
+    """What to draw, and how strictly to judge.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The estimators of a round.
+    seed : int
+    rounding : float
+        What is wrong by no more, relative to the objective, is let pass.
+    limit : float
+        Seconds a call may take.
+    references : bool
+        Whether some problems are put to a general solver, too.
+    """
 
     names: tuple[str, ...]
     seed: int
     rounding: float
     limit: float
+    references: bool = True
 
 
 def tried(order: Order, number: int, before: Callable[[int], None] = lambda index: None) -> Outcome:
     """The outcome of one problem."""
     family, problem = drawn(order.names, order.seed, number)
-    others = reference_truths(problem) if problem.small and number // len(order.names) % _REFERENCE == 0 else []
+    asked = order.references and problem.small and number // len(order.names) % _REFERENCE == 0
+    others = reference_truths(problem) if asked else []
     return run_trial(problem, family.reader(problem), others=others, rounding=order.rounding, before=before)
 
 
