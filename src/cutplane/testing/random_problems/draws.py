@@ -75,7 +75,7 @@ def weights(rng: Generator, n: int) -> Array | None:
     return np.asarray(drawn * (power(rng, -6, 6) if often(rng, 0.1) else 1.0))
 
 
-def storages(rng: Generator, single: bool) -> list[str]:
+def storages(single: bool) -> list[str]:
     """Expressions that store X in other ways, with the same values."""
     found = ["X", "np.asfortranarray(X)", "sp.csr_matrix(X)", "sp.csr_array(X)"]
     if single:
@@ -110,7 +110,7 @@ def linear_ways(
             settings["max_iter"] = one_of(rng, (1, 2, 3, 5, 10, 30, 100, 100, 300, 300))
         if often(rng, 0.1):
             settings["n_jobs"] = 2
-        stored = one_of(rng, storages(rng, single)) if often(rng, 0.5) else "X"
+        stored = one_of(rng, storages(single)) if often(rng, 0.5) else "X"
         ways.append(_continued(rng, Way(settings, stored), C, path))
     return tuple(ways)
 

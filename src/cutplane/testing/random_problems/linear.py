@@ -11,7 +11,7 @@ from cutplane.risks import registry
 from cutplane.testing.random_problems import draws, losses
 from cutplane.testing.random_problems.draws import Generator, often, one_of
 from cutplane.testing.random_problems.judge import Claim
-from cutplane.testing.random_problems.problem import Problem, Way
+from cutplane.testing.random_problems.problem import Problem
 from cutplane.testing.random_problems.recomputed import Recomputed, recomputed
 
 # More examples than this make contingency tables and pairs too many to go through.
@@ -213,8 +213,3 @@ class LinearJudge:
         """The difference of the bounds at which the run was to stop."""
         nothing = _NOTHING * model.tol * self.square if self.problem.estimator == "LinearOneClassSVM" else 0.0
         return float(max(model.tol * abs(upper), model.absolute_tol, nothing))
-
-
-def with_ways(problem: Problem, *ways: Way) -> Problem:
-    """The same problem trained in other ways."""
-    return Problem(problem.estimator, problem.settings, problem.data, ways, problem.prelude, problem.loss)
