@@ -12,6 +12,7 @@ from typing import Any
 _TIGHT = Fraction(1, 10**9)
 #: What is wrong by less, relative to the objective, is the rounding of a report, not of a proof.
 ROUNDING = 1e-12
+_LITTLE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,10 @@ class Failure:
 
     @property
     def name(self) -> str:
-        """The kind; what is wrong by rounding alone is a kind of its own."""
-        return f"{self.kind} by rounding" if self.excess < ROUNDING else self.kind
+        """The kind, and how grave it is."""
+        if self.excess < ROUNDING:
+            return f"{self.kind} by rounding"
+        return f"{self.kind} by a little" if self.excess < _LITTLE else self.kind
 
 
 def judge(claims: Sequence[Claim], others: Sequence[tuple[int, Truth]] = (), *, rounding: float = 0.0) -> list[Failure]:
