@@ -74,6 +74,13 @@ PAST = {
         {"C": 3.0, "multi_class": "crammer_singer", "fit_intercept": False},
         column(0.9, -1.1, 0.4, -0.4, 0.4, 0.9, -0.4, 0.3, 0.9, 0.9),
         [1, 0, 1, 0, 0, 1, 0, 0, 0, 1],
+        {"method": "oca"},
+    ),
+    "two classes together, below their weights by default": problem(
+        "LinearSVC",
+        {"C": 3.0, "multi_class": "crammer_singer", "fit_intercept": False},
+        np.float64(np.float32(column(0.9, -1.1, 0.4, -0.4, 0.4, 0.9, -0.4, 0.3, 0.9, 0.9))),
+        [1, 0, 1, 0, 0, 1, 0, 0, 0, 1],
     ),
     "absolute error of large values": problem(
         "LinearSVR",
