@@ -1,0 +1,1 @@
+"""Random problems put to every estimator, and a judge that shares no arithmetic with the library."""
