@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane.objective import Objective, ScoredPoint
+from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Array, Rows, Smoothed
 from cutplane.risks.pairs import NoPairsError, PairRisk, rounded
 from cutplane.solvers.base import SmoothedCut
@@ -42,9 +43,15 @@ class PairObjective(Objective):
         """The risk rounded over h, in terms of the scores."""
         return rounded(self._order(point), point.scores, h)
 
-    def plane(self, smoothed: Smoothed) -> SmoothedCut:
+    def plane(self, smoothed: Smoothed, point: ScoredPoint, h: float) -> SmoothedCut:
         """The plane below the risk that a rounded one gives: a pass over the data."""
-        return SmoothedCut(self.source.combine(smoothed.coef), *smoothed[1:], self.risk.mass(smoothed))
+        mass = self.risk.smoothed_mass(smoothed, point.scores, h)
+        return SmoothedCut(self.source.combine(smoothed.coef), *smoothed[1:], mass)
+
+    @property
+    def rounding(self) -> Rounding:
+        """Sweeps add up pairs without cutting the examples into blocks."""
+        return replace(super().rounding, sum_depth=self.examples + 64)
 
     def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
         """The slope for width h if the pairs within `reach` stayed on their kinks."""

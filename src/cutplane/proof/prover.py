@@ -152,12 +152,12 @@ def risk_at(risk: Any, scores: Array, delta: float) -> tuple[float, float]:
     if terms is not None:
         return _sum_of_terms(terms, scores, delta)
     # The plane at the scores has the risk's own height there, and says how steep the risk is.
-    coef, offset, value = risk.cut(scores)
-    along, error = summed(coef * scores)
-    mass = float(np.abs(coef).sum()) * (1.0 + 1e-9)
-    largest = float(np.abs(scores).max(initial=0.0))
-    size = abs(offset) + mass * (1.0 + largest)
-    return max(along + offset, value), error + 2.0 * mass * delta + _OPERATIONS * UNIT * size
+    cut = risk.cut(scores)
+    along, error = summed(cut.coef * scores)
+    mass = float(risk.mass(cut))
+    size = mass * (risk.scale + float(np.abs(scores).max(initial=0.0))) + abs(cut.offset)
+    error += 2.0 * mass * (delta + risk.resolution(scores)) + _OPERATIONS * UNIT * size
+    return max(along + cut.offset, cut.value if risk.inexact == 0.0 else -math.inf), error
 
 
 def _sum_of_terms(terms: Terms, scores: Array, delta: float) -> tuple[float, float]:

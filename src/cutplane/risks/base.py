@@ -86,9 +86,16 @@ class Risk(ABC):
         """The size of the targets: offsets of planes are sums of coefficients times these."""
         return 1.0
 
+    #: How far the coefficients of a plane can be off, added up, in units of what a sum over the examples can be off.
+    inexact: float = 0.0
+
     def mass(self, cut: ScoreCut | Smoothed) -> float:
         """The sizes of a plane's coefficients, added up: what rounding is charged by."""
-        return float(np.abs(cut.coef).sum()) * (1.0 + 1e-9)
+        return float(np.abs(cut.coef).sum()) * (1.0 + 1e-9) + self.inexact
+
+    def resolution(self, scores: Array) -> float:
+        """How much scores are rounded before anything is made of them."""
+        return 0.0
 
     def intercept_bound(self, n: int, value: float, spread: float) -> float:
         """How far from zero a best intercept is at most.

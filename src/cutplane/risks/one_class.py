@@ -39,6 +39,7 @@ class OneClass(Risk):
     """
 
     total_weight = 1.0
+    scale = 0.0  # offsets are zero
 
     def __init__(
         self,

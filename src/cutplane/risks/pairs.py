@@ -13,6 +13,9 @@ from cutplane.risks.base import Array, Risk, Rows, ScoreCut, Smoothed
 
 Codes = NDArray[np.int64]
 
+# How far coefficients of weighted pairs can be off, in units of what a sum over the examples can be off.
+_WEIGHTED = 4.0
+
 
 class NoPairsError(ValueError):
     """A sample without two examples of different rank in one group."""
@@ -147,9 +150,32 @@ class PairRisk(Risk):
         chosen[generator.choice(count, max(1, count * size // n), replace=False)] = True
         return np.flatnonzero(chosen[self._groups]).astype(np.int64)
 
+    @property
+    def inexact(self) -> float:  # type: ignore[override]
+        """Pairs are counted exactly; products of weights are differences of sums over the examples."""
+        return 0.0 if self._weights is None else _WEIGHTED
+
+    def resolution(self, scores: Array) -> float:
+        """The step of the grid that scores are put on.
+
+        It is so wide that sums of all scores, and numbers of pairs times scores, have no digits to lose: sweeps over
+        windows of scores, divided by a narrow width, would raise what rounding leaves in them to any size.
+        """
+        largest = 1.0 + float(np.abs(scores).max(initial=0.0))
+        return 2.0 ** (np.ceil(np.log2(4.0 * len(scores) * largest)) - 53.0) if np.isfinite(largest) else 0.0
+
     def sort(self, scores: Array) -> _core.SortedPairs:
-        """The scores in order: what every sweep starts from."""
-        return self._core.sort(scores, self._n_threads)
+        """The scores in order, on their grid: what every sweep starts from."""
+        step = self.resolution(scores)
+        on_grid = scores if step == 0.0 else np.rint(scores / step) * step
+        return self._core.sort(on_grid, self._n_threads)
+
+    def smoothed_mass(self, smoothed: Smoothed, scores: Array, h: float) -> float:
+        """As `mass`: places on a kink are sums over windows, exact but for weights that are no whole numbers."""
+        mass = self.mass(smoothed) + _WEIGHTED
+        if self._weights is None:
+            return mass
+        return mass + _WEIGHTED * (1.0 + 2.0 * float(np.abs(scores).max(initial=0.0))) / h
 
     def value(self, scores: Array) -> float:
         """The risk."""

@@ -41,9 +41,10 @@ class _Translated(Risk):
         """Offsets hold the coefficients times the fixed part, too."""
         return float(self._risk.scale) + self._reach
 
-    def mass(self, cut: ScoreCut | Smoothed) -> float:
-        """The sizes of a plane's coefficients, added up."""
-        return Risk.mass(self, cut)
+    @property
+    def inexact(self) -> float:  # type: ignore[override]
+        """As the risk itself."""
+        return float(self._risk.inexact)
 
     def _plane(self, cut: ScoreCut) -> ScoreCut:
         return cut._replace(offset=cut.offset + float((cut.coef * self._base).sum()))

@@ -20,6 +20,8 @@ from cutplane.solvers.stopping import Stopping
 
 # Planes that carried no weight for this many solves are dropped.
 IDLE_SOLVES = 50
+# A run stands still where so many iterations leave this much of the difference between its bounds.
+_STANDSTILL, _HARDLY_CLOSER = 100, 0.999
 
 
 class Ledger:
@@ -214,9 +216,18 @@ class Ledger:
         self._phases = {}
         self.history.append(entry)
         reason = self.stopping.reason(entry, self.C, self.proven)
+        if reason is None and self._stands_still():
+            reason = "stalled"
         if self._on_step is not None and self._on_step(entry) is True and reason is None:
             return "interrupted"
         return reason
+
+    def _stands_still(self) -> bool:
+        """Whether many iterations have not brought the bounds closer: rounding is all that is left."""
+        if len(self.history) <= _STANDSTILL:
+            return False
+        before, now = self.history[-1 - _STANDSTILL], self.history[-1]
+        return now.upper - now.lower > _HARDLY_CLOSER * (before.upper - before.lower)
 
     def result(self, reason: StopReason) -> Result:
         """Close the books."""

@@ -45,7 +45,7 @@ class SampledObjectiveLike(Protocol):
 
     def smoothed(self, point: Any, h: float) -> Any: ...  # noqa: D102
 
-    def plane(self, smoothed: Any) -> SmoothedCut: ...  # noqa: D102
+    def plane(self, smoothed: Any, point: Any, h: float) -> SmoothedCut: ...  # noqa: D102
 
     def extrapolated_slope(self, point: Any, h: float, reach: float) -> Array: ...  # noqa: D102
 
@@ -106,7 +106,7 @@ class SampledNewton:
             point = part.at(w)
             state = _State(point, h, part.smoothed(point, h))
             for _ in range(_MOST_STEPS_ON_SAMPLE):
-                now = evaluate(part.plane(state.smoothed), state.point.w, ledger.C)
+                now = evaluate(part.plane(state.smoothed, state.point, state.h), state.point.w, ledger.C)
                 if now.upper - now.lower <= tolerance * now.upper or ledger.overdue:
                     break
                 state = _step(part, state, now, ledger.C, tolerance, system)[0]
@@ -130,7 +130,7 @@ def _certify(objective: SampledObjectiveLike, ledger: Ledger, state: _State, sys
     step, idle = 1.0, 0
     while True:
         with ledger.phase("cut"):
-            now = evaluate(objective.plane(state.smoothed), state.point.w, ledger.C)
+            now = evaluate(objective.plane(state.smoothed, state.point, state.h), state.point.w, ledger.C)
         before = ledger.upper - ledger.lower
         ledger.offer(state.point, now.cut.value)
         with ledger.phase("qp"):
