@@ -117,8 +117,8 @@ struct SmoothedVisitor : ByScore {
         node, begin, end, score_sum, [&](index_t i, const auto& window, double whole) {
           const double s = high.score[i], c = own(high.place[i]);
           const double on = window.mass();
-          const double led =
-              c * (whole + on * ((1.0 - s) * per_h + 0.5) + window.sum.total * per_h);
+          // Of scores on a grid, what is multiplied by 1/h is exact, and no larger than h.
+          const double led = c * (whole + 0.5 * on + (on * (1.0 - s) + window.sum.total) * per_h);
           if (kink < 0) kink = window.from;
           while (kink < low.size && violation(s, low.score[kink]) < 0.0) ++kink;
           const double all = low.mass<kWeighted>(low.size);
@@ -133,17 +133,17 @@ struct SmoothedVisitor : ByScore {
     const OrderedSpan &low = node.lower, &high = node.higher;
     double value = 0;
     index_t kink = -1;
-    windows().over_lower(
-        node, begin, end, score_sum, [&](index_t j, const auto& window, double whole) {
-          const double s = low.score[j], c = own(low.place[j]);
-          const double on = window.mass();
-          const double trails =
-              c * (whole + on * ((1.0 + s) * per_h + 0.5) - window.sum.total * per_h);
-          if (kink < 0) kink = window.from;
-          while (kink < high.size && violation(high.score[kink], s) >= 0.0) ++kink;
-          value += c * high.mass<kWeighted>(kink) * s;
-          coef[low.place[j]] += node.weight * trails;
-        });
+    windows().over_lower(node, begin, end, score_sum,
+                         [&](index_t j, const auto& window, double whole) {
+                           const double s = low.score[j], c = own(low.place[j]);
+                           const double on = window.mass();
+                           const double trails =
+                               c * (whole + 0.5 * on + (on * (1.0 + s) - window.sum.total) * per_h);
+                           if (kink < 0) kink = window.from;
+                           while (kink < high.size && violation(high.score[kink], s) >= 0.0) ++kink;
+                           value += c * high.mass<kWeighted>(kink) * s;
+                           coef[low.place[j]] += node.weight * trails;
+                         });
     return {node.weight * value, 0.0, 0.0};
   }
 };
