@@ -155,12 +155,13 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         kept = np.flatnonzero(weights > 0)
         problem = DualProblem.one_class(len(kept), nu, weights[kept])
         matrix, positions = self._arrange(kernel, X, kept)
-        result = training.run(matrix, [Machine(problem, positions)])[0]
+        machine = Machine(problem, positions)
+        result = training.run(matrix, [machine])[0]
         used = np.flatnonzero(result.alpha)
         self.n_support_ = np.array([len(used)], np.int32)
         self._keep(X, kernel, kept[used], result.alpha[None, used], np.array([-result.rho[0]]))
         self.offset_ = -self.intercept_
-        self._certify([result], training)
+        self._certify(matrix, [machine], [result], training)
         self.n_iter_ = int(result.n_iter)
         return self
 

@@ -43,12 +43,13 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         kept = np.flatnonzero(weights > 0)
         problem = self._problem(targets[kept], weights[kept])
         matrix, positions = self._arrange(kernel, X, kept)
-        result = training.run(matrix, [Machine(problem, positions)])[0]
+        machine = Machine(problem, positions)
+        result = training.run(matrix, [machine])[0]
         plus, minus = np.split(result.alpha, 2)
         used = np.flatnonzero(plus - minus)
         self.n_support_ = np.array([len(used)], np.int32)
         self._keep(X, kernel, kept[used], (plus - minus)[None, used], np.array([-self._offset(result)]))
-        self._certify([result], training)
+        self._certify(matrix, [machine], [result], training)
         self.n_iter_ = int(result.n_iter)
         return self
 
