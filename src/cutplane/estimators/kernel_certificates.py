@@ -23,11 +23,11 @@ INDEFINITE = " (not positive semi-definite)"
 # Costs are counted in units of about a nanosecond. A certificate of the kernel may cost this share of the training,
 # or this much in any case.
 _SHARE = 0.1
-_ALWAYS = 3e7
+_ALWAYS = 1e7
 # A value in double precision: for itself, and for each feature by how the kernel is summed up.
-_VALUE, _PRODUCT, _DIFFERENCE = 12.0, 0.15, 2.0
+_VALUE, _PRODUCT, _DIFFERENCE = 8.0, 0.1, 1.5
 # A value of the training: for itself, and for each feature. A variable in a pair step.
-_TRAINED_VALUE, _TRAINED_PRODUCT, _STEP = 0.5, 0.05, 0.25
+_TRAINED_VALUE, _TRAINED_PRODUCT, _STEP = 0.5, 0.03, 0.25
 
 
 @dataclass(frozen=True)

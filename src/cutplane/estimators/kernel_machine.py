@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 
 SELECTIONS = ("second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg")
 STOPPINGS = ("kkt", "gap", "pair")
+# What an infinite C is taken as.
+_HARD_MARGIN = 1e10
 
 
 class KernelMachine(Savable, BaseEstimator):
@@ -84,11 +86,9 @@ class KernelMachine(Savable, BaseEstimator):
         )
 
     def _check_C(self, C: Any) -> float:
-        if isinstance(C, numbers.Real) and np.inf == C:
-            raise ValueError(
-                f"C={C!r} must be a finite number greater than 0; a large one, such as 1e6, is a hard margin."
-            )
-        return validation.check_positive("C", C)
+        """C as it is; only infinity, which sums and products would not stay finite with, becomes a large number."""
+        value = validation.check_positive("C", C, finite=False)
+        return _HARD_MARGIN if value == np.inf else value
 
     def _make_kernel(self, X: Any) -> Kernel:
         """The kernel with `gamma` settled for these examples."""

@@ -188,8 +188,9 @@ def prove(
     lower = -(0.5 * square + linear) - rounding - _repair(problem, alpha, s, e, largest_value)
 
     thresholds = np.where(problem.y > 0, rho[0], rho[1])
-    off = e + 4.0 * UNIT * (np.abs(thresholds) + np.abs(s) + np.abs(problem.p))
-    beyond = np.maximum(problem.y * (thresholds - s) - problem.p + off, 0.0)
+    margin, first = _difference(thresholds, s)
+    violation, second = _difference(problem.y * margin, problem.p)
+    beyond = np.maximum(violation + (e + np.abs(first) + np.abs(second)) * (1.0 + 8.0 * UNIT), 0.0)
     losses, losses_error = _sum(problem.upper * beyond)
     fixed, fixed_error = (0.0, 0.0) if problem.start is None else _sum(thresholds * problem.y * problem.start)
     rounding = 0.5 * square_error + losses_error + fixed_error
@@ -202,6 +203,13 @@ def _finite(objective: float, lower: float) -> Certificate:
     return Certificate(
         math.inf if math.isnan(objective) else float(objective), -math.inf if math.isnan(lower) else float(lower)
     )
+
+
+def _difference(a: Array, b: Array) -> tuple[Array, Array]:
+    """a - b, and what its rounding took off (Knuth): so an optimum of exactly 0 is seen to be 0."""
+    result = a - b
+    of_b = a - result
+    return result, (a - (result + of_b)) + (of_b - b)
 
 
 def _sum(terms: Array) -> tuple[float, float]:

@@ -16,7 +16,7 @@ _PER_ROW = 8.0
 
 
 def distance_to_definite(K: NDArray[Any]) -> float | None:
-    """How far the values of K are, at most, from those of a positive semi-definite matrix; None if further than rounding.
+    """How far the values of K are, at most, from those of a positive semi-definite matrix; None if not by rounding.
 
     The other matrix is L L', where L is the factor of K by Cholesky's method with pivots; the distance is evaluated,
     not estimated, and a certificate that is charged for it holds for L L'.

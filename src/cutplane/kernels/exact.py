@@ -22,8 +22,8 @@ Array = NDArray[np.float64]
 
 # The rounding of one operation in double precision.
 UNIT = 2.0**-53
-# Values of a block, and numbers of examples that are made dense, at a time.
-_VALUES_AT_ONCE = 1 << 20
+# Values of a block (which stays in the processor's cache), and numbers of examples that are made dense, at a time.
+_VALUES_AT_ONCE = 1 << 17
 _NUMBERS_AT_ONCE = 1 << 23
 # The error of exp and tanh, in units; NumPy's are within four in the last place.
 _FUNCTION = 16.0
@@ -69,13 +69,14 @@ class ExactKernel:
         sums, errors = np.zeros((2, A.shape[0], coef.shape[1]))
         size = np.abs(coef)
         at_once = max(1, _VALUES_AT_ONCE // max(1, B.shape[0]))
+        positive = self.kernel.name in ("rbf", "laplacian", "chi2")
         centre = self._centre(B)
         right = self._rows(B, centre)
         for start in range(0, A.shape[0], at_once):
             part = slice(start, start + at_once)
             values, relative, left, across = self._block(self._rows(A[part], centre), right)
             sums[part] = values @ coef
-            own = np.abs(values, out=values) @ size
+            own = (values if positive else np.abs(values, out=values)) @ size
             errors[part] = (relative + (len(coef) + 4) * UNIT)[:, None] * own + left[:, None] * (across @ size)
         return sums, errors * (1.0 + 1e-9)
 
@@ -87,7 +88,7 @@ class ExactKernel:
     # --- examples ---
 
     def _centre(self, B: Any) -> Array | None:
-        if self.kernel.name != "rbf" or sp.issparse(B):
+        if self.kernel.name != "rbf" or sp.issparse(B) or not len(B):
             return None
         return np.asarray(np.ldexp(B.astype(np.float64), -self.exponent).mean(axis=0))
 

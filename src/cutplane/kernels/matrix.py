@@ -177,7 +177,8 @@ def _check_precomputed(K: Any) -> Any:
     if not np.all(np.isfinite(K)):
         row, column = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(
-            f"The kernel matrix has the value {K[row, column]} at row {row}, column {column}; every value must be finite."
+            f"The kernel matrix has the value {K[row, column]} at row {row}, column {column}; every value must be "
+            "finite."
         )
     largest = float(np.abs(K).max(initial=0.0))
     if largest > 1e250 or 0.0 < largest < 1e-250:
