@@ -109,7 +109,7 @@ def _affordable(
         n = len(machine.problem.y)
         size = working_set_for(n, training.stopping, training.working_set)
         trained += _STEP * result.n_iter * (n if size == 2 else min(size, n))
-    return cost <= _SHARE * trained
+    return bool(cost <= _SHARE * trained)
 
 
 def _warn_of_indefinite(matrix: KernelMatrix) -> None:

@@ -88,7 +88,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._certify(matrix, machines, results, training)
         self.n_iter_ = np.array([result.n_iter for result in results], np.int32)
         self._curves: list[Curve] | None = None
-        if folds is not None and any(result.stop_reason == "interrupted" for result in results):
+        if folds is not None and (training.late or any(result.stop_reason == "interrupted" for result in results)):
             warn_of_haste()
             decisions = [self._own_decisions(*solved) for solved in zip(problems, results, strict=True)]
             self._curves = self._curves_of(decisions, splits, examples)

@@ -90,6 +90,11 @@ class MachineTraining:
     on_step: Callable[[KernelStep], Any] | None = field(default=None, repr=False)
     began: float = field(default_factory=time.perf_counter, repr=False)
 
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return self.time_limit is not None and time.perf_counter() - self.began >= self.time_limit
+
     def silent(self) -> MachineTraining:
         """The same for machines that nobody watches; the clock runs on."""
         return replace(self, on_step=None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from cutplane.estimators import validation
 from cutplane.estimators.kernel_classifier import KernelClassifier
 from cutplane.estimators.machines import KernelStep
@@ -338,6 +340,8 @@ class NuSVC(KernelClassifier):
         return DualProblem.nu_classification(split.signs, min(float(self.nu), most * (1.0 - 1e-12)), split.weights)
 
     def _scale(self, result: SMOResult) -> tuple[float, float]:
+        if not np.isfinite(result.primal):  # called off before it began
+            return 1.0, 0.0
         margin = (result.rho[0] - result.rho[1]) / 2.0
         if not margin > 0.0:
             raise ValueError(

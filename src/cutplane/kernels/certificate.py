@@ -140,7 +140,7 @@ def multipliers(problem: DualProblem, coef: Array) -> Array:
     room = problem.upper[: len(coef)] - np.abs(coef)
     before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
     added = np.clip(lacking - before, 0.0, room)
-    return alpha + np.concatenate([added, added])
+    return np.asarray(alpha + np.concatenate([added, added]))
 
 
 def _largest_own_value(kernel: Kernel, X: Any) -> float:
@@ -184,8 +184,11 @@ def prove(
     linear, linear_error = _sum(problem.p * alpha)
 
     s, e = np.tile(scores, copies), np.tile(errors, copies)
-    rounding = 0.5 * square_error + linear_error + 4.0 * UNIT * (abs(square) + abs(linear))
-    lower = -(0.5 * square + linear) - rounding - _repair(problem, alpha, s, e, largest_value)
+    # Where zero is feasible, so is any part of a, and the best part is a better bound.
+    part = 1.0 if problem.start is not None else _best_part(square, linear)
+    rounding = 0.5 * part**2 * square_error + part * linear_error + 8.0 * UNIT * (part**2 * abs(square) + abs(linear))
+    lower = -(0.5 * part**2 * square + part * linear) - rounding * (1.0 + 8.0 * UNIT)
+    lower -= part * _repair(problem, alpha, s, e, largest_value)
 
     thresholds = np.where(problem.y > 0, rho[0], rho[1])
     margin, first = _difference(thresholds, s)
@@ -196,6 +199,13 @@ def prove(
     rounding = 0.5 * square_error + losses_error + fixed_error
     rounding += 4.0 * UNIT * (abs(square) + losses + abs(fixed))
     return _finite(0.5 * square + losses - fixed + rounding, lower)
+
+
+def _best_part(square: float, linear: float) -> float:
+    """The t in [0, 1] at which -(½ t² square + t linear) is largest."""
+    if not square > 0.0 or -linear >= square:
+        return 1.0
+    return max(0.0, -linear / square)
 
 
 def _finite(objective: float, lower: float) -> Certificate:

@@ -31,6 +31,8 @@ _FUNCTION = 16.0
 _FALL = 0.37
 # Distances are differences of products while exp(-gamma distance) is then off by no more than this share.
 _PRODUCTS = 1e-9
+# At least what is lost where numbers are too small for double precision.
+_UNDERFLOW = 1e-300
 # Kernel values, and gamma times squared lengths, that leave room for sums of their squares.
 _MOST, _LEAST = 1e250, 1e-250
 
@@ -78,7 +80,7 @@ class ExactKernel:
             sums[part] = values @ coef
             own = (values if positive else np.abs(values, out=values)) @ size
             errors[part] = (relative + (len(coef) + 4) * UNIT)[:, None] * own + left[:, None] * (across @ size)
-        return sums, errors * (1.0 + 1e-9)
+        return sums, errors * (1.0 + 1e-9) + _UNDERFLOW * size.sum(axis=0)
 
     def block(self, A: Any, B: Any) -> Array:
         """K(A, B) itself."""

@@ -94,7 +94,8 @@ class SMOResult:
     n_iter : int
         Pair steps.
     dual, primal : float
-        The optimum of the primal problem lies between them.
+        The optimum of the primal problem lies between them; infinite where the run ended before the gradient of the
+        start was complete, and `rho` is 0 then.
     violation : float
         m(a) - M(a), the maximal violation of the optimality conditions.
     history : list of SMOStep
@@ -272,7 +273,7 @@ class _Run:
     history: list[SMOStep] = field(default_factory=list)
 
     def to_the_end(self, slice_steps: int) -> SMOResult:
-        reason: SMOStopReason | None = "interrupted" if self.should_stop is not None and self.should_stop() else None
+        reason = self._called_off()
         try:
             while reason is None:
                 most = self.solver.iterations + slice_steps
@@ -287,16 +288,20 @@ class _Run:
     def _advance(self, most: int) -> tuple[str, SMOStopReason | None]:
         """Pair steps until there are `most`; a reason if the time or the caller ends them before."""
         while (progress := self.solver.advance(most, _SECONDS_PER_LOOK)) == "paused":
-            if self.time_limit is not None and time.perf_counter() - self.start >= self.time_limit:
-                return progress, "time_limit"
-            if self.should_stop is not None and self.should_stop():
-                return progress, "interrupted"
+            if (reason := self._called_off()) is not None:
+                return progress, reason
         return progress, None
+
+    def _called_off(self) -> SMOStopReason | None:
+        if self.should_stop is not None and self.should_stop():
+            return "interrupted"
+        late = self.time_limit is not None and time.perf_counter() - self.start >= self.time_limit
+        return "time_limit" if late else None
 
     def _result(self, reason: SMOStopReason) -> SMOResult:
         """Multipliers in units of the problem, and bounds with all rounding charged."""
         last = self._note()
-        _, _, _, rho_up, rho_down = self.solver.bounds()
+        rho_up, rho_down = self.solver.bounds()[3:] if self.solver.ready else (0.0, 0.0)
         scaled, upper = self.solver.alpha(), self.problem.upper
         # What is at its bound is there exactly, also where numbers are too small to be scaled exactly.
         at_bound = scaled >= np.ldexp(upper, self.matrix.exponent)
