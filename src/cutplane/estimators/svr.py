@@ -72,7 +72,8 @@ class SVR(KernelRegressor):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the losses against flatness, per example; infinity is taken as 1e10.
+        Weight of the losses against flatness, per example. Infinity is taken as 1e10, and that is
+        what is certified then.
     epsilon : float, default=0.1
         Errors up to this cost nothing.
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
@@ -124,8 +125,12 @@ class SVR(KernelRegressor):
     coef_ : array of shape (1, n_features)
         For ``kernel="linear"`` only.
     objective_, lower_bound_, gap_ : float
-        The primal objective at the model, the dual one, and their relative difference: the optimum lies between them
-        if the kernel is positive semi-definite.
+        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
+        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
+    certificate_of_ : str
+        What they are proven for: "kernel", the kernel itself, evaluated in double precision, or "single-precision
+        kernel matrix", the matrix that was trained on, where the former would cost more than a tenth of the training.
+        " (assumed positive semi-definite)" follows where nobody has looked.
     n_iter_ : int
         Pair steps.
     history_ : list of KernelStep
@@ -204,7 +209,8 @@ class NuSVR(KernelRegressor):
     nu : float, default=0.5
         A lower bound on the share of support vectors and an upper bound on that of errors outside the tube, in (0, 1].
     C : float, default=1.0
-        Weight of the losses against flatness, per example; infinity is taken as 1e10.
+        Weight of the losses against flatness, per example. Infinity is taken as 1e10, and that is
+        what is certified then.
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
         The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
@@ -254,8 +260,12 @@ class NuSVR(KernelRegressor):
     coef_ : array of shape (1, n_features)
         For ``kernel="linear"`` only.
     objective_, lower_bound_, gap_ : float
-        The primal objective at the model, the dual one, and their relative difference: the optimum lies between them
-        if the kernel is positive semi-definite.
+        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
+        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
+    certificate_of_ : str
+        What they are proven for: "kernel", the kernel itself, evaluated in double precision, or "single-precision
+        kernel matrix", the matrix that was trained on, where the former would cost more than a tenth of the training.
+        " (assumed positive semi-definite)" follows where nobody has looked.
     n_iter_ : int
         Pair steps.
     history_ : list of KernelStep

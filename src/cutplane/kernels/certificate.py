@@ -25,6 +25,7 @@ from cutplane.kernels.definite import MOST_ROWS, distance_to_definite
 from cutplane.kernels.exact import UNIT, ExactKernel, exact_matrix, exact_products
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.problems import DualProblem
+from cutplane.solvers.blas import one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -68,7 +69,8 @@ class Definite:
             return cls()
         if len(rows) > MOST_ROWS:
             return cls(assumed=True)
-        return cls(distance_to_definite(exact_matrix(kernel, X, rows)))
+        with one_blas_thread():
+            return cls(distance_to_definite(exact_matrix(kernel, X, rows)))
 
 
 def certify(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from cutplane.kernels.functions import Kernel
+from cutplane.solvers.blas import one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -180,8 +181,13 @@ def exact_products(kernel: Kernel, X: Any, support: NDArray[Any], coef: Array) -
 
     The values of a precomputed or callable kernel are the kernel: only their products are rounded.
     """
-    if kernel.computed:
-        return ExactKernel.of(kernel, X).products(X, X[support], coef)
+    with one_blas_thread():
+        if kernel.computed:
+            return ExactKernel.of(kernel, X).products(X, X[support], coef)
+        return _given_products(kernel, X, support, coef)
+
+
+def _given_products(kernel: Kernel, X: Any, support: NDArray[Any], coef: Array) -> tuple[Array, Array]:
     sums, errors = np.zeros((2, X.shape[0], coef.shape[1]))
     at_once = max(1, _VALUES_AT_ONCE // max(1, len(support)))
     for start in range(0, X.shape[0], at_once):
