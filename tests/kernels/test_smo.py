@@ -380,9 +380,7 @@ def test_bad_problems(change, message):
 
 
 def test_kernel_values_that_overflow():
-    with pytest.raises(
-        ValueError, match=r"X has values of up to .* the poly kernel with gamma=1 is .* too large"
-    ):
+    with pytest.raises(ValueError, match=r"X has values of up to .* the poly kernel with gamma=1 is .* too large"):
         KernelMatrix(1e60 * X, Kernel("poly", degree=5))
 
 

@@ -215,8 +215,10 @@ def solve(
             n_threads,
         )
         patience = max(_PATIENCE, _PATIENCE_EACH * len(problem.y))
-        run = _Run(solver, problem, matrix, stopping, tol, max_iter, time_limit, on_step, should_stop, start, patience)
-        run.matrix_copies = len(problem.y) // (matrix.size if rows is None else len(rows))
+        n_rows = matrix.size if rows is None else len(rows)
+        run = _Run(
+            solver, problem, n_rows, matrix, stopping, tol, max_iter, time_limit, on_step, should_stop, start, patience
+        )
         result = run.to_the_end(_steps_per_slice(stopping, len(problem.y), pairs=size == 2))
     except MemoryError:
         raise MemoryError(
@@ -259,6 +261,7 @@ class _Run:
 
     solver: _core.SmoSolver
     problem: DualProblem
+    n_rows: int
     matrix: KernelMatrix
     stopping: Stopping
     tol: float
@@ -268,7 +271,6 @@ class _Run:
     should_stop: Callable[[], bool] | None
     start: float
     patience: int
-    matrix_copies: int = 1  # variables of the problem for each row
     looks: int = 1
     history: list[SMOStep] = field(default_factory=list)
 
@@ -309,11 +311,10 @@ class _Run:
         gradient = self.solver.gradient()
         dual, primal = -np.inf, np.inf
         if self.solver.ready:
-            rows = len(gradient) // self.matrix_copies
-            scores = (self.problem.y * (gradient - self.problem.p))[:rows]
+            scores = (self.problem.y * (gradient - self.problem.p))[: self.n_rows]
             spread = self.solver.drift + 2.0**-52 * float(np.abs(self.problem.p).max(initial=0.0))
             proof = prove(
-                self.problem, alpha, (rho_up, rho_down), scores, np.full(rows, spread), self.matrix.largest_value
+                self.problem, alpha, (rho_up, rho_down), scores, np.full(self.n_rows, spread), self.matrix.largest_value
             )
             dual, primal = proof.lower_bound, proof.objective
         return SMOResult(
