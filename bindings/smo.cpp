@@ -29,14 +29,14 @@ Choice choose(const std::string& name, std::initializer_list<std::pair<const cha
   throw std::invalid_argument("unknown: " + name);
 }
 
-KernelFunction function_of(const std::string& name, double gamma, double coef0, int degree) {
+KernelParameters parameters_of(const std::string& name, double gamma, double coef0, int degree) {
   const Kind kind = choose<Kind>(name, {{"linear", Kind::linear},
                                         {"rbf", Kind::rbf},
                                         {"poly", Kind::poly},
                                         {"sigmoid", Kind::sigmoid},
                                         {"laplacian", Kind::laplacian},
                                         {"chi2", Kind::chi2}});
-  return {kind, static_cast<float>(gamma), static_cast<float>(coef0), degree};
+  return {kind, gamma, coef0, degree};
 }
 
 template <class T>
@@ -56,10 +56,10 @@ PyExamples dense_examples(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X,
                           std::optional<PyExamples> like, int n_threads) {
   const DenseView<T> view{X.data(), static_cast<index_t>(X.shape(0)),
                           static_cast<index_t>(X.shape(1)), X.stride(0), X.stride(1)};
-  const KernelFunction function = function_of(name, gamma, coef0, degree);
+  const KernelParameters parameters = parameters_of(name, gamma, coef0, degree);
   require(!like || (*like)->features() == view.cols, "the examples have other features");
   nb::gil_scoped_release release;
-  return std::make_shared<Examples>(function, view, like ? like->get() : nullptr, n_threads);
+  return std::make_shared<Examples>(parameters, view, like ? like->get() : nullptr, n_threads);
 }
 
 template <class T, class I>
@@ -68,10 +68,10 @@ PyExamples csr_examples(Vector<const T> values, Vector<const I> indices, Vector<
                         int degree, std::optional<PyExamples> like, int n_threads) {
   const CsrView<T, I> view{values.data(), indices.data(), starts.data(),
                            static_cast<index_t>(starts.shape(0)) - 1, cols};
-  const KernelFunction function = function_of(name, gamma, coef0, degree);
+  const KernelParameters parameters = parameters_of(name, gamma, coef0, degree);
   require(!like || (*like)->features() == view.cols, "the examples have other features");
   nb::gil_scoped_release release;
-  return std::make_shared<Examples>(function, view, like ? like->get() : nullptr, n_threads);
+  return std::make_shared<Examples>(parameters, view, like ? like->get() : nullptr, n_threads);
 }
 
 Array2<float> block(const PyExamples& left, const PyExamples& right, int n_threads) {
@@ -164,13 +164,14 @@ PyKernelMatrix computed(const PyExamples& examples, std::size_t cache_bytes) {
 }
 
 template <class T>
-PyKernelMatrix stored(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> K,
-                      std::size_t cache_bytes) {
+PyKernelMatrix stored(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> K, std::size_t cache_bytes,
+                      double scale) {
   require(K.shape(0) == K.shape(1) && (K.stride(1) == 1 || K.shape(1) <= 1),
           "a kernel matrix is square and stored by rows");
-  PyKernelMatrix result = with_cache(
-      std::make_shared<StoredRows<T>>(K.data(), static_cast<index_t>(K.shape(0)), K.stride(0)),
-      cache_bytes);
+  PyKernelMatrix result =
+      with_cache(std::make_shared<StoredRows<T>>(K.data(), static_cast<index_t>(K.shape(0)),
+                                                 K.stride(0), scale),
+                 cache_bytes);
   result.owners = nb::cast(K);
   return result;
 }
@@ -270,6 +271,9 @@ void bind_kernels(nb::module_& m) {
   bind_csr(double{}, std::int32_t{});
   bind_csr(double{}, std::int64_t{});
   examples.def_prop_ro("size", [](const PyExamples& self) { return self->size(); });
+  examples.def_prop_ro(
+      "exponent", [](const PyExamples& self) { return self->exponent(); },
+      "The kernel is 2**exponent times what blocks and diagonals hold.");
   examples.def(
       "diagonal",
       [](const PyExamples& self, int n_threads) { return to_numpy(self->diagonal(n_threads)); },
@@ -281,8 +285,8 @@ void bind_kernels(nb::module_& m) {
   auto matrix = nb::class_<PyKernelMatrix>(m, "KernelMatrix",
                                            "Kernel rows with the cache solvers take them from.");
   matrix.def_static("computed", &computed, "examples"_a, "cache_bytes"_a);
-  matrix.def_static("stored", &stored<float>, "K"_a.noconvert(), "cache_bytes"_a);
-  matrix.def_static("stored", &stored<double>, "K"_a.noconvert(), "cache_bytes"_a);
+  matrix.def_static("stored", &stored<float>, "K"_a.noconvert(), "cache_bytes"_a, "scale"_a = 1.0);
+  matrix.def_static("stored", &stored<double>, "K"_a.noconvert(), "cache_bytes"_a, "scale"_a = 1.0);
   matrix.def_static("called", &called, "rows"_a, "diagonal"_a, "cache_bytes"_a);
   matrix.def_prop_ro("size", [](const PyKernelMatrix& self) { return self.cache->size(); });
   matrix.def_prop_ro(
@@ -306,9 +310,22 @@ void bind_smo(nb::module_& m) {
                     "eps"_a, "least_gain"_a, "shrinking"_a, "working_set"_a, "max_iter"_a,
                     "n_threads"_a = 0);
   solver.def(
-      "advance", [](PySolver& self, std::int64_t steps) { return self.solver->advance(steps); },
-      "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "Take at most this many pair steps; True when the stopping rule holds.");
+      "advance",
+      [](PySolver& self, std::int64_t most, double seconds) {
+        const Progress progress = self.solver->advance(most, Deadline(seconds));
+        return progress == Progress::finished ? "finished"
+               : progress == Progress::paused ? "paused"
+                                              : "reached";
+      },
+      "most"_a, "seconds"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "Take pair steps until there are `most` in all ('reached'), the stopping rule holds "
+      "('finished') or the seconds are over ('paused').");
+  solver.def_prop_ro(
+      "ready", [](const PySolver& self) { return self.solver->ready(); },
+      "Whether the gradient of the start is complete: bounds mean nothing before.");
+  solver.def_prop_ro(
+      "drift", [](const PySolver& self) { return self.dual->drift; },
+      "No gradient is further than this from what it stands for, over kernel values as they are.");
   solver.def(
       "settle", [](PySolver& self) { self.solver->settle(); },
       nb::call_guard<nb::gil_scoped_release>(), "Bring every gradient up to date.");

@@ -31,6 +31,8 @@ constexpr double kMargin = 0.9, kInnerMargin = 0.5;
 constexpr std::int64_t kStepsPerVariable = 20;
 // |f| times this is the rounding of scans in single precision.
 constexpr double kSingleNoise = 2e-6;
+// Kernel rows, and values, that are computed between looks at the clock.
+constexpr index_t kFewestRows = 48, kValuesAtOnce = index_t{1} << 24;
 
 // Adds the time until it goes out of scope.
 class Stopwatch {
@@ -76,17 +78,26 @@ class BlockSolver : public Solver {
     block_.resize(most_ * stride_);
   }
 
-  bool advance(std::int64_t steps) override {
-    for (const std::int64_t end = iterations_ + steps; iterations_ < end;) {
-      const double violation = measure();
-      if (violation <= eps_) return true;
-      if (!outer(violation)) {
-        stuck_ = true;
-        return true;
+  Progress advance(std::int64_t most, const Deadline& deadline) override {
+    if (!dual_.recompute(settings_.n_threads, &deadline)) return Progress::paused;
+    while (iterations_ < most) {
+      if (!chosen_) {
+        violation_ = measure();
+        if (violation_ <= eps_) return Progress::finished;
+        choose();
       }
+      if (!fetch(deadline)) return Progress::paused;
+      chosen_ = false;
+      if (!outer()) {
+        stuck_ = true;
+        return Progress::finished;
+      }
+      if (iterations_ < most && deadline.passed()) return Progress::paused;
     }
-    return false;
+    return Progress::reached;
   }
+
+  bool ready() const override { return dual_.ready(); }
 
   void settle() override {}
   std::int64_t iterations() const override { return iterations_; }
@@ -100,14 +111,36 @@ class BlockSolver : public Solver {
     return set_.measure();
   }
 
-  bool outer(double violation) {
-    {
-      const Stopwatch watch(phases_.selection);
-      set_.refresh(fresh_);
+  void choose() {
+    const Stopwatch watch(phases_.selection);
+    set_.refresh(fresh_);
+    chosen_ = true;
+    fetched_ = 0;
+  }
+
+  // The kernel rows of those that are new, some at a time; false if the time is up before the last.
+  bool fetch(const Deadline& deadline) {
+    const std::span<const index_t> changed = set_.changed();
+    const index_t at_once = std::max(kFewestRows, kValuesAtOnce / dual_.rows.size());
+    // A cache without room for all would have to compute them again.
+    if (set_.size() > dual_.rows.cache().capacity()) return true;
+    const Stopwatch watch(phases_.rows);
+    while (static_cast<index_t>(changed.size()) - fetched_ > at_once) {
+      ids_.clear();
+      for (index_t c = fetched_; c < fetched_ + at_once; ++c)
+        ids_.push_back(dual_.rows.global(dual_.row_of(set_.variables()[changed[c]])));
+      Lease some;
+      dual_.rows.cache().acquire(ids_, some, settings_.n_threads);
+      fetched_ += at_once;
+      if (deadline.passed()) return false;
     }
+    return true;
+  }
+
+  bool outer() {
     load();
     const std::vector<double> before = inner_.b;
-    const InnerResult result = steps(violation);
+    const InnerResult result = steps(violation_);
     iterations_ += result.steps;
     if (result.steps == 0) return false;
     // Rounds that end for their rounding before each variable had its turn are too short.
@@ -215,6 +248,9 @@ class BlockSolver : public Solver {
   index_t fresh_ = kFirst;
   std::int64_t iterations_ = 0;
   bool stuck_ = false;
+  bool chosen_ = false;  // whether a working set waits for its kernel rows
+  index_t fetched_ = 0;  // of those that are new in it
+  double violation_ = 0.0;
   bool single_ = true;  // whether scans may be in single precision
 };
 

@@ -9,10 +9,14 @@
 namespace cutplane::smo {
 namespace {
 
-constexpr index_t kRowsAtOnce = 256;
+// Rows at a time: few enough that the clock is looked at often, a multiple of what add_block takes.
+constexpr index_t kFewestRows = 32, kMostRows = 256, kValuesAtOnce = index_t{1} << 23;
 constexpr index_t kTargetsPerBlock = 2048;
 // A violation is the difference of the extremes of many f: so many times what each is off by.
 constexpr double kExtremes = 4.0;
+constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
+// Kernel values exceed the largest K(x, x) by their own rounding at most.
+constexpr double kSlack = 1.01;
 
 // Four rows at a time: the sums are read and written a quarter as often.
 CUTPLANE_MULTIVERSION void add_block(std::span<const float* const> rows,
@@ -55,6 +59,12 @@ void add_products(Dual& dual, std::span<const float* const> rows, std::span<cons
     for (int c = 1; c < dual.copies; ++c)
       add_block(rows, change, dual.rows.columns(), begin, end, dual.f.data() + c * n);
   });
+  double moved = 0.0, largest = 0.0;
+  for (const double value : change) moved += std::abs(value);
+  for (const double value : dual.f) largest = std::max(largest, std::abs(value));
+  // A sum of k terms in any order is off by at most k units of its terms' sizes and of what it was.
+  dual.drift += static_cast<double>(rows.size() + 4) * kUnit *
+                (largest + 2.0 * moved * kSlack * dual.largest_value);
 }
 
 Dual::Dual(RowView& view, int n_copies, std::span<const std::int8_t> labels,
@@ -79,33 +89,41 @@ Dual::Dual(RowView& view, int n_copies, std::span<const std::int8_t> labels,
   const std::vector<float>& all = view.cache().diagonal(n_threads);
   diagonal.resize(view.size());
   for (index_t r = 0; r < view.size(); ++r) diagonal[r] = all[view.global(r)];
-  recompute(n_threads);
+  for (const double value : diagonal) largest_value = std::max(largest_value, std::abs(value));
+  if (start.empty()) recompute(n_threads);
 }
 
-void Dual::recompute(int n_threads) {
+bool Dual::recompute(int n_threads, const Deadline* deadline) {
   const index_t n = rows.size();
-  for (index_t t = 0; t < size(); ++t) f[t] = y[t] * p[t];
+  if (next_row_ == 0) {
+    for (index_t t = 0; t < size(); ++t) f[t] = y[t] * p[t];
+    drift = 0.0;
+  }
+  const auto at_once = static_cast<std::size_t>(
+      std::clamp(kValuesAtOnce / n / kFewestRows * kFewestRows, kFewestRows, kMostRows));
   Lease lease;
   std::vector<std::int64_t> ids;
   std::vector<const float*> pointers;
   std::vector<double> coef;
-  const auto add = [&] {
+  while (!ready()) {
+    ids.clear();
+    coef.clear();
+    index_t r = next_row_;
+    for (; r < n && ids.size() < at_once; ++r) {
+      double sum = 0.0;
+      for (int c = 0; c < copies; ++c) sum += b[r + c * n];
+      if (sum == 0.0) continue;
+      ids.push_back(rows.global(r));
+      coef.push_back(sum);
+    }
     rows.cache().acquire(ids, lease, n_threads);
     pointers.clear();
     for (std::size_t w = 0; w < ids.size(); ++w) pointers.push_back(lease[w]);
     add_products(*this, pointers, coef, n_threads);
-    ids.clear();
-    coef.clear();
-  };
-  for (index_t r = 0; r < n; ++r) {
-    double sum = 0.0;
-    for (int c = 0; c < copies; ++c) sum += b[r + c * n];
-    if (sum == 0.0) continue;
-    ids.push_back(rows.global(r));
-    coef.push_back(sum);
-    if (static_cast<index_t>(ids.size()) == kRowsAtOnce) add();
+    next_row_ = r;
+    if (deadline != nullptr && deadline->passed()) break;
   }
-  if (!ids.empty()) add();
+  return ready();
 }
 
 // The offset at which those strictly between their bounds lie on the margin, on average; LIBSVM's
@@ -159,17 +177,23 @@ Bounds Dual::bounds() const {
     violation = std::max(violation, down - up);
   }
   if (!grouped) result.rho[1] = result.rho[0];
-  double loss = 0.0;
-  for (index_t t = 0; t < size(); ++t) {
+  double loss = 0.0, moved = 0.0, reach = 0.0, size = 0.0;
+  for (index_t t = 0; t < this->size(); ++t) {
     const double rho = result.rho[y[t] > 0 ? 0 : 1];
-    const double by_p = y[t] * p[t];
-    quadratic += b[t] * (f[t] - by_p);
+    const double by_p = y[t] * p[t], product = b[t] * (f[t] - by_p);
+    const double beyond = upper[t] * std::max(0.0, y[t] * (rho - f[t]));
+    quadratic += product;
     linear += b[t] * by_p;
-    loss += upper[t] * std::max(0.0, y[t] * (rho - f[t])) - rho * b[t];
+    loss += beyond - rho * b[t];
+    moved += std::abs(b[t]);
+    if (beyond > 0.0) reach += upper[t];
+    size += std::abs(product) + std::abs(b[t] * by_p) + beyond + std::abs(rho * b[t]);
   }
+  // What f is off by, and the rounding of these sums.
+  const double off = drift * (moved + reach) + static_cast<double>(this->size() + 8) * kUnit * size;
   result.violation = violation;
-  result.dual = -(0.5 * quadratic + linear);
-  result.primal = 0.5 * quadratic + loss;
+  result.dual = -(0.5 * quadratic + linear) - off;
+  result.primal = 0.5 * quadratic + loss + off;
   return result;
 }
 

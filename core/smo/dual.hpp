@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "core/smo/deadline.hpp"
 #include "core/smo/row_cache.hpp"
 
 namespace cutplane::smo {
@@ -51,8 +52,11 @@ struct Dual {
   index_t size() const { return static_cast<index_t>(f.size()); }
   index_t row_of(index_t variable) const { return variable % rows.size(); }
   int groups() const { return grouped ? 2 : 1; }
-  // f from the b there are, by the products of kernel rows.
-  void recompute(int n_threads);
+  // f from the b there are, by the products of kernel rows: from now on, and as far as the time
+  // allows; true when it is complete.
+  void restart() { next_row_ = 0; }
+  bool recompute(int n_threads, const Deadline* deadline = nullptr);
+  bool ready() const { return next_row_ == rows.size(); }
   Bounds bounds() const;
   // How large a violation may be for no other reason than the rounding of kernel values.
   double rounding() const;
@@ -64,8 +68,12 @@ struct Dual {
   std::vector<double> p, upper;
   std::vector<double> b, low, high, f;
   std::vector<double> diagonal;  // by row
+  double largest_value = 0.0;    // of the kernel, if it is positive semi-definite
+  // No f is further than this from the sum it stands for, over the kernel values as they are.
+  double drift = 0.0;
 
  private:
+  index_t next_row_ = 0;  // that f has yet to hear of
   double threshold(int group) const;
 };
 

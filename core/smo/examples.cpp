@@ -31,56 +31,35 @@ bool shift_invariant(Kind kind) { return kind == Kind::rbf || kind == Kind::lapl
 
 int threads_for(index_t work, int n_threads) { return useful_threads(n_threads, work / 16); }
 
-template <class T>
-std::vector<double> column_means(const DenseView<T>& view) {
-  std::vector<double> means(view.cols, 0.0);
-  for (index_t i = 0; i < view.rows; ++i)
-    for (index_t k = 0; k < view.cols; ++k)
-      means[k] += static_cast<double>(view.values[i * view.row_stride + k * view.col_stride]);
-  for (double& mean : means) mean /= static_cast<double>(std::max<index_t>(view.rows, 1));
-  return means;
-}
-
-template <class T, class I>
-std::vector<double> column_means(const CsrView<T, I>& view) {
-  std::vector<double> means(view.cols, 0.0);
-  for (I at = view.starts[0]; at < view.starts[view.rows]; ++at)
-    means[view.indices[at]] += static_cast<double>(view.values[at]);
-  for (double& mean : means) mean /= static_cast<double>(std::max<index_t>(view.rows, 1));
-  return means;
-}
+// Kernels that are 0 far away.
+bool bounded(Kind kind) { return shift_invariant(kind) || kind == Kind::chi2; }
 
 }  // namespace
 
 template <class T>
-Examples::Examples(const KernelFunction& function, const DenseView<T>& view, const Examples* like,
-                   int n_threads)
-    : function_(function), size_(view.rows), features_(view.cols) {
+Examples::Examples(const KernelParameters& parameters, const DenseView<T>& view,
+                   const Examples* like, int n_threads)
+    : size_(view.rows), features_(view.cols) {
   sparse_ = like != nullptr && like->sparse_;
+  frame_ = like != nullptr
+               ? like->frame_
+               : make_frame(view, shift_invariant(parameters.kind), bounded(parameters.kind));
   if (!sparse_) {
-    if (like != nullptr)
-      center_ = like->center_;
-    else
-      center_ =
-          shift_invariant(function.kind) ? column_means(view) : std::vector<double>(features_, 0.0);
     panels_.assign(padded(size_) * features_, 0.0f);
     const Blocks blocks = make_blocks(panels_for(size_), 64, 256);
     for_blocks(blocks, threads_for(size_ * features_, n_threads),
                [&](index_t, index_t begin, index_t end) {
                  for (index_t i = begin * kPanel; i < std::min(size_, end * kPanel); ++i) {
                    float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
-                   const T* row = view.values + i * view.row_stride;
                    for (index_t k = 0; k < features_; ++k)
-                     panel[k * kPanel] = static_cast<float>(
-                         static_cast<double>(row[k * view.col_stride]) - center_[k]);
+                     panel[k * kPanel] = frame_.place(view.at(i, k), k);
                  }
                });
   } else {
     starts_.push_back(0);
     for (index_t i = 0; i < size_; ++i) {
       for (index_t k = 0; k < features_; ++k) {
-        const auto value =
-            static_cast<float>(view.values[i * view.row_stride + k * view.col_stride]);
+        const float value = frame_.place(view.at(i, k), k);
         if (value == 0.0f) continue;
         values_.push_back(value);
         indices_.push_back(static_cast<std::int32_t>(k));
@@ -88,63 +67,71 @@ Examples::Examples(const KernelFunction& function, const DenseView<T>& view, con
       starts_.push_back(static_cast<std::int64_t>(values_.size()));
     }
   }
-  choose_reduction(like);
-  measure(n_threads);
+  settle(parameters, like);
 }
 
 template <class T, class I>
-Examples::Examples(const KernelFunction& function, const CsrView<T, I>& view, const Examples* like,
-                   int n_threads)
-    : function_(function), size_(view.rows), features_(view.cols) {
+Examples::Examples(const KernelParameters& parameters, const CsrView<T, I>& view,
+                   const Examples* like, int)
+    : size_(view.rows), features_(view.cols) {
   const index_t first = view.starts[0], stored = view.starts[size_] - first;
   sparse_ = like != nullptr
                 ? like->sparse_
                 : static_cast<double>(stored) < kSparse * static_cast<double>(size_ * features_);
+  const bool centered = !sparse_ && shift_invariant(parameters.kind);
+  frame_ = like != nullptr ? like->frame_ : make_frame(view, centered, bounded(parameters.kind));
   if (sparse_) {
     values_.resize(stored);
     indices_.resize(stored);
     starts_.resize(size_ + 1);
     for (index_t i = 0; i <= size_; ++i) starts_[i] = view.starts[i] - first;
     for (index_t at = 0; at < stored; ++at) {
-      values_[at] = static_cast<float>(view.values[first + at]);
       indices_[at] = static_cast<std::int32_t>(view.indices[first + at]);
+      values_[at] = frame_.place(static_cast<double>(view.values[first + at]), indices_[at]);
     }
   } else {
-    if (like != nullptr)
-      center_ = like->center_;
-    else
-      center_ =
-          shift_invariant(function.kind) ? column_means(view) : std::vector<double>(features_, 0.0);
     panels_.assign(padded(size_) * features_, 0.0f);
     for (index_t i = 0; i < size_; ++i) {
       float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
-      for (index_t k = 0; k < features_; ++k) panel[k * kPanel] = static_cast<float>(-center_[k]);
+      for (index_t k = 0; k < features_; ++k) panel[k * kPanel] = frame_.place(0.0, k);
       for (I at = view.starts[i]; at < view.starts[i + 1]; ++at) {
         const index_t k = view.indices[at];
-        panel[k * kPanel] = static_cast<float>(static_cast<double>(view.values[at]) - center_[k]);
+        panel[k * kPanel] = frame_.place(static_cast<double>(view.values[at]), k);
       }
     }
   }
-  choose_reduction(like);
-  measure(n_threads);
+  settle(parameters, like);
 }
 
-void Examples::choose_reduction(const Examples* like) {
-  reduction_ = like != nullptr ? like->reduction_ : natural_reduction(function_.kind);
-  if (like != nullptr || sparse_ || function_.kind != Kind::rbf) return;
+double Examples::largest_square() const {
   double largest = 0.0;
   for (index_t i = 0; i < size_; ++i) {
-    const float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
     double square = 0.0;
-    for (index_t k = 0; k < features_; ++k)
-      square += static_cast<double>(panel[k * kPanel]) * panel[k * kPanel];
+    if (sparse_) {
+      for (std::int64_t at = starts_[i]; at < starts_[i + 1]; ++at)
+        square += static_cast<double>(values_[at]) * values_[at];
+    } else {
+      const float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
+      for (index_t k = 0; k < features_; ++k)
+        square += static_cast<double>(panel[k * kPanel]) * panel[k * kPanel];
+    }
     largest = std::max(largest, square);
   }
-  if (features_ <= kFewFeatures || function_.gamma * largest > kLargeExponent)
-    reduction_ = Reduction::squared_difference;
+  return largest;
 }
 
-void Examples::measure(int) {
+void Examples::settle(const KernelParameters& parameters, const Examples* like) {
+  if (like != nullptr) {
+    function_ = like->function_;
+    reduction_ = like->reduction_;
+  } else {
+    const double largest = largest_square();
+    function_ = scaled_function(parameters, frame_.exponent, largest);
+    reduction_ = natural_reduction(function_.kind);
+    if (!sparse_ && function_.kind == Kind::rbf &&
+        (features_ <= kFewFeatures || function_.gamma * largest > kLargeExponent))
+      reduction_ = Reduction::squared_difference;
+  }
   if (function_.kind == Kind::rbf && reduction_ == Reduction::product) {
     KernelFunction product;
     product.kind = Kind::linear;
@@ -269,15 +256,16 @@ std::vector<float> Examples::self_products(const KernelFunction& function) const
 
 std::vector<float> Examples::diagonal(int) const { return self_products(function_); }
 
-template Examples::Examples(const KernelFunction&, const DenseView<float>&, const Examples*, int);
-template Examples::Examples(const KernelFunction&, const DenseView<double>&, const Examples*, int);
-template Examples::Examples(const KernelFunction&, const CsrView<float, std::int32_t>&,
+template Examples::Examples(const KernelParameters&, const DenseView<float>&, const Examples*, int);
+template Examples::Examples(const KernelParameters&, const DenseView<double>&, const Examples*,
+                            int);
+template Examples::Examples(const KernelParameters&, const CsrView<float, std::int32_t>&,
                             const Examples*, int);
-template Examples::Examples(const KernelFunction&, const CsrView<float, std::int64_t>&,
+template Examples::Examples(const KernelParameters&, const CsrView<float, std::int64_t>&,
                             const Examples*, int);
-template Examples::Examples(const KernelFunction&, const CsrView<double, std::int32_t>&,
+template Examples::Examples(const KernelParameters&, const CsrView<double, std::int32_t>&,
                             const Examples*, int);
-template Examples::Examples(const KernelFunction&, const CsrView<double, std::int64_t>&,
+template Examples::Examples(const KernelParameters&, const CsrView<double, std::int64_t>&,
                             const Examples*, int);
 
 }  // namespace cutplane::smo

@@ -7,42 +7,30 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "core/smo/frame.hpp"
 #include "core/smo/kernel_function.hpp"
 
 namespace cutplane::smo {
-
-// Where values lie before they are copied: strides in elements.
-template <class T>
-struct DenseView {
-  const T* values;
-  index_t rows, cols, row_stride, col_stride;
-};
-
-template <class T, class I>
-struct CsrView {
-  const T* values;
-  const I* indices;
-  const I* starts;
-  index_t rows, cols;
-};
 
 // Requires: features as many as those of the examples it is compared with. Ensures: kernel values
 // are within a few units in the last place of single precision, and the same to the bit for any
 // number of threads and any cut of the rows.
 class Examples {
  public:
-  // like: examples these will be compared with, whose centre and layout are taken over; or null.
+  // like: examples these will be compared with, whose frame and layout are taken over; or null.
   template <class T>
-  Examples(const KernelFunction& function, const DenseView<T>& view, const Examples* like,
+  Examples(const KernelParameters& parameters, const DenseView<T>& view, const Examples* like,
            int n_threads);
   template <class T, class I>
-  Examples(const KernelFunction& function, const CsrView<T, I>& view, const Examples* like,
+  Examples(const KernelParameters& parameters, const CsrView<T, I>& view, const Examples* like,
            int n_threads);
 
   index_t size() const { return size_; }
   index_t features() const { return features_; }
   bool sparse() const { return sparse_; }
   const KernelFunction& function() const { return function_; }
+  // The kernel is 2^exponent times what blocks and diagonals hold.
+  int exponent() const { return function_.exponent; }
 
   // out[r][j] = K(rows of `left` at which[r], example j of this); out has room for padded(size()).
   void block(const Examples& left, std::span<const std::int64_t> which, float* const* out,
@@ -53,8 +41,8 @@ class Examples {
   index_t work_per_value() const;
 
  private:
-  void choose_reduction(const Examples* like);
-  void measure(int n_threads);
+  void settle(const KernelParameters& parameters, const Examples* like);
+  double largest_square() const;
   void gather(index_t row, float* out) const;
   void dense_block(const Examples& left, std::span<const std::int64_t> which, float* const* out,
                    int n_threads) const;
@@ -66,7 +54,7 @@ class Examples {
   Reduction reduction_ = Reduction::product;
   index_t size_ = 0, features_ = 0;
   bool sparse_ = false;
-  std::vector<double> center_;  // dense: subtracted where the kernel does not change by it
+  Frame frame_;
   std::vector<float> panels_;
   std::vector<float> values_;
   std::vector<std::int32_t> indices_;

@@ -76,8 +76,14 @@ class InnerVariables {
 
   void set(index_t t, double value) {
     state_.b[t] = value;
-    room_up_[t] = static_cast<Real>(state_.high[t] - value);
-    room_down_[t] = static_cast<Real>(value - state_.low[t]);
+    room_up_[t] = room(state_.high[t] - value);
+    room_down_[t] = room(value - state_.low[t]);
+  }
+
+  // What is left of the way to a bound, however small, is not nothing.
+  static Real room(double value) {
+    const Real rounded = static_cast<Real>(value);
+    return value > 0.0 && rounded == Real{0} ? std::numeric_limits<Real>::min() : rounded;
   }
 
   static constexpr double kNoiseShare = 0.25;
@@ -131,6 +137,7 @@ CUTPLANE_INLINE InnerResult run_inner(Inner& inner, double eps, std::int64_t mos
       if (!(extremes.violation() > 0.0)) continue;
       result.violation = std::max(result.violation, extremes.violation());
       const Pair pair = inner.select(g, c, extremes);
+      if (pair.up < 0) continue;
       if (best.up < 0 || pair.gain > best.gain ||
           (pair.gain == best.gain && pair.violation > best.violation))
         best = pair;

@@ -42,27 +42,31 @@ class ComputedRows : public KernelRows {
 template <class T>
 class StoredRows : public KernelRows {
  public:
-  StoredRows(const T* values, index_t n, index_t row_stride)
-      : values_(values), n_(n), row_stride_(row_stride) {}
+  // scale: a power of two that every value is multiplied by.
+  StoredRows(const T* values, index_t n, index_t row_stride, double scale)
+      : values_(values), n_(n), row_stride_(row_stride), scale_(scale) {}
   index_t size() const override { return n_; }
   void rows(std::span<const std::int64_t> which, float* const* out, int) const override {
     for (std::size_t r = 0; r < which.size(); ++r)
-      for (index_t j = 0; j < n_; ++j)
-        out[r][j] = static_cast<float>(values_[which[r] * row_stride_ + j]);
+      for (index_t j = 0; j < n_; ++j) out[r][j] = single(values_[which[r] * row_stride_ + j]);
   }
   std::vector<float> diagonal(int) const override {
     std::vector<float> result(n_);
-    for (index_t i = 0; i < n_; ++i) result[i] = static_cast<float>(values_[i * row_stride_ + i]);
+    for (index_t i = 0; i < n_; ++i) result[i] = single(values_[i * row_stride_ + i]);
     return result;
   }
   const float* resident(index_t i) const override {
-    if constexpr (std::is_same_v<T, float>) return values_ + i * row_stride_;
+    if constexpr (std::is_same_v<T, float>)
+      if (scale_ == 1.0) return values_ + i * row_stride_;
     return nullptr;
   }
 
  private:
+  float single(T value) const { return static_cast<float>(static_cast<double>(value) * scale_); }
+
   const T* values_;
   index_t n_, row_stride_;
+  double scale_;
 };
 
 }  // namespace cutplane::smo

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace {
 // Steps between attempts to shrink, and how close to the end everything comes back for a last look.
 constexpr std::int64_t kShrinkEvery = 1000;
 constexpr double kUnshrinkAt = 10.0;
+// Steps between looks at the clock.
+constexpr std::int64_t kStepsPerLook = 16;
 
 CUTPLANE_MULTIVERSION void gather(index_t n, const float* values, const std::int32_t* columns,
                                   float* out) {
@@ -183,19 +186,29 @@ class PairSolver : public Solver {
     if (settings.stop == StopRule::none) settings_.shrinking = false;
   }
 
-  bool advance(std::int64_t steps) override {
-    for (std::int64_t done = 0; done < steps; ++done) {
+  Progress advance(std::int64_t most, const Deadline& deadline) override {
+    if (!dual_.ready()) {
+      if (!dual_.recompute(settings_.n_threads, &deadline)) return Progress::paused;
+      active_.take_all();
+    }
+    for (std::int64_t done = 1; iterations_ < most; ++done) {
+      if (done % kStepsPerLook == 0 && deadline.passed()) {
+        active_.store();
+        return Progress::paused;
+      }
       if (settings_.shrinking && ++since_shrink_ >= kShrinkEvery) shrink();
       if (!step()) {
         active_.store();
-        if (active_.complete()) return true;
+        if (active_.complete()) return Progress::finished;
         // What was shrunken away has its say before anything is final.
         unshrink();
       }
     }
     active_.store();
-    return false;
+    return Progress::reached;
   }
+
+  bool ready() const override { return dual_.ready(); }
 
   void settle() override {
     if (!active_.complete()) unshrink();
@@ -226,6 +239,7 @@ class PairSolver : public Solver {
       maximal = std::max(maximal, extremes.violation());
       const Pair pair = select_pair(selectors_[g], c, extremes, active_);
       active_.rethrow();
+      if (pair.up < 0) continue;
       if (best.up < 0 || pair.gain > best.gain ||
           (pair.gain == best.gain && pair.violation > best.violation))
         best = pair;
@@ -256,8 +270,21 @@ class PairSolver : public Solver {
     const double bend = active_.diagonal[i] + active_.diagonal[j] - 2.0 * k_up[j];
     gained_ += taken * (pair.violation - 0.5 * taken * bend);
     add_difference(active_.size(), taken, k_up, k_low, active_.f.data());
+    note_rounding(taken);
     ++iterations_;
     return true;
+  }
+
+  // Each step rounds f, what is added to it, and the difference of two kernel values.
+  void note_rounding(double taken) {
+    constexpr double unit = std::numeric_limits<double>::epsilon() / 2;
+    const double added = 2.1 * taken * dual_.largest_value;
+    if (iterations_ % kShrinkEvery == 0) {
+      largest_ = 0.0;
+      for (const double value : active_.f) largest_ = std::max(largest_, std::abs(value));
+    }
+    largest_ += added;
+    dual_.drift += 4.0 * unit * (largest_ + added);
   }
 
   // LIBSVM's rule: at a bound, and further beyond the threshold than any violator.
@@ -293,8 +320,11 @@ class PairSolver : public Solver {
 
   void unshrink() {
     active_.store();
+    dual_.restart();
     dual_.recompute(settings_.n_threads);
     active_.take_all();
+    largest_ = 0.0;
+    for (const double value : active_.f) largest_ = std::max(largest_, std::abs(value));
     since_shrink_ = 0;
     stuck_ = false;
     for (Selector& selector : selectors_) selector.forget();
@@ -308,6 +338,7 @@ class PairSolver : public Solver {
   bool unshrunk_ = false, stuck_ = false;
   Bounds full_{};
   double gained_ = 0.0;
+  double largest_ = 0.0;  // at least the size of every f
 };
 
 }  // namespace

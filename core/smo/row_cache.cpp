@@ -4,6 +4,10 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <stdexcept>
+#include <string>
+
+#include "core/smo/finite.hpp"
 
 namespace cutplane::smo {
 
@@ -11,6 +15,17 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kPiece = std::size_t{1} << 24;
+
+// A NaN would make every gradient one, and leave nothing to select.
+void require_finite(const float* values, index_t n, std::int64_t row) {
+  const index_t at = first_not_finite(values, n);
+  if (at < 0) return;
+  throw std::domain_error("The kernel of the examples " + std::to_string(row) + " and " +
+                          std::to_string(at) + " of those trained on is " +
+                          std::to_string(values[at]) +
+                          " in single precision; every kernel value must be finite: scale the "
+                          "data, or lower gamma or degree.");
+}
 
 }  // namespace
 
@@ -195,6 +210,8 @@ void RowCache::compute(Claims& claims, int n_threads) {
   if (claims.which.empty()) return;
   try {
     rows_.rows(claims.which, claims.out.data(), n_threads);
+    for (std::size_t r = 0; r < claims.which.size(); ++r)
+      require_finite(claims.out[r], rows_.size(), claims.which[r]);
   } catch (...) {
     std::lock_guard<std::mutex> lock(mutex_);
     abandon(claims);

@@ -24,6 +24,7 @@ CUTPLANE_INLINE Pair select_by_step(const Candidates<Real>& c, const Extremes& e
     const Real worth = score(difference, curvature(c, i, t, k[t]), std::min(room_i, room));
     return (room > 0) & (difference > 0) & c.allowed(t) ? worth : kNever<Real>;
   });
+  if (best.at < 0) return {};
   const double violation = sign * (static_cast<double>(c.f[best.at]) - f_i);
   return grows ? Pair{i, best.at, violation, best.score} : Pair{best.at, i, violation, best.score};
 }

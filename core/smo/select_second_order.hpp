@@ -17,6 +17,7 @@ struct SelectSecondOrder {
       const Real gain = difference * difference / curvature(c, i, t, k[t]);
       return c.can_shrink(t) & (difference > 0) ? gain : kNever<Real>;
     });
+    if (best.at < 0) return {};
     return {i, best.at, static_cast<double>(c.f[best.at]) - f_i, 0.5 * best.score};
   }
   void forget() {}

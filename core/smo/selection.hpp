@@ -41,6 +41,7 @@ struct Extremes {
   double violation() const { return up < 0 || low < 0 ? 0.0 : low_value - up_value; }
 };
 
+// Without members where nothing can be selected: where f holds a NaN, say.
 struct Pair {
   index_t up = -1, low = -1;
   double violation = 0;

@@ -32,11 +32,17 @@ struct Phases {
   double rows = 0, selection = 0, steps = 0, gradient = 0;
 };
 
+enum class Progress { finished, reached, paused };
+
 class Solver {
  public:
   virtual ~Solver() = default;
-  // At most `steps` pair steps; true when the rule says to stop. May throw what a kernel throws.
-  virtual bool advance(std::int64_t steps) = 0;
+  // Pair steps until there are `most` in all, the rule says to stop, or the time is up, which may
+  // be in the middle of what makes a step: the next call goes on there, so that the point reached
+  // does not depend on the clock. May throw what a kernel throws.
+  virtual Progress advance(std::int64_t most, const Deadline& deadline) = 0;
+  // Whether bounds and gradients mean something yet: not before those of the start are computed.
+  virtual bool ready() const = 0;
   // Every variable's f is right again, shrunken ones included.
   virtual void settle() = 0;
   virtual std::int64_t iterations() const = 0;

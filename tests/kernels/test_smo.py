@@ -101,9 +101,11 @@ def test_objective_and_gradient_are_those_of_alpha():
     Q = K * np.outer(Y, Y)
     a, rho = result.alpha, result.rho[0]
     np.testing.assert_allclose(result.gradient, Q @ a - 1, atol=1e-10)
-    assert result.dual == pytest.approx(a.sum() - 0.5 * a @ Q @ a, rel=1e-12)
+    dual = a.sum() - 0.5 * a @ Q @ a
+    assert dual * (1 - 1e-9) <= result.dual <= dual * (1 + 1e-15)
     hinge = np.maximum(0, 1 - Y * (K @ (Y * a) - rho))
-    assert result.primal == pytest.approx(0.5 * a @ Q @ a + C @ hinge, rel=1e-12)
+    primal = 0.5 * a @ Q @ a + C @ hinge
+    assert primal * (1 - 1e-15) <= result.primal <= primal * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", list(PROBLEMS))
@@ -378,8 +380,8 @@ def test_bad_problems(change, message):
 
 
 def test_kernel_values_that_overflow():
-    with pytest.raises(ValueError, match="row 0 of X with itself is too large for single precision"):
-        KernelMatrix(1e15 * X, Kernel("poly", degree=5))
+    with pytest.raises(ValueError, match=r"X has values of up to .* the poly kernel with gamma=1 is .* too large"):
+        KernelMatrix(1e60 * X, Kernel("poly", degree=5))
 
 
 @pytest.mark.parametrize("name", ["classification", "regression", "nu-classification"])

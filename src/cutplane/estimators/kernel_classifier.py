@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Self
 
 import numpy as np
@@ -81,21 +80,20 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         splits = self._splits(codes[order], weights[order])
         problems = [self._problem(split) for split in splits]
         folds = self._folds(codes[order]) if self.probability else None
-        begin = time.perf_counter()
         matrix, positions = self._arrange(kernel, X, order)
         examples = Kept(own_weights[order], positions)
-        results = training.run(matrix, examples.machines(problems, splits))
+        machines = examples.machines(problems, splits)
+        results = training.run(matrix, machines)
         self._assemble(X, kernel, order, codes, splits, results)
-        self._certify(results, training)
+        self._certify(matrix, machines, results, training)
         self.n_iter_ = np.array([result.n_iter for result in results], np.int32)
         self._curves: list[Curve] | None = None
-        if folds is not None and any(result.stop_reason == "interrupted" for result in results):
+        if folds is not None and (training.late or any(result.stop_reason == "interrupted" for result in results)):
             warn_of_haste()
             decisions = [self._own_decisions(*solved) for solved in zip(problems, results, strict=True)]
             self._curves = self._curves_of(decisions, splits, examples)
         elif folds is not None:
-            left = None if self.time_limit is None else max(1e-9, self.time_limit - (time.perf_counter() - begin))
-            self._curves = self._calibrated(training.silent(left), matrix, examples, splits, folds)
+            self._curves = self._calibrated(training.silent(), matrix, examples, splits, folds)
         return self
 
     # --- checks ---

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from cutplane.estimators.kernel_certificates import ASSUMED, OF_SINGLE
 from cutplane.estimators.savable import Arrays, finite
 from cutplane.kernels import Kernel
 
@@ -27,6 +28,7 @@ def kernel_machine_to_file(model: Any) -> tuple[Arrays, dict[str, Any]]:
         "sparse": bool(sp.issparse(model.support_vectors_)),
         "shape_fit": [int(size) for size in model.shape_fit_],
         "fit_status": int(model.fit_status_),
+        "certificate_of": str(model.certificate_of_),
         "n_iters": np.atleast_1d(model.n_iter_).tolist(),
     }
 
@@ -40,6 +42,7 @@ def kernel_machine_from_file(model: Any, arrays: Arrays, stored: dict[str, Any])
         raise ValueError("the shape of the training examples does not fit the features")
     model.shape_fit_ = (n, d)
     model.fit_status_ = int(stored["fit_status"])
+    model.certificate_of_ = str(stored.get("certificate_of", OF_SINGLE + ASSUMED))  # files of before say nothing
     support, n_support = arrays["support"], arrays["n_support"]
     if support.ndim != 1 or support.dtype.kind != "i" or np.any((support < 0) | (support >= n)):
         raise ValueError("support holds something other than positions of examples")

@@ -13,12 +13,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from cutplane.estimators import validation
+from cutplane.estimators.kernel_certificates import certified
 from cutplane.estimators.kernel_choice import make_kernel
 from cutplane.estimators.kernel_files import kernel_machine_from_file, kernel_machine_to_file
 from cutplane.estimators.kernel_scores import kernel_scores
-from cutplane.estimators.machines import KernelStep, MachineTraining, history_of, warn_unless_proven
+from cutplane.estimators.machines import KernelStep, Machine, MachineTraining, history_of, warn_unless_proven
 from cutplane.estimators.savable import Arrays, Savable
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
+from cutplane.kernels.definite import MOST_ROWS
+from cutplane.kernels.functions import single
 from cutplane.kernels.memory import default_cache
 from cutplane.kernels.smo import DEFAULT_SELECTION
 
@@ -26,7 +29,7 @@ Array = NDArray[np.float64]
 
 SELECTIONS = ("second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg")
 STOPPINGS = ("kkt", "gap", "pair")
-# An infinite C, as a number that sums and products stay finite with.
+# What an infinite C is taken as.
 _HARD_MARGIN = 1e10
 
 
@@ -83,7 +86,9 @@ class KernelMachine(Savable, BaseEstimator):
         )
 
     def _check_C(self, C: Any) -> float:
-        return min(validation.check_positive("C", C, finite=False), _HARD_MARGIN)
+        """C as it is; only infinity, which sums and products would not stay finite with, becomes a large number."""
+        value = validation.check_positive("C", C, finite=False)
+        return _HARD_MARGIN if value == np.inf else value
 
     def _make_kernel(self, X: Any) -> Kernel:
         """The kernel with `gamma` settled for these examples."""
@@ -140,7 +145,8 @@ class KernelMachine(Savable, BaseEstimator):
         cache_bytes = default_cache() if self.cache_size is None else max(1, int(self.cache_size * 2**20))
         if kernel.name == "callable" and 4 * len(order) ** 2 <= cache_bytes:
             # One call is much faster than one for each row.
-            examples, kernel = kernel.block(examples, examples), Kernel("precomputed")
+            values = kernel.values(examples, examples)
+            examples, kernel = values if len(values) <= MOST_ROWS else single(values), Kernel("precomputed")
         n_threads = validation.check_threads(self.n_jobs)
         matrix = KernelMatrix(examples, kernel, cache_bytes=cache_bytes, n_threads=n_threads)
         return matrix, order.astype(np.int64) if stays else np.arange(len(order), dtype=np.int64)
@@ -174,8 +180,12 @@ class KernelMachine(Savable, BaseEstimator):
         """The coefficients of every support vector in every machine."""
         return np.asarray(self._dual_coef.T)
 
-    def _certify(self, results: Sequence[SMOResult], training: MachineTraining) -> None:
+    def _certify(
+        self, matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
+    ) -> None:
         """The certificate, as attributes; arrays and lists where there are several machines."""
+        proven = certified(matrix, machines, results, training)
+        results, self.certificate_of_ = proven.results, proven.of
         several = len(results) > 1
         self.objective_: Any = np.array([r.primal for r in results]) if several else float(results[0].primal)
         self.lower_bound_: Any = np.array([r.dual for r in results]) if several else float(results[0].dual)

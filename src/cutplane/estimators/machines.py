@@ -14,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import _core
 from cutplane.estimators.side_by_side import side_by_side
+from cutplane.kernels.certificate import relative_gap
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
-from cutplane.kernels.smo import SMOResult, SMOStep, relative_gap, rows_for, solve, working_set_for
+from cutplane.kernels.smo import SMOResult, SMOStep, rows_for, solve, working_set_for
 
 # What is left to a machine whose turn comes after the time is up: it stops at its first look at the clock.
 _NO_TIME = 1e-9
@@ -87,10 +88,16 @@ class MachineTraining:
     time_limit: float | None
     n_threads: int
     on_step: Callable[[KernelStep], Any] | None = field(default=None, repr=False)
+    began: float = field(default_factory=time.perf_counter, repr=False)
 
-    def silent(self, time_left: float | None) -> MachineTraining:
-        """The same for machines that nobody watches."""
-        return replace(self, on_step=None, time_limit=time_left)
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return self.time_limit is not None and time.perf_counter() - self.began >= self.time_limit
+
+    def silent(self) -> MachineTraining:
+        """The same for machines that nobody watches; the clock runs on."""
+        return replace(self, on_step=None)
 
     def run(self, matrix: KernelMatrix, machines: Sequence[Machine]) -> list[SMOResult]:
         """Train each machine; after Ctrl-C, what each had reached until then."""
@@ -112,7 +119,7 @@ class _Run:
         self.training = training
         self.matrix = matrix
         self.threads_each = threads_each
-        self.start = time.perf_counter()
+        self.start = training.began
         self.stopped = False
         self.listening = threading.Lock()
 

@@ -80,8 +80,12 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     offset_ : array of shape (1,)
         What `score_samples` is held against: the negative intercept.
     objective_, lower_bound_, gap_ : float
-        The primal objective at the model, the dual one, and their relative difference: the optimum lies between them
-        if the kernel is positive semi-definite.
+        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
+        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
+    certificate_of_ : str
+        What they are proven for: "kernel", the kernel itself, evaluated in double precision, or "single-precision
+        kernel matrix", the matrix that was trained on, where the former would cost more than a tenth of the training.
+        " (assumed positive semi-definite)" follows where nobody has looked.
     n_iter_ : int
         Pair steps.
     history_ : list of KernelStep
@@ -155,12 +159,13 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         kept = np.flatnonzero(weights > 0)
         problem = DualProblem.one_class(len(kept), nu, weights[kept])
         matrix, positions = self._arrange(kernel, X, kept)
-        result = training.run(matrix, [Machine(problem, positions)])[0]
+        machine = Machine(problem, positions)
+        result = training.run(matrix, [machine])[0]
         used = np.flatnonzero(result.alpha)
         self.n_support_ = np.array([len(used)], np.int32)
         self._keep(X, kernel, kept[used], result.alpha[None, used], np.array([-result.rho[0]]))
         self.offset_ = -self.intercept_
-        self._certify([result], training)
+        self._certify(matrix, [machine], [result], training)
         self.n_iter_ = int(result.n_iter)
         return self
 

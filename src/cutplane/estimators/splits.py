@@ -96,9 +96,9 @@ def warn_if_cut_short(results: Sequence[SMOResult]) -> None:
 
 
 def warn_of_haste() -> None:
-    """One sentence on probabilities of a training that was interrupted."""
+    """One sentence on probabilities of a training that was interrupted, or took all the time there was."""
     warnings.warn(
-        "Training was interrupted, and no cross-validation begun: probabilities are learned from the decisions on the "
+        "Training was cut short, and no cross-validation begun: probabilities are learned from the decisions on the "
         "training examples themselves, and too sure.",
         ConvergenceWarning,
         stacklevel=3,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from cutplane.estimators import validation
 from cutplane.estimators.kernel_classifier import KernelClassifier
 from cutplane.estimators.machines import KernelStep
@@ -22,7 +24,8 @@ class SVC(KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the losses against the margin, per example; infinity is taken as 1e10.
+        Weight of the losses against the margin, per example. Infinity is taken as 1e10, and that is
+        what is certified then.
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
         The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
@@ -89,8 +92,12 @@ class SVC(KernelClassifier):
     coef_ : array of shape (n_machines, n_features)
         For ``kernel="linear"`` only.
     objective_, lower_bound_, gap_ : float or array of shape (n_machines,)
-        The primal objective at the model, the dual one, and their relative difference: the optimum lies between them
-        if the kernel is positive semi-definite.
+        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
+        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
+    certificate_of_ : str
+        What they are proven for: "kernel", the kernel itself, evaluated in double precision, or "single-precision
+        kernel matrix", the matrix that was trained on, where the former would cost more than a tenth of the training.
+        " (assumed positive semi-definite)" follows where nobody has looked.
     n_iter_ : array of shape (n_machines,)
         Pair steps.
     history_ : list of KernelStep or list of such lists
@@ -250,8 +257,12 @@ class NuSVC(KernelClassifier):
     coef_ : array of shape (n_machines, n_features)
         For ``kernel="linear"`` only.
     objective_, lower_bound_, gap_ : float or array of shape (n_machines,)
-        The primal objective at the model, the dual one, and their relative difference: the optimum lies between them
-        if the kernel is positive semi-definite.
+        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
+        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
+    certificate_of_ : str
+        What they are proven for: "kernel", the kernel itself, evaluated in double precision, or "single-precision
+        kernel matrix", the matrix that was trained on, where the former would cost more than a tenth of the training.
+        " (assumed positive semi-definite)" follows where nobody has looked.
     n_iter_ : array of shape (n_machines,)
         Pair steps.
     history_ : list of KernelStep or list of such lists
@@ -338,6 +349,8 @@ class NuSVC(KernelClassifier):
         return DualProblem.nu_classification(split.signs, min(float(self.nu), most * (1.0 - 1e-12)), split.weights)
 
     def _scale(self, result: SMOResult) -> tuple[float, float]:
+        if not np.isfinite(result.primal):  # called off before it began
+            return 1.0, 0.0
         margin = (result.rho[0] - result.rho[1]) / 2.0
         if not margin > 0.0:
             raise ValueError(

@@ -43,12 +43,13 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         kept = np.flatnonzero(weights > 0)
         problem = self._problem(targets[kept], weights[kept])
         matrix, positions = self._arrange(kernel, X, kept)
-        result = training.run(matrix, [Machine(problem, positions)])[0]
+        machine = Machine(problem, positions)
+        result = training.run(matrix, [machine])[0]
         plus, minus = np.split(result.alpha, 2)
         used = np.flatnonzero(plus - minus)
         self.n_support_ = np.array([len(used)], np.int32)
         self._keep(X, kernel, kept[used], (plus - minus)[None, used], np.array([-self._offset(result)]))
-        self._certify([result], training)
+        self._certify(matrix, [machine], [result], training)
         self.n_iter_ = int(result.n_iter)
         return self
 
@@ -71,7 +72,8 @@ class SVR(KernelRegressor):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the losses against flatness, per example; infinity is taken as 1e10.
+        Weight of the losses against flatness, per example. Infinity is taken as 1e10, and that is
+        what is certified then.
     epsilon : float, default=0.1
         Errors up to this cost nothing.
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
@@ -123,8 +125,12 @@ class SVR(KernelRegressor):
     coef_ : array of shape (1, n_features)
         For ``kernel="linear"`` only.
     objective_, lower_bound_, gap_ : float
-        The primal objective at the model, the dual one, and their relative difference: the optimum lies between them
-        if the kernel is positive semi-definite.
+        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
+        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
+    certificate_of_ : str
+        What they are proven for: "kernel", the kernel itself, evaluated in double precision, or "single-precision
+        kernel matrix", the matrix that was trained on, where the former would cost more than a tenth of the training.
+        " (assumed positive semi-definite)" follows where nobody has looked.
     n_iter_ : int
         Pair steps.
     history_ : list of KernelStep
@@ -203,7 +209,8 @@ class NuSVR(KernelRegressor):
     nu : float, default=0.5
         A lower bound on the share of support vectors and an upper bound on that of errors outside the tube, in (0, 1].
     C : float, default=1.0
-        Weight of the losses against flatness, per example; infinity is taken as 1e10.
+        Weight of the losses against flatness, per example. Infinity is taken as 1e10, and that is
+        what is certified then.
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
         The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
@@ -253,8 +260,12 @@ class NuSVR(KernelRegressor):
     coef_ : array of shape (1, n_features)
         For ``kernel="linear"`` only.
     objective_, lower_bound_, gap_ : float
-        The primal objective at the model, the dual one, and their relative difference: the optimum lies between them
-        if the kernel is positive semi-definite.
+        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
+        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
+    certificate_of_ : str
+        What they are proven for: "kernel", the kernel itself, evaluated in double precision, or "single-precision
+        kernel matrix", the matrix that was trained on, where the former would cost more than a tenth of the training.
+        " (assumed positive semi-definite)" follows where nobody has looked.
     n_iter_ : int
         Pair steps.
     history_ : list of KernelStep

@@ -70,6 +70,11 @@ class Kernel:
             raise ValueError(f"degree={self.degree!r} must be an integer between 0 and 1000.")
 
     @property
+    def definite(self) -> bool:
+        """Whether every kernel matrix is positive semi-definite, by construction."""
+        return self.name in ("linear", "rbf", "laplacian", "chi2") or (self.name == "poly" and self.coef0 >= 0.0)
+
+    @property
     def computed(self) -> bool:
         """Whether the core computes it."""
         return self.name in COMPUTED
@@ -96,9 +101,10 @@ class Kernel:
         if self.name == "precomputed":
             return np.ascontiguousarray(A, np.float32)
         if self.name == "callable":
-            return self._called(A, B)
+            return single(self.values(A, B))
         right = B if isinstance(B, _core.KernelExamples) else self.examples(B, n_threads=n_threads)
-        return _core.kernel_block(self.examples(A, like=right, n_threads=n_threads), right, n_threads)
+        block = _core.kernel_block(self.examples(A, like=right, n_threads=n_threads), right, n_threads)
+        return single(np.ldexp(block.astype(np.float64), right.exponent) if right.exponent else block)
 
     def product(self, A: Any, B: Any, coef: Array, *, n_threads: int = 0) -> Array:
         """K(A, B) @ coef without storing the block; coef has shape (len(B),) or (len(B), k).
@@ -109,7 +115,8 @@ class Kernel:
         if self.computed:
             right = B if isinstance(B, _core.KernelExamples) else self.examples(B, n_threads=n_threads)
             left = self.examples(A, like=right, n_threads=n_threads)
-            result = _core.kernel_product(left, right, columns, n_threads)
+            result = np.ldexp(_core.kernel_product(left, right, columns, n_threads), right.exponent)
+            _check_scores(result)
         else:
             starts = range(0, A.shape[0], _ROWS_AT_ONCE)
             parts = [self.block(A[start : start + _ROWS_AT_ONCE], B) @ columns for start in starts]
@@ -121,10 +128,14 @@ class Kernel:
         if self.name == "precomputed":
             return np.ascontiguousarray(X.diagonal(), np.float32)
         if self.name == "callable":
-            return np.array([self._called(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], np.float32)
-        return self.examples(X, n_threads=n_threads).diagonal(n_threads)
+            rows = (X[i : i + 1] for i in range(X.shape[0]))
+            return single(np.array([[self.values(row, row)[0, 0]] for row in rows]))[:, 0]
+        examples = self.examples(X, n_threads=n_threads)
+        own = np.ldexp(examples.diagonal(n_threads).astype(np.float64), examples.exponent)
+        return single(own[:, None])[:, 0]
 
-    def _called(self, A: Any, B: Any) -> Block:
+    def values(self, A: Any, B: Any) -> Array:
+        """K(A, B) as a callable kernel returns it, in double precision, checked."""
         assert self.function is not None
         values = self.function(A, B)
         values = values.toarray() if sp.issparse(values) else np.asarray(values)
@@ -133,14 +144,36 @@ class Kernel:
             raise ValueError(f"The kernel function returned shape {values.shape}; for these examples it is {expected}.")
         if np.iscomplexobj(values):
             raise ValueError("The kernel function returned complex values; kernels are real.")
-        block = np.ascontiguousarray(values, np.float32)
-        if not np.all(np.isfinite(block)):
-            row, column = np.argwhere(~np.isfinite(block))[0]
+        values = np.ascontiguousarray(values, np.float64)
+        if not np.all(np.isfinite(values)):
+            row, column = np.argwhere(~np.isfinite(values))[0]
             raise ValueError(
-                f"The kernel function returned {values[row, column]} at row {row}, column {column}; "
-                "every value must be finite in single precision."
+                f"The kernel function returned {values[row, column]} at row {row}, column {column}; every value must "
+                "be finite."
             )
-        return block
+        return values
+
+
+def _check_scores(scores: Array) -> None:
+    if not np.all(np.isfinite(scores)):
+        row = int(np.argwhere(~np.isfinite(scores))[0, 0])
+        raise ValueError(
+            f"Row {row} of X has kernel values that are not finite in single precision; it must be of about the size "
+            "of the training examples."
+        )
+
+
+def single(values: NDArray[Any]) -> Block:
+    """Kernel values in single precision; `ValueError` if they are too large for it."""
+    with np.errstate(over="ignore"):
+        block = np.ascontiguousarray(values, np.float32)
+    if not np.all(np.isfinite(block)):
+        row, column = np.argwhere(~np.isfinite(block))[0]
+        raise ValueError(
+            f"The kernel of row {row} with row {column} is {values[row, column]:.3g}, which is not finite in single "
+            "precision; scale the data, or lower gamma or degree."
+        )
+    return block
 
 
 def _is_number(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane.kernels.exact import check_range
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.memory import default_cache
 
@@ -23,6 +25,8 @@ _OFTEN = 1.5
 # A kernel matrix is not symmetric if values differ by more than this share of the largest; so many pairs are looked at.
 _ASYMMETRY = 0.01
 _PAIRS = 100_000
+# Precomputed values between these powers of two are used as they are.
+_LEAST_EXPONENT, _MOST_EXPONENT = -20, 60
 
 
 class KernelMatrix:
@@ -38,6 +42,13 @@ class KernelMatrix:
         are too few for what is trained, that works but computes rows over and over: a warning says so, once.
     n_threads : int
         For computing rows; 0 leaves it to OpenMP.
+
+    Attributes
+    ----------
+    exponent : int
+        Rows hold the kernel divided by 2^exponent: not 0 where its values would leave single precision.
+    largest_value : float
+        No K(x, x) is larger.
 
     One matrix serves several solvers, also at the same time from several threads: `solve(problem, matrix, rows=...)`
     trains on some of its rows, and all of them share the cache.
@@ -60,7 +71,9 @@ class KernelMatrix:
         if cache_bytes is not None and not cache_bytes > 0:
             raise ValueError(f"cache_bytes={cache_bytes!r} must be greater than 0, or None.")
         self.cache_bytes = default_cache() if cache_bytes is None else int(cache_bytes)
-        self._X = X
+        self.X = X
+        check_range(kernel, X)
+        self.exponent = 0
         self.core = self._core_matrix(X)
         self._room = int(self.core.capacity)
         self._said = False
@@ -68,16 +81,22 @@ class KernelMatrix:
     def _core_matrix(self, X: Any) -> _core.KernelMatrix:
         kernel = self.kernel
         if kernel.name == "precomputed":
-            return _core.KernelMatrix.stored(_check_precomputed(X), self.cache_bytes)
+            K = _check_precomputed(X)
+            self.largest_value = float(np.abs(K).max())
+            self.exponent = _exponent_for(self.largest_value)
+            return _core.KernelMatrix.stored(K, self.cache_bytes, 2.0**-self.exponent)
         if kernel.name == "callable":
-            return _core.KernelMatrix.called(self._called_rows, kernel.diagonal(X), self.cache_bytes)
+            diagonal = kernel.diagonal(X)
+            self.largest_value = float(np.abs(diagonal).max())
+            return _core.KernelMatrix.called(self._called_rows, diagonal, self.cache_bytes)
         examples = kernel.examples(X, n_threads=self.n_threads)
-        if kernel.name in ("linear", "poly"):
-            _check_size(examples.diagonal(self.n_threads))
+        self.exponent = int(examples.exponent)
+        largest = float(np.abs(examples.diagonal(self.n_threads)).max())
+        self.largest_value = float(np.ldexp(largest * 1.0001, self.exponent))
         return _core.KernelMatrix.computed(examples, self.cache_bytes)
 
     def _called_rows(self, rows: Rows) -> NDArray[np.float32]:
-        return self.kernel.block(self._X[rows], self._X)
+        return self.kernel.block(self.X[rows], self.X)
 
     @property
     def row_bytes(self) -> int:
@@ -140,14 +159,12 @@ def _size(count: int) -> str:
     return f"{count / _MEGABYTE:.2g} MB" if count < 10 * _MEGABYTE else f"{count // _MEGABYTE:,} MB"
 
 
-def _check_size(diagonal: NDArray[np.float32]) -> None:
-    """No kernel value is larger than the largest K(x, x)."""
-    if not np.all(np.isfinite(diagonal)):
-        row = int(np.flatnonzero(~np.isfinite(diagonal))[0])
-        raise ValueError(
-            f"The kernel of row {row} of X with itself is too large for single precision; "
-            "scale the data, or lower gamma."
-        )
+def _exponent_for(largest: float) -> int:
+    """What values of this size are scaled by: nothing where single precision holds them and their squares."""
+    if largest == 0.0:
+        return 0
+    exponent = math.frexp(largest)[1]
+    return 0 if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT else exponent
 
 
 def _check_precomputed(K: Any) -> Any:
@@ -159,7 +176,15 @@ def _check_precomputed(K: Any) -> Any:
         raise TypeError(f"A precomputed kernel matrix must be float32 or float64, not {K.dtype}.")
     if not np.all(np.isfinite(K)):
         row, column = np.argwhere(~np.isfinite(K))[0]
-        raise ValueError(f"The kernel matrix has the value {K[row, column]} at row {row}, column {column}.")
+        raise ValueError(
+            f"The kernel matrix has the value {K[row, column]} at row {row}, column {column}; every value must be "
+            "finite."
+        )
+    largest = float(np.abs(K).max(initial=0.0))
+    if largest > 1e250 or 0.0 < largest < 1e-250:
+        raise ValueError(
+            f"The largest value of the kernel matrix is {largest:g} in size; it must be between 1e-250 and 1e+250."
+        )
     _check_symmetric(K)
     return K if K.strides[1] == K.itemsize else np.ascontiguousarray(K)
 

@@ -14,9 +14,10 @@ C per example carries sample and class weights. One-vs-one machines share one `K
 is released; give each n_threads=1 and the same `should_stop`). Sort examples by class first: rows that lie together
 are read faster.
 
-Which certificate: for ANY a within its bounds, `dual` = -(½ a'Qa + p'a) is at most the optimum of the primal problem,
-which is at most `primal` = the primal objective of the machine that a and rho define. Both are exact up to rounding
-for the kernel matrix in single precision that was trained on.
+Which certificate: for ANY a within its bounds, -(½ a'Qa + p'a) is at most the optimum of the primal problem, which is
+at most the primal objective of the machine that a and rho define. `dual` and `primal` are these, with the rounding of
+every sum charged, for the kernel matrix in single precision that was trained on. `cutplane.kernels.certificate`
+evaluates them for the kernel itself.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane.kernels.certificate import prove, relative_gap
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
 
@@ -45,7 +47,9 @@ _SMALLEST_SET, _LARGEST_SET = 256, 2048
 _PANEL = 16  # a multiple of this, so that rows of the block begin where cache lines do
 _LEAST_WORKING_SET = 64  # where the cache is small
 _FEWEST_ROWS = 100  # that one pair at a time should find in the cache
-# Kernel values touched between two looks at the clock, the signals and the bounds.
+# Seconds between two looks at the clock and the signals.
+_SECONDS_PER_LOOK = 0.05
+# Kernel values touched between two looks at the bounds.
 _VALUES_PER_SLICE = 100_000_000
 _MOST_STEPS_PER_SLICE = 10_000
 # Pair steps between looks at the gap, where that ends a run; in sets of more than a pair, at least one for each
@@ -90,7 +94,8 @@ class SMOResult:
     n_iter : int
         Pair steps.
     dual, primal : float
-        The optimum of the primal problem lies between them.
+        The optimum of the primal problem lies between them; infinite where the run ended before the gradient of the
+        start was complete, and `rho` is 0 then.
     violation : float
         m(a) - M(a), the maximal violation of the optimality conditions.
     history : list of SMOStep
@@ -117,14 +122,8 @@ class SMOResult:
 
     @property
     def gap(self) -> float:
-        """The relative duality gap, (primal - dual) over the larger of their sizes."""
+        """The relative duality gap, (primal - dual) / |primal|."""
         return relative_gap(self.primal, self.dual)
-
-
-def relative_gap(primal: float, dual: float) -> float:
-    """(primal - dual) / max(|primal|, |dual|), at least 0."""
-    size = max(abs(primal), abs(dual))
-    return max(0.0, (primal - dual) / size) if size > 0.0 else 0.0
 
 
 def solve(
@@ -203,8 +202,8 @@ def solve(
             None if rows is None else np.ascontiguousarray(rows, np.int64),
             problem.y,
             problem.p,
-            problem.upper,
-            problem.start,
+            np.ldexp(problem.upper, matrix.exponent),
+            None if problem.start is None else np.ldexp(problem.start, matrix.exponent),
             problem.grouped,
             selection,
             stopping,
@@ -216,7 +215,10 @@ def solve(
             n_threads,
         )
         patience = max(_PATIENCE, _PATIENCE_EACH * len(problem.y))
-        run = _Run(solver, stopping, tol, max_iter, time_limit, on_step, should_stop, start, patience)
+        n_rows = matrix.size if rows is None else len(rows)
+        run = _Run(
+            solver, problem, n_rows, matrix, stopping, tol, max_iter, time_limit, on_step, should_stop, start, patience
+        )
         result = run.to_the_end(_steps_per_slice(stopping, len(problem.y), pairs=size == 2))
     except MemoryError:
         raise MemoryError(
@@ -258,6 +260,9 @@ class _Run:
     """The loop around slices of the core's work."""
 
     solver: _core.SmoSolver
+    problem: DualProblem
+    n_rows: int
+    matrix: KernelMatrix
     stopping: Stopping
     tol: float
     max_iter: int | None
@@ -270,26 +275,55 @@ class _Run:
     history: list[SMOStep] = field(default_factory=list)
 
     def to_the_end(self, slice_steps: int) -> SMOResult:
-        reason: SMOStopReason | None = "interrupted" if self.should_stop is not None and self.should_stop() else None
+        reason = self._called_off()
         try:
             while reason is None:
-                steps = slice_steps
-                if self.max_iter is not None:
-                    steps = min(steps, self.max_iter - self.solver.iterations)
-                finished = self.solver.advance(steps)
-                reason = self._reason(finished, self._note())
+                most = self.solver.iterations + slice_steps
+                progress, reason = self._advance(most if self.max_iter is None else min(most, self.max_iter))
+                if reason is None:
+                    reason = self._reason(progress == "finished", self._note())
         except KeyboardInterrupt:
             reason = "interrupted"
         self.solver.settle()
+        return self._result(reason)
+
+    def _advance(self, most: int) -> tuple[str, SMOStopReason | None]:
+        """Pair steps until there are `most`; a reason if the time or the caller ends them before."""
+        while (progress := self.solver.advance(most, _SECONDS_PER_LOOK)) == "paused":
+            if (reason := self._called_off()) is not None:
+                return progress, reason
+        return progress, None
+
+    def _called_off(self) -> SMOStopReason | None:
+        if self.should_stop is not None and self.should_stop():
+            return "interrupted"
+        late = self.time_limit is not None and time.perf_counter() - self.start >= self.time_limit
+        return "time_limit" if late else None
+
+    def _result(self, reason: SMOStopReason) -> SMOResult:
+        """Multipliers in units of the problem, and bounds with all rounding charged."""
         last = self._note()
-        _, _, _, rho_up, rho_down = self.solver.bounds()
+        rho_up, rho_down = self.solver.bounds()[3:] if self.solver.ready else (0.0, 0.0)
+        scaled, upper = self.solver.alpha(), self.problem.upper
+        # What is at its bound is there exactly, also where numbers are too small to be scaled exactly.
+        at_bound = scaled >= np.ldexp(upper, self.matrix.exponent)
+        alpha = np.minimum(np.where(at_bound, upper, np.ldexp(scaled, -self.matrix.exponent)), upper)
+        gradient = self.solver.gradient()
+        dual, primal = -np.inf, np.inf
+        if self.solver.ready:
+            scores = (self.problem.y * (gradient - self.problem.p))[: self.n_rows]
+            spread = self.solver.drift + 2.0**-52 * float(np.abs(self.problem.p).max(initial=0.0))
+            proof = prove(
+                self.problem, alpha, (rho_up, rho_down), scores, np.full(self.n_rows, spread), self.matrix.largest_value
+            )
+            dual, primal = proof.lower_bound, proof.objective
         return SMOResult(
-            self.solver.alpha(),
-            self.solver.gradient(),
+            alpha,
+            gradient,
             (rho_up, rho_down),
             last.iteration,
-            last.dual,
-            last.primal,
+            dual,
+            primal,
             last.violation,
             self.history,
             reason,
@@ -298,10 +332,13 @@ class _Run:
         )
 
     def _note(self) -> SMOStep:
-        dual, primal, violation, _, _ = self.solver.bounds()
-        if not np.isfinite(dual) or not np.isfinite(primal):
-            raise ValueError("Kernel values are too large for single precision; scale the data, or lower gamma.")
-        step = SMOStep(self.solver.iterations, time.perf_counter() - self.start, dual, primal, violation)
+        seconds = time.perf_counter() - self.start
+        if not self.solver.ready:
+            step = SMOStep(self.solver.iterations, seconds, -np.inf, np.inf, np.inf)
+        else:
+            dual, primal, violation, _, _ = self.solver.bounds()
+            scale = 2.0**-self.matrix.exponent
+            step = SMOStep(self.solver.iterations, seconds, dual * scale, primal * scale, violation)
         self.history.append(step)
         return step
 

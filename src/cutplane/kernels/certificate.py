@@ -1,0 +1,264 @@
+"""The certificate of a kernel machine, from its multipliers and scores alone: nothing of how they were found.
+
+Every machine minimises, over w and its thresholds rho,
+
+    P = ½|w|² + Σ_t upper_t max(0, y_t (rho_t - s_t) - p_t) - Σ_t rho_t y_t start_t,   s = the scores of w,
+
+and for every a with 0 <= a <= upper and, for each threshold, Σ y_t a_t = Σ y_t start_t,
+
+    D(a) = -(½ a'Qa + p'a) <= P,                                                        Q_ij = y_i y_j K_ij,
+
+if K is positive semi-definite. `prove` evaluates both at the a and rho it is given, from scores that are known up to
+an error. Each sum is charged for its rounding, so that lower bound <= optimum <= objective hold as inequalities.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane.kernels.definite import MOST_ROWS, distance_to_definite
+from cutplane.kernels.exact import UNIT, ExactKernel, exact_matrix, exact_products
+from cutplane.kernels.functions import Kernel
+from cutplane.kernels.problems import DualProblem
+from cutplane.solvers.blas import one_blas_thread
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The objective of a machine and a number that no machine's objective is below."""
+
+    objective: float
+    lower_bound: float
+
+    @property
+    def gap(self) -> float:
+        """The relative gap."""
+        return relative_gap(self.objective, self.lower_bound)
+
+
+def relative_gap(upper: float, lower: float) -> float:
+    """(upper - lower) / |upper|; infinite where only upper is 0, or where nothing is known."""
+    if upper == lower:
+        return 0.0
+    if upper == 0.0 or not math.isfinite(upper) or not math.isfinite(lower):
+        return math.inf
+    return (upper - lower) / abs(upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Definite:
+    """What is known of a kernel matrix: `distance` is how far it is from a positive semi-definite one.
+
+    None where it is further than rounding would explain; `assumed` where nobody has looked.
+    """
+
+    distance: float | None = 0.0
+    assumed: bool = False
+
+    @classmethod
+    def of(cls, kernel: Kernel, X: Any, rows: NDArray[Any]) -> Definite:
+        """By construction, by looking at the rows, or, where they are many, assumed."""
+        if kernel.definite:
+            return cls()
+        if len(rows) > MOST_ROWS:
+            return cls(assumed=True)
+        with one_blas_thread():
+            return cls(distance_to_definite(exact_matrix(kernel, X, rows)))
+
+
+def certify(
+    kernel: Kernel,
+    X: Any,
+    problem: DualProblem,
+    support: NDArray[Any],
+    dual_coef: Array,
+    rho: tuple[float, float],
+    *,
+    definite: Definite | None = None,
+) -> Certificate:
+    """The certificate of a fitted machine for the kernel itself, evaluated in double precision.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR matrix
+        The training examples, or their kernel matrix for a precomputed kernel.
+    problem : DualProblem
+        What was minimised: `DualProblem.classification(y, C * sample_weight)`, say, with a row for each of X.
+    support : array of int
+        Positions of the support vectors in X.
+    dual_coef : array
+        Their coefficients in the decision function, in units of the problem: those of a nu-classifier times its margin.
+    rho : tuple of two floats
+        The thresholds, see `DualProblem`; minus the intercept, twice, unless the problem is grouped.
+    definite : Definite, optional
+        What is known of the kernel matrix; looked into if None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane import SVC
+    >>> from cutplane.kernels import DualProblem, Kernel
+    >>> from cutplane.kernels.certificate import certify
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([-1, -1, 1, 1])
+    >>> model = SVC(kernel="linear", C=10.0).fit(X, y)
+    >>> rho = -float(model.intercept_[0])
+    >>> problem = DualProblem.classification(y, 10.0)
+    >>> proof = certify(Kernel("linear"), X, problem, model.support_, model.dual_coef_[0], (rho, rho))
+    >>> round(proof.objective, 6), round(proof.lower_bound, 6)
+    (0.5, 0.5)
+    """
+    support = np.asarray(support)
+    definite = definite or Definite.of(kernel, X, np.arange(X.shape[0]))
+    scores, errors = exact_products(kernel, X, support, np.asarray(dual_coef, np.float64)[:, None])
+    coef = np.zeros(X.shape[0])
+    coef[support] = dual_coef
+    if definite.distance:
+        errors += definite.distance * float(np.abs(coef).sum()) * (1.0 + 1e-9)
+    largest = _largest_own_value(kernel, X)
+    proof = prove(problem, multipliers(problem, coef), rho, scores[:, 0], errors[:, 0], largest)
+    return proof if definite.distance is not None else replace(proof, lower_bound=-math.inf)
+
+
+def multipliers(problem: DualProblem, coef: Array) -> Array:
+    """The best multipliers of these coefficients of rows: of a row's two at most one is not 0.
+
+    A grouped problem of two to a row fixes their sum: what it lacks is added to both, which changes no coefficient.
+    """
+    if len(problem.y) == len(coef):
+        return np.asarray(problem.y * coef)
+    alpha = np.concatenate([np.maximum(coef, 0.0), np.maximum(-coef, 0.0)])
+    if not problem.grouped:
+        return alpha
+    assert problem.start is not None
+    lacking = float(problem.start[: len(coef)].sum() - alpha[: len(coef)].sum())
+    room = problem.upper[: len(coef)] - np.abs(coef)
+    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
+    added = np.clip(lacking - before, 0.0, room)
+    return np.asarray(alpha + np.concatenate([added, added]))
+
+
+def _largest_own_value(kernel: Kernel, X: Any) -> float:
+    """No K(x, x) of these examples is larger."""
+    if kernel.name == "precomputed":
+        return float(np.abs(X.diagonal()).max(initial=0.0))
+    if kernel.name == "callable":
+        return float(np.abs(kernel.diagonal(X)).max(initial=0.0)) * 1.0001
+    return ExactKernel.of(kernel, X).largest_own_value(X)
+
+
+def prove(
+    problem: DualProblem,
+    alpha: Array,
+    rho: tuple[float, float],
+    scores: Array,
+    errors: Array,
+    largest_value: float,
+) -> Certificate:
+    """Both bounds at a point.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : array
+        The multipliers. What lies beyond a bound is put on it; what the equalities lack is charged.
+    rho : tuple of two floats
+        The thresholds of labels +1 and -1; twice the same unless the problem is grouped.
+    scores, errors : arrays of shape (n_rows,)
+        The score Σ_j y_j a_j K_ij of each row, and what it may be off by.
+    largest_value : float
+        At least every K_ii.
+    """
+    copies = len(problem.y) // len(scores)
+    alpha = np.clip(alpha, 0.0, problem.upper)
+    b = problem.y * alpha
+    coef = np.abs(b.reshape(copies, -1).sum(axis=0))
+    signed = b.reshape(copies, -1).sum(axis=0)
+    square, square_error = _sum(signed * scores)
+    square_error += _above(coef @ errors, len(coef))
+    linear, linear_error = _sum(problem.p * alpha)
+
+    s, e = np.tile(scores, copies), np.tile(errors, copies)
+    # Where zero is feasible, so is any part of a, and the best part is a better bound.
+    part = 1.0 if problem.start is not None else _best_part(square, linear)
+    rounding = 0.5 * part**2 * square_error + part * linear_error + 8.0 * UNIT * (part**2 * abs(square) + abs(linear))
+    lower = -(0.5 * part**2 * square + part * linear) - rounding * (1.0 + 8.0 * UNIT)
+    lower -= part * _repair(problem, alpha, s, e, largest_value)
+
+    thresholds = np.where(problem.y > 0, rho[0], rho[1])
+    margin, first = _difference(thresholds, s)
+    violation, second = _difference(problem.y * margin, problem.p)
+    beyond = np.maximum(violation + (e + np.abs(first) + np.abs(second)) * (1.0 + 8.0 * UNIT), 0.0)
+    losses, losses_error = _sum(problem.upper * beyond)
+    fixed, fixed_error = (0.0, 0.0) if problem.start is None else _sum(thresholds * problem.y * problem.start)
+    rounding = 0.5 * square_error + losses_error + fixed_error
+    rounding += 4.0 * UNIT * (abs(square) + losses + abs(fixed))
+    return _finite(0.5 * square + losses - fixed + rounding, lower)
+
+
+def _best_part(square: float, linear: float) -> float:
+    """The t in [0, 1] at which -(½ t² square + t linear) is largest."""
+    if not square > 0.0 or -linear >= square:
+        return 1.0
+    return max(0.0, -linear / square)
+
+
+def _finite(objective: float, lower: float) -> Certificate:
+    """What is not a number proves nothing."""
+    return Certificate(
+        math.inf if math.isnan(objective) else float(objective), -math.inf if math.isnan(lower) else float(lower)
+    )
+
+
+def _difference(a: Array, b: Array) -> tuple[Array, Array]:
+    """a - b, and what its rounding took off (Knuth): so an optimum of exactly 0 is seen to be 0."""
+    result = a - b
+    of_b = a - result
+    return result, (a - (result + of_b)) + (of_b - b)
+
+
+def _sum(terms: Array) -> tuple[float, float]:
+    """The sum of products, and what it may be off by: each product is rounded once or twice, their sum once."""
+    size = math.fsum(np.abs(terms))
+    return math.fsum(terms), 4.0 * UNIT * size
+
+
+def _above(value: float, terms: int) -> float:
+    """At least the sum that `value` is, of so many terms of 0 or more."""
+    return float(value) * (1.0 + 2.0 * (terms + 2) * UNIT)
+
+
+def _repair(problem: DualProblem, alpha: Array, scores: Array, errors: Array, largest_value: float) -> float:
+    """What the dual loses, at most, by moving multipliers until the equalities hold exactly.
+
+    The objective of the dual falls by its slope times the move, and by half the square of the move times K_ii.
+    """
+    start = np.zeros_like(alpha) if problem.start is None else problem.start
+    groups = (problem.y > 0, problem.y < 0) if problem.grouped else (np.ones(len(alpha), dtype=bool),)
+    slope = np.abs(scores) + np.abs(problem.p) + errors
+    loss = moved = 0.0
+    for group in groups:
+        signs = problem.y[group].astype(np.float64)
+        surplus = math.fsum(np.concatenate([signs * alpha[group], -signs * start[group]]))
+        if surplus == 0.0:
+            continue
+        shrinks = signs * surplus > 0.0  # multipliers that become smaller
+        room = np.where(shrinks, alpha[group], problem.upper[group] - alpha[group]) * (1.0 - 4.0 * UNIT)
+        left = abs(surplus) * (1.0 + 2.0 * UNIT)
+        for at in np.argsort(-room, kind="stable"):
+            step = min(left, float(room[at]))
+            loss += step * float(slope[group][at])
+            moved += step
+            left -= step
+            if left <= 0.0 or room[at] <= 0.0:
+                break
+        if left > 0.0:
+            return math.inf
+    return (loss + 0.5 * moved * moved * largest_value) * (1.0 + 1e-9)
