@@ -76,6 +76,17 @@ std::pair<Array1<float>, bool> single_scores_of(const PyMatrix& self, Vector<con
   return {std::move(out), fits};
 }
 
+std::tuple<double, index_t, Array1<double>> extent(const PyMatrix& self, int n_threads) {
+  const Matrix& X = *self.matrix;
+  std::vector<double> columns(X.cols());
+  RowExtent found;
+  {
+    nb::gil_scoped_release release;
+    found = X.extent(columns.data(), n_threads);
+  }
+  return {found.squared_norm, found.entries, to_numpy(std::move(columns))};
+}
+
 nb::object combine(const PyMatrix& self,
                    nb::ndarray<const double, nb::c_contig, nb::device::cpu> coef, int n_threads) {
   const Matrix& X = *self.matrix;
@@ -235,14 +246,9 @@ void bind_matrix(nb::module_& m) {
           "Lower triangle of the sum over the subset of weights[i] x_i x_i'.");
   cls.def("gather", &gather, "subset"_a, "scale"_a, "n_threads"_a = 0,
           "The rows of the subset times scale[i], dense.");
-  cls.def(
-      "extent",
-      [](const PyMatrix& self, int n_threads) {
-        nb::gil_scoped_release release;
-        const RowExtent extent = self.matrix->extent(n_threads);
-        return std::pair<double, index_t>(extent.squared_norm, extent.entries);
-      },
-      "n_threads"_a = 0, "The largest squared length of a row, and the most entries of one.");
+  cls.def("extent", &extent, "n_threads"_a = 0,
+          "The largest squared length of a row, the most entries of one, and the largest size in "
+          "each column.");
   cls.def_prop_ro(
       "sum_depth", [](const PyMatrix& self) { return self.matrix->sum_depth(); },
       "The longest chain of additions in a sum over the rows.");

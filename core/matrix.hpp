@@ -75,8 +75,9 @@ class Matrix {
                       int n_threads) const = 0;
   // out[i] = |x_i|^2
   virtual void squared_norms(double* out, int n_threads) const = 0;
-  // The largest |x_i|^2 and the most entries of a row: what rounding is charged by.
-  virtual RowExtent extent(int n_threads) const = 0;
+  // The largest |x_i|^2 and the most entries of a row, and into columns (d) the largest |x_ij|:
+  // what rounding is charged by.
+  virtual RowExtent extent(double* columns, int n_threads) const = 0;
   // The longest chain of additions in a sum over the rows.
   virtual index_t sum_depth() const = 0;
   // One sweep of dual coordinate ascent, on the calling thread.

@@ -112,11 +112,18 @@ CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
 }
 
 template <class Rows>
-CUTPLANE_MULTIVERSION RowExtent extent_of_rows(const Rows& rows, index_t begin, index_t end) {
+CUTPLANE_MULTIVERSION RowExtent extent_of_rows(const Rows& rows, index_t begin, index_t end,
+                                               double* columns) {
   RowExtent largest{0.0, 0};
   for (index_t i = begin; i < end; ++i) {
     const index_t row = rows.at(i);
-    largest.squared_norm = std::max(largest.squared_norm, rows.squared_norm(row));
+    double square = 0.0;
+    rows.each(row)([&](double value, index_t j) __attribute__((always_inline)) {
+      const double size = std::abs(value);
+      square += size * size;
+      columns[j] = columns[j] > size ? columns[j] : size;
+    });
+    largest.squared_norm = std::max(largest.squared_norm, square);
     largest.entries = std::max(largest.entries, rows.size(row));
   }
   return largest;
@@ -287,17 +294,22 @@ class RowMatrix : public Matrix {
                [&](index_t, index_t begin, index_t end) { square_rows(rows_, begin, end, out); });
   }
 
-  RowExtent extent(int n_threads) const override {
-    const Blocks blocks = row_blocks();
-    std::vector<RowExtent> largest(blocks.count, RowExtent{0.0, 0});
-    for_blocks(blocks, useful_threads(n_threads, entries()),
-               [&](index_t b, index_t begin, index_t end) {
-                 largest[b] = extent_of_rows(rows_, begin, end);
-               });
+  RowExtent extent(double* columns, int n_threads) const override {
+    // Maxima do not depend on how rows are shared out: a block a thread.
+    const Blocks blocks{rows_.n, std::clamp<index_t>(useful_threads(n_threads, entries()), 1,
+                                                     std::max<index_t>(rows_.n, 1))};
+    std::vector<RowExtent> largest(blocks.count);
+    std::vector<double> sizes(blocks.count * rows_.d, 0.0);
+    for_blocks(blocks, static_cast<int>(blocks.count), [&](index_t b, index_t begin, index_t end) {
+      largest[b] = extent_of_rows(rows_, begin, end, sizes.data() + b * rows_.d);
+    });
     RowExtent all{0.0, 0};
-    for (const RowExtent& part : largest) {
-      all.squared_norm = std::max(all.squared_norm, part.squared_norm);
-      all.entries = std::max(all.entries, part.entries);
+    std::fill_n(columns, rows_.d, 0.0);
+    for (index_t b = 0; b < blocks.count; ++b) {
+      all.squared_norm = std::max(all.squared_norm, largest[b].squared_norm);
+      all.entries = std::max(all.entries, largest[b].entries);
+      const double* part = sizes.data() + b * rows_.d;
+      for (index_t j = 0; j < rows_.d; ++j) columns[j] = std::max(columns[j], part[j]);
     }
     return all;
   }

@@ -17,6 +17,7 @@ from cutplane.risks.hinge import Hinge
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
 from cutplane.solvers.base import Curvature, Cut, Evaluated, Point, SmoothedCut
+from cutplane.solvers.bundle import SINGLE_FROM
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
 
@@ -71,7 +72,10 @@ class Objective:
     @property
     def rounding(self) -> Rounding:
         """What rounding does to passes, and what planes are charged for it."""
-        return Rounding(*self.source.extent, scale=self.risk.scale)
+        extent = self.source.extent
+        if self.dimension >= SINGLE_FROM:  # the bundle may keep slopes in single precision, whatever their columns
+            extent = extent._replace(columns=None)
+        return Rounding(*extent, scale=self.risk.scale)
 
     def in_double(self) -> Objective:
         """The same with scores in double precision: itself."""

@@ -17,12 +17,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from cutplane.proof.losses import Terms
-from cutplane.proof.rounding import UNIT, Array, Rounding, gamma, half_square, pairwise_depth, summed
+from cutplane.proof.rounding import UNIT, Array, Rounding, gamma, half_square, length, pairwise_depth, summed
 
 # Examples evaluated at a time: they stay in the second cache.
 _PART = 1 << 14
 # Roundings in one evaluation of a loss, and in the weights and the C that stand before it.
 _OPERATIONS = 16.0
+# So often the distance of the optimum is taken from the bound that the last distance gave.
+_ROUNDS = 4
 
 
 class Plane(NamedTuple):
@@ -95,7 +97,7 @@ class Prover:
         scores = self._source.scores(total) if total.any() else self._source.scores(np.zeros_like(total))
         scores += intercept
         b = float(np.max(np.abs(intercept), initial=0.0))
-        delta = self._rounding.score(_length(total), b)
+        delta = self._rounding.score(self._rounding.spread(total), b)
         risk, risk_error = risk_at(self._risk, scores, delta)
         return quadratic + self._C * risk + (error + self._C * risk_error) * (1.0 + 1e-9)
 
@@ -107,12 +109,14 @@ class Prover:
         all weights with ½|w|² up to what `upper` leaves for it, gives a better one.
         """
         least, error = self._least(plane)
-        longest = math.sqrt(max(0.0, 2.0 * (upper - self._C * self._risk.lower_bound))) * (1.0 + 1e-9)
-        for _ in range(2):
-            lower = least - (error + self._charge(plane, upper, longest)) * (1.0 + 1e-9)
-            if not math.isfinite(lower):
+        radius = length(w) + math.sqrt(max(0.0, 2.0 * (upper - self._C * self._risk.lower_bound))) * (1.0 + 1e-9)
+        lower = -math.inf
+        for _ in range(_ROUNDS):
+            charge = self._charge(plane, w, radius, upper)
+            if not math.isfinite(charge):
                 break
-            longest = min(longest, (_length(w) + math.sqrt(max(0.0, 2.0 * (upper - lower)))) * (1.0 + 1e-9))
+            lower = max(lower, least - (error + charge) * (1.0 + 1e-9))
+            radius = min(radius, math.sqrt(max(0.0, 2.0 * (upper - lower))) * (1.0 + 1e-9))
         return lower
 
     def _least(self, plane: Plane) -> tuple[float, float]:
@@ -128,22 +132,18 @@ class Prover:
         offset = self._C * plane.offset
         return offset + least, error + _OPERATIONS * UNIT * (abs(offset) + 2.0 * abs(least))
 
-    def _charge(self, plane: Plane, upper: float, longest: float) -> float:
-        """What rounding did to the plane, for weights up to some length."""
+    def _charge(self, plane: Plane, w: Array, radius: float, upper: float) -> float:
+        """What rounding did to the plane, for weights within a radius of w."""
+        reach = self._rounding.reach
+        longest = length(w) + radius if reach == 0.0 else self._rounding.spread(w, radius) / reach
         charge = self._C * plane.error * longest
         if self._intercept and plane.mass > 0.0:
-            charge += self._C * self._rounding.imbalance(plane.mass) * self._furthest_intercept(upper, longest)
+            total = w if self._origin is None else w + self._origin
+            furthest = self._risk.intercept_bound(
+                self._source.shape[0], upper / self._C, self._rounding.spread(total, radius)
+            )
+            charge += self._C * self._rounding.imbalance(plane.mass) * float(furthest)
         return charge
-
-    def _furthest_intercept(self, upper: float, length: float) -> float:
-        """How large the optimal intercept can be."""
-        from_origin = 0.0 if self._origin is None else _length(self._origin)
-        spread = self._rounding.reach * (length + from_origin)
-        return float(self._risk.intercept_bound(self._source.shape[0], upper / self._C, spread))
-
-
-def _length(w: Array) -> float:
-    return float(np.sqrt(np.square(w).sum())) * (1.0 + 1e-9)
 
 
 def risk_at(risk: Any, scores: Array, delta: float) -> tuple[float, float]:

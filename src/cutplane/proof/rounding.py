@@ -8,7 +8,7 @@ inequalities of real numbers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,8 @@ class Rounding:
         The longest chain of additions in a score.
     sum_depth : int
         The longest chain of additions in a sum over examples.
+    columns : array, optional
+        The largest size of each feature: with scales that differ, they say more than the length of examples.
     scale : float
         The size of targets: offsets of planes are sums of coefficients times these.
     unit : float
@@ -72,8 +74,17 @@ class Rounding:
     reach: float = 0.0
     row_depth: int = 0
     sum_depth: int = 0
+    columns: Array | None = field(default=None, repr=False)
     scale: float = 1.0
     unit: float = UNIT
+
+    def spread(self, w: Array, radius: float = 0.0) -> float:
+        """The most that sizes of an example's features times those of weights add up to, within a radius of w."""
+        most = self.reach * (length(w) + radius)
+        if self.columns is not None:
+            around = radius * length(self.columns) if radius > 0.0 else 0.0
+            most = min(most, float(self.columns @ np.abs(w)) + around)
+        return most * (1.0 + 1e-9)
 
     def slope(self, mass: float) -> float:
         """How far a plane's slope can be from the sum of examples it stands for; `mass` is the sum of |coef|."""
@@ -84,19 +95,23 @@ class Rounding:
         size = abs(offset) + self.scale * mass + (abs(value) if math.isfinite(value) else 0.0)
         return gamma(self.sum_depth + 16) * size
 
-    def score(self, length: float, intercept: float = 0.0) -> float:
-        """How far a score can be off, at weights of some length."""
-        if length == 0.0:
+    def score(self, spread: float, intercept: float) -> float:
+        """How far a score can be off."""
+        if spread == 0.0:
             return 0.0
-        size = self.reach * length
         stored = self.unit if self.unit > UNIT else 0.0
-        return gamma(self.row_depth + 2) * size + (2.0 * UNIT + stored) * (size + intercept)
+        return gamma(self.row_depth + 2) * spread + (2.0 * UNIT + stored) * (spread + intercept)
 
-    def value(self, length: float, intercept: float, mass: float) -> float:
-        """About how far a risk can be off at scores of weights of some length."""
-        size = self.scale + self.reach * length + intercept
-        return mass * (self.score(length, intercept) + gamma(pairwise_depth(self.sum_depth), self.unit) * size)
+    def value(self, spread: float, intercept: float, mass: float) -> float:
+        """About how far a risk can be off."""
+        size = self.scale + spread + intercept
+        return mass * (self.score(spread, intercept) + gamma(pairwise_depth(self.sum_depth), self.unit) * size)
 
     def imbalance(self, mass: float) -> float:
         """How far the coefficients of a balanced plane can be from a sum of zero."""
         return _BALANCED * UNIT * mass
+
+
+def length(w: Array) -> float:
+    """|w|, or a little more."""
+    return float(np.sqrt(np.square(w).sum())) * (1.0 + 1e-9)

@@ -12,7 +12,7 @@ from cutplane import _core
 Array = NDArray[np.float64]
 
 # From this many weights on, planes are stored in single precision unless the gap to be proven is finer than this.
-_LONG = 1 << 20
+SINGLE_FROM = 1 << 20
 _COARSE = 1e-5
 # Bytes for planes, and the fewest that cutting planes can do with.
 _PLANE_MEMORY = 4e9
@@ -237,7 +237,7 @@ def plane_storage(dimension: int, relative_gap: float) -> dict[str, Any]:
     The distance of stored slopes from the planes' own is about 3e-8 of their length. What that takes from the bound is
     a multiple of it, so a gap much finer needs double precision.
     """
-    if dimension < _LONG:
+    if dimension < SINGLE_FROM:
         return {}
     single = relative_gap >= _COARSE
     return {"single": single, "most": max(_FEWEST, int(_PLANE_MEMORY / (dimension * (4 if single else 8))))}

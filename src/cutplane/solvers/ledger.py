@@ -92,7 +92,7 @@ class Ledger:
         """
         self._drift += 4.0 * UNIT * abs(step)
         square = _core.inner(point.w, point.w)
-        value = 0.5 * square + self.C * (risk + self._allowance(square, point.intercept))
+        value = 0.5 * square + self.C * (risk + self._allowance(point))
         if not value < self.upper:
             return False
         self.upper = value
@@ -100,12 +100,11 @@ class Ledger:
         self.foreseen_error = float("inf")
         return True
 
-    def _allowance(self, square: float, intercept: Any) -> float:
+    def _allowance(self, point: Point) -> float:
         """What rounding may hide of the risk; scores that are moved along collect a little with each step."""
-        b = float(np.max(np.abs(intercept)))
+        b, spread = float(np.max(np.abs(point.intercept))), self._rounding.spread(point.w)
         drift = self._drift + 4.0 * UNIT * len(self.history)
-        moved = drift * (self._rounding.reach * square**0.5 + b)
-        return self._rounding.value(square**0.5, b, self._mass) + self._mass * moved
+        return self._rounding.value(spread, b, self._mass) + self._mass * drift * (spread + b)
 
     def add(self, cut: Cut | SmoothedCut) -> Plane:
         """Add a plane to the bundle, lowered by what rounding may have raised it by."""

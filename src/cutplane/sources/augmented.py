@@ -30,9 +30,10 @@ class AugmentedSource(Source):
     @property
     def extent(self) -> Extent:
         """As the base, with one more entry."""
-        reach, row_depth, sum_depth = self._base.extent
-        n = self.shape[0]
-        return Extent(float(np.hypot(reach, self._constant)) * (1.0 + 1e-9), row_depth + 2, max(sum_depth, n + 8))
+        reach, row_depth, sum_depth, columns = self._base.extent
+        whole = float(np.hypot(reach, self._constant)) * (1.0 + 1e-9)
+        sizes = None if columns is None else np.append(columns, abs(self._constant))
+        return Extent(whole, row_depth + 2, max(sum_depth, self.shape[0] + 8), sizes)
 
     def scores(self, w: Array) -> Array:
         """X @ w."""

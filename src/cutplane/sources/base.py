@@ -29,11 +29,14 @@ class Extent(NamedTuple):
         The longest chain of additions in a score.
     sum_depth : int
         The longest chain of additions in a sum over all examples.
+    columns : array of shape (d,) or None
+        The largest size of each feature, where it is known: scales of features differ.
     """
 
     reach: float
     row_depth: int
     sum_depth: int
+    columns: Array | None = None
 
 
 class Source(ABC):

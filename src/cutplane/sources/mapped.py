@@ -65,8 +65,12 @@ class MappedSource(Source):
         """The largest over all blocks: one pass, once."""
         blocks = range(len(self._blocks.bounds) - 1)
         each = [as_source(X, n_threads=self._n_threads).extent for _, X in self._read(blocks)]
-        largest = [max(values) for values in zip(*each, strict=True)] or [0.0, 0, 0]
-        return Extent(float(largest[0]), int(largest[1]), int(largest[2]) + len(each) + 1)
+        if not each:
+            return Extent(0.0, 0, 0)
+        reach, row_depth, sum_depth = (max(part[k] for part in each) for k in range(3))
+        sizes = [part.columns for part in each if part.columns is not None]
+        columns = np.maximum.reduce(sizes) if len(sizes) == len(each) else None
+        return Extent(reach, int(row_depth), int(sum_depth) + len(each) + 1, columns)
 
     def scores(self, w: Array) -> Array:
         """X @ w."""

@@ -56,10 +56,10 @@ class MatrixSource(Source):
     @cached_property
     def extent(self) -> Extent:  # type: ignore[override]
         """What rounding in passes is charged by: one pass, once."""
-        square, entries = self._matrix.extent(self._n_threads)
+        square, entries, columns = self._matrix.extent(self._n_threads)
         # Squares below the least number are not lost.
         reach = float(np.sqrt(square)) * (1.0 + 1e-9) + 1e-150
-        return Extent(reach, entries, self._matrix.sum_depth)
+        return Extent(reach, entries, self._matrix.sum_depth, columns)
 
     def scores(self, w: Array) -> Array:
         """X @ w."""
