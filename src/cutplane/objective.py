@@ -265,7 +265,7 @@ class SmoothObjective(Objective):
         """h times the second derivative of the rounded risk, over the examples on the kink."""
         rows, weights = self.risk.kinks(point.scores, h)
         mean = None
-        if self.intercept and len(rows):
+        if self.intercept and weights.any():
             part = self.source.take(rows)
             mean = part.combine(weights) / np.sqrt(weights.sum())
         return Curvature(self.source, rows, weights, mean)

@@ -154,7 +154,7 @@ def risk_at(risk: Any, scores: Array, delta: float) -> tuple[float, float]:
     # The plane at the scores has the risk's own height there, and says how steep the risk is.
     cut = risk.cut(scores)
     along, error = summed(cut.coef * scores)
-    mass = float(risk.mass(cut))
+    mass = max(float(risk.mass(cut)), risk.steepest)  # a steeper plane may lie next to this one
     size = mass * (risk.scale + float(np.abs(scores).max(initial=0.0))) + abs(cut.offset)
     error += 2.0 * mass * (delta + risk.resolution(scores)) + _OPERATIONS * UNIT * size
     return max(along + cut.offset, cut.value if risk.inexact == 0.0 else -math.inf), error

@@ -86,6 +86,8 @@ class Risk(ABC):
         """The size of the targets: offsets of planes are sums of coefficients times these."""
         return 1.0
 
+    #: What sizes of a plane's coefficients add up to at most; a plane that has more counts as itself.
+    steepest: float = 1.0
     #: How far the coefficients of a plane can be off, added up, in units of what a sum over the examples can be off.
     inexact: float = 0.0
 

@@ -117,6 +117,11 @@ class Multiclass(RoundedRisk):
         return float(self.cost.max())
 
     @property
+    def steepest(self) -> float:  # type: ignore[override]
+        """Every example moves weight from its own class to others."""
+        return 2.0 * self.largest_factor
+
+    @property
     def largest_factor(self) -> float:
         """The most that a violated margin is multiplied by."""
         return 1.0 if self.rescaling == "margin" else float(self.cost.max())

@@ -87,6 +87,7 @@ class PairRisk(Risk):
 
     shift_invariant = True
     binary_only = True
+    steepest = 2.0
     #: The fraction of its descent that a line search may miss.
     ray_accuracy = bracketing.ACCURACY
 

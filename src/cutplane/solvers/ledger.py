@@ -226,7 +226,7 @@ class Ledger:
         if len(self.history) <= _STANDSTILL:
             return False
         before, now = self.history[-1 - _STANDSTILL], self.history[-1]
-        return now.upper - now.lower > _HARDLY_CLOSER * (before.upper - before.lower)
+        return not now.upper - now.lower < _HARDLY_CLOSER * (before.upper - before.lower)
 
     def result(self, reason: StopReason) -> Result:
         """Close the books."""
