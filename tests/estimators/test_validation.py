@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from cutplane import LinearSVC
-from cutplane.estimators import validation
+from cutplane.estimators import sparse_structure
 from cutplane.estimators.validation import check_labels, check_many_labels
 from cutplane.solvers.ledger import Ledger
 
@@ -193,7 +193,7 @@ def test_a_large_sorted_copy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     unsorted = sp.csr_array(X)
     unsorted.indices = unsorted.indices.reshape(-1, 3)[:, ::-1].ravel()
     unsorted.data = unsorted.data.reshape(-1, 3)[:, ::-1].ravel().copy()
-    monkeypatch.setattr(validation, "_LARGE_COPY", 100)
+    monkeypatch.setattr(sparse_structure, "_LARGE_COPY", 100)
     with pytest.warns(UserWarning, match="unsorted column indices; a sorted copy of 120 entries"):
         LinearSVC().fit(unsorted, y)
 

@@ -137,6 +137,7 @@ warm_start, random_state, on_step
         self
         """
         training = self._training()
+        validation.check_flags(self)
         strings, labels = self._strings(X, training.n_threads)
         y = _labels_for(strings, labels if y is None else y, X)
         self.length_ = strings.length
@@ -226,6 +227,8 @@ warm_start, random_state, on_step
         """The strings, packed, and the labels that came with them."""
         if isinstance(X, PathLike):
             return read_strings(X, self.alphabet, n_threads=n_threads)
+        if isinstance(X, (str, bytes)):
+            raise ValueError(f"X={X[:40]!r} is one string; a list of strings, one for each example, is needed.")
         if isinstance(X, StringCollection):
             if X.alphabet != as_alphabet(self.alphabet):
                 wanted = as_alphabet(self.alphabet).letters
