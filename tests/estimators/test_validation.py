@@ -82,7 +82,7 @@ def test_values_that_are_not_finite(bad: float, store: Any, dtype: type) -> None
         ({"class_weight": {1: -1.0}}, "^class_weight={1: -1.0} must give each class a finite weight"),
         ({"class_weight": {1: float("nan")}}, "^class_weight={1: nan} must"),
         ({"class_weight": "even"}, "class_weight='even' must be None, 'balanced' or a dict"),
-        ({"random_state": "x"}, "'x' cannot be used to seed"),
+        ({"random_state": "x"}, "^random_state='x' must be None, an integer from 0 to"),
     ],
     ids=str,
 )
@@ -277,3 +277,23 @@ def test_numbers_between_whole_ones_are_labels_only_where_targets_are_not_refuse
     with pytest.raises(ValueError, match="continuous"):
         check_many_labels(y)
     assert check_labels(y)[1].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("method", ["auto", "newton", "oca", "cpa"])
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
+@pytest.mark.parametrize("scale", [1e-70, 1e69])
+@pytest.mark.parametrize("C", [1e-35, 1e35])
+def test_all_that_is_accepted_gives_true_bounds_or_says_what_to_scale(
+    method: str, loss: str, scale: float, C: float
+) -> None:
+    X, y = data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = LinearSVC(C, method=method, loss=loss, max_iter=20).fit(scale * X, y)
+        except ValueError as error:
+            assert loss == "squared_hinge"  # its slope is not bounded
+            assert str(error).endswith("scale the features, or lower C.")
+            return
+    assert np.isfinite([model.objective_, model.lower_bound_]).all()
+    assert model.lower_bound_ <= model.objective_

@@ -39,7 +39,12 @@ def check_words(X: Any) -> None:
 
 
 def plain_labels(y: Any) -> Any:
-    """Labels in a nullable type of pandas as NumPy's: scikit-learn would make floats of whole numbers."""
+    """Labels in a type of NumPy that keeps them as they are.
+
+    Of whole numbers in a nullable type of pandas scikit-learn would make floats, and of 1 beside "a" NumPy a word.
+    """
+    if isinstance(y, (list, tuple)) and len({isinstance(label, str) for label in y}) > 1:
+        return np.array(y, dtype=object)
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if kind is None or kind.kind not in "biu":
         return y

@@ -81,7 +81,7 @@ class Training:
         if self.method == "newton" and not isinstance(objective, (SmoothObjective, PairObjective)):
             raise ValueError(
                 f"method='newton' needs a loss that is smooth or can round its kinks, which "
-                f"{type(objective.risk).__name__} cannot; 'auto', 'oca' and 'cpa' are accepted."
+                f"{objective.risk.name} cannot; 'auto', 'oca' and 'cpa' are accepted."
             )
         if self.method == "newton" and self.bounds is not None:
             raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")

@@ -130,11 +130,12 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_flags(estimator: Any) -> None:
-    """Every parameter that is True or False unless given: "no" and 0 are neither."""
+    """Every parameter that is True or False unless given ("no" and 0 are neither), and the seed."""
     for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
         # verbose: a level is accepted, as in scikit-learn.
         if isinstance(parameter.default, bool) and name != "verbose":
             check_flag(name, getattr(estimator, name))
+    _generator(getattr(estimator, "random_state", None))
 
 
 def check_threads(n_jobs: Any) -> int:
@@ -339,9 +340,18 @@ def check_seed(random_state: Any) -> int:
     """A seed for the core; None is a fixed one, so that the same data give the same model."""
     if random_state is None:
         return 0
+    return int(_generator(random_state).randint(2**31 - 1))
+
+
+def _generator(random_state: Any) -> Any:
     from sklearn.utils import check_random_state
 
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state={random_state!r} must be None, an integer from 0 to 2**32 - 1, or a RandomState."
+        ) from None
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
@@ -377,7 +387,6 @@ def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y
     if class_weight is not None:
         each = class_factors(class_weight, classes, y, sample_weight)[np.searchsorted(classes, y)]
         weights = each if weights is None else weights * each
-        _check_range("class_weight * sample_weight", weights)
     if weights is not None and np.all(weights == 1.0):
         return None
     return weights

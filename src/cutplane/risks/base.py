@@ -70,6 +70,11 @@ class Risk(ABC):
     #: Whether one class against the rest makes no sense: then a classifier takes two classes only.
     binary_only: bool = False
 
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return type(self).__name__
+
     @abstractmethod
     def value(self, scores: Array) -> float:
         """The risk."""

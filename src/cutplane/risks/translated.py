@@ -29,6 +29,10 @@ class _Translated(Risk):
         self.shift_invariant = risk.shift_invariant
         self.binary_only = risk.binary_only
 
+    @property
+    def name(self) -> str:
+        return str(self._risk.name)
+
     def _plane(self, cut: ScoreCut) -> ScoreCut:
         return cut._replace(offset=cut.offset + float((cut.coef * self._base).sum()))
 
