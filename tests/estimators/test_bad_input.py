@@ -98,7 +98,7 @@ BAD_PARAMETERS: dict[str, list[Any]] = {
     "intercept_scaling": [0.0, -1.0, "1", float("nan"), float("inf"), 1e300, True],
     "warm_start": ["no", None, 0, 1],
     "shrinking": ["no", None, 0, 1],
-    "probability": ["no", None, 0, 1],
+    "probability": ["no", None, "platt"],
     "break_ties": ["no", None, 0, 1],
     "stabilised": ["no", None, 0, 1],
     "normalize": ["no", None, 0, 1],

@@ -33,7 +33,7 @@ def run(rounds: int, chance: random.Random) -> str:
             process = subprocess.Popen([sys.executable, "-c", _SAVING, path], stdout=subprocess.PIPE)
             assert process.stdout is not None
             process.stdout.readline()
-            time.sleep(chance.uniform(0.0, 0.05))
+            time.sleep(chance.uniform(0.0, 1.0))
             process.kill()
             process.wait()
             process.stdout.close()

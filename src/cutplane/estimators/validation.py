@@ -130,10 +130,9 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_flags(estimator: Any) -> None:
-    """Every parameter that is True or False unless given ("no" and 0 are neither), and the seed."""
+    """Every parameter that is declared a bool ("no" and 0 are none), and the seed."""
     for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
-        # verbose: a level is accepted, as in scikit-learn.
-        if isinstance(parameter.default, bool) and name != "verbose":
+        if parameter.annotation in (bool, "bool"):
             check_flag(name, getattr(estimator, name))
     _generator(getattr(estimator, "random_state", None))
 
