@@ -253,12 +253,13 @@ void bind_matrix(nb::module_& m) {
       "sum_depth", [](const PyMatrix& self) { return self.matrix->sum_depth(); },
       "The longest chain of additions in a sum over the rows.");
   cls.def(
-      "first_nonfinite_row",
+      "first_unusable_row",
       [](const PyMatrix& self, int n_threads) {
         nb::gil_scoped_release release;
-        return self.matrix->first_nonfinite_row(n_threads);
+        return self.matrix->first_unusable_row(n_threads);
       },
-      "n_threads"_a = 0, "The first row with a value that is not finite, or -1.");
+      "n_threads"_a = 0,
+      "The first row with a value that is not finite or beyond 2^234 (2.8e70) in size, or -1.");
   bind_copied_rows<float>(m);
   bind_copied_rows<double>(m);
 }

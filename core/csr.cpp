@@ -172,9 +172,9 @@ struct CsrRows {
     return sum;
   }
 
-  bool finite(index_t i) const {
+  bool usable(index_t i) const {
     for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
-      if (!std::isfinite(values[k])) return false;
+      if (unusable(values[k]) != 0) return false;
     return true;
   }
 };

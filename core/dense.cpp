@@ -181,12 +181,11 @@ struct DenseRows {
     return sum;
   }
 
-  bool finite(index_t i) const {
-    // x - x is zero for every finite x: sums without a branch.
+  bool usable(index_t i) const {
     const T* row = values + i * stride;
     T sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (index_t j = 0; j < d; ++j) sum += row[j] - row[j];
+    for (index_t j = 0; j < d; ++j) sum += unusable(row[j]);
     return sum == 0;
   }
 };

@@ -85,9 +85,9 @@ struct StridedRows {
     }
     return sum;
   }
-  bool finite(index_t i) const {
+  bool usable(index_t i) const {
     for (index_t j = 0; j < d; ++j)
-      if (!std::isfinite(values[i + j * stride])) return false;
+      if (unusable(values[i + j * stride]) != 0) return false;
     return true;
   }
 };

@@ -84,9 +84,22 @@ class Matrix {
   virtual void ascend(Ascent& state) const = 0;
   // The same over the blocks of a multi-class risk.
   virtual void ascend_blocks(BlockAscent& state) const = 0;
-  // The first row whose values are not all finite; -1 if there is none.
-  virtual index_t first_nonfinite_row(int n_threads) const = 0;
+  // The first row with a value that is not finite, or beyond 2^234 (2.8e70) in size; -1 if there is
+  // none.
+  virtual index_t first_unusable_row(int n_threads) const = 0;
 };
+
+// Sums of products of four values, and of as many examples as there may be, stay finite up to
+// there. Times this, a larger one is infinite; every float is smaller.
+template <class T>
+constexpr T kBeyondReach = sizeof(T) == sizeof(double) ? static_cast<T>(0x1p790) : T{1};
+
+// Not finite, or beyond reach: zero for every other value, so that sums tell without a branch.
+template <class T>
+inline T unusable(T value) {
+  const T scaled = value * kBeyondReach<T>;
+  return scaled - scaled;
+}
 
 // rows: null for all rows in order, else the positions of the n_rows rows that are seen.
 template <class T>

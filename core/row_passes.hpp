@@ -322,13 +322,13 @@ class RowMatrix : public Matrix {
   void ascend(Ascent& state) const override { ascend_rows(rows_, state); }
   void ascend_blocks(BlockAscent& state) const override { ascend_row_blocks(rows_, state); }
 
-  index_t first_nonfinite_row(int n_threads) const override {
+  index_t first_unusable_row(int n_threads) const override {
     const Blocks blocks = row_blocks();
     std::vector<index_t> found(blocks.count, -1);
     const int threads = useful_threads(n_threads, entries());
     for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
       for (index_t i = begin; i < end && found[b] < 0; ++i)
-        if (!rows_.finite(rows_.at(i))) found[b] = i;
+        if (!rows_.usable(rows_.at(i))) found[b] = i;
     });
     for (index_t row : found)
       if (row >= 0) return row;

@@ -72,7 +72,8 @@ def test_the_next_commands_work_as_printed(
     exec("\n".join(line.strip() for line in python.strip().splitlines()), {})
 
 
-def test_ctrl_c_saves_the_model_with_its_gap(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_the_model_with_its_gap(tmp_path: Path, number: int, status: int) -> None:
     (tmp_path / "adult.svm").write_bytes(adult_svmlight("train"))
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -89,13 +90,76 @@ def test_ctrl_c_saves_the_model_with_its_gap(tmp_path: Path) -> None:
     shown = b""
     while b"iteration" not in shown:
         shown += os.read(ours, 4096)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out = _drain(process, ours)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert "interrupted" in out
     model = load(tmp_path / "m.safetensors")
     assert model.stop_reason_ == "interrupted"
     assert 1e-12 < model.gap_ <= 1.0
+
+
+# The command, and a signal at a moment that is known.
+AT_IMPORT = "import os, signal; os.kill(os.getpid(), signal.{name})\n"
+AT_SAVE = """
+import os, signal
+from cutplane.io import model_file
+made = model_file.to_safetensors
+def interrupted(*args):
+    os.kill(os.getpid(), signal.{name})
+    return made(*args)
+model_file.to_safetensors = interrupted
+from cutplane.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("name", "status", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+@pytest.mark.parametrize("module", ["typer", "sklearn", "rich"])
+def test_a_signal_while_libraries_are_imported_is_one_line(
+    tmp_path: Path, module: str, name: str, status: int, word: str
+) -> None:
+    (tmp_path / f"{module}.py").write_text(AT_IMPORT.format(name=name))
+    places = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    done = subprocess.run(
+        [*CUTPLANE, "quickstart"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": places},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", f"cutplane: {word}.\n")
+
+
+@pytest.mark.parametrize(("name", "status", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_a_signal_while_the_model_is_saved_waits_for_it(tmp_path: Path, name: str, status: int, word: str) -> None:
+    (tmp_path / "d.svm").write_text("1 1:1\n-1 1:-1\n")
+    done = subprocess.run(
+        [sys.executable, "-c", AT_SAVE.format(name=name), "train", "d.svm", "m.safetensors"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert (done.returncode, done.stderr) == (status, f"cutplane: {word}.\n")
+    assert load(tmp_path / "m.safetensors").stop_reason_ == "gap"
+    assert sorted(os.listdir(tmp_path)) == ["d.svm", "m.safetensors"]
+
+
+def test_a_signal_that_the_shell_ignores_stays_ignored(tmp_path: Path) -> None:
+    (tmp_path / "d.svm").write_text("1 1:1\n-1 1:-1\n")
+    done = subprocess.run(
+        [sys.executable, "-c", AT_SAVE.format(name="SIGINT"), "train", "d.svm", "m.safetensors"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def _drain(process: subprocess.Popen[str], terminal: int) -> str:

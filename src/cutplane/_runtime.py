@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
+from types import ModuleType
 
 # GNU OpenMP lets a thread that waits for others spin for milliseconds. Where another process holds one of the cores,
 # the thread that is waited for cannot run meanwhile, and short passes take many times as long (measured: training on
@@ -11,13 +13,13 @@ _SPIN_ROUNDS = "2000"
 _SETTINGS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 
 
-def load_core() -> None:
-    """Load the core with patient threads; whoever has set how threads wait is left alone."""
+def load_core() -> ModuleType:
+    """The core, loaded with patient threads; whoever has set how threads wait is left alone."""
     ours = not any(name in os.environ for name in _SETTINGS)
     if ours:
         os.environ["GOMP_SPINCOUNT"] = _SPIN_ROUNDS
     try:
-        from cutplane import _core  # noqa: F401
+        return import_module("cutplane._core")
     finally:
         if ours:
             del os.environ["GOMP_SPINCOUNT"]

@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold
 
-from cutplane import LinearSVC
+from cutplane import LinearSVC, LinearSVCCV
 from cutplane.estimators.persistence import load, save
 from cutplane.io.model_file import ModelFileError, read_model, write_model
+from cutplane.risks.base import Risk, ScoreCut
+from cutplane.risks.hinge import Hinge
 
 TWO = [
     np.array([-1, 1]),
@@ -80,6 +84,49 @@ def test_functions_and_generators_are_left_out(tmp_path: Path) -> None:
     loaded = load(tmp_path / "m")
     assert loaded.on_step is None
     assert loaded.random_state is None
+
+
+class TwiceTheHinge(Risk):
+    """A loss of the user's own."""
+
+    def __init__(self, y: Any, sample_weight: Any = None) -> None:
+        self._hinge = Hinge(y, sample_weight)
+
+    def value(self, scores: Any) -> float:
+        return 2.0 * self._hinge.value(scores)
+
+    def cut(self, scores: Any) -> Any:
+        return ScoreCut(*(2.0 * part for part in self._hinge.cut(scores)))
+
+
+def test_a_loss_of_ones_own_is_named_and_asked_for(tmp_path: Path) -> None:
+    """A model that was not trained by the hinge loss must not come back as if it had been."""
+    X, y = data([-1, 1])
+    model = LinearSVC(loss=TwiceTheHinge).fit(X, y)
+    save(model, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert "TwiceTheHinge, left out of the model file" in repr(loaded.get_params()["loss"])
+    for again in (loaded, clone(loaded)):
+        with pytest.raises(
+            ValueError, match=r"^loss was .*TwiceTheHinge, which a model file does not hold; set_params"
+        ):
+            again.fit(X, y)
+    save(loaded, tmp_path / "again")
+    assert load(tmp_path / "again").get_params()["loss"] == loaded.get_params()["loss"]
+    assert loaded.set_params(loss=TwiceTheHinge).fit(X, y).objective_ == model.objective_
+
+
+def test_folds_and_scorers_of_ones_own_are_named_and_asked_for(tmp_path: Path) -> None:
+    X, y = data([-1, 1])
+    model = LinearSVCCV([1.0], cv=KFold(3), scoring=lambda model, X, y: 1.0).fit(X, y)
+    save(model, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match=r"sklearn\.model_selection\._split\.KFold, left out of the model file"):
+        loaded.fit(X, y)
+    with pytest.raises(ValueError, match=r"scoring was .*, which a model file does not hold"):
+        loaded.set_params(cv=3).fit(X, y)
 
 
 def test_feature_names_come_back(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from cutplane import LinearSVC
-from cutplane.estimators import validation
+from cutplane.estimators import sparse_structure
 from cutplane.estimators.validation import check_labels, check_many_labels
 from cutplane.solvers.ledger import Ledger
 
@@ -82,7 +82,7 @@ def test_values_that_are_not_finite(bad: float, store: Any, dtype: type) -> None
         ({"class_weight": {1: -1.0}}, "^class_weight={1: -1.0} must give each class a finite weight"),
         ({"class_weight": {1: float("nan")}}, "^class_weight={1: nan} must"),
         ({"class_weight": "even"}, "class_weight='even' must be None, 'balanced' or a dict"),
-        ({"random_state": "x"}, "'x' cannot be used to seed"),
+        ({"random_state": "x"}, "^random_state='x' must be None, an integer from 0 to"),
     ],
     ids=str,
 )
@@ -193,7 +193,7 @@ def test_a_large_sorted_copy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     unsorted = sp.csr_array(X)
     unsorted.indices = unsorted.indices.reshape(-1, 3)[:, ::-1].ravel()
     unsorted.data = unsorted.data.reshape(-1, 3)[:, ::-1].ravel().copy()
-    monkeypatch.setattr(validation, "_LARGE_COPY", 100)
+    monkeypatch.setattr(sparse_structure, "_LARGE_COPY", 100)
     with pytest.warns(UserWarning, match="unsorted column indices; a sorted copy of 120 entries"):
         LinearSVC().fit(unsorted, y)
 
@@ -277,3 +277,26 @@ def test_numbers_between_whole_ones_are_labels_only_where_targets_are_not_refuse
     with pytest.raises(ValueError, match="continuous"):
         check_many_labels(y)
     assert check_labels(y)[1].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("method", ["auto", "newton", "oca", "cpa"])
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
+@pytest.mark.parametrize("scale", [1e-70, 1e69])
+@pytest.mark.parametrize("C", [1e-35, 1e35])
+def test_all_that_is_accepted_gives_true_bounds_or_says_what_to_scale(
+    method: str, loss: str, scale: float, C: float
+) -> None:
+    X, y = data()
+    model, refused = LinearSVC(C, method=method, loss=loss, max_iter=20), ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model.fit(scale * X, y)
+        except ValueError as error:
+            refused = str(error)
+    if refused:
+        assert loss == "squared_hinge"  # its slope is not bounded
+        assert refused.endswith("scale the features, or lower C.")
+    else:
+        assert np.isfinite([model.objective_, model.lower_bound_]).all()
+        assert model.lower_bound_ <= model.objective_

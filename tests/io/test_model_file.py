@@ -133,13 +133,11 @@ def test_every_truncation_is_found(tmp_path: Path) -> None:
 
 @settings(deadline=None)
 @given(st.data())
-def test_no_flipped_byte_is_worse_than_a_clear_error(tmp_path_factory: Any, data: Any) -> None:
+def test_no_changed_byte_passes(tmp_path_factory: Any, data: Any) -> None:
     folder = tmp_path_factory.getbasetemp()
     contents = bytearray(model_bytes(folder))
-    contents[data.draw(st.integers(0, len(contents) - 1))] = data.draw(st.integers(0, 255))
+    place = data.draw(st.integers(0, len(contents) - 1))
+    contents[place] = data.draw(st.integers(0, 255).filter(lambda byte: byte != contents[place]))
     (folder / "flipped").write_bytes(contents)
-    try:
-        model = read_model(folder / "flipped")
-    except ModelFileError:
-        return
-    assert len(model.arrays) == 1
+    with pytest.raises(ModelFileError):
+        read_model(folder / "flipped")

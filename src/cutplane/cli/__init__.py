@@ -1,5 +1,21 @@
 """The command ``cutplane``."""
 
-from cutplane.cli.app import main
+from __future__ import annotations
+
+from cutplane.cli import signals
+
+TYPE_CHECKING = False  # what is imported before `main` begins delays its answer to Ctrl-C
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command and leave with its exit status."""
+    # First of all: the libraries take a second to import, and Ctrl-C there is one line as well.
+    signals.take_charge()
+    from cutplane.cli.app import main
+
+    main()
+
 
 __all__ = ["main"]

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cutplane.cli import convert, evaluate, exit_codes, info, path, predict, quickstart, scan, train
+from cutplane.cli import convert, evaluate, exit_codes, info, path, predict, quickstart, scan, signals, train
 from cutplane.cli.options import DebugOption
 
 # The base of the errors that typer raises for wrong usage. Typer has carried its own copy of click
@@ -76,7 +76,7 @@ def run(arguments: list[str]) -> int:
     except (BrokenPipeError, SystemExit):
         # Typer turns a broken pipe inside a command into SystemExit, its only use of it here.
         return _reader_went_away()
-    except typer.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         status = exit_codes.INTERRUPTED
     except _UsageError as error:
         return _explain_usage(error)
@@ -84,9 +84,9 @@ def run(arguments: list[str]) -> int:
         if debug:
             raise
         return _explain(error)
-    if status == exit_codes.INTERRUPTED:
-        # Typer turns Ctrl-C outside training into this status, or Abort, without a word.
-        print("cutplane: interrupted.", file=sys.stderr)
+    if status == exit_codes.INTERRUPTED or signals.was_asked_to_stop():
+        word, status = signals.received()
+        print(f"cutplane: {word}.", file=sys.stderr)
     return status if isinstance(status, int) else exit_codes.OK
 
 

@@ -34,6 +34,7 @@ def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOp
         return exit_codes.OK
     defaults = type(model)().get_params(deep=False)
     chosen = [f"{name}={value!r}" for name, value in params.items() if name == "C" or value != defaults[name]]
+    chosen += [f"{name}={getattr(model, name)!r}" for name in file.metadata["left_out"]]
     print_facts(
         [
             ("model", f"{file.kind}({', '.join(chosen)})"),

@@ -12,10 +12,9 @@ from rich.text import Text
 from cutplane.cli.options import DebugOption, JsonOption, QuietOption, ThreadsOption
 from cutplane.cli.output import print_facts, print_json, stdout
 from cutplane.cli.outputs import check_model_output, check_plot_output, check_report_output, check_text_output
-from cutplane.cli.training import fit
+from cutplane.cli.training import fit, keep
 from cutplane.datasets import adult_feature_names, adult_svmlight, load_adult
 from cutplane.estimators.linear_svc import LinearSVC
-from cutplane.estimators.persistence import save
 from cutplane.io.atomic import OutputError, replace_file
 from cutplane.report.build import write_report
 from cutplane.report.plots import save_convergence
@@ -44,7 +43,7 @@ def quickstart(
     run = fit(LinearSVC(C=1.0, tol=1e-3, n_jobs=threads), X, y, quiet=quiet)
     accuracy = float(run.model.score(X_test, y_test))
 
-    save(run.model, files["model"], notes={"data": "Adult (a9a)", "zero_based": False})
+    keep(run.model, files["model"], {"data": "Adult (a9a)", "zero_based": False})
     save_convergence(run.model.history_, files["plot"], tol=run.model.tol)
     for subset in ("train", "test"):
         with replace_file(files[subset]) as stream:

@@ -10,8 +10,7 @@ from cutplane.cli.data import Examples, read_data
 from cutplane.cli.kernel_options import KernelOptions
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.reporting import Report
-from cutplane.cli.training import Run
-from cutplane.estimators.persistence import save
+from cutplane.cli.training import Run, keep
 from cutplane.report.plots import save_convergence
 
 
@@ -94,7 +93,7 @@ class TrainRequest:
 
         `train`, `held_out` and `names` (of features) go into the report.
         """
-        save(run.model, self.model_path, notes={"data": self.data.name, **notes})
+        keep(run.model, self.model_path, {"data": self.data.name, **notes})
         if self.plot is not None:
             save_convergence(run.model.history_, self.plot, tol=self.tol, labels=labels)
         if self.report is not None:

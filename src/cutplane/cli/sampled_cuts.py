@@ -15,7 +15,7 @@ from cutplane.cli.classification import refuse_targets
 from cutplane.cli.output import warn
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.sequences import SequenceRun, read_sequences
-from cutplane.cli.training import fit, quietly
+from cutplane.cli.training import fit, fit_until_stopped, quietly
 from cutplane.estimators.kernel_structural_svm import KernelStructuralSVM
 from cutplane.estimators.sampled_cut_svc import SampledCutSVC
 from cutplane.io.model_file import ModelFile
@@ -60,7 +60,7 @@ def train_sequences(request: TrainRequest) -> int:
     model = KernelStructuralSVM(chain, **_params(request), algorithm=request.kernel.sampled_cuts or "exact")
     start = time.perf_counter()
     with TrainingProgress(request.tol, enabled=not request.quiet) as progress, quietly() as caught:
-        model.set_params(on_step=progress).fit(X, truth)
+        fit_until_stopped(model.set_params(on_step=progress), X, truth)
     model.set_params(on_step=None)
     for message in caught():
         warn(message)

@@ -17,7 +17,7 @@ from cutplane.cli.data import Examples
 from cutplane.cli.output import plain_label, print_facts, print_json
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.summary import certificate_facts, label_list
-from cutplane.cli.training import Run
+from cutplane.cli.training import Run, fit_until_stopped
 from cutplane.estimators.kernel_structural_svm import KernelStructuralSVM
 from cutplane.estimators.sequence_svm import SequenceSVM
 from cutplane.io.atomic import replace_file
@@ -74,7 +74,7 @@ def train(request: TrainRequest) -> int:
     start = time.perf_counter()
     with warnings.catch_warnings(), progress:
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.set_params(on_step=progress).fit(X, Y)
+        fit_until_stopped(model.set_params(on_step=progress), X, Y)
     model.set_params(on_step=None)
     run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, X)))
     notes = {"template": template.text, "columns": columns}

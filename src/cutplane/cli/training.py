@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
-from cutplane.cli import exit_codes
+from cutplane.cli import exit_codes, signals
 from cutplane.cli.output import warn
 from cutplane.cli.summary import REACHED, certificate_facts, certificate_json, label_list, stop_reason
+from cutplane.estimators.persistence import save
 from cutplane.report.progress import TrainingProgress
 
 
@@ -64,12 +66,24 @@ def fit(model: Any, X: Any, y: NDArray[Any], *, quiet: bool, problems: int | Non
     progress = TrainingProgress(tol, problems=1 if problems == 2 else problems, enabled=not quiet)
     start = time.perf_counter()
     with quietly() as caught, progress:
-        model.set_params(on_step=progress).fit(X, y, **metadata)
+        fit_until_stopped(model.set_params(on_step=progress), X, y, **metadata)
     seconds = time.perf_counter() - start
     model.set_params(on_step=None)
     for message in caught():
         warn(message)
     return Run(model, len(y), seconds)
+
+
+def fit_until_stopped(model: Any, *examples: Any, **metadata: Any) -> None:
+    """Fit a model; Ctrl-C and SIGTERM end it with the best so far, where there is one."""
+    with signals.stops_training():
+        model.fit(*examples, **metadata)
+
+
+def keep(model: Any, path: Path, notes: dict[str, Any]) -> None:
+    """Save a model; a signal that came after training has waited for this."""
+    save(model, path, notes=notes)
+    signals.leave_at_once()
 
 
 @contextmanager

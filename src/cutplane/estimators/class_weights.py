@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 Array = NDArray[np.float64]
+# Beyond these, products of weights and of features may leave the range of double precision.
+_LEAST, _MOST = 1e-35, 1e35
 
 
 def class_factors(class_weight: Any, classes: NDArray[Any], y: Any, sample_weight: Any = None) -> Array:
@@ -26,9 +28,18 @@ def class_factors(class_weight: Any, classes: NDArray[Any], y: Any, sample_weigh
                 raise ValueError(
                     f"class_weight has a weight for {label!r}, which is no class of y: {_shown(known)} are."
                 )
-    factors = np.asarray(compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight))
+    try:
+        factors = np.asarray(compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight))
+    except (TypeError, ValueError):
+        if not named:
+            raise
+        raise ValueError(f"class_weight={class_weight!r} must give each class a number.") from None
     if not np.all(factors >= 0) or not np.all(np.isfinite(factors)):
         raise ValueError(f"class_weight={class_weight!r} must give each class a finite weight, 0 or greater.")
+    if np.any(factors > _MOST) or np.any((factors > 0.0) & (factors < _LEAST)):
+        raise ValueError(
+            f"class_weight={class_weight!r} must give each class 0, or a weight from {_LEAST:g} to {_MOST:g}."
+        )
     return factors
 
 

@@ -14,7 +14,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.kernel_choice import make_kernel
@@ -40,7 +40,7 @@ class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_jobs: int | None
 
     def _start(self, X: Any) -> tuple[Any, Kernel]:
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = validation.check_rows(self, X, reset=True)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("kernel='precomputed' has no examples to make features of; give the kernel itself.")
         return X, make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
@@ -54,7 +54,7 @@ class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def transform(self, X: Any) -> Array:
         """The features of X, of shape (n, n_components_)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = validation.check_rows(self, X, reset=False)
         threads = validation.check_threads(self.n_jobs)
         parts = [
             self._kernel.block(X[i : i + _ROWS_AT_ONCE], self.basis_, n_threads=threads).astype(np.float64)

@@ -109,6 +109,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     def _source(self, X: Any, n_threads: int) -> Source:
         """The examples, with a constant feature where the intercept is penalised."""
         source = as_source(X, n_threads=n_threads)
+        validation.check_width(source.shape[1])
         return AugmentedSource(source, float(self.intercept_scaling or 0.0)) if self._penalised else source
 
     def _problem(

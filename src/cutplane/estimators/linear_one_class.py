@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.callbacks import with_callbacks
@@ -139,7 +139,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """⟨w, x⟩ of each example."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = validation.check_new_rows(self, X)
         coef: Any = self.coef_
         weights = coef.toarray()[0] if sp.issparse(coef) else coef[0]
         return np.asarray(safe_sparse_dot(X, weights, dense_output=True))

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -288,9 +289,11 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of each example; of each class if there are more than two."""
-        if not isinstance(X, Source):
-            return np.asarray(super().decision_function(X))
         check_is_fitted(self)
+        if not isinstance(X, Source):
+            X = validation.check_new_rows(self, X)
+            product = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+            return np.asarray(product.ravel() if product.shape[1] == 1 else product)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but the model was trained with {self.n_features_in_}.")
         scores = X.scores(np.ascontiguousarray(self.coef_.T)) + self.intercept_

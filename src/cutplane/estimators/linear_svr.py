@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.c_path import CPathMixin
@@ -18,7 +18,7 @@ from cutplane.estimators.linear_model import LinearModel, Prepared
 from cutplane.estimators.savable import Arrays
 from cutplane.estimators.training import Training
 from cutplane.risks.base import Risk, Rows
-from cutplane.risks.registry import REGRESSION, Loss, find_loss, make_risk, takes_option
+from cutplane.risks.registry import REGRESSION, Loss, check_loss_options, find_loss, make_risk, takes_option
 from cutplane.solvers.result import Result, Step
 
 
@@ -169,7 +169,7 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
     def _loss(self, n_threads: int) -> Loss:
         """The loss, its options checked."""
         validation.check_not_negative("epsilon", self.epsilon)
-        options = dict(self.loss_options or {})
+        options = check_loss_options(self.loss_options)
         if isinstance(self.loss, str) and self.loss in REGRESSION and takes_option(REGRESSION[self.loss], "epsilon"):
             options.setdefault("epsilon", self.epsilon)
         elif self.epsilon != 0.0:
@@ -185,7 +185,7 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The predicted target of each example."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = validation.check_new_rows(self, X)
         scores = safe_sparse_dot(X, np.ravel(_dense(self.coef_)), dense_output=True)
         return np.asarray(scores + self.intercept_[0])
 

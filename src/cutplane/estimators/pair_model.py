@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from cutplane.estimators import validation
 from cutplane.estimators.linear_model import LinearModel
 from cutplane.estimators.savable import Arrays, finite
 from cutplane.solvers.result import Result
@@ -23,7 +24,7 @@ class PairModel(LinearModel):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = validation.check_rows(self, X, reset=False)
         weights: Any = self.coef_  # sparse after `sparsify`
         product = X @ weights.T
         return np.asarray(product.toarray() if hasattr(product, "toarray") else product, dtype=np.float64).ravel()

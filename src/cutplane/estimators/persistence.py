@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.history_arrays import history_from_arrays, history_to_arrays
-from cutplane.estimators.savable import Arrays, Savable
+from cutplane.estimators.left_out import LeftOut, qualified_name
+from cutplane.estimators.savable import Arrays, Savable, check_bounds
 from cutplane.io.model_file import ModelFile, ModelFileError, read_model, write_model
 from cutplane.io.plain_json import encode
 from cutplane.kernels.sampled_cuts import Reason
@@ -40,6 +41,8 @@ _KINDS: dict[str, str] = {
 }
 _BOUNDS = ("objective", "lower_bound", "gap")
 _PARAM = "param."
+# They do not make the model: whoever watches, and how chance goes on.
+_FORGOTTEN = ("on_step", "random_state")
 _REASONS = {*get_args(StopReason), *get_args(SMOStopReason), *get_args(Reason)}
 
 
@@ -49,8 +52,9 @@ def save(model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, An
     Parameters
     ----------
     model : estimator
-        A fitted estimator. Parameters that are no data, such as an ``on_step`` function or a random
-        generator, are left out: the loaded estimator has their defaults.
+        A fitted estimator. An ``on_step`` function and a random generator are left out: the loaded estimator has
+        their defaults. Of other parameters that are no data, such as a loss of your own, the name is kept: the
+        loaded estimator predicts, and says what to set before another fit.
     path : path-like
         Where to write; an existing file is replaced once the new one is complete.
     notes : mapping, optional
@@ -63,8 +67,8 @@ def save(model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, An
     """
     check_is_fitted(model)
     arrays, metadata = model._to_file()
-    param_arrays, params = _params_to_file(model)
-    metadata |= {"params": params, "notes": dict(notes or {})}
+    param_arrays, params, left_out = _params_to_file(model)
+    metadata |= {"params": params, "left_out": left_out, "notes": dict(notes or {})}
     if hasattr(model, "n_features_in_"):
         metadata["n_features_in"] = int(model.n_features_in_)
     if hasattr(model, "feature_names_in_"):
@@ -89,7 +93,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Equal to what was saved: its predictions are the same to the bit.
+        Equal to what was saved: its predictions are the same to the bit. A parameter that a file cannot hold is a
+        marker with its name; a fit asks for it.
 
     Raises
     ------
@@ -126,7 +131,8 @@ def restore(file: ModelFile, path: str | os.PathLike[str] = "The model") -> Any:
 
 def _restore(kind: Any, file: ModelFile) -> Any:
     metadata = file.metadata
-    model = kind(**metadata["params"], **_params_from_file(file.arrays))
+    left_out = {name: LeftOut(name, str(value)) for name, value in metadata["left_out"].items()}
+    model = kind(**metadata["params"], **left_out, **_params_from_file(file.arrays))
     if "n_features_in" in metadata:
         model.n_features_in_ = metadata["n_features_in"]
     if "feature_names_in" in metadata:
@@ -142,16 +148,19 @@ def _restore(kind: Any, file: ModelFile) -> Any:
     return model
 
 
-def _params_to_file(model: Any) -> tuple[Arrays, dict[str, Any]]:
-    """The parameters that are data: arrays of numbers as arrays, others as JSON."""
+def _params_to_file(model: Any) -> tuple[Arrays, dict[str, Any], dict[str, str]]:
+    """The parameters that are data: arrays of numbers as arrays, others as JSON. And the names of what is left out."""
     arrays: Arrays = {}
     plain: dict[str, Any] = {}
+    left_out: dict[str, str] = {}
     for name, value in model.get_params(deep=False).items():
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             arrays[_PARAM + name] = np.ascontiguousarray(value)
         elif _is_plain(value):
             plain[name] = value
-    return arrays, plain
+        elif name not in _FORGOTTEN:
+            left_out[name] = qualified_name(value)
+    return arrays, plain, left_out
 
 
 def _params_from_file(arrays: Arrays) -> Arrays:
@@ -172,6 +181,7 @@ def _certificate(stored: dict[str, Any]) -> dict[str, Any]:
     shape = bounds["gap_"].shape
     if len(shape) > 1 or any(values.shape != shape for values in bounds.values()):
         raise ValueError("the certificate is not one number per problem")
+    check_bounds(bounds["objective_"], bounds["lower_bound_"], bounds["gap_"])
     reasons = list(stored["stop_reason"]) if shape else [stored["stop_reason"]]
     if len(reasons) != (shape[0] if shape else 1) or not set(reasons) <= _REASONS:
         raise ValueError(f"{stored['stop_reason']!r} is no reason to stop")
@@ -184,6 +194,7 @@ def _certificate(stored: dict[str, Any]) -> dict[str, Any]:
 
 def _iterations(stored: Any) -> Any:
     """A number, or one for each machine."""
-    if not isinstance(stored, list):
-        return int(stored)
-    return np.array([int(number) for number in stored], dtype=np.int32)
+    counts = np.array([int(number) for number in stored] if isinstance(stored, list) else int(stored), dtype=np.int64)
+    if (counts < 0).any():
+        raise ValueError("a number of iterations is below zero")
+    return counts.astype(np.int32) if counts.ndim else int(counts)

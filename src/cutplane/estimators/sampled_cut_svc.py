@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.sampled_cut_training import SampledCutEstimator
@@ -156,7 +156,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of each example, or of each class."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = validation.check_rows(self, X, reset=False)
         scores = self._row_scores(X)
         return scores[:, 0] + self.intercept_ if len(self.classes_) == 2 else scores
 

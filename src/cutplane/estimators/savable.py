@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
+_ROUNDING = 1e-9
 
 
 class Savable:
@@ -139,6 +140,22 @@ def labels_from_file(arrays: Arrays, stored: dict[str, Any]) -> NDArray[Any]:
     if labels.ndim != 1 or len(labels) < 2:
         raise ValueError("there are not two classes or more")
     return labels
+
+
+def check_bounds(objective: NDArray[Any], lower_bound: NDArray[Any], gap: NDArray[Any]) -> None:
+    """Refuse bounds that contradict each other: no training ends with them.
+
+    Where nothing is certified the objective and the gap are infinite. Bounds that meet may cross by their rounding.
+    """
+    if np.isnan([objective, lower_bound, gap]).any() or (lower_bound == np.inf).any() or (objective == -np.inf).any():
+        raise ValueError("the certificate holds something other than bounds")
+    size = np.maximum(np.abs(objective), np.abs(lower_bound))
+    size = np.where(np.isfinite(size), size, 0.0)
+    if (lower_bound > objective + _ROUNDING * size).any():
+        raise ValueError("the certificate has a lower bound above the objective")
+    proven = np.where(np.isinf(gap), np.inf, (np.where(np.isinf(gap), 0.0, gap) + _ROUNDING) * size)
+    if (gap < 0.0).any() or (objective - lower_bound > proven).any():
+        raise ValueError("the certificate has a gap that its bounds do not prove")
 
 
 def finite(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:

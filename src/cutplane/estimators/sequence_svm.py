@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
+from cutplane.estimators.input_kinds import plain_labels
 from cutplane.estimators.savable import Arrays, finite, labels_from_file, labels_to_file
 from cutplane.estimators.structured_training import StructuredEstimator
 from cutplane.solvers.result import Step
@@ -114,7 +115,7 @@ class SequenceSVM(StructuredEstimator):
         """
         settings = self._settings()
         _check_sequences(X, Y)
-        flat = np.array([label for y in Y for label in y])
+        flat = np.asarray(plain_labels([label for y in Y for label in y]))
         self.classes_, codes = validation.check_labels(flat)
         self._vocabulary = None if _are_matrices(X) else Vocabulary()
         tokens = self._tokens(X, grow=True)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.callbacks import with_callbacks
+from cutplane.estimators.input_kinds import plain_labels
 from cutplane.estimators.linear_model import LinearModel, Prepared
 from cutplane.estimators.linear_svc import check_both_sides
 from cutplane.estimators.savable import Arrays, labels_from_file, labels_to_file
@@ -137,6 +138,7 @@ warm_start, random_state, on_step
         self
         """
         training = self._training()
+        validation.check_flags(self)
         strings, labels = self._strings(X, training.n_threads)
         y = _labels_for(strings, labels if y is None else y, X)
         self.length_ = strings.length
@@ -202,7 +204,7 @@ warm_start, random_state, on_step
             string_part(
                 False, length, letters, self.spectrum_order, window, self._kernel_weights(self.spectrum_order), False
             )
-            for window in map(_window, self.spectra)
+            for window in map(_window, _windows(self.spectra))
         ]
         if self.order:
             parts.append(string_part(True, length, letters, self.order, None, self._kernel_weights(self.order), False))
@@ -226,6 +228,8 @@ warm_start, random_state, on_step
         """The strings, packed, and the labels that came with them."""
         if isinstance(X, PathLike):
             return read_strings(X, self.alphabet, n_threads=n_threads)
+        if isinstance(X, (str, bytes)):
+            raise ValueError(f"X={X[:40]!r} is one string; a list of strings, one for each example, is needed.")
         if isinstance(X, StringCollection):
             if X.alphabet != as_alphabet(self.alphabet):
                 wanted = as_alphabet(self.alphabet).letters
@@ -260,6 +264,13 @@ warm_start, random_state, on_step
         return tags
 
 
+def _windows(spectra: Any) -> list[Any]:
+    try:
+        return list(spectra)
+    except TypeError:
+        raise ValueError(f"spectra={spectra!r} must be a sequence of windows, pairs of begin and end.") from None
+
+
 def _window(window: Any) -> tuple[int, int]:
     try:
         begin, end = map(int, window)
@@ -271,7 +282,7 @@ def _window(window: Any) -> tuple[int, int]:
 def _labels_for(strings: Any, y: Any, X: Any) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"There are no labels: {X if isinstance(X, PathLike) else 'the strings'} have none; give y.")
-    labels = np.asarray(y)
+    labels = np.asarray(plain_labels(y))
     if labels.shape != (len(strings),):
         raise ValueError(f"y of shape {labels.shape} must have one label for each of {len(strings)} strings.")
     return labels

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
-import warnings
+import os
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from cutplane.estimators.class_weights import class_factors
+from cutplane.estimators.input_kinds import check_kind, check_words, plain_labels
+from cutplane.estimators.sparse_structure import canonical, check_structure
 from cutplane.sources import CsrSource, DenseSource, Source
 from cutplane.sources.mapped import MappedSource
 
 Array = NDArray[np.float64]
-# Bytes from which on a copy that a user could save is told of.
-_LARGE_COPY = 1_000_000_000
-
-# Types of columns, as pandas calls them, that may hold words.
-_NOT_NUMBERS = ("object", "str", "string", "category")
+# Beyond these, products of a few numbers leave the range of double precision.
+_MOST = 1e70
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-35, 1e35
+_MOST_THREADS = 1 << 15
+# Vectors as long as an example is wide that training holds at least.
+_VECTORS = 4
 # Labels that are whole numbers in a range of this size are told apart by a table, some at a time.
 _TABLE = 1 << 16
 _PART = 1 << 16
@@ -30,8 +34,12 @@ _PART = 1 << 16
 def check_positive(name: str, value: Any, *, finite: bool = True) -> float:
     """A number above zero, as a float."""
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not value > 0 or (finite and not np.isfinite(value)):
+    if not number or not value > 0 or (finite and value == float("inf")):
         raise ValueError(f"{name}={value!r} must be a {'finite ' if finite else ''}number greater than 0.")
+    if value < _LEAST_WEIGHT or _MOST_WEIGHT < value < float("inf"):
+        raise ValueError(
+            f"{name}={value!r} is out of range; numbers from {_LEAST_WEIGHT:g} to {_MOST_WEIGHT:g} are accepted."
+        )
     return float(value)
 
 
@@ -58,8 +66,8 @@ def check_prior(prior: Any, n_problems: int, d: int) -> Array | None:
     if rows.shape != wanted and not (n_problems == 1 and rows.shape == (d,)):
         accepted = f"({d},)" if n_problems == 1 else f"{wanted}"
         raise ValueError(f"prior has the shape {rows.shape}; with {d} features it must be {accepted}.")
-    if not np.isfinite(rows).all():
-        raise ValueError("prior holds a number that is not finite; every weight must be.")
+    if not (np.abs(rows) <= _MOST).all():
+        raise ValueError(f"prior holds a number that is not finite or beyond {_MOST:g}; weights must be smaller.")
     return rows.reshape(wanted)
 
 
@@ -91,8 +99,10 @@ def check_count(name: str, value: Any, *, or_none: bool = True) -> int:
 def check_not_negative(name: str, value: Any) -> float:
     """A number of zero or more, as a float."""
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not value >= 0 or not np.isfinite(value):
+    if not number or not value >= 0 or value == float("inf"):
         raise ValueError(f"{name}={value!r} must be a finite number, 0 or greater.")
+    if value > _MOST:
+        raise ValueError(f"{name}={value!r} is out of range; numbers from 0 to {_MOST:g} are accepted.")
     return float(value)
 
 
@@ -106,7 +116,7 @@ def check_share(name: str, value: Any) -> float:
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """One of the strings that are accepted."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         accepted = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name}={value!r} must be one of {accepted}.")
     return str(value)
@@ -119,13 +129,23 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_flags(estimator: Any) -> None:
+    """Every parameter that is declared a bool ("no" and 0 are none), and the seed."""
+    for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
+        if parameter.annotation in (bool, "bool"):
+            check_flag(name, getattr(estimator, name))
+    _generator(getattr(estimator, "random_state", None))
+
+
 def check_threads(n_jobs: Any) -> int:
     """n_jobs as the core takes it: 0 leaves it to OpenMP."""
     if n_jobs is None:
         return 0
-    if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ValueError(f"n_jobs={n_jobs!r} must be None or an integer other than 0 (-1: all processors).")
     threads = int(n_jobs)
+    if threads > _MOST_THREADS:
+        raise ValueError(f"n_jobs={n_jobs!r} is out of range; at most {_MOST_THREADS} threads are accepted.")
     if threads > 0:
         return threads
     from joblib import cpu_count
@@ -138,9 +158,12 @@ def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
 
     A source is taken as it is: whatever it reads its examples from.
     """
+    check_flags(estimator)
+    check_kind("y", y)
+    y = plain_labels(y)
     if isinstance(X, Source):
         return _check_source(estimator, X, y)
-    _check_columns(X)
+    _check_given(X)
     X, y = validate_data(
         estimator,
         X,
@@ -151,14 +174,16 @@ def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
         ensure_all_finite=False,
     )
     if sp.issparse(X):
-        X = _canonical(X)
+        X = canonical(X)
     _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
     return X, y
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as `check_examples` has it, where there is no y; unless `reset`, X must have the features of the fit."""
-    _check_columns(X)
+    if reset:
+        check_flags(estimator)
+    _check_given(X)
     X = validate_data(
         estimator,
         X,
@@ -169,25 +194,36 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         ensure_all_finite=False,
     )
     if sp.issparse(X):
-        X = _canonical(X)
+        X = canonical(X)
     _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
     return X
 
 
-def _check_columns(X: Any) -> None:
-    """Name the first column of a data frame that is of words."""
-    kinds: Any = getattr(X, "dtypes", None)
-    if not hasattr(kinds, "items"):
-        return
-    for name in (name for name, kind in kinds.items() if str(kind) in _NOT_NUMBERS):
-        for row, value in enumerate(X[name]):
-            try:
-                float(value)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"Column {name!r} of X has the value {value!r} in row {row}; features must be numbers, and "
-                    "scikit-learn's OneHotEncoder makes numbers of words."
-                ) from None
+def check_new_rows(estimator: Any, X: Any) -> Any:
+    """X for the predictions of a linear model: as it is where that serves, checked, with the features of the fit."""
+    _check_given(X)
+    X = validate_data(estimator, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+    if X.dtype in (np.float64, np.float32):
+        _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
+    return X
+
+
+def check_width(n_features: int) -> None:
+    """Refuse more features than the machine has memory for vectors of weights."""
+    needed = 8 * _VECTORS * n_features
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > memory:
+        raise ValueError(
+            f"X has {n_features} columns, which take {needed / 1e9:.0f} GB for vectors of weights; this machine has "
+            f"{memory / 1e9:.0f} GB, enough for {memory // (8 * _VECTORS)} columns."
+        )
+
+
+def _check_given(X: Any) -> None:
+    """What must be known of X before any library converts it."""
+    check_kind("X", X)
+    check_words(X)
+    check_structure(X)
 
 
 def _check_source(estimator: Any, X: Source, y: Any) -> tuple[Source, NDArray[Any]]:
@@ -202,7 +238,7 @@ def _check_source(estimator: Any, X: Source, y: Any) -> tuple[Source, NDArray[An
 
 def _check_finite(X: Any, n_threads: int) -> None:
     source = CsrSource(X) if sp.issparse(X) else DenseSource(X)
-    row = source.core.first_nonfinite_row(n_threads)
+    row = source.core.first_unusable_row(n_threads)
     if row < 0:
         return
     if sp.issparse(X):
@@ -210,64 +246,15 @@ def _check_finite(X: Any, n_threads: int) -> None:
         values, columns = X.data[part], X.indices[part]
     else:
         values, columns = X[row], np.arange(X.shape[1])
-    first = int(np.flatnonzero(~np.isfinite(values))[0])
+    first = int(np.flatnonzero(~(np.abs(values.astype(np.float64)) <= _MOST))[0])
     value = "NaN" if np.isnan(values[first]) else str(values[first])
-    raise ValueError(f"Row {row} of X has the value {value} in column {columns[first]}; every value must be finite.")
-
-
-def _canonical(X: Any) -> Any:
-    """X with indices in range, sorted within rows and without duplicates."""
-    _check_row_ends(X)
-    used = X.indices[: X.nnz]
-    if X.nnz and (used.min() < 0 or used.max() >= X.shape[1]):
-        wrong = int(np.flatnonzero((used < 0) | (used >= X.shape[1]))[0])
-        row = int(np.searchsorted(X.indptr, wrong, side="right")) - 1
-        raise ValueError(
-            f"Row {row} of X has column index {used[wrong]}; indices must lie between 0 and {X.shape[1] - 1}."
-        )
-    # Fresh, for the flags of one whose arrays were edited by hand may be stale; an array and not a matrix,
-    # for a matrix turns 64-bit indices into 32-bit ones where it can.
-    fresh = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=False)
-    if fresh.has_canonical_format:
-        return X
-    fresh = fresh.copy()
-    fresh.sort_indices()
-    # Sorted and not canonical: there are duplicates. Vectorisers of text leave indices unsorted: nobody's mistake, and
-    # the copy is worth a word only where it is large.
-    if not fresh.has_canonical_format:
-        warnings.warn(
-            "X has duplicate column indices; a copy with duplicates added up is used. "
-            "Call X.sum_duplicates() to save the copy.",
-            UserWarning,
-            stacklevel=4,
-        )
-        fresh.sum_duplicates()
-    elif fresh.data.nbytes + fresh.indices.nbytes > _LARGE_COPY:
-        warnings.warn(
-            f"X has unsorted column indices; a sorted copy of {fresh.nnz} entries is used. "
-            "Call X.sort_indices() to save the copy.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return fresh
-
-
-def _check_row_ends(X: Any) -> None:
-    """Positions within the arrays: all that follows relies on them."""
-    stored = min(len(X.indices), len(X.data))
-    starts, ends = X.indptr[:-1], X.indptr[1:]
-    wrong = np.flatnonzero((starts < 0) | (ends < starts) | (ends > stored))
-    if len(wrong):
-        row = int(wrong[0])
-        raise ValueError(
-            f"Row {row} of X runs from entry {starts[row]} to entry {ends[row]}; "
-            f"X.indptr must rise from 0 to at most the {stored} entries stored."
-        )
+    wanted = f"be below {_MOST:g} in size; scale the column" if np.isfinite(values[first]) else "be finite"
+    raise ValueError(f"Row {row} of X has the value {value} in column {columns[first]}; every value must {wanted}.")
 
 
 def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The classes, sorted, and the class of each example."""
-    classes, codes = _coded_by_table(y) or np.unique(y, return_inverse=True)
+    classes, codes = _coded_by_table(y) or _coded_by_sorting(y)
     _check_several(classes)
     return classes, codes.astype(np.intp)
 
@@ -277,10 +264,21 @@ def check_many_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     coded = _coded_by_table(y)
     if coded is None:
         check_classification_targets(y)
-        coded = np.unique(y, return_inverse=True)
+        coded = _coded_by_sorting(y)
     classes, codes = coded
     _check_several(classes)
     return classes, codes.astype(np.min_scalar_type(-len(classes)), copy=False)
+
+
+def _coded_by_sorting(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError:
+        first = {type(label).__name__: label for label in reversed(y.tolist())}
+        (one, label), (other, unlike), *_ = sorted(first.items())
+        raise ValueError(
+            f"y has labels of different types, such as {label!r} ({one}) and {unlike!r} ({other}); all must be of one."
+        ) from None
 
 
 def _check_several(classes: NDArray[Any]) -> None:
@@ -323,14 +321,17 @@ def signs(positive: NDArray[np.bool_]) -> NDArray[np.int8]:
 
 def check_targets(y: Any) -> Array:
     """Targets, of a regression or to rank by, as finite float64."""
+    check_kind("y", y)
     try:
         targets = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"y has the dtype {np.asarray(y).dtype}; targets must be numbers.") from None
-    wrong = np.flatnonzero(~np.isfinite(targets))
+    wrong = np.flatnonzero(~(np.abs(targets) <= _MOST))
     if len(wrong):
-        value = "NaN" if np.isnan(targets[wrong[0]]) else str(targets[wrong[0]])
-        raise ValueError(f"y[{wrong[0]}] is {value}; every target must be a finite number.")
+        found = targets[wrong[0]]
+        value = "NaN" if np.isnan(found) else str(found)
+        wanted = f"be below {_MOST:g} in size" if np.isfinite(found) else "be a finite number"
+        raise ValueError(f"y[{wrong[0]}] is {value}; every target must {wanted}.")
     return targets
 
 
@@ -338,16 +339,27 @@ def check_seed(random_state: Any) -> int:
     """A seed for the core; None is a fixed one, so that the same data give the same model."""
     if random_state is None:
         return 0
+    return int(_generator(random_state).randint(2**31 - 1))
+
+
+def _generator(random_state: Any) -> Any:
     from sklearn.utils import check_random_state
 
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state={random_state!r} must be None, an integer from 0 to 2**32 - 1, or a RandomState."
+        ) from None
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
     """Weights of the examples; None where all are 1."""
     if sample_weight is None:
         return None
+    check_kind("sample_weight", sample_weight)
     checked = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    _check_range("sample_weight", checked)
     negative = np.flatnonzero(checked < 0)
     if len(negative):
         raise ValueError(
@@ -356,6 +368,16 @@ def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
     if not checked.any():
         raise ValueError("sample_weight is zero for every example; at least one must be greater than 0.")
     return None if np.all(checked == 1.0) else checked
+
+
+def _check_range(name: str, weights: Array) -> None:
+    """Weights that are zero, or not so large or small that sums of them leave double precision."""
+    wrong = np.flatnonzero((weights > _MOST_WEIGHT) | ((weights > 0.0) & (weights < _LEAST_WEIGHT)))
+    if len(wrong):
+        raise ValueError(
+            f"{name}[{wrong[0]}]={weights[wrong[0]]} is out of range; 0 and numbers from {_LEAST_WEIGHT:g} to "
+            f"{_MOST_WEIGHT:g} are accepted."
+        )
 
 
 def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y: Any) -> Array | None:

@@ -1,15 +1,20 @@
-"""Output files that appear whole or not at all."""
+"""Output files and folders that appear whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+_PREFIX = ".cutplane-"
+# Temporary files and folders that are being written.
+_unfinished: set[Path] = set()
 
 
 class OutputError(OSError):
@@ -62,6 +67,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 yield stream
             return
         temporary, descriptor = _create_beside(path)
+        _unfinished.add(temporary)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 yield file
@@ -72,11 +78,62 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
+        finally:
+            _unfinished.discard(temporary)
     except OutputError:
         raise
     except OSError as error:
+        if _is_of_another(error, path):
+            raise
         raise _output_error(path, error) from error
-    _sync_folder(path.resolve().parent)
+    _sync(path.resolve().parent)
+
+
+@contextmanager
+def replace_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make a new folder that has its name only once everything in it is written and on disk.
+
+    Raises
+    ------
+    OutputError
+        If `path` exists or cannot be written, with the reason in one sentence.
+    """
+    path = Path(path)
+    if os.path.lexists(path):
+        raise OutputError(f"{path} exists already; give the name of a new folder.")
+    if not os.path.isdir(path.resolve().parent):
+        raise OutputError(f"{path} cannot be written: the folder {path.parent} does not exist.")
+    temporary = _name_beside(path)
+    try:
+        temporary.mkdir()
+        _unfinished.add(temporary)
+        try:
+            yield temporary
+            for part in temporary.iterdir():
+                _sync(part)
+            _sync(temporary)
+            temporary.rename(path)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        finally:
+            _unfinished.discard(temporary)
+    except OutputError:
+        raise
+    except OSError as error:
+        if _is_of_another(error, path):
+            raise
+        raise _output_error(path, error) from error
+    _sync(path.resolve().parent)
+
+
+def remove_unfinished() -> None:
+    """Remove what is half written: for whoever ends the process without unwinding it."""
+    for temporary in list(_unfinished):
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _refuse_folders(path: Path) -> None:
@@ -95,23 +152,37 @@ def _is_stream(path: Path) -> bool:
 
 
 def _create_beside(path: Path) -> tuple[Path, int]:
-    # Not derived from the name of the target, which may leave no room for more characters.
-    temporary = path.resolve().with_name(f".cutplane-{secrets.token_hex(8)}.tmp")
+    temporary = _name_beside(path)
     # Not tempfile: its files are private (0600), and ours shall have the mode any new file gets.
     return temporary, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
 
+def _name_beside(path: Path) -> Path:
+    # Not derived from the name of the target, which may leave no room for more characters.
+    return path.resolve().with_name(f"{_PREFIX}{secrets.token_hex(8)}.tmp")
+
+
+def _is_of_another(error: OSError, path: Path) -> bool:
+    """Whether an error names a file that is read meanwhile, and not the one that is written."""
+    if error.filename is None:
+        return False
+    named = Path(os.fsdecode(error.filename)).resolve()
+    parents = (named, *named.parents)
+    return path.resolve() not in parents and not any(parent.name.startswith(_PREFIX) for parent in parents)
+
+
 def _output_error(path: Path, error: OSError) -> OutputError:
-    reason = "the disk is full" if error.errno == errno.ENOSPC else (error.strerror or str(error))
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    reason = "the disk is full" if full else (error.strerror or str(error))
     result = OutputError(f"{path} could not be written: {reason}; what was there before is untouched.")
     result.errno = error.errno
     return result
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable. Some file systems refuse; the file is complete all the same."""
+def _sync(path: Path) -> None:
+    """Make a rename, or what a folder holds, durable. Some file systems refuse; it is complete all the same."""
     with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

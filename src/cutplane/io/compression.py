@@ -20,11 +20,19 @@ _SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 # What the decompressors raise on bytes that are not theirs. A truncated stream is an EOFError.
 _DAMAGED = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError)
 
-_ZSTD_PIECE = 1 << 17
+# A few bytes of zstd may stand for 32,000 times as many: a piece must not fill the memory before it is counted.
+_ZSTD_PIECE = 1 << 13
+_ZSTD_BLOCK = 1 << 20
+
+# Text of numbers shrinks to a third, or a twentieth; far less is a file made to fill the memory.
+_MOST_EXPANSION = 200.0
+_EXPANSION_SETTING = "CUTPLANE_MAX_EXPANSION"
+# Small files may shrink by any factor: this much content does no harm.
+_HARMLESS_BYTES = 1 << 28
 
 
 class CompressionError(ValueError):
-    """A compressed stream that is truncated or damaged."""
+    """A compressed stream that is truncated, damaged, or out of proportion to what it was compressed to."""
 
 
 class Sink(Protocol):
@@ -61,16 +69,24 @@ def read_blocks(stream: io.BufferedReader, name: str, block_bytes: int, plain_by
     bytes-like
         Valid until the next but one is asked for: two buffers take turns.
     """
-    start = stream.peek(8)[:8]
+    most = _most_expansion()
+    start = _first_bytes(stream, max(map(len, _MAGIC)))
+    read = _Counted(start, stream)
     kind = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
     if kind is None:
-        yield from _fill_buffers(stream, plain_bytes)
+        yield from _fill_buffers(read, plain_bytes)
         return
     try:
-        if kind == "zstd":
-            yield from _zstd_blocks(stream)
-        else:
-            yield from _fill_buffers(_decompressor(kind, stream), block_bytes)
+        blocks = _zstd_blocks(read) if kind == "zstd" else _fill_buffers(_decompressor(kind, read), block_bytes)
+        content = 0
+        for block in blocks:
+            content += len(block)
+            if content > max(_HARMLESS_BYTES, most * read.count):
+                raise CompressionError(
+                    f"{name} holds more than {content / read.count:.0f} times its size of {kind} content, as files "
+                    f"made to fill the memory do; decompress it first, or set {_EXPANSION_SETTING} above {most:g}."
+                )
+            yield block
     except EOFError:
         raise CompressionError(
             f"{name} is truncated: its {kind} stream stops before its end; fetch or write the file again."
@@ -81,6 +97,47 @@ def read_blocks(stream: io.BufferedReader, name: str, block_bytes: int, plain_by
         raise CompressionError(
             f"{name} is damaged: its {kind} stream cannot be decompressed ({error}); fetch or write the file again."
         ) from None
+
+
+def _most_expansion() -> float:
+    """How many times its size a compressed file may hold."""
+    setting = os.environ.get(_EXPANSION_SETTING, "")
+    try:
+        most = float(setting or _MOST_EXPANSION)
+    except ValueError:
+        most = 0.0
+    if not most >= 1.0:
+        raise ValueError(f"{_EXPANSION_SETTING}={setting!r} must be a number of 1 or greater; inf is no limit.")
+    return most
+
+
+def _first_bytes(stream: io.BufferedReader, count: int) -> bytes:
+    """The first bytes, however few a read gives: `peek` would look at those of one read only."""
+    start = b""
+    while len(start) < count and (more := stream.read(count - len(start))):
+        start += more
+    return start
+
+
+class _Counted(io.RawIOBase):
+    """A stream whose first bytes were read already, and how many of its bytes were taken."""
+
+    def __init__(self, start: bytes, stream: io.BufferedReader) -> None:
+        self._start = start
+        self._stream = stream
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        if self._start:
+            count = min(len(buffer), len(self._start))
+            buffer[:count], self._start = self._start[:count], self._start[count:]
+        else:
+            count = self._stream.readinto(buffer) or 0
+        self.count += count
+        return count
 
 
 def open_sink(file: IO[bytes], kind: str | None) -> Sink:
@@ -107,10 +164,10 @@ class _PlainSink:
         pass
 
 
-def _decompressor(kind: str, stream: io.BufferedReader) -> Any:
+def _decompressor(kind: str, stream: _Counted) -> Any:
     if kind == "gzip":
-        return gzip.GzipFile(fileobj=stream)
-    return bz2.BZ2File(stream) if kind == "bzip2" else lzma.LZMAFile(stream)
+        return gzip.GzipFile(fileobj=cast(Any, stream))
+    return bz2.BZ2File(cast(Any, stream)) if kind == "bzip2" else lzma.LZMAFile(cast(Any, stream))
 
 
 def _fill_buffers(stream: Any, size: int) -> Iterator[memoryview]:
@@ -126,18 +183,23 @@ def _fill_buffers(stream: Any, size: int) -> Iterator[memoryview]:
         buffers.reverse()
 
 
-def _zstd_blocks(stream: io.BufferedReader) -> Iterator[bytes]:
+def _zstd_blocks(stream: _Counted) -> Iterator[bytes]:
     # zstandard's own stream reader takes a truncated frame for a complete one: follow the frames here.
     factory = zstandard.ZstdDecompressor()
     frame = None
+    found: list[bytes] = []
     while piece := stream.read(_ZSTD_PIECE):
         while piece:
             if frame is None:
                 frame = factory.decompressobj()
-            if content := frame.decompress(piece):
-                yield content
+            found.append(frame.decompress(piece))
             piece = b""
             if frame.eof:
                 piece, frame = frame.unused_data, None
+        if sum(map(len, found)) >= _ZSTD_BLOCK:
+            yield b"".join(found)
+            found = []
     if frame is not None:
         raise EOFError
+    if found:
+        yield b"".join(found)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cutplane.io.atomic import OutputError
+from cutplane.io.atomic import replace_folder
 from cutplane.io.compression import read_blocks
 from cutplane.io.svmlight import load_svmlight
 from cutplane.sources.mapped import MANIFEST
@@ -46,13 +46,23 @@ def convert_svmlight(
     -------
     rows, columns, entries : int
     """
-    where = Path(folder)
-    try:
-        where.mkdir()
-    except FileExistsError:
-        raise OutputError(f"{where} exists already; give the name of a new folder.") from None
-    except OSError as error:
-        raise OutputError(f"{where} could not be made: {error.strerror}.") from None
+    with replace_folder(folder) as where:
+        rows, columns, entries = _write_parts(path, where, zero_based, n_jobs, block_bytes)
+        if n_features is not None:
+            if n_features < columns:
+                raise ValueError(f"{os.fspath(path)} has {columns} features, more than n_features={n_features}.")
+            columns = n_features
+        if not rows:
+            raise ValueError(f"{os.fspath(path)} has no examples.")
+        described = {"rows": rows, "columns": columns, "entries": entries, "dtype": "float32"}
+        (where / MANIFEST).write_text(json.dumps(described) + "\n")
+    return rows, columns, entries
+
+
+def _write_parts(
+    path: str | os.PathLike[str], where: Path, zero_based: bool, n_jobs: int | None, block_bytes: int
+) -> tuple[int, int, int]:
+    """Write the examples in parts; returns how many rows, columns and entries there are."""
     rows = entries = columns = lines = 0
     names = ("values.bin", "columns.bin", "rows.bin", "labels.bin")
     values, indices, begins, labels = (open(where / name, "wb") for name in names)  # noqa: SIM115
@@ -60,21 +70,31 @@ def convert_svmlight(
         begins.write(np.zeros(1, np.int64).tobytes())
         for text in _whole_lines(path, block_bytes):
             X, y, _ = _load(text, path, lines, zero_based, n_jobs)
-            values.write(X.data.astype(np.float32).tobytes())
+            values.write(_single(X, path, rows).tobytes())
             indices.write(X.indices.astype(np.int32).tobytes())
             begins.write((entries + X.indptr[1:].astype(np.int64)).tobytes())
             labels.write(np.asarray(y, np.float64).tobytes())
             rows, entries, columns = rows + X.shape[0], entries + X.nnz, max(columns, X.shape[1])
             lines += text.count(b"\n")
-    if n_features is not None:
-        if n_features < columns:
-            raise ValueError(f"{os.fspath(path)} has {columns} features, more than n_features={n_features}.")
-        columns = n_features
-    if not rows:
-        raise ValueError(f"{os.fspath(path)} has no examples.")
-    fields = {"rows": rows, "columns": columns, "entries": entries, "dtype": "float32"}
-    (where / MANIFEST).write_text(json.dumps(fields) + "\n")
     return rows, columns, entries
+
+
+def _single(X: Any, path: str | os.PathLike[str], rows: int) -> Any:
+    """The values in single precision and the columns in 32 bits, or a word where they do not fit."""
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(
+            f"{os.fspath(path)} has {X.shape[1]} features; a converted file has at most {np.iinfo(np.int32).max}."
+        )
+    with np.errstate(over="ignore"):
+        values = X.data.astype(np.float32)
+    if not np.isfinite(values).all():
+        entry = int(np.argmin(np.isfinite(values)))
+        row = rows + int(np.searchsorted(X.indptr, entry, side="right"))
+        raise ValueError(
+            f"{os.fspath(path)}, example {row}: the value {X.data[entry]:g} is beyond single precision, in which "
+            "converted files are kept; values must be below 3.4e38 in size."
+        )
+    return values
 
 
 def _load(text: bytes, path: Any, lines: int, zero_based: bool, n_jobs: int | None) -> Any:

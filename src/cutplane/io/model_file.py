@@ -1,8 +1,9 @@
 """Model files: a safetensors file whose metadata holds one JSON document under the key "cutplane".
 
 The arrays are the safetensors file's own; everything else (the kind of model, its parameters, its
-certificate) is the JSON document. Reading one runs no code and trusts nothing: sizes are checked
-against the file before memory is taken. The format is open: any safetensors reader can load it.
+certificate) is the JSON document. Reading one runs no code and trusts nothing: a checksum over every
+byte is compared, and sizes are checked against the file before memory is taken. The format is open:
+any safetensors reader can load it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 from cutplane.io.atomic import replace_file
+from cutplane.io.checksum import PLACEHOLDER, is_intact, sealed
 from cutplane.io.plain_json import decode, encode
 
 FORMAT_VERSION = 1
@@ -96,6 +98,7 @@ def write_model(
     """
     document = json.dumps(
         {
+            "sha256": PLACEHOLDER,
             "format_version": FORMAT_VERSION,
             "library_version": version("cutplane"),
             "kind": kind,
@@ -105,7 +108,7 @@ def write_model(
     )
     contents = to_safetensors({name: _saved(name, array) for name, array in arrays.items()}, {_KEY: document})
     with replace_file(path) as file:
-        file.write(contents)
+        file.writelines(sealed(contents))
 
 
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
@@ -135,9 +138,13 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
     if path.stat().st_size == 0:
         raise ModelFileError(f"{path} is empty; a Cutplane model file (safetensors) was expected.")
     try:
-        with safe_open(path, framework="np") as file:
+        # The file that is checked is the file that is read, whatever takes its name meanwhile.
+        with path.open("rb") as checked, safe_open(path, framework="np") as file:
             document = _document(path, file.metadata() or {})
+            _check_intact(path, checked)
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            if not os.path.samestat(os.fstat(checked.fileno()), path.stat()):
+                raise ModelFileError(f"{path} was replaced while it was read; load it again.")
     except (SafetensorError, TypeError, AttributeError, KeyError) as error:
         # The last three: element types that safetensors knows and NumPy does not.
         raise ModelFileError(
@@ -145,6 +152,20 @@ def read_model(path: str | os.PathLike[str]) -> ModelFile:
             f"unreadable ({_first_line(error)})."
         ) from error
     return ModelFile(arrays=arrays, **document)
+
+
+def _check_intact(path: Path, file: BinaryIO) -> None:
+    """Refuse a file that is not, to the byte, what was written."""
+    intact = is_intact(file)
+    if intact is None:
+        raise ModelFileError(
+            f"{path} has no checksum: it is damaged, or was written by a development version of Cutplane; "
+            "train and save the model again."
+        )
+    if not intact:
+        raise ModelFileError(
+            f"{path} is a damaged Cutplane model file: its checksum does not fit its contents; fetch or save it again."
+        )
 
 
 def is_model_file(path: str | os.PathLike[str]) -> bool:

@@ -73,7 +73,7 @@ class Risk(ABC):
 
     @property
     def name(self) -> str:
-        """For errors."""
+        """What errors call it."""
         return type(self).__name__
 
     @property

@@ -64,7 +64,7 @@ def find_loss(
     ValueError
         In one sentence that says what is accepted.
     """
-    options = dict(options or {})
+    options = check_loss_options(options)
     if isinstance(loss, str) and loss in known:
         _check_options(loss, known[loss], options)
         return partial(known[loss], n_threads=n_threads, **options)
@@ -77,6 +77,13 @@ def find_loss(
         names = ", ".join(repr(name) for name in known)
         raise ValueError(f"loss={loss!r} must be one of {names}, a subclass of Risk or a function that returns one.")
     return partial(loss, **options) if options else loss
+
+
+def check_loss_options(options: Any) -> dict[str, Any]:
+    """The options of a loss, by name."""
+    if options is not None and not (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
+        raise ValueError(f"loss_options={options!r} must be a dict of names and values of the loss's options, or None.")
+    return dict(options or {})
 
 
 def takes_option(loss: Loss, option: str) -> bool:

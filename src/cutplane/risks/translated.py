@@ -47,6 +47,10 @@ class _Translated(Risk):
         """As the risk itself."""
         return float(self._risk.inexact)
 
+    @property
+    def name(self) -> str:
+        return str(self._risk.name)
+
     def _plane(self, cut: ScoreCut) -> ScoreCut:
         return cut._replace(offset=cut.offset + float((cut.coef * self._base).sum()))
 

@@ -245,8 +245,9 @@ def plane_storage(dimension: int, relative_gap: float) -> dict[str, Any]:
 
 def _why_refused(slope: Array, offset: float) -> str:
     if not np.isfinite(offset):
-        return f"A plane's offset is {offset}; it must be finite."
+        return f"A plane's offset is {offset}, and must be finite: scale the features, or lower C."
     bad = np.flatnonzero(~np.isfinite(slope))
     if bad.size:
         return f"A plane's slope has the value {slope[bad[0]]} at feature {bad[0]}; all must be finite."
-    return f"A plane's slope reaches {np.abs(slope).max():.3g}; its length must stay below 1e75."
+    reached = np.abs(slope).max()
+    return f"The risk's slope reaches {reached:.3g}, and must stay below 1e75: scale the features, or lower C."

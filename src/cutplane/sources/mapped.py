@@ -109,12 +109,12 @@ class MappedSource(Source):
         return as_source(whole, n_threads=self._n_threads).take(places.astype(np.int64))
 
     def check_finite(self) -> None:
-        """One pass; an error names the first row with a value that is not finite."""
+        """One pass; an error names the first row with a value that is not finite or far too large."""
         for rows, X in self._read(range(len(self._blocks.bounds) - 1)):
             core = getattr(as_source(X, n_threads=self._n_threads), "core", None)
-            wrong = -1 if core is None else core.first_nonfinite_row(self._n_threads)
+            wrong = -1 if core is None else core.first_unusable_row(self._n_threads)
             if wrong >= 0:
-                raise ValueError(f"Row {rows.start + wrong} of X has a value that is not finite; all must be.")
+                raise ValueError(f"Row {rows.start + wrong} of X has a value that is not finite, or beyond 1e70.")
 
     def _read(self, needed: Sequence[int]) -> Any:
         bounds = self._blocks.bounds

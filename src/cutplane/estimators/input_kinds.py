@@ -1,0 +1,89 @@
+"""What NumPy would make numbers of without a word: masked values, dates, complex numbers, nullable columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Types of columns, as pandas calls them, that may hold words.
+_NOT_NUMBERS = ("object", "str", "string", "category")
+_REFUSED = {
+    "M": "holds dates; subtract one and divide by a unit, such as np.timedelta64(1, 'D')",
+    "m": "holds spans of time; divide by a unit, such as np.timedelta64(1, 'D')",
+    "c": "is complex (Complex data not supported); take real and imaginary parts",
+}
+
+
+def check_kind(name: str, values: Any) -> None:
+    """Refuse values that are no real numbers (or, of labels, words) but would pass for some."""
+    if isinstance(values, np.ma.MaskedArray):
+        _check_mask(name, values)
+    for column, kind in _columns(values):
+        if kind in _REFUSED:
+            place = name if column is None else f"Column {column!r} of {name}"
+            raise ValueError(f"{place} {_REFUSED[kind]}: real numbers are accepted.")
+
+
+def check_words(X: Any) -> None:
+    """Name the first value of a data frame that is no number."""
+    kinds: Any = getattr(X, "dtypes", None)
+    if hasattr(kinds, "items"):
+        for name in (name for name, kind in kinds.items() if str(kind) in _NOT_NUMBERS):
+            for row, value in enumerate(X[name]):
+                if not _is_number(value):
+                    raise ValueError(
+                        f"Column {name!r} of X has the value {value!r} in row {row}; features must be numbers, and "
+                        "scikit-learn's OneHotEncoder makes numbers of words."
+                    )
+
+
+def plain_labels(y: Any) -> Any:
+    """Labels in a type of NumPy that keeps them as they are.
+
+    Of whole numbers in a nullable type of pandas scikit-learn would make floats, and of 1 beside "a" NumPy a word.
+    """
+    if isinstance(y, (list, tuple)) and len({isinstance(label, str) for label in y}) > 1:
+        return np.array(y, dtype=object)
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if kind is None or kind.kind not in "biu":
+        return y
+    missing = np.flatnonzero(np.asarray(y.isna()))
+    if len(missing):
+        raise ValueError(f"y[{missing[0]}] is missing; every example needs a label.")
+    return y.to_numpy(dtype=kind)
+
+
+def _check_mask(name: str, values: Any) -> None:
+    masked = np.argwhere(np.ma.getmaskarray(values))
+    if len(masked):
+        first = ", ".join(map(str, masked[0].tolist()))
+        raise ValueError(f"{name}[{first}] is masked; fill masked values, or leave their examples out.")
+
+
+def _columns(values: Any) -> list[tuple[Any, str]]:
+    """The names of the columns of a data frame and what each holds; of anything else, one without a name."""
+    kinds: Any = getattr(values, "dtypes", None)
+    if hasattr(kinds, "items"):
+        return [(name, getattr(kind, "kind", "")) for name, kind in kinds.items()]
+    if isinstance(values, (list, tuple)):
+        values = np.asarray(values) if _is_regular(values) else None
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    return [(None, kind if isinstance(kind, str) else "")]
+
+
+def _is_regular(values: Any) -> bool:
+    """Whether NumPy makes an array of a list: scikit-learn says it well where it does not."""
+    try:
+        np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

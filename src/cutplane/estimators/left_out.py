@@ -1,0 +1,42 @@
+"""Parameters that a model file cannot hold: what stands in their place after loading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The name of a function or an object that a model file does not hold: files hold no code.
+
+    The loaded model predicts without it. It can be called as a loss can, and says what is missing.
+
+    Parameters
+    ----------
+    parameter : str
+        Of the estimator.
+    name : str
+        Of what it was, as `qualified_name` gives it.
+    """
+
+    parameter: str
+    name: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuse to stand in for what was left out."""
+        raise ValueError(
+            f"{self.parameter} was {self.name}, which a model file does not hold; "
+            f"set_params({self.parameter}=...) before another fit."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self.name}, left out of the model file>"
+
+
+def qualified_name(value: Any) -> str:
+    """The module and name of a function or class, or those of an object's class."""
+    if isinstance(value, LeftOut):
+        return value.name
+    named = value if hasattr(value, "__qualname__") else type(value)
+    return f"{named.__module__}.{named.__qualname__}"

@@ -1,0 +1,29 @@
+"""`python -m tests.faults`: the long loops. Each ends with one line, or with what went wrong.
+
+kill : a process that saves again and again is killed; what is under the name always loads.
+signals : Ctrl-C and SIGTERM at random moments; one line, and a model that loads or none.
+full : saving on a file system that is full, mounted for the purpose (needs unshare and tmpfs).
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+
+from tests.faults import full_disk, killed_saves, random_signals
+
+LOOPS = {"kill": killed_saves.run, "signals": random_signals.run, "full": full_disk.run}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("loops", nargs="*", default=[], metavar="LOOP", help=f"of {', '.join(LOOPS)}; all by default")
+    parser.add_argument("--rounds", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    for name in chosen.loops or LOOPS:
+        print(f"{name}: {LOOPS[name](chosen.rounds, random.Random(chosen.seed))}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
