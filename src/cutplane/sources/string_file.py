@@ -65,7 +65,7 @@ class MappedStrings(StringCollection):
             classes = fields["classes"]
             _check_header(self._count, self.length, odd, letters, classes)
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-            raise ValueError(f"{os.fspath(path)} has a damaged header ({error!r}); convert it again.") from None
+            raise ValueError(f"{os.fspath(path)} has a damaged header ({error}); convert it again.") from None
         self._columns = -(-self.length // 4) if self.alphabet.quarters else self.length
         place = HEADER + self._count * self._columns
         labelled = 0 if classes is None else 4 * self._count
