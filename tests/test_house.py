@@ -60,7 +60,8 @@ def test_python_is_linted_and_laid_out(command):
 
 
 def test_cpp_is_laid_out():
-    files = [path for folder in ("core", "bindings", "tests/fuzz") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
+    folders = [ROOT / folder for folder in ("core", "bindings", "tests/fuzz")]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.[ch]pp"))]
     assert files
     run(script("clang-format"), "--dry-run", "-Werror", *files, where=ROOT)
 
