@@ -92,7 +92,7 @@ class MappedStrings(StringCollection):
                 f"{os.fspath(self._file.path)} is damaged: a label is none of its {len(classes)} classes; convert it "
                 f"again."
             )
-        return np.array(classes)[codes]
+        return np.asarray(np.array(classes)[codes])
 
     def __len__(self) -> int:
         return self._count
