@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import cutplane
+from cutplane.io import conll, fasta, svmlight
 from cutplane.io.compression import read_blocks
 from cutplane.io.conll import read_tokens
 from cutplane.io.feature_template import FeatureTemplate
@@ -21,6 +22,8 @@ from cutplane.io.strings import read_strings
 from cutplane.io.svmlight import load_svmlight
 from cutplane.sources.string_file import HEADER, MAGIC
 
+# Blocks so small that inputs have many, whose ends fall anywhere.
+fasta._BLOCK = conll._BLOCK_BYTES = svmlight._BLOCK_BYTES = svmlight._BYTES_PER_THREAD = 64
 _FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
 _SENTENCE = [["He", "PRP"], ["reckons", "VBZ"], [".", "."]]
 _MOST_CONTENT = 1 << 24  # a small file may hold a large one
@@ -88,12 +91,12 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
     "compression": _compression,
     "conll": lambda data: read_tokens(_file(data)),
     "conllu": lambda data: read_tokens(_file(data, "input.conllu")),
-    "fasta": lambda data: read_strings(_file(b">" + data)),
+    "fasta": lambda data: read_strings(_file(b">" + data), n_threads=1),
     "model": lambda data: read_model(_file(data)),
     "model_document": lambda data: cutplane.load(_file(_tensors_with(data))),
     "packed_strings": _packed_strings,
     "plain_json": _plain_json,
-    "svmlight_file": lambda data: load_svmlight(_file(data)),
+    "svmlight_file": lambda data: load_svmlight(_file(data), n_jobs=1),
     "template": _template,
 }
 
