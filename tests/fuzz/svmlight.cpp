@@ -117,6 +117,9 @@ void run(std::string_view text, Options options, std::size_t block) {
     return;
   }
   check_rows(found);
+  // Counted from one, the last column would have an index of 19 digits, one more than files may
+  // have.
+  if (found.n_features == 1'000'000'000'000'000'000) return;
   Options again;
   again.n_threads = 1;
   again.base = Base::one;
