@@ -7,6 +7,7 @@
 NB_MODULE(_core, m) {
   // A model still alive when the interpreter ends is no leak worth a page of warnings.
   nb::set_leak_warnings(false);
+  cutplane::make_forks_safe();
   m.doc() = "Cutplane's numerical core: threaded, without the GIL, on arrays where they lie.";
   m.def("thread_count", &cutplane::resolve_threads, nb::arg("n_threads"),
         "The threads a pass would use; 0 asks OpenMP.");

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -39,6 +40,28 @@ auto unknown_lists(PackOutcome&& found) {
                          to_numpy(std::move(found.positions)));
 }
 
+// Without a product that could overflow: the numbers may come from a damaged file.
+bool fits(const Layout& layout, std::size_t bytes) {
+  const auto size = static_cast<index_t>(bytes);
+  if (layout.count == 0) return size == 0;
+  return layout.length <= 4 * size && size % layout.count == 0 &&
+         size / layout.count == layout.columns();
+}
+
+// Other codes would make k-mers beyond the tables that passes look them up in.
+bool all_letters(const Bytes& data, index_t alphabet, bool quarters) {
+  std::array<bool, 256> wrong{};
+  for (index_t byte = 0; byte < 256; ++byte) {
+    wrong[byte] =
+        quarters ? std::max({byte >> 6, (byte >> 4) & 3, (byte >> 2) & 3, byte & 3}) >= alphabet
+                 : byte >= alphabet;
+  }
+  if (quarters && alphabet == 4) return true;
+  bool any = false;
+  for (std::size_t k = 0; k < data.size(); ++k) any |= wrong[data.data()[k]];
+  return !any;
+}
+
 // Strings together with the arrays they lie on.
 struct PyStrings {
   std::unique_ptr<Strings> strings;
@@ -53,8 +76,8 @@ struct PyPacked : PyStrings {
     const Layout layout{count, length, quarters};
     require(count >= 0 && length >= 1 && alphabet >= 2 && (!quarters || alphabet <= 4),
             "a packed string needs a length and an alphabet of two letters or more");
-    require(static_cast<index_t>(data.size()) == layout.bytes(),
-            "the bytes are not those of that many strings");
+    require(fits(layout, data.size()), "the bytes are not those of that many strings");
+    require(all_letters(data, alphabet, quarters), "a byte of the strings is none of a letter");
     require(begin.size() == strings.size() + 1, "lists of unknown letters do not fit together");
     for (std::size_t k = 0; k < strings.size(); ++k)
       require(strings.data()[k] >= 0 && strings.data()[k] < count &&

@@ -17,9 +17,13 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define CUTPLANE_X86_LEVELS
+#endif
+
+#if defined(CUTPLANE_X86_LEVELS) && !defined(CUTPLANE_SANITIZED)
 #define CUTPLANE_MULTIVERSION \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
+// Sanitizers: what one version reads and writes, all do, and each takes minutes to compile.
 // aarch64: NEON is the baseline already. Other compilers: the baseline of the platform.
 #define CUTPLANE_MULTIVERSION
 #endif

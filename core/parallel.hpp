@@ -8,6 +8,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#ifdef CUTPLANE_PLAIN_THREADS
+#include <atomic>
+#include <thread>
+#include <vector>
+#endif
+
 namespace cutplane {
 
 using index_t = std::int64_t;
@@ -16,6 +22,10 @@ using index_t = std::int64_t;
 inline int resolve_threads(int n_threads) {
   return n_threads > 0 ? n_threads : std::max(1, omp_get_max_threads());
 }
+
+// Children of fork may open parallel regions too, whatever their parent has done before. To be
+// called once, when the core is loaded.
+void make_forks_safe();
 
 // A thread is worth waking for this much work: entries or examples, about a nanosecond each.
 // Threads that OpenMP has used a moment ago still wait awake, and a fit is many short passes.
@@ -47,8 +57,18 @@ void for_blocks(const Blocks& blocks, int n_threads, Body&& body) {
     for (index_t b = 0; b < blocks.count; ++b) body(b, blocks.begin(b), blocks.end(b));
     return;
   }
+#ifdef CUTPLANE_PLAIN_THREADS  // ThreadSanitizer does not see how GNU OpenMP's threads meet
+  std::atomic<index_t> next = 0;
+  const auto work = [&] {
+    for (index_t b; (b = next++) < blocks.count;) body(b, blocks.begin(b), blocks.end(b));
+  };
+  std::vector<std::jthread> team;
+  for (int t = 1; t < threads; ++t) team.emplace_back(work);
+  work();
+#else
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
   for (index_t b = 0; b < blocks.count; ++b) body(b, blocks.begin(b), blocks.end(b));
+#endif
 }
 
 }  // namespace cutplane

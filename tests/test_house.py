@@ -60,9 +60,15 @@ def test_python_is_linted_and_laid_out(command):
 
 
 def test_cpp_is_laid_out():
-    files = [path for folder in ("core", "bindings") for path in sorted((ROOT / folder).glob("*.[ch]pp"))]
+    folders = [ROOT / folder for folder in ("core", "bindings", "tests/fuzz")]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.[ch]pp"))]
     assert files
     run(script("clang-format"), "--dry-run", "-Werror", *files, where=ROOT)
+
+
+def test_warnings_of_the_compiler_are_errors_in_ci_alone():
+    assert re.search(r"option\(CUTPLANE_WERROR .* OFF\)", (ROOT / "CMakeLists.txt").read_text())
+    assert re.search(r"export CMAKE_ARGS=.*-DCUTPLANE_WERROR=ON", (ROOT / ".ci/run").read_text())
 
 
 def test_types_of_the_installed_package(tmp_path):

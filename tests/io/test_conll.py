@@ -83,3 +83,9 @@ def test_bad_templates(text, words):
 def test_a_template_that_wants_more_columns():
     with pytest.raises(TemplateError, match="uses column 2, but tokens have 2"):
         FeatureTemplate("U0:%x[0,2]").apply([["He", "PRP"]])
+
+
+@pytest.mark.parametrize("place", ["-99999999999,0", "0," + "9" * 5000])
+def test_templates_reach_no_further_than_sentences_do(place):
+    with pytest.raises(TemplateError, match=r"line 1: .{1,30} is too far away; offsets and columns go up to 10000\.$"):
+        FeatureTemplate(f"U0:%x[{place}]")

@@ -10,9 +10,9 @@ import pytest
 from cutplane.io import strings as files
 from cutplane.io.fasta import FastaLabels, packed_blocks, read_fasta
 from cutplane.io.strings import convert_fasta, read_strings, write_strings
-from cutplane.sources.alphabet import DNA
-from cutplane.sources.packed import PIECE
-from cutplane.sources.string_file import MappedStrings
+from cutplane.sources.alphabet import DNA, Alphabet
+from cutplane.sources.packed import PIECE, as_strings
+from cutplane.sources.string_file import HEADER, MappedStrings
 
 
 def test_entries_may_take_several_lines_and_be_compressed(tmp_path):
@@ -112,3 +112,22 @@ def test_labels_must_be_as_many_as_strings(tmp_path):
     (tmp_path / "a.fa").write_text(">a\nAC\n>b\nGT\n")
     with pytest.raises(ValueError, match="3 labels were given for 2 strings"):
         write_strings(tmp_path / "out", read_strings(tmp_path / "a.fa")[0], [1, 2, 3])
+
+
+@pytest.mark.parametrize("letters", ["ABCDE", "ABC", "AB"])
+def test_a_code_that_is_no_letter_is_refused(tmp_path, letters):
+    """It would be looked up beyond the tables of k-mers."""
+    path = tmp_path / "packed"
+    write_strings(path, as_strings(["ABABA", "BABAB"], Alphabet(letters)))
+    damaged = bytearray(path.read_bytes())
+    damaged[HEADER] = 0xFF
+    path.write_bytes(damaged)
+    with pytest.raises(ValueError, match=r"packed is damaged: a byte of the strings is none of a letter; convert it"):
+        list(MappedStrings(path).chunks())
+
+
+def test_labels_beyond_64_bits_stay_text(tmp_path):
+    path = tmp_path / "long.fasta"
+    path.write_text(">a label=9223372036854775808\nACGT\n>b label=-1\nACGT\n>c label=9223372036854775809\nACGT\n")
+    _, labels = read_strings(path)
+    assert labels.tolist() == ["9223372036854775808", "-1", "9223372036854775809"]

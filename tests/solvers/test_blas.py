@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from cutplane.solvers import blas
 from cutplane.solvers.blas import one_blas_thread
@@ -41,7 +42,7 @@ def test_fits_that_overlap_restore_what_the_first_found(monkeypatch: pytest.Monk
         return SimpleNamespace(restore_original_limits=lambda: vars(state).update(threads=before))
 
     limits = blas._Limit()
-    limits._blas = SimpleNamespace(limit=limit)
+    limits._blas = SimpleNamespace(limit=limit, info=lambda: [{"num_threads": state.threads}])
     monkeypatch.setattr(blas, "_limit", limits)
     first_in, second_in, first_out = (threading.Event() for _ in range(3))
 
@@ -62,3 +63,55 @@ def test_fits_that_overlap_restore_what_the_first_found(monkeypatch: pytest.Monk
         for done in [pool.submit(first), pool.submit(second)]:
             done.result()
     assert state.threads == 4
+
+
+def test_any_thread_limits_and_lifts() -> None:
+    """Also after the main thread has done both, and while it has a limit of its own."""
+    before = threads()
+
+    def within() -> set[int]:
+        with one_blas_thread():
+            return threads()
+
+    assert within() == {1}
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(within).result() == {1}
+        assert threads() == before
+        with threadpool_limits(2, user_api="blas"):
+            assert pool.submit(within).result() == {1}
+            assert threads() == {2}
+    assert threads() == before
+
+
+@pytest.mark.parametrize("who", ["another", "the same"])
+def test_a_child_of_fork_is_limited_only_by_what_its_own_thread_wants(who: str) -> None:
+    before = threads()
+    inside, forked = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with one_blas_thread():
+            inside.set()
+            assert forked.wait(60)
+
+    def found_in_child() -> bytes:
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(write, repr(threads()).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        os.close(write)
+        with os.fdopen(read, "rb") as answer:
+            return answer.read()
+
+    if who == "the same":
+        with one_blas_thread():
+            assert found_in_child() == b"{1}"
+    else:
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(other)
+            assert inside.wait(60)
+            assert found_in_child() == repr(before).encode()
+            forked.set()
+            running.result()
+    assert threads() == before

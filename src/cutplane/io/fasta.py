@@ -140,8 +140,8 @@ class FastaLabels:
             return None
         texts = [text.decode("latin-1") for text in self._numbers]
         try:
-            found = np.array([int(text) for text in texts])
-        except ValueError:
+            found = np.array([int(text) for text in texts], np.int64)
+        except (ValueError, OverflowError):  # OverflowError: of numbers this large, NumPy would make floats
             found = np.array(texts)
         classes, places = np.unique(found, return_inverse=True)  # 1 and 01 are one class
         return classes, places.astype(np.int32)[np.frombuffer(self._codes, np.intc)]

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from cutplane.io.conll import Sentence
 
-_REFERENCE = re.compile(r"%x\[(-?\d+),(\d+)\]")
+# No token is further away than this many places, no column further right.
+_FURTHEST = 10_000
+_REFERENCE = re.compile(r"%x\[(-?[0-9]+),([0-9]+)\]")
 
 
 class TemplateError(ValueError):
@@ -88,8 +90,20 @@ class FeatureTemplate:
         literals = parts[::3]
         if any("%x" in literal for literal in literals):
             raise TemplateError(f"{self.name}, line {number}: {line!r} has a %x that is not %x[offset,column].")
-        references = tuple((int(a), int(b)) for a, b in zip(parts[1::3], parts[2::3], strict=True))
+        references = tuple(
+            (self._place(number, line, a), self._place(number, line, b))
+            for a, b in zip(parts[1::3], parts[2::3], strict=True)
+        )
         return _Rule(number, "%s".join(literal.replace("%", "%%") for literal in literals), references)
+
+    def _place(self, number: int, line: str, digits: str) -> int:
+        place = digits.lstrip("-").lstrip("0")
+        if len(place) > len(str(_FURTHEST)) or int(place or "0") > _FURTHEST:
+            shown = digits if len(digits) <= 24 else f"{digits[:20]}..."
+            raise TemplateError(
+                f"{self.name}, line {number}: {shown} is too far away; offsets and columns go up to {_FURTHEST}."
+            )
+        return int(digits)
 
     def apply(self, sentence: Sentence) -> list[list[str]]:
         """The names of the features of each token."""

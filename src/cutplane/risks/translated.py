@@ -33,11 +33,6 @@ class _Translated(Risk):
         self._reach = float(abs(base).max(initial=0.0))
 
     @property
-    def name(self) -> str:
-        """Of the risk itself."""
-        return type(self._risk).__name__
-
-    @property
     def scale(self) -> float:
         """Offsets hold the coefficients times the fixed part, too."""
         return float(self._risk.scale) + self._reach

@@ -2,43 +2,84 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+import threadpoolctl
 
 
 class _Limit:
-    """What the first who comes finds is what is restored: of fits in several threads, others find the limit itself.
+    """One limit for the process: set by the first who comes, lifted by the last who leaves.
 
-    The last one to leave restores it, and the main thread whenever it leaves: OpenBLAS keeps to what that has set and
-    ignores what other threads set later.
+    Both may be any thread. Of threadpoolctl's, one thread at a time may set what OpenBLAS uses, and the others' wishes
+    are silently passed over: so the limit is enforced where it did not take, and no thread keeps that right.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._wanted_by = 0
+        self._lock = threading.RLock()
+        self._held_by: dict[int, int] = {}  # how often, by thread
         self._blas: Any = None
         self._first: Any = None
 
     def enter(self) -> None:
+        """Limit the BLAS for the calling thread's sake."""
+        me = threading.get_ident()
         with self._lock:
-            self._blas = self._blas or ThreadpoolController().select(user_api="blas")
+            self._blas = self._blas or threadpoolctl.ThreadpoolController().select(user_api="blas")
             limited = self._blas.limit(limits=1)
-            if self._wanted_by == 0:
+            if any(library["num_threads"] not in (1, None) for library in self._blas.info()):
+                _let_anyone_set(force=True)
+                self._blas.limit(limits=1)
+            if not self._held_by:
                 self._first = limited
-            self._wanted_by += 1
+            self._held_by[me] = self._held_by.get(me, 0) + 1
 
     def leave(self) -> None:
+        """No more need of the calling thread's."""
+        me = threading.get_ident()
         with self._lock:
-            self._wanted_by -= 1
-            if self._wanted_by == 0 or threading.current_thread() is threading.main_thread():
-                self._first.restore_original_limits()
+            self._held_by[me] -= 1
+            if self._held_by[me] == 0:
+                del self._held_by[me]
+            self._lift_if_free()
+
+    def _lift_if_free(self) -> None:
+        if not self._held_by:
+            self._first.restore_original_limits()
+        _let_anyone_set()
+
+    def before_fork(self) -> None:
+        """Forks wait until no other thread is in the midst of a change."""
+        self._lock.acquire()
+
+    def after_fork(self) -> None:
+        """The parent goes on."""
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """The child has one thread: what others wanted is over."""
+        me = threading.get_ident()
+        others = bool(self._held_by.keys() - {me})
+        self._held_by = {me: self._held_by[me]} if me in self._held_by else {}
+        if others:
+            self._lift_if_free()
+        self._lock.release()
+
+
+def _let_anyone_set(*, force: bool = False) -> None:
+    """Give up the right to set the threads of OpenBLAS; by force, that of any thread."""
+    controller: Any = threadpoolctl.OpenBLASController
+    if hasattr(controller, "clear_controlling_thread"):  # threadpoolctl 3.8
+        controller.clear_controlling_thread(force=force)
 
 
 _limit = _Limit()
+os.register_at_fork(
+    before=_limit.before_fork, after_in_parent=_limit.after_fork, after_in_child=_limit.after_fork_in_child
+)
 
 
 @contextmanager
@@ -46,7 +87,7 @@ def one_blas_thread() -> Iterator[None]:
     """Keep every BLAS to one thread.
 
     Its products are small here, and after each one its idle threads spin for some 30 ms on the cores that the passes
-    over the data are about to use.
+    over the data are about to use. How a BLAS splits a product, and with it the last bits, also depends on its threads.
     """
     _limit.enter()
     try:

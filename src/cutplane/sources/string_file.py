@@ -63,7 +63,8 @@ class MappedStrings(StringCollection):
             self._count, self.length = int(fields["count"]), int(fields["length"])
             odd, letters = int(fields["unknown_strings"]), int(fields["unknown_letters"])
             classes = fields["classes"]
-        except (KeyError, TypeError, ValueError) as error:
+            _check_header(self._count, self.length, odd, letters, classes)
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError(f"{os.fspath(path)} has a damaged header ({error}); convert it again.") from None
         self._columns = -(-self.length // 4) if self.alphabet.quarters else self.length
         place = HEADER + self._count * self._columns
@@ -74,14 +75,24 @@ class MappedStrings(StringCollection):
                 f"{os.fspath(path)} has {self._file.size} bytes, but its header speaks of {expected}: it is truncated "
                 f"or damaged; convert it again."
             )
-        self.labels = None if classes is None else np.array(classes)[self._file.read(place, self._count, np.int32)]
+        self.labels = None if classes is None else self._labels(place, classes)
         place += labelled
         self._unknown = UnknownLetters(
             self._file.read(place, odd, np.int64),
             self._file.read(place + 8 * odd, odd + 1, np.int64),
             self._file.read(place + 16 * odd + 8, letters, np.int32),
         )
+        _check_unknown(self._unknown, self._count, self.length, path)
         self.has_unknown = odd > 0
+
+    def _labels(self, place: int, classes: list[Any]) -> NDArray[Any]:
+        codes = self._file.read(place, self._count, np.int32)
+        if len(codes) and not (codes.min() >= 0 and codes.max() < len(classes)):
+            raise ValueError(
+                f"{os.fspath(self._file.path)} is damaged: a label is none of its {len(classes)} classes; convert it "
+                f"again."
+            )
+        return np.asarray(np.array(classes)[codes])
 
     def __len__(self) -> int:
         return self._count
@@ -128,7 +139,10 @@ class MappedStrings(StringCollection):
             begin - begin[0],
             self._unknown.positions[begin[0] : begin[-1]],
         )
-        return PackedStrings(data, count, self.length, self.alphabet, unknown)
+        try:
+            return PackedStrings(data, count, self.length, self.alphabet, unknown)
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(self._file.path)} is damaged: {error}; convert it again.") from None
 
 
 def _joined(parts: list[PackedStrings], n_threads: int) -> PackedStrings:
@@ -163,6 +177,26 @@ def _locate(parts: list[PackedStrings], place: int) -> tuple[PackedStrings, int]
     raise IndexError(place)
 
 
+def _check_header(count: int, length: int, odd: int, letters: int, classes: Any) -> None:
+    if min(count, odd, letters) < 0 or length < 1:
+        raise ValueError(f"{count} strings of {length} letters, {odd} of them with {letters} unknown ones")
+    if not (classes is None or (isinstance(classes, list) and all(isinstance(c, (int, float, str)) for c in classes))):
+        raise ValueError(f"classes are {type(classes).__name__}")
+
+
+def _check_unknown(unknown: UnknownLetters, count: int, length: int, path: str | os.PathLike[str]) -> None:
+    """A sentence where the lists of unknown letters do not fit together."""
+    strings, begin, positions = unknown
+    fit = begin[0] == 0 and begin[-1] == len(positions) and bool((np.diff(begin) >= 0).all())
+    ascending = bool((np.diff(strings) > 0).all())
+    within = not len(strings) or (strings[0] >= 0 and strings[-1] < count)
+    placed = not len(positions) or (positions.min() >= 0 and positions.max() < length)
+    if not (fit and ascending and within and placed):
+        raise ValueError(
+            f"{os.fspath(path)} is damaged: its lists of unknown letters do not fit together; convert it again."
+        )
+
+
 def _fields(file: BinaryFile) -> dict[str, Any]:
     head: NDArray[Any] = file.read(0, min(HEADER, file.size), np.uint8)
     text = head.tobytes()
@@ -170,7 +204,7 @@ def _fields(file: BinaryFile) -> dict[str, Any]:
         raise ValueError(f"{os.fspath(file.path)} is no file of packed strings; 'cutplane convert' writes them.")
     try:
         fields = json.loads(text[len(MAGIC) :])
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError(f"{os.fspath(file.path)} has a damaged header; convert it again.") from None
     if not isinstance(fields, dict):
         raise ValueError(f"{os.fspath(file.path)} has a damaged header; convert it again.")
