@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cutplane.estimators.one_class_svm import OneClassSVM
     from cutplane.estimators.ordinal_svc import OrdinalSVC
     from cutplane.estimators.persistence import load
+    from cutplane.estimators.proofs import verify
     from cutplane.estimators.rank_svm import RankSVM
     from cutplane.estimators.sampled_cut_svc import SampledCutSVC
     from cutplane.estimators.sequence_svm import SequenceSVM
@@ -46,6 +47,7 @@ _MODULES = {
     "StructuralSVM": "structural_svm",
     "WhitenedKernelMap": "kernel_maps",
     "load": "persistence",
+    "verify": "proofs",
 }
 _SUBPACKAGES = (
     "datasets",
@@ -54,6 +56,7 @@ _SUBPACKAGES = (
     "kernels",
     "metrics",
     "plotting",
+    "proof",
     "report",
     "risks",
     "solvers",
@@ -82,6 +85,7 @@ __all__ = [
     "WhitenedKernelMap",
     "__version__",
     "load",
+    "verify",
 ]
 
 

@@ -138,4 +138,4 @@ class MulticlassAscent:
         if self._intercept:
             coef, offset = self._risk.balanced(coef)
         mass = float(np.abs(coef).sum()) * (1.0 + 1e-9)
-        return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False, mass=mass)
+        return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False, mass=mass, coef=coef)

@@ -82,4 +82,4 @@ class NearHinges:
         if self.intercept:
             coef = balanced(coef)
         offset = self._risk.plane_offset(coef)
-        return Cut(self._source.combine(coef), offset, np.nan, exact=False, mass=offset * (1.0 + 1e-9))
+        return Cut(self._source.combine(coef), offset, np.nan, exact=False, mass=offset * (1.0 + 1e-9), coef=coef)

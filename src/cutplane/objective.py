@@ -126,7 +126,7 @@ class Objective:
 
     def _plane(self, cut: ScoreCut) -> Cut:
         """A plane of the scores as one of the weights: a pass."""
-        return Cut(self.source.combine(cut.coef), cut.offset, cut.value, mass=self.risk.mass(cut))
+        return Cut(self.source.combine(cut.coef), cut.offset, cut.value, mass=self.risk.mass(cut), coef=cut.coef)
 
     def advance(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
@@ -178,13 +178,15 @@ class SmoothObjective(Objective):
         intercept: bool = False,
         rest: Cut | None = None,
         rest_balance: float = 0.0,
+        keep: bool = False,
     ) -> None:
         super().__init__(source, risk, intercept=intercept)
+        self._keep = keep  # whether planes come with their coefficients
         self._rest = rest
         self._rest_balance = rest_balance
         # Sums of the hinge go along with passes, so that coefficients are nowhere in memory.
         self._sums: Any = None
-        if isinstance(source, MatrixSource) and isinstance(risk, Hinge) and not intercept:
+        if isinstance(source, MatrixSource) and isinstance(risk, Hinge) and not intercept and not keep:
             self._sums, self._matrix, self._n_threads = risk.core, source.core, source.n_threads
         self._kept: tuple[Rows, Any, Any] | None = None  # a sample: its examples, their source and risk
         self._anchored: tuple[Evaluated, SmoothObjective, ScoredPoint] | None = None  # the last of it
@@ -198,7 +200,7 @@ class SmoothObjective(Objective):
     @property
     def proves_by_parts(self) -> bool:
         """Whether planes of `near` are below the whole risk to the last digit: those with an intercept are not."""
-        return not self.intercept
+        return not self.intercept and not self._keep
 
     @property
     def newton_pays(self) -> bool:
@@ -232,7 +234,7 @@ class SmoothObjective(Objective):
             offset += self._rest.offset
             value += float(self._rest.slope @ point.w) + self._rest_balance * point.intercept + self._rest.offset
             mass += self._rest.mass
-        return SmoothedCut(slope, offset, value, s.error, s.kinks, mass)
+        return SmoothedCut(slope, offset, value, s.error, s.kinks, mass, s.coef if self._keep else None)
 
     def stepped(self, point: ScoredPoint | None, p: Array, h: float) -> tuple[ScoredPoint, SmoothedCut] | None:
         """The point + p (without one, p itself) and what `smoothed` says there, in one pass; None if it takes two."""
@@ -298,6 +300,10 @@ class SmoothObjective(Objective):
             return point
         shift = _balancing_shift(self.risk, point.scores, h, self._rest_balance)
         return ScoredPoint(point.w, point.intercept + shift, point.scores + shift)
+
+    def keeping(self) -> SmoothObjective:
+        """The same objective, whose planes come with their coefficients: passes are no longer fused."""
+        return SmoothObjective(self.source, self.risk, intercept=self.intercept, keep=True)
 
     @property
     def keeps_duals(self) -> bool:

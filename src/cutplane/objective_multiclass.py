@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -185,7 +186,7 @@ class MulticlassObjective(SmoothObjective):
             offset += self._rest.offset
             value += self._rest_along(point) + self._rest.offset
             mass += self._rest.mass
-        return SmoothedCut(slope, offset, value, s.error, s.kinks, mass)
+        return SmoothedCut(slope, offset, value, s.error, s.kinks, mass, s.coef if self._keep else None)
 
     def _rest_along(self, point: ScoredPoint) -> float:
         """What the plane of the examples left out rises along a point or a direction."""
@@ -213,6 +214,12 @@ class MulticlassObjective(SmoothObjective):
     def curvature(self, point: ScoredPoint, h: float) -> MulticlassCurvature:  # type: ignore[override]
         """H times the second derivative of the rounded risk, over the examples on their kinks."""
         return MulticlassCurvature(self.source, self.risk, self.risk.meetings(point.scores, h), self.intercept)
+
+    def keeping(self) -> MulticlassObjective:
+        """The same objective, whose planes come with their coefficients."""
+        twin = copy.copy(self)
+        twin._keep = True
+        return twin
 
     @property
     def proves_by_parts(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cutplane.cli import convert, evaluate, exit_codes, info, path, predict, quickstart, scan, signals, train
+from cutplane.cli import convert, evaluate, exit_codes, info, path, predict, quickstart, scan, signals, train, verify
 from cutplane.cli.options import DebugOption
 
 # The base of the errors that typer raises for wrong usage. Typer has carried its own copy of click
@@ -30,6 +30,7 @@ app.command("path")(path.path)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("info")(info.info)
+app.command("verify")(verify.verify)
 app.command("scan")(scan.scan)
 app.command("convert")(convert.convert)
 

@@ -25,6 +25,7 @@ def train(request: TrainRequest) -> int:
         **request.loss_params(),
         fit_intercept=request.fit_intercept,
         intercept_scaling=request.intercept_scaling,
+        keep_proof=request.proof,
         class_weight=request.class_weight,
     )
     run = fit(model, examples.X, examples.y, quiet=request.quiet)

@@ -16,6 +16,7 @@ def train(request: TrainRequest) -> int:
         **request.loss_params(),
         fit_intercept=request.fit_intercept,
         intercept_scaling=request.intercept_scaling,
+        keep_proof=request.proof,
     )
     run = fit(model, examples.X, examples.y.astype(float), quiet=request.quiet)
     return request.finish(

@@ -45,6 +45,7 @@ class TrainRequest:
     alphabet: str = "dna"
     template: Path | None = None
     kernel: KernelOptions | None = None
+    proof: bool = False
 
     def read(self) -> Examples:
         """The examples of the svmlight file."""

@@ -151,6 +151,10 @@ def train(
         typer.Option(min=1, metavar="D", help="strings: weights of a kernel of this order.", show_default=False),
     ] = None,
     alphabet: Annotated[str, typer.Option(help="strings: dna, rna, protein, or the letters.")] = "dna",
+    proof: Annotated[
+        bool,
+        typer.Option("--proof", help="classes, regression: keep dual variables in MODEL, for cutplane verify."),
+    ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     _debug: DebugOption = False,
@@ -193,6 +197,7 @@ def train(
         spectrum_order=spectrum_order,
         depth=depth,
         alphabet=alphabet,
+        proof=proof,
         kernel=None
         if kernel is None
         else KernelOptions(
@@ -207,6 +212,8 @@ def train(
             cut_size,
         ),
     )
+    if proof and (kernel is not None or task not in (Task.classes, Task.regression)):
+        raise typer.BadParameter("is for --task classes and regression, without --kernel.", param_hint="--proof")
     if kernel is not None:
         return _train_kernel(task, request)
     if sampled_cuts is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,26 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     warm_start: bool = False
     random_state: Any = None
     on_step: Callable[..., Any] | None = None
+    keep_proof: bool = False
+
+    def proof(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find dual variables that prove this model's bounds, and keep them as `proof_`.
+
+        They are found anew, on the data of the fit; ``keep_proof=True`` does it when training ends. `save` with
+        ``proof=True`` puts them into the file, and `cutplane.verify` checks them.
+
+        Returns
+        -------
+        self
+        """
+        from cutplane.estimators.proofs import make_proof
+
+        self.proof_ = make_proof(self, X, y, sample_weight)
+        return self
+
+    def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
+        """For each problem its name and the targets or labels, -1 and +1, of the examples; none: no proof is kept."""
+        return []
 
     def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The examples checked, `n_features_in_` and the like set, and the problems to solve."""
@@ -177,6 +197,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             if results[-1].stop_reason == "interrupted" and len(results) < len(problems):
                 raise KeyboardInterrupt
         self._keep(results)
+        self.__dict__.pop("proof_", None)  # of another fit
         hooks.close()
         return results
 

@@ -102,6 +102,8 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         give the same model.
     on_step : callable or None, default=None
         Called with a `Step` after every iteration; returning True ends the fit.
+    keep_proof : bool, default=False
+        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
 
     Attributes
     ----------
@@ -162,6 +164,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         warm_start: bool = False,
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
+        keep_proof: bool = False,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -186,6 +189,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self.warm_start = warm_start
         self.random_state = random_state
         self.on_step = on_step
+        self.keep_proof = keep_proof
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -197,7 +201,17 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         """
         training = self._training()
         self._train(training, self._prepare(training, X, y, sample_weight))
-        return self
+        return self.proof(X, y, sample_weight) if self.keep_proof else self
+
+    def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
+        if self.multi_class != "ovr":
+            return []
+        several = len(self.classes_) > 2
+        labels = np.asarray(y)
+        return [
+            (f"class {label}" if several else "", np.where(labels == label, 1.0, -1.0))
+            for label in (self.classes_ if several else self.classes_[1:])
+        ]
 
     def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)

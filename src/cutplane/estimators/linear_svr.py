@@ -72,6 +72,8 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         For the samples Newton's method starts from. None is a fixed seed.
     on_step : callable or None, default=None
         Called with a `Step` after every iteration; returning True ends the fit.
+    keep_proof : bool, default=False
+        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
 
     Attributes
     ----------
@@ -120,6 +122,7 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         warm_start: bool = False,
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
+        keep_proof: bool = False,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -140,6 +143,7 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         self.warm_start = warm_start
         self.random_state = random_state
         self.on_step = on_step
+        self.keep_proof = keep_proof
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -151,7 +155,10 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         """
         training = self._training()
         self._train(training, self._prepare(training, X, y, sample_weight))
-        return self
+        return self.proof(X, y, sample_weight) if self.keep_proof else self
+
+    def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
+        return [("", np.asarray(y, np.float64))]
 
     def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
         loss = self._loss(training.n_threads)

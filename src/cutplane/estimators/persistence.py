@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane.estimators.history_arrays import history_from_arrays, history_to_arrays
 from cutplane.estimators.left_out import LeftOut, qualified_name
 from cutplane.estimators.savable import Arrays, Savable, check_bounds
+from cutplane.proof.file import Proof
 from cutplane.io.model_file import ModelFile, ModelFileError, read_model, write_model
 from cutplane.io.plain_json import encode
 from cutplane.kernels.sampled_cuts import Reason
@@ -46,7 +47,8 @@ _FORGOTTEN = ("on_step", "random_state")
 _REASONS = {*get_args(StopReason), *get_args(SMOStopReason), *get_args(Reason)}
 
 
-def save(model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None) -> None:
+def save(model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None, proof: bool | None = None
+) -> None:
     """Write a fitted estimator to a model file, with the certificate of its training.
 
     Parameters
@@ -59,6 +61,8 @@ def save(model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, An
         Where to write; an existing file is replaced once the new one is complete.
     notes : mapping, optional
         Anything JSON can hold to keep with the model, such as where the data came from.
+    proof : bool, optional
+        Whether the file holds the model's proof. By default it does if there is one; True asks for one.
 
     Raises
     ------
@@ -78,8 +82,22 @@ def save(model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, An
     history_arrays: Arrays = {}
     if hasattr(model, "history_"):
         history_arrays, metadata["history"] = history_to_arrays(model.history_)
-    everything = {**arrays, **param_arrays, **history_arrays}
+    proof_arrays = _proof_to_file(model, proof, metadata)
+    everything = {**arrays, **param_arrays, **history_arrays, **proof_arrays}
     write_model(path, kind=type(model).__name__, arrays=everything, metadata=metadata)
+
+
+def _proof_to_file(model: Any, wanted: bool | None, metadata: dict[str, Any]) -> Arrays:
+    """The proof's arrays, its other parts put into the metadata."""
+    kept: Proof | None = getattr(model, "proof_", None)
+    if wanted and kept is None:
+        raise ValueError(
+            f"This {type(model).__name__} has no proof to save: train with keep_proof=True, or call model.proof(X, y)."
+        )
+    if kept is None or wanted is False:
+        return {}
+    arrays, metadata["proof"] = kept.to_file()
+    return arrays
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -144,6 +162,8 @@ def _restore(kind: Any, file: ModelFile) -> Any:
             setattr(model, name, value)
     if "history" in metadata:
         model.history_ = history_from_arrays(metadata["history"], file.arrays)
+    if "proof" in metadata:
+        model.proof_ = Proof.from_file(file.arrays, metadata["proof"])
     model._from_file(file.arrays, metadata)
     return model
 

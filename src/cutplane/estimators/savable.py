@@ -21,11 +21,18 @@ class Savable:
     `cutplane.estimators.persistence`.
     """
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a file that `cutplane.load` reads without running code."""
+    def save(self, path: str | PathLike[str], *, proof: bool | None = None) -> None:
+        """Write the fitted model to a file that `cutplane.load` reads without running code.
+
+        Parameters
+        ----------
+        path : path-like
+        proof : bool, optional
+            Whether the file holds the model's proof. By default it does if there is one; True asks for one.
+        """
         from cutplane.estimators.persistence import save
 
-        save(self, path)
+        save(self, path, proof=proof)
 
     def report(
         self,

@@ -30,7 +30,7 @@ class Cut(NamedTuple):
 
     `exact` is False where the plane holds but the value is not the risk itself, as with an approximate oracle: such a
     cut raises the lower bound and never lowers the upper one. `mass` is the sum of the sizes of the coefficients that
-    the slope was summed up with: what rounding is charged by.
+    the slope was summed up with: what rounding is charged by. `coef` are these, where they are at hand.
     """
 
     slope: Array
@@ -38,10 +38,11 @@ class Cut(NamedTuple):
     value: float
     exact: bool = True
     mass: float = 0.0
+    coef: Array | None = None
 
 
 class SmoothedCut(NamedTuple):
-    """A plane from a risk whose kinks are rounded; `error` is value - <slope, w> - offset, `mass` as in `Cut`."""
+    """A plane from a risk whose kinks are rounded; `error` is value - <slope, w> - offset, the rest as in `Cut`."""
 
     slope: Array
     offset: float
@@ -49,6 +50,7 @@ class SmoothedCut(NamedTuple):
     error: float
     kinks: int
     mass: float = 0.0
+    coef: Array | None = None
 
 
 class Evaluated(NamedTuple):

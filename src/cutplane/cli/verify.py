@@ -1,0 +1,58 @@
+"""`cutplane verify`: check the proof in a model file against the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_regressor
+
+from cutplane.cli import exit_codes
+from cutplane.cli.data import read_data_for, read_fitted
+from cutplane.cli.options import DataArgument, DebugOption, JsonOption, ModelArgument, ThreadsOption, ZeroBasedOption
+from cutplane.cli.output import plain_label, print_facts, print_json
+from cutplane.estimators.proofs import verify as check
+from cutplane.proof.checker import Bounds
+
+
+def verify(
+    model_path: ModelArgument,
+    data: DataArgument,
+    threads: ThreadsOption = None,
+    zero_based: ZeroBasedOption = None,
+    as_json: JsonOption = False,
+    _debug: DebugOption = False,
+) -> int:
+    """Check the proof in MODEL against DATA, the examples that it was trained on.
+
+    A proof holds a dual variable for each example (train --proof). The check shares nothing with training: one pass
+    over the data, with NumPy. It fails where weights, data or proof are not those of the fit.
+    """
+    model, file = read_fitted(model_path)
+    X, y, *_ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
+    found = check(model, X, y.astype(float) if is_regressor(model) else y)
+    names = [plain_label(label) for label in model.classes_] if len(found) > 1 else [None]
+    if as_json:
+        problems = [_as_json(name, bounds) for name, bounds in zip(names, found, strict=True)]
+        print_json({"model": model_path, "data": data, "verified": True, "problems": problems})
+        return exit_codes.OK
+    print_facts([("verified", f"{len(y):,} examples, {model.proof_.size:,} bytes of dual variables"), *_facts(names, found)])
+    return exit_codes.OK
+
+
+def _as_json(name: Any, bounds: Bounds) -> dict[str, Any]:
+    return {
+        **({} if name is None else {"class": name}),
+        "objective": bounds.objective,
+        "lower_bound": bounds.lower_bound,
+        "gap": bounds.gap,
+    }
+
+
+def _facts(names: list[Any], found: list[Bounds]) -> list[tuple[str, str]]:
+    worst = int(np.argmax([bounds.gap for bounds in found]))
+    facts = [
+        ("optimum" if name is None else f"optimum, {name}", f"{bounds.lower_bound:.8g} ≤ optimum ≤ {bounds.objective:.8g}")
+        for name, bounds in zip(names, found, strict=True)
+    ]
+    return [*facts, ("proven", f"within {100.0 * found[worst].gap:.2g} % of the optimum")]

@@ -1,0 +1,135 @@
+"""Proofs kept with models: they hold, survive files, and fail where anything was changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from cutplane import LinearSVC, LinearSVR, RankSVM, load, verify
+from cutplane.proof.codes import Codes
+from cutplane.proof.file import Proof, ProofError
+
+
+def classes(n: int = 400, several: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(n, 6)), 2)
+    scores = X[:, :3] + rng.normal(size=(n, 3))
+    return X, scores.argmax(axis=1) if several else (scores[:, 0] > 0.3).astype(int)
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"fit_intercept": False},
+    {"intercept_scaling": 2.0},
+    {"loss": "squared_hinge"},
+    {"loss": "logistic", "fit_intercept": False},
+    {"prior": np.linspace(-1.0, 1.0, 6)},
+    {"class_weight": "balanced", "tol": 1e-6},
+    {"method": "oca"},
+    {"loss": "squared_hinge", "intercept_scaling": 0.5, "prior": np.ones(6), "tol": 1e-8},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_a_proof_is_as_tight_as_the_model_asks_for(settings: dict[str, Any]) -> None:
+    X, y = classes()
+    model = LinearSVC(C=0.5, keep_proof=True, **settings).fit(X, y)
+    (bounds,) = verify(model, X, y)
+    assert bounds.gap <= model.tol
+    assert bounds.objective == pytest.approx(model.objective_, rel=1e-11)
+    # Bounds of different makers hold the same optimum.
+    assert bounds.lower_bound <= model.objective_
+    assert model.lower_bound_ <= bounds.objective
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"])
+def test_regression(loss: str) -> None:
+    X, _ = classes()
+    y = X @ np.arange(6.0) + np.random.default_rng(0).normal(size=len(X))
+    weights = np.random.default_rng(1).uniform(0.0, 2.0, len(X))
+    model = LinearSVR(loss=loss, keep_proof=True).fit(X, y, sample_weight=weights)
+    (bounds,) = verify(model, X, y, sample_weight=weights)
+    assert bounds.gap <= model.tol
+    with pytest.raises(ProofError, match="other data"):
+        verify(model, X, y)
+
+
+def test_one_class_against_the_rest_has_a_proof_for_each() -> None:
+    X, y = classes(several=True)
+    model = LinearSVC(keep_proof=True).fit(X, y)
+    found = verify(model, X, y)
+    assert len(found) == 3
+    assert max(bounds.gap for bounds in found) <= model.tol
+    model.coef_ = model.coef_[[1, 0, 2]]
+    with pytest.raises(ProofError, match=r"The objective of class 0 is .* not the weights"):
+        verify(model, X, y)
+
+
+def test_a_file_keeps_it_and_any_layout_verifies(tmp_path: Path) -> None:
+    X, y = classes()
+    X32 = X.astype(np.float32)
+    model = LinearSVC().fit(X32, y)
+    with pytest.raises(ValueError, match="has no proof to save"):
+        model.save(tmp_path / "m", proof=True)
+    model.proof(X32, y).save(tmp_path / "m", proof=True)
+    again = load(tmp_path / "m")
+    for layout in (X32, X32.astype(np.float64), np.asfortranarray(X32), sp.csr_array(X32)):
+        (bounds,) = verify(again, layout, y)
+        assert bounds.gap <= 1e-3
+    with pytest.raises(ProofError, match="other data"):
+        verify(again, X, y)  # not rounded to single precision
+    with pytest.raises(ProofError, match="other data"):
+        verify(again, X32[::-1], y[::-1])
+    model.save(tmp_path / "bare", proof=False)
+    with pytest.raises(ProofError, match="has no proof"):
+        verify(load(tmp_path / "bare"), X32, y)
+
+
+def test_changed_codes_claims_and_settings_fail() -> None:
+    X, y = classes()
+    model = LinearSVC(keep_proof=True).fit(X, y)
+    proof: Proof = model.proof_
+    numbers = proof.codes[0].numbers.copy()
+    numbers[:50] = 0
+    model.proof_ = Proof(proof.loss, proof.parameters, proof.data, (Codes(numbers, 0.0),), proof.claims)
+    with pytest.raises(ProofError, match="were changed"):
+        verify(model, X, y)
+    model.proof_ = Proof("squared_hinge", {}, proof.data, proof.codes, proof.claims)
+    with pytest.raises(ProofError):
+        verify(model, X, y)
+    model.proof_ = Proof(proof.loss, proof.parameters, proof.data, (Codes(numbers[:-1], 0.0),), proof.claims)
+    with pytest.raises(ProofError, match="damaged"):
+        verify(model, X, y)
+    model.proof_ = proof
+    model.C = 2.0
+    with pytest.raises(ProofError):
+        verify(model, X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(nonnegative=True),
+        LinearSVC(loss="roc_area"),
+        LinearSVC(multi_class="crammer_singer"),
+        RankSVM(),
+    ],
+    ids=str,
+)
+def test_models_without_one_say_so(model: Any) -> None:
+    X, y = classes(60)
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="has no proof file"):
+        model.proof(X, y)
+
+
+def test_a_fit_forgets_the_proof_of_the_last_one() -> None:
+    X, y = classes()
+    model = LinearSVC(keep_proof=True).fit(X, y)
+    model.set_params(keep_proof=False).fit(X[:200], y[:200])
+    with pytest.raises(ProofError, match="has no proof"):
+        verify(model, X[:200], y[:200])
