@@ -141,9 +141,7 @@ def test_an_interrupted_run_is_exact_too() -> None:
 
 @pytest.mark.usefixtures("always_single")
 @pytest.mark.parametrize("method", ["auto", "newton", "oca"])
-def test_a_gap_that_the_prover_does_not_grant_is_closed_in_double(
-    method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gap_that_the_prover_does_not_grant_is_closed_in_double(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _ = data()
     upper, asked = Prover.upper, []
 

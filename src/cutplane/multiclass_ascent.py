@@ -31,6 +31,7 @@ def gram_pays(source: MatrixSource, n_classes: int) -> bool:
     wide = n <= _FEW_EXAMPLES and d * n_classes >= _MANY_WEIGHTS * n
     return (long or wide) and n * n <= _MOST_PAIRS and n * d <= _MOST_ENTRIES
 
+
 # Dual variables are scaled by this before they prove anything.
 _WITHIN = 1.0 - 2.0**-50
 

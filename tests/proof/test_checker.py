@@ -129,17 +129,28 @@ def test_slopes_out_of_their_limits_prove_nothing() -> None:
 
 def test_the_hash_is_of_values_not_of_layouts() -> None:
     rng = np.random.default_rng(0)
-    X = np.where(rng.uniform(size=(5000, 7)) < 0.5, 0.0, rng.normal(size=(5000, 7)).astype(np.float32)).astype(np.float64)
+    X = np.where(rng.uniform(size=(5000, 7)) < 0.5, 0.0, rng.normal(size=(5000, 7)).astype(np.float32)).astype(
+        np.float64
+    )
     y = rng.choice([0, 1], 5000)
     same = [X, X.astype(np.float32), np.asfortranarray(X), sp.csr_array(X), sp.csr_matrix(X.astype(np.float32))]
     unsorted = sp.csr_array(X)
     unsorted.indices = unsorted.indices.copy()
     first = slice(unsorted.indptr[0], unsorted.indptr[1])
-    unsorted.indices[first], unsorted.data[first] = unsorted.indices[first][::-1].copy(), unsorted.data[first][::-1].copy()
+    unsorted.indices[first], unsorted.data[first] = (
+        unsorted.indices[first][::-1].copy(),
+        unsorted.data[first][::-1].copy(),
+    )
     unsorted.has_sorted_indices = unsorted.has_canonical_format = False
     assert len({hash_data(each, y) for each in [*same, unsorted]}) == 1
     other = X.copy()
     other[4999, 6] = np.nextafter(other[4999, 6], 9.0)
     swapped = X[:, ::-1]
-    hashes = {hash_data(X, y), hash_data(other, y), hash_data(swapped, y), hash_data(X, 1 - y), hash_data(X, y, np.ones(5000))}
+    hashes = {
+        hash_data(X, y),
+        hash_data(other, y),
+        hash_data(swapped, y),
+        hash_data(X, 1 - y),
+        hash_data(X, y, np.ones(5000)),
+    }
     assert len(hashes) == 5

@@ -36,7 +36,9 @@ def verify(
         problems = [_as_json(name, bounds) for name, bounds in zip(names, found, strict=True)]
         print_json({"model": model_path, "data": data, "verified": True, "problems": problems})
         return exit_codes.OK
-    print_facts([("verified", f"{len(y):,} examples, {model.proof_.size:,} bytes of dual variables"), *_facts(names, found)])
+    print_facts(
+        [("verified", f"{len(y):,} examples, {model.proof_.size:,} bytes of dual variables"), *_facts(names, found)]
+    )
     return exit_codes.OK
 
 
@@ -52,7 +54,10 @@ def _as_json(name: Any, bounds: Bounds) -> dict[str, Any]:
 def _facts(names: list[Any], found: list[Bounds]) -> list[tuple[str, str]]:
     worst = int(np.argmax([bounds.gap for bounds in found]))
     facts = [
-        ("optimum" if name is None else f"optimum, {name}", f"{bounds.lower_bound:.8g} ≤ optimum ≤ {bounds.objective:.8g}")
+        (
+            "optimum" if name is None else f"optimum, {name}",
+            f"{bounds.lower_bound:.8g} ≤ optimum ≤ {bounds.objective:.8g}",
+        )
         for name, bounds in zip(names, found, strict=True)
     ]
     return [*facts, ("proven", f"within {100.0 * found[worst].gap:.2g} % of the optimum")]

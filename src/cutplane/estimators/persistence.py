@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane.estimators.history_arrays import history_from_arrays, history_to_arrays
 from cutplane.estimators.left_out import LeftOut, qualified_name
 from cutplane.estimators.savable import Arrays, Savable, check_bounds
-from cutplane.proof.file import Proof
 from cutplane.io.model_file import ModelFile, ModelFileError, read_model, write_model
 from cutplane.io.plain_json import encode
 from cutplane.kernels.sampled_cuts import Reason
 from cutplane.kernels.smo import SMOStopReason
+from cutplane.proof.file import Proof
 from cutplane.solvers.result import StopReason
 
 # The modules of the estimators that files may hold, imported when a file names one.
@@ -47,7 +47,8 @@ _FORGOTTEN = ("on_step", "random_state")
 _REASONS = {*get_args(StopReason), *get_args(SMOStopReason), *get_args(Reason)}
 
 
-def save(model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None, proof: bool | None = None
+def save(
+    model: Savable, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None, proof: bool | None = None
 ) -> None:
     """Write a fitted estimator to a model file, with the certificate of its training.
 

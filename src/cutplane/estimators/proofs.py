@@ -43,6 +43,8 @@ def make_proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
         Where there is no such proof: the loss is no sum over the examples, or weights have bounds.
     """
     check_is_fitted(model)
+    if not model._proof_targets(np.asarray(y)):
+        raise ValueError(_no_proof(model))
     pattern = _untrained(model)
     training = pattern._training()
     prepared = pattern._prepare(training, X, y, sample_weight)
@@ -62,7 +64,9 @@ def make_proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
         stopping = replace(run.stopping, relative_gap=aim, max_iter=None)
         coef = find_witness(objective.keeping(), run.C, stopping, run.seed)
         if coef is None:
-            raise ValueError("No dual variables were found that prove a bound; another method or scaled features may help.")
+            raise ValueError(
+                "No dual variables were found that prove a bound; another method or scaled features may help."
+            )
         case = case._replace(problem=replace(case.problem, loss=terms.loss))
         found, claim = _coded(prepared.X, case, _slopes(coef, terms), aim / _AIM)
         codes.append(found)
@@ -110,7 +114,9 @@ def verify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> list[Bounds
     pattern = _untrained(model)
     prepared = pattern._prepare(pattern._training(), X, y, sample_weight)
     if hash_data(prepared.X, np.asarray(prepared.y), prepared.weights) != proof.data:
-        raise ProofError("The proof is of other data: examples, labels, weights and their order must be those of the fit.")
+        raise ProofError(
+            "The proof is of other data: examples, labels, weights and their order must be those of the fit."
+        )
     found = []
     cases = _cases(model, prepared)
     if len(cases) != len(proof.codes):

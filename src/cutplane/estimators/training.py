@@ -124,15 +124,16 @@ class Training:
         self, objective: Any, ledger: Ledger, warm: Result | None, reached: Sequence[Any], prover: Prover
     ) -> StopReason:
         """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
+        reason: StopReason = "gap"
         try:
-            reason: StopReason | None = self._reach(objective, ledger, warm, reached)
+            reason = self._reach(objective, ledger, warm, reached)
         except ScoresTooLargeError:
-            reason = None
+            pass  # what was reached until then goes on in double precision
         double = objective.in_double()
         for _ in range(_MOST_DISPUTES):
             if ledger.incumbent is not None:
                 _prove(ledger, prover)
-                if reason is not None and (reason != "gap" or ledger.granted):
+                if reason != "gap" or ledger.granted:
                     return reason
                 ledger.incumbent = double.at(ledger.incumbent.w)
             reason = self._solve(double, ledger, resumed=ledger.incumbent is not None)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.losses import ScoreLoss
-from cutplane.proof.rounding import UNIT, gamma, half_square, pairwise_depth, summed
+from cutplane.proof.rounding import UNIT, gamma, half_square, summed
 
 Array = NDArray[np.float64]
 
@@ -128,17 +128,19 @@ def _pass(X: Any, problem: Problem, w: Array, b: float, alpha: Array) -> _Sums:
         delta = gamma(d + 4) * (size @ np.abs(w) + abs(b)) + problem.loss.own_rounding(s, y)
         value, error = summed(c * problem.loss.value(s, y))
         values.append(value)
-        errors.append(error + _OPERATIONS * UNIT * value + float((c * problem.loss.steepness(s, y, delta) * delta).sum()))
+        errors.append(
+            error + _OPERATIONS * UNIT * value + float((c * problem.loss.steepness(s, y, delta) * delta).sum())
+        )
         slope += rows.T @ alpha[part]
         sizes += size.T @ np.abs(alpha[part])
-        largest = max(largest, float(np.sqrt((size.multiply(size) if hasattr(size, "multiply") else size**2).sum(axis=1).max())))
+        largest = max(
+            largest, float(np.sqrt((size.multiply(size) if hasattr(size, "multiply") else size**2).sum(axis=1).max()))
+        )
     depth = BLOCK + n // BLOCK + 4
     return _Sums(math.fsum(values), math.fsum(errors), slope, gamma(depth) * sizes, largest)
 
 
-def _lower(
-    problem: Problem, w: Array, p: Array, alpha: Array, prior: Array, sums: _Sums, objective: float
-) -> float:
+def _lower(problem: Problem, w: Array, p: Array, alpha: Array, prior: Array, sums: _Sums, objective: float) -> float:
     conjugates = problem.loss.conjugate(p, problem.y)
     if not np.isfinite(conjugates).all():
         return -math.inf
@@ -192,5 +194,3 @@ def furthest_intercept(problem: Problem, objective: float, spread: float) -> flo
         offset = -float((problem.weight * problem.loss.conjugate(slopes, problem.y)).sum())
         furthest = max(furthest, (objective - offset + spread * float(np.abs(alpha).sum())) / rise)
     return furthest * (1.0 + 1e-6)
-
-

@@ -64,8 +64,10 @@ def _limits(loss: ScoreLoss, y: Array, steepest: float) -> tuple[Array, Array, f
     """The least and greatest slopes, cut off where there is no limit."""
     low, high = loss.slopes(y)
     limited = np.isfinite(low).all() and np.isfinite(high).all()
-    return np.maximum(low, -steepest if not limited else -np.inf), np.minimum(high, steepest if not limited else np.inf), (
-        0.0 if limited else steepest
+    return (
+        np.maximum(low, -steepest if not limited else -np.inf),
+        np.minimum(high, steepest if not limited else np.inf),
+        (0.0 if limited else steepest),
     )
 
 

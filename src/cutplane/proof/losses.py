@@ -158,6 +158,7 @@ class SquaredTube(_OfResidual):
     """max(0, |s - y| - epsilon)²."""
 
     epsilon: float = 0.0
+
     def value(self, s: Array, y: Array) -> Array:
         """The loss."""
         return np.square(np.maximum(0.0, np.abs(s - y) - self.epsilon))

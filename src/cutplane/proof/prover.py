@@ -175,5 +175,5 @@ def _sum_of_terms(terms: Terms, scores: Array, delta: float) -> tuple[float, flo
 
 def _error_of_part(loss: Any, s: Array, y: Array, c: Any, delta: float) -> float:
     """What wrong scores, and the roundings inside of the loss, can do to a sum of losses."""
-    off = delta + loss.own_rounding(s, y)
+    off = delta + float(loss.own_rounding(s, y))
     return float(np.sum(c * loss.steepness(s, y, off))) * off * (1.0 + 1e-9)

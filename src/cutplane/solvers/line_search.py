@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from cutplane import _core
 from cutplane.solvers.base import ObjectiveLike, RayLike
 
-
 # A direction shorter than this, relative to the weights at its ends, is rounding. And no step goes further than so many
 # times its length: scores are moved along with the weights, and what rounding left in them is moved as far.
 _NO_DIRECTION = 1e-13

@@ -61,16 +61,17 @@ class MappedSource(Source):
         return self._blocks.shape
 
     @cached_property
-    def extent(self) -> Extent:  # type: ignore[override]
+    def extent(self) -> Extent:
         """The largest over all blocks: one pass, once."""
         blocks = range(len(self._blocks.bounds) - 1)
         each = [as_source(X, n_threads=self._n_threads).extent for _, X in self._read(blocks)]
         if not each:
             return Extent(0.0, 0, 0)
-        reach, row_depth, sum_depth = (max(part[k] for part in each) for k in range(3))
+        reach, row_depth = max(part.reach for part in each), max(part.row_depth for part in each)
+        sum_depth = max(part.sum_depth for part in each) + len(each) + 1
         sizes = [part.columns for part in each if part.columns is not None]
         columns = np.maximum.reduce(sizes) if len(sizes) == len(each) else None
-        return Extent(reach, int(row_depth), int(sum_depth) + len(each) + 1, columns)
+        return Extent(reach, row_depth, sum_depth, columns)
 
     def scores(self, w: Array) -> Array:
         """X @ w."""

@@ -54,7 +54,7 @@ class MatrixSource(Source):
         return self._matrix.shape
 
     @cached_property
-    def extent(self) -> Extent:  # type: ignore[override]
+    def extent(self) -> Extent:
         """What rounding in passes is charged by: one pass, once."""
         square, entries, columns = self._matrix.extent(self._n_threads)
         # Squares below the least number are not lost.

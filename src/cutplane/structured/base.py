@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.solvers.base import Cut
-
 from cutplane.structured.factored import Factors
 
 Array = NDArray[np.float64]
