@@ -64,9 +64,7 @@ def make_proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
         stopping = replace(run.stopping, relative_gap=aim, max_iter=None)
         coef = find_witness(objective.keeping(), run.C, stopping, run.seed)
         if coef is None:
-            raise ValueError(
-                "No dual variables were found that prove a bound; another method or scaled features may help."
-            )
+            raise ValueError("No dual variables were found that prove a bound; scaled features may help.")
         case = case._replace(problem=replace(case.problem, loss=terms.loss))
         found, claim = _coded(prepared.X, case, _slopes(coef, terms), aim / _AIM)
         codes.append(found)
@@ -109,14 +107,12 @@ def verify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> list[Bounds
     proof: Proof | None = getattr(model, "proof_", None)
     if proof is None:
         raise ProofError(
-            f"This {type(model).__name__} has no proof: train with keep_proof=True, or call model.proof(X, y) before saving."
+            f"This {type(model).__name__} has no proof: train with keep_proof=True, or call model.proof(X, y)."
         )
     pattern = _untrained(model)
     prepared = pattern._prepare(pattern._training(), X, y, sample_weight)
     if hash_data(prepared.X, np.asarray(prepared.y), prepared.weights) != proof.data:
-        raise ProofError(
-            "The proof is of other data: examples, labels, weights and their order must be those of the fit."
-        )
+        raise ProofError("The proof is of other data: examples, labels, weights and order must be those of the fit.")
     found = []
     cases = _cases(model, prepared)
     if len(cases) != len(proof.codes):
@@ -194,6 +190,6 @@ def _plain(X: Any) -> Any:
 
 def _no_proof(model: Any) -> str:
     return (
-        f"{type(model).__name__} with these settings has no proof file: dual variables, one for each example, prove bounds "
-        "of losses that are sums over examples, one class against the rest or regression."
+        f"{type(model).__name__} with these settings has no proof file: dual variables, one for each example, prove "
+        "bounds of losses that are sums over examples, one class against the rest or regression."
     )

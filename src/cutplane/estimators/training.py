@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -125,10 +126,8 @@ class Training:
     ) -> StopReason:
         """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
         reason: StopReason = "gap"
-        try:
+        with suppress(ScoresTooLargeError):  # what was reached until then goes on in double precision
             reason = self._reach(objective, ledger, warm, reached)
-        except ScoresTooLargeError:
-            pass  # what was reached until then goes on in double precision
         double = objective.in_double()
         for _ in range(_MOST_DISPUTES):
             if ledger.incumbent is not None:

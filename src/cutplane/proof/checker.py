@@ -4,8 +4,8 @@ The problem is to minimise, over weights w (not negative where `nonnegative` say
 
     ½|w - prior|² + Σ_i weight_i·loss(<w, x_i> + b, y_i).
 
-A slope p_i that the loss has somewhere is below it everywhere: loss(s, y) >= p_i·s - conjugate(p_i, y). Put in for every
-example, with g = Σ_i weight_i·p_i·x_i, that leaves
+A slope p_i that the loss has somewhere is below it everywhere: loss(s, y) >= p_i·s - conjugate(p_i, y). Put in for
+every example, with g = Σ_i weight_i·p_i·x_i, that leaves
 
     least value >= -Σ_i weight_i·conjugate(p_i, y_i) + min over w of ½|w - prior|² + <g, w>,
 
@@ -128,14 +128,11 @@ def _pass(X: Any, problem: Problem, w: Array, b: float, alpha: Array) -> _Sums:
         delta = gamma(d + 4) * (size @ np.abs(w) + abs(b)) + problem.loss.own_rounding(s, y)
         value, error = summed(c * problem.loss.value(s, y))
         values.append(value)
-        errors.append(
-            error + _OPERATIONS * UNIT * value + float((c * problem.loss.steepness(s, y, delta) * delta).sum())
-        )
+        moved = float((c * problem.loss.steepness(s, y, delta) * delta).sum())
+        errors.append(error + _OPERATIONS * UNIT * value + moved)
         slope += rows.T @ alpha[part]
         sizes += size.T @ np.abs(alpha[part])
-        largest = max(
-            largest, float(np.sqrt((size.multiply(size) if hasattr(size, "multiply") else size**2).sum(axis=1).max()))
-        )
+        largest = max(largest, float(np.sqrt((size * size).sum(axis=1).max())))
     depth = BLOCK + n // BLOCK + 4
     return _Sums(math.fsum(values), math.fsum(errors), slope, gamma(depth) * sizes, largest)
 

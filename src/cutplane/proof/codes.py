@@ -52,23 +52,17 @@ def decode(codes: Codes, loss: ScoreLoss, y: Array, weight: Array, *, balance: b
     numbers = codes.numbers.astype(np.float64)
     # A little less than they say, so that rounding leaves no slope steeper than the loss has them.
     share = numbers / _levels(8 * size, kind == "u") * (1.0 - 2.0**-50)
-    if kind == "u":
-        p = share * np.where(high > 0.0, high, low)
-    else:
-        p = np.where(share >= 0.0, share * high, -share * low)
-    p = np.clip(p, low, high)
+    either = np.where(high > 0.0, high, low) if kind == "u" else np.where(share >= 0.0, high, -low)
+    p = np.clip(share * either, low, high)
     return _balanced(p, weight) if balance else p
 
 
 def _limits(loss: ScoreLoss, y: Array, steepest: float) -> tuple[Array, Array, float]:
     """The least and greatest slopes, cut off where there is no limit."""
     low, high = loss.slopes(y)
-    limited = np.isfinite(low).all() and np.isfinite(high).all()
-    return (
-        np.maximum(low, -steepest if not limited else -np.inf),
-        np.minimum(high, steepest if not limited else np.inf),
-        (0.0 if limited else steepest),
-    )
+    if np.isfinite(low).all() and np.isfinite(high).all():
+        return low, high, 0.0
+    return np.maximum(low, -steepest), np.minimum(high, steepest), steepest
 
 
 def _levels(bits: int, one_sided: bool) -> float:

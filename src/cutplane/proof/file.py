@@ -74,13 +74,13 @@ def confirm(claim: Bounds, found: Bounds, which: str) -> None:
     room = 1e-9 * (abs(claim.objective) + abs(claim.lower_bound)) + 1e-300
     if not found.objective <= claim.objective + room:
         raise ProofError(
-            f"The objective{which} is {found.objective:.10g} at the model's weights, above the {claim.objective:.10g} that "
-            "was proven: these are not the weights that the proof is of."
+            f"The objective{which} is {found.objective:.10g} at the model's weights, above the {claim.objective:.10g} "
+            "that was proven: these are not the weights that the proof is of."
         )
     if not found.lower_bound >= claim.lower_bound - room:
         raise ProofError(
-            f"The dual variables{which} prove {found.lower_bound:.10g}, less than the {claim.lower_bound:.10g} that was "
-            "claimed: they were changed, or the settings of the model were."
+            f"The dual variables{which} prove {found.lower_bound:.10g}, less than the {claim.lower_bound:.10g} that "
+            "was claimed: they were changed, or the settings of the model were."
         )
     if not np.isfinite(found.objective):
         raise ProofError(f"The objective{which} is not finite.")
