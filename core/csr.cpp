@@ -122,6 +122,17 @@ struct CsrRows {
         body(static_cast<double>(values[k]), static_cast<index_t>(indices[k]));
     };
   }
+  // |x_i|^2; columns become the largest sizes so far.
+  CUTPLANE_INLINE double survey(index_t i, double* columns) const {
+    double square = 0;
+    each(i)([&](double value, index_t j) __attribute__((always_inline)) {
+      const double size = std::abs(value);
+      square += size * size;
+      columns[j] = columns[j] > size ? columns[j] : size;
+    });
+    return square;
+  }
+
   // The same with two functions in turn.
   CUTPLANE_INLINE auto each_in_turn(index_t i) const {
     return [this, i](auto&& one, auto&& other) __attribute__((always_inline)) {

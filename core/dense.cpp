@@ -125,6 +125,19 @@ struct DenseRows {
     for (index_t l = N - d % N; l < N; ++l) sum[d - N + l] += end[l];
   }
 
+  // |x_i|^2; columns become the largest sizes so far.
+  CUTPLANE_INLINE double survey(index_t i, double* columns) const {
+    const T* row = values + i * stride;
+    double square = 0;
+#pragma omp simd reduction(+ : square)
+    for (index_t j = 0; j < d; ++j) {
+      const double size = std::abs(static_cast<double>(row[j]));
+      square += size * size;
+      columns[j] = columns[j] > size ? columns[j] : size;
+    }
+    return square;
+  }
+
   // Calls a function with the value and the feature of every entry of a row.
   CUTPLANE_INLINE auto each(index_t i) const {
     return [row = values + i * stride, this](auto&& body) __attribute__((always_inline)) {

@@ -40,6 +40,17 @@ struct StridedRows {
       for (index_t j = 0; j < d; ++j) body(static_cast<double>(values[i + j * stride]), j);
     };
   }
+  // |x_i|^2; columns become the largest sizes so far.
+  CUTPLANE_INLINE double survey(index_t i, double* columns) const {
+    double square = 0;
+    each(i)([&](double value, index_t j) __attribute__((always_inline)) {
+      const double size = std::abs(value);
+      square += size * size;
+      columns[j] = columns[j] > size ? columns[j] : size;
+    });
+    return square;
+  }
+
   // The same with two functions in turn.
   CUTPLANE_INLINE auto each_in_turn(index_t i) const {
     return [this, i](auto&& one, auto&& other) __attribute__((always_inline)) {
@@ -121,6 +132,24 @@ CUTPLANE_MULTIVERSION void combine_tile(const StridedRows<T>& rows, index_t begi
 }
 
 template <class T>
+CUTPLANE_MULTIVERSION RowExtent extent_of_tile(const StridedRows<T>& rows, index_t begin,
+                                               index_t end, double* columns) {
+  double squares[kTile] = {};
+  for (index_t j = 0; j < rows.d; ++j) {
+    const T* column = rows.values + j * rows.stride + begin;
+    double largest = columns[j];
+#pragma omp simd reduction(max : largest)
+    for (index_t i = 0; i < end - begin; ++i) {
+      const double size = std::abs(static_cast<double>(column[i]));
+      squares[i] += size * size;
+      largest = largest > size ? largest : size;
+    }
+    columns[j] = largest;
+  }
+  return {*std::max_element(squares, squares + (end - begin)), rows.d};
+}
+
+template <class T>
 class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
   using Base = RowMatrix<StridedRows<T>>;
 
@@ -145,6 +174,19 @@ class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
     });
     std::fill(out, out + rows_.d, 0.0);
     add_partial_sums(partial.data(), blocks.count, rows_.d, out, n_threads);
+  }
+
+  RowExtent extent(double* columns, int n_threads) const override {
+    if (rows_.chosen) return Base::extent(columns, n_threads);
+    return Base::extent_by_blocks(
+        columns, n_threads, [&](index_t begin, index_t end, double* sizes) {
+          RowExtent largest{0.0, rows_.d};
+          for (index_t tile = begin; tile < end; tile += kTile) {
+            const RowExtent part = extent_of_tile(rows_, tile, std::min(tile + kTile, end), sizes);
+            largest.squared_norm = std::max(largest.squared_norm, part.squared_norm);
+          }
+          return largest;
+        });
   }
 
   index_t sum_depth() const override {

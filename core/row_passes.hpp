@@ -117,13 +117,7 @@ CUTPLANE_MULTIVERSION RowExtent extent_of_rows(const Rows& rows, index_t begin, 
   RowExtent largest{0.0, 0};
   for (index_t i = begin; i < end; ++i) {
     const index_t row = rows.at(i);
-    double square = 0.0;
-    rows.each(row)([&](double value, index_t j) __attribute__((always_inline)) {
-      const double size = std::abs(value);
-      square += size * size;
-      columns[j] = columns[j] > size ? columns[j] : size;
-    });
-    largest.squared_norm = std::max(largest.squared_norm, square);
+    largest.squared_norm = std::max(largest.squared_norm, rows.survey(row, columns));
     largest.entries = std::max(largest.entries, rows.size(row));
   }
   return largest;
@@ -295,23 +289,9 @@ class RowMatrix : public Matrix {
   }
 
   RowExtent extent(double* columns, int n_threads) const override {
-    // Maxima do not depend on how rows are shared out: a block a thread.
-    const Blocks blocks{rows_.n, std::clamp<index_t>(useful_threads(n_threads, entries()), 1,
-                                                     std::max<index_t>(rows_.n, 1))};
-    std::vector<RowExtent> largest(blocks.count);
-    std::vector<double> sizes(blocks.count * rows_.d, 0.0);
-    for_blocks(blocks, static_cast<int>(blocks.count), [&](index_t b, index_t begin, index_t end) {
-      largest[b] = extent_of_rows(rows_, begin, end, sizes.data() + b * rows_.d);
+    return extent_by_blocks(columns, n_threads, [&](index_t begin, index_t end, double* sizes) {
+      return extent_of_rows(rows_, begin, end, sizes);
     });
-    RowExtent all{0.0, 0};
-    std::fill_n(columns, rows_.d, 0.0);
-    for (index_t b = 0; b < blocks.count; ++b) {
-      all.squared_norm = std::max(all.squared_norm, largest[b].squared_norm);
-      all.entries = std::max(all.entries, largest[b].entries);
-      const double* part = sizes.data() + b * rows_.d;
-      for (index_t j = 0; j < rows_.d; ++j) columns[j] = std::max(columns[j], part[j]);
-    }
-    return all;
   }
 
   index_t sum_depth() const override {
@@ -336,6 +316,27 @@ class RowMatrix : public Matrix {
   }
 
  protected:
+  // Maxima do not depend on how rows are shared out: a block a thread.
+  template <class Survey>
+  RowExtent extent_by_blocks(double* columns, int n_threads, Survey&& survey) const {
+    const Blocks blocks{rows_.n, std::clamp<index_t>(useful_threads(n_threads, entries()), 1,
+                                                     std::max<index_t>(rows_.n, 1))};
+    std::vector<RowExtent> largest(blocks.count);
+    std::vector<double> sizes(blocks.count * rows_.d, 0.0);
+    for_blocks(blocks, static_cast<int>(blocks.count), [&](index_t b, index_t begin, index_t end) {
+      largest[b] = survey(begin, end, sizes.data() + b * rows_.d);
+    });
+    RowExtent all{0.0, 0};
+    std::fill_n(columns, rows_.d, 0.0);
+    for (index_t b = 0; b < blocks.count; ++b) {
+      all.squared_norm = std::max(all.squared_norm, largest[b].squared_norm);
+      all.entries = std::max(all.entries, largest[b].entries);
+      const double* part = sizes.data() + b * rows_.d;
+      for (index_t j = 0; j < rows_.d; ++j) columns[j] = std::max(columns[j], part[j]);
+    }
+    return all;
+  }
+
   // out and coef: of all rows.
   virtual void score_part(index_t begin, index_t end, const double* w, double* out) const {
     score_rows(rows_, begin, end, w, out);

@@ -65,7 +65,7 @@ class Hinge(ScoreLoss):
 
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
         """1, but for examples well beyond the margin."""
-        return (y * s < 1.0 + delta).astype(np.float64)
+        return np.asarray(y * s < 1.0 + delta)
 
 
 @dataclass(frozen=True)

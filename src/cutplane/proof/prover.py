@@ -12,6 +12,8 @@ plane: `error` is how far its slope can be from one that holds.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -110,7 +112,8 @@ class Prover:
         """
         least, error = self._least(plane)
         radius = length(w) + math.sqrt(max(0.0, 2.0 * (upper - self._C * self._risk.lower_bound))) * (1.0 + 1e-9)
-        lower = -math.inf
+        lower = self._C * self._risk.lower_bound
+        lower -= _OPERATIONS * UNIT * abs(lower)
         for _ in range(_ROUNDS):
             charge = self._charge(plane, w, radius, upper)
             if not math.isfinite(charge):
@@ -132,6 +135,11 @@ class Prover:
         offset = self._C * plane.offset
         return offset + least, error + _OPERATIONS * UNIT * (abs(offset) + 2.0 * abs(least))
 
+    @cached_property
+    def _furthest_intercept(self) -> Callable[[float, float], float]:
+        found: Callable[[float, float], float] = self._risk.intercept_bound(self._source.shape[0])
+        return found
+
     def _charge(self, plane: Plane, w: Array, radius: float, upper: float) -> float:
         """What rounding did to the plane, for weights within a radius of w."""
         reach = self._rounding.reach
@@ -139,10 +147,8 @@ class Prover:
         charge = self._C * plane.error * longest
         if self._intercept and plane.mass > 0.0:
             total = w if self._origin is None else w + self._origin
-            furthest = self._risk.intercept_bound(
-                self._source.shape[0], upper / self._C, self._rounding.spread(total, radius)
-            )
-            charge += self._C * self._rounding.imbalance(plane.mass) * float(furthest)
+            furthest = self._furthest_intercept(upper / self._C, self._rounding.spread(total, radius))
+            charge += self._C * self._rounding.imbalance(plane.mass) * furthest
         return charge
 
 
@@ -165,15 +171,13 @@ def _sum_of_terms(terms: Terms, scores: Array, delta: float) -> tuple[float, flo
     for begin in range(0, len(scores), _PART):
         part = slice(begin, begin + _PART)
         s, y = scores[part], np.asarray(terms.y[part], np.float64)
-        c = terms.each if terms.weights is None else terms.weights[part]
-        total.append(float((c * loss.value(s, y)).sum()))
-        errors.append(_error_of_part(loss, s, y, c, delta))
-    value = math.fsum(total)
+        off = delta + float(loss.own_rounding(s, y))
+        values, steepness = loss.value(s, y), loss.steepness(s, y, off)
+        if terms.weights is not None:
+            values, steepness = terms.weights[part] * values, terms.weights[part] * steepness
+        total.append(float(values.sum()))
+        errors.append(float(steepness.sum()) * off * (1.0 + 1e-9))
+    each = terms.each if terms.weights is None else 1.0
+    value = each * math.fsum(total)
     relative = gamma(pairwise_depth(_PART)) + _OPERATIONS * UNIT
-    return value, relative * value + math.fsum(errors)
-
-
-def _error_of_part(loss: Any, s: Array, y: Array, c: Any, delta: float) -> float:
-    """What wrong scores, and the roundings inside of the loss, can do to a sum of losses."""
-    off = delta + float(loss.own_rounding(s, y))
-    return float(np.sum(c * loss.steepness(s, y, off))) * off * (1.0 + 1e-9)
+    return value, relative * value + each * math.fsum(errors)

@@ -7,8 +7,8 @@ risk with the constant profiled out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,25 +68,47 @@ def best_shift(cut: Cuts, scores: Array) -> float:
     return far
 
 
-def furthest_shift(cut: Cuts, n: int, scale: float, value: float, spread: float) -> float:
-    """How far from zero a constant can be that leaves the risk at most `value`, beside scores of at most `spread`.
+class LeaningPlane(NamedTuple):
+    """A plane whose coefficients mostly have one sign: their sum without it, the offset, and their sizes added up."""
 
-    A plane whose coefficients sum to r > 0 says value >= r·b + offset - spread·Σ|coef|: an upper bound on b. One with
-    r < 0 gives a lower bound. Planes at large constants of either sign are such.
-    """
-    furthest = 0.0
+    total: float
+    offset: float
+    mass: float
+
+
+def leaning_planes(cut: Cuts, n: int, scale: float) -> list[LeaningPlane | None]:
+    """A plane that rises with the constant, and one that falls: at large constants of either sign."""
+    found: list[LeaningPlane | None] = []
     for side in (1.0, -1.0):
-        nearest, size = np.inf, 2.0 * max(scale, 1e-300)
+        size, plane = 2.0 * max(scale, 1e-300), None
         for _ in range(_MOST_SIZES):
             coef, offset = cut(np.full(n, side * size))[:2]
             total, mass = side * float(np.sum(coef)), float(np.abs(coef).sum())
             if total > _LEAST_TOTAL * mass:
-                room = value - offset + spread * mass * (1.0 + 1e-9)
-                nearest = min(nearest, room / total * (1.0 + 1e-9))
+                plane = LeaningPlane(total, offset, mass)
                 break
             size *= 16.0
-        furthest = max(furthest, nearest)
-    return furthest
+        found.append(plane)
+    return found
+
+
+def furthest_shift(planes: Sequence[LeaningPlane | None]) -> Callable[[float, float], float]:
+    """How far from zero a constant can be, given what the risk is at most there, and how far from zero scores are.
+
+    A plane whose coefficients sum to r > 0 says value >= r·b + offset - spread·Σ|coef|: an upper bound on b. One with
+    r < 0 gives a lower bound.
+    """
+
+    def bound(value: float, spread: float) -> float:
+        furthest = 0.0
+        for plane in planes:
+            if plane is None:
+                return np.inf
+            room = value - plane.offset + spread * plane.mass * (1.0 + 1e-9)
+            furthest = max(furthest, room / plane.total * (1.0 + 1e-9))
+        return furthest
+
+    return bound
 
 
 def balanced_mixture(cut: Cuts, scores: Array) -> tuple[Array, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -126,13 +127,13 @@ class Multiclass(RoundedRisk):
         """The most that a violated margin is multiplied by."""
         return 1.0 if self.rescaling == "margin" else float(self.cost.max())
 
-    def intercept_bound(self, n: int, value: float, spread: float) -> float:
+    def intercept_bound(self, n: int) -> Callable[[float, float], float]:
         """Where the best intercepts differ by D, examples of the class with the lowest cost D less spread at least."""
         weights = np.bincount(self.y, self.weights, self.n_classes)
         rarest = float(weights[weights > 0.0].min()) * (self.each if self.weights is None else 1.0)
         mistakes = self.cost[~np.eye(self.n_classes, dtype=bool)]
         factor = 1.0 if self.rescaling == "margin" else float(mistakes.min())
-        return value / (rarest * factor) + 2.0 * spread
+        return lambda value, spread: value / (rarest * factor) + 2.0 * spread + self.scale
 
     @property
     def has_blocks(self) -> bool:
