@@ -225,8 +225,8 @@ def prover_of(objective: Any, risk: Any, training: Training, origin: Array | Non
 
 def _prove(ledger: Ledger, prover: Prover) -> None:
     """What the incumbent and the best plane are worth, as the prover sees it."""
-    point = ledger.incumbent
-    assert point is not None
+    assert ledger.incumbent is not None
+    point = ledger.incumbent = prover.feasible(ledger.incumbent)
     with ledger.phase("proof"):
         upper = prover.upper(point.w, point.intercept)
         lower = prover.lower(ledger.witness, point.w, upper)

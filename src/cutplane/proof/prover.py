@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -89,6 +90,12 @@ class Prover:
         self._source, self._risk, self._C, self._rounding = source, risk, C, rounding
         self._intercept, self._origin, self._bounds = intercept, origin, bounds
 
+    def feasible(self, point: Any) -> Any:
+        """The point with no weight below its bound: moving along a line may have rounded it there."""
+        if self._bounds is None or not (point.w < self._bounds).any():
+            return point
+        return replace(point, w=np.maximum(point.w, self._bounds))
+
     def upper(self, w: Array, intercept: Any) -> float:
         """The objective at these weights: one pass over the data."""
         weights, total = w, w
@@ -112,7 +119,7 @@ class Prover:
         """
         least, error = self._least(plane)
         radius = length(w) + math.sqrt(max(0.0, 2.0 * (upper - self._C * self._risk.lower_bound))) * (1.0 + 1e-9)
-        lower = self._C * self._risk.lower_bound
+        lower = self._C * float(self._risk.lower_bound)
         lower -= _OPERATIONS * UNIT * abs(lower)
         for _ in range(_ROUNDS):
             charge = self._charge(plane, w, radius, upper)
