@@ -329,6 +329,10 @@ void bind_smo(nb::module_& m) {
   solver.def(
       "settle", [](PySolver& self) { self.solver->settle(); },
       nb::call_guard<nb::gil_scoped_release>(), "Bring every gradient up to date.");
+  solver.def(
+      "refresh", [](PySolver& self) { self.solver->refresh(); },
+      nb::call_guard<nb::gil_scoped_release>(),
+      "Sum every gradient up afresh: the rounding of the steps until now is gone.");
   solver.def_prop_ro("iterations", [](const PySolver& self) { return self.solver->iterations(); });
   solver.def_prop_ro("stuck", [](const PySolver& self) { return self.solver->stuck(); });
   solver.def(

@@ -190,7 +190,10 @@ void bind_structured(nb::module_& m) {
           [](PyChainAscent& self) { return to_numpy(std::vector<double>(self.ascent->weights())); },
           nb::rv_policy::move)
       .def_prop_ro("dual_value", [](PyChainAscent& self) { return self.ascent->dual_value(); })
-      .def_prop_ro("gap", [](PyChainAscent& self) { return self.ascent->gap(); });
+      .def_prop_ro("gap", [](PyChainAscent& self) { return self.ascent->gap(); })
+      .def_prop_ro(
+          "most_labellings", [](PyChainAscent& self) { return self.ascent->most_labellings(); },
+          "Labellings with a weight, of the sequence that has most of them.");
 }
 
 }  // namespace cutplane::bind

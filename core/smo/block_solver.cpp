@@ -100,6 +100,12 @@ class BlockSolver : public Solver {
   bool ready() const override { return dual_.ready(); }
 
   void settle() override {}
+
+  void refresh() override {
+    dual_.restart();
+    dual_.recompute(settings_.n_threads);
+  }
+
   std::int64_t iterations() const override { return iterations_; }
   bool stuck() const override { return stuck_; }
   Bounds bounds() const override { return dual_.bounds(); }

@@ -214,6 +214,8 @@ class PairSolver : public Solver {
     if (!active_.complete()) unshrink();
   }
 
+  void refresh() override { unshrink(); }
+
   std::int64_t iterations() const override { return iterations_; }
   bool stuck() const override { return stuck_; }
 

@@ -45,6 +45,8 @@ class Solver {
   virtual bool ready() const = 0;
   // Every variable's f is right again, shrunken ones included.
   virtual void settle() = 0;
+  // Every f is summed up afresh: the rounding of the steps until now is gone.
+  virtual void refresh() = 0;
   virtual std::int64_t iterations() const = 0;
   // No pair makes progress any more, for rounding: the end, whatever the rule.
   virtual bool stuck() const = 0;

@@ -164,12 +164,24 @@ double ChainAscent::plane(double* slope) const {
   const double each = 1.0 / static_cast<double>(chains_.sequences());
   double offset = 0;
   for (index_t i = 0; i < chains_.sequences(); ++i) {
+    // Rounding leaves weights that sum to one only nearly: more than one would prove too much. What
+    // they lack is the truth's, whose plane is zero.
+    double total = 0;
+    for (const Labelling& known : labellings_[i]) total += known.weight;
+    const auto count = static_cast<double>(labellings_[i].size());
+    const double share = each * (1.0 - (count + 4.0) * 0x1p-52) / std::max(1.0, total);
     for (const Labelling& known : labellings_[i]) {
-      offset += each * known.weight * known.loss;
-      add_features(i, known, each * known.weight, slope);
+      offset += share * known.weight * known.loss;
+      add_features(i, known, share * known.weight, slope);
     }
   }
   return offset;
+}
+
+index_t ChainAscent::most_labellings() const {
+  index_t most = 0;
+  for (const auto& known : labellings_) most = std::max(most, std::ssize(known));
+  return most;
 }
 
 double ChainAscent::dual_value() const {

@@ -30,6 +30,8 @@ class ChainAscent {
   const std::vector<double>& weights() const { return w_; }
   double dual_value() const;
   double gap() const;
+  // Of the sequence that has most of them.
+  index_t most_labellings() const;
 
  private:
   void visit(index_t sequence);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.estimators.machines import Machine, MachineTraining
 from cutplane.kernels.certificate import Certificate, Definite, certify
+from cutplane.kernels.functions import Kernel
 from cutplane.kernels.matrix import KernelMatrix
 from cutplane.kernels.smo import SMOResult, working_set_for
 
@@ -93,23 +95,36 @@ def _affordable(
     """Whether values in double precision cost little, by counts of what was done and is to do."""
     if not all(np.isfinite(result.primal) for result in results):
         return False
-    name = matrix.kernel.name
-    if name == "callable":  # what a call of it costs is not known
-        return False
     values = sum(float(len(m.rows)) * np.count_nonzero(r.alpha) for m, r in zip(machines, results, strict=True))
-    d = matrix.X.nnz / matrix.X.shape[0] if sp.issparse(matrix.X) else matrix.X.shape[1]
-    each = _VALUE + d * (_PRODUCT if name in ("linear", "poly", "sigmoid", "rbf") else _DIFFERENCE)
-    cost = values * (1.0 if name == "precomputed" else each)
-    if cost <= _ALWAYS:
-        return True
-    if any(result.stop_reason in ("time_limit", "interrupted") for result in results):
-        return False
-    trained = float(matrix.core.computed_rows) * matrix.size * (_TRAINED_VALUE + _TRAINED_PRODUCT * d)
+    trained = trained_cost(matrix.X, float(matrix.core.computed_rows) * matrix.size)
     for machine, result in zip(machines, results, strict=True):
         n = len(machine.problem.y)
         size = working_set_for(n, training.stopping, training.working_set)
         trained += _STEP * result.n_iter * (n if size == 2 else min(size, n))
+    return affordable(matrix.kernel, matrix.X, values, trained, [result.stop_reason for result in results])
+
+
+def affordable(kernel: Kernel, X: Any, values: float, trained: float, reasons: Sequence[str]) -> bool:
+    """Whether so many values in double precision cost little beside a training that ended for these reasons."""
+    if kernel.name == "callable":  # what a call of it costs is not known
+        return False
+    each = _VALUE + _width(X) * (_PRODUCT if kernel.name in ("linear", "poly", "sigmoid", "rbf") else _DIFFERENCE)
+    cost = values * (1.0 if kernel.name == "precomputed" else each)
+    if cost <= _ALWAYS:
+        return True
+    if any(reason in ("time_limit", "interrupted") for reason in reasons):
+        return False
     return bool(cost <= _SHARE * trained)
+
+
+def trained_cost(X: Any, values: float) -> float:
+    """Of so many values in single precision."""
+    return values * (_TRAINED_VALUE + _TRAINED_PRODUCT * _width(X))
+
+
+def _width(X: Any) -> float:
+    """Numbers in an example."""
+    return float(X.nnz / X.shape[0] if sp.issparse(X) else X.shape[1])
 
 
 def _warn_of_indefinite(matrix: KernelMatrix) -> None:

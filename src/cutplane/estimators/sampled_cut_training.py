@@ -12,9 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.estimators import validation
+from cutplane.estimators.cut_certificates import certified
 from cutplane.estimators.kernel_choice import make_kernel
 from cutplane.estimators.kernel_files import kernel_from_file, kernel_to_file, vectors_from_file, vectors_to_file
 from cutplane.estimators.savable import Arrays, Savable, finite
+from cutplane.kernels.certificate import relative_gap
 from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
 from cutplane.kernels.cut_finders import CutFinder
 from cutplane.kernels.expansions import KernelRows
@@ -66,14 +68,17 @@ class SampledCutEstimator(Savable, BaseEstimator):
 
     def _train(self, risk: FactoredRisk, rows: Any, kernel: Kernel) -> Outcome:
         """Minimise ½|w|² + C·Σ losses."""
+        finder, C = self._finder(risk, rows, kernel), float(self.C) * risk.examples
         outcome = minimise(
-            self._finder(risk, rows, kernel),
-            float(self.C) * risk.examples,
+            finder,
+            C,
             epsilon=float(self.epsilon),
             max_iter=int(self.max_iter),
             time_limit=self.time_limit,
             on_step=self.on_step,
         )
+        if finder.exact:
+            outcome, self.certificate_of_ = certified(finder, risk, kernel, rows, C, outcome, float(self.epsilon))
         self._keep(outcome, rows, kernel)
         return outcome
 
@@ -100,8 +105,8 @@ class SampledCutEstimator(Savable, BaseEstimator):
         self.bound_ = outcome.bound
         self.bound_probability_ = outcome.probability
         if outcome.lower_bound is not None:
-            self.lower_bound_ = min(outcome.lower_bound, outcome.objective)
-            self.gap_ = (self.objective_ - self.lower_bound_) / self.objective_ if self.objective_ > 0.0 else 0.0
+            self.lower_bound_ = outcome.lower_bound
+            self.gap_ = relative_gap(self.objective_, self.lower_bound_)
         elif hasattr(self, "gap_"):
             del self.lower_bound_, self.gap_  # of an earlier fit with exact cuts
         self.n_iter_ = len(outcome.history)

@@ -122,7 +122,7 @@ def certify(
     coef[support] = dual_coef
     if definite.distance:
         errors += definite.distance * float(np.abs(coef).sum()) * (1.0 + 1e-9)
-    largest = _largest_own_value(kernel, X)
+    largest = largest_own_value(kernel, X)
     proof = prove(problem, multipliers(problem, coef), rho, scores[:, 0], errors[:, 0], largest)
     return proof if definite.distance is not None else replace(proof, lower_bound=-math.inf)
 
@@ -145,7 +145,7 @@ def multipliers(problem: DualProblem, coef: Array) -> Array:
     return np.asarray(alpha + np.concatenate([added, added]))
 
 
-def _largest_own_value(kernel: Kernel, X: Any) -> float:
+def largest_own_value(kernel: Kernel, X: Any) -> float:
     """No K(x, x) of these examples is larger."""
     if kernel.name == "precomputed":
         return float(np.abs(X.diagonal()).max(initial=0.0))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cutplane.kernels.exact import UNIT
 from cutplane.kernels.expansions import Array, Expansion, KernelRows, Rows
 from cutplane.solvers.gram_bundle import GramSolution
 from cutplane.structured.factored import FactoredRisk
@@ -37,6 +38,22 @@ class Answer(NamedTuple):
     explicit: Array
     objective: float
     violation: float
+
+
+class CutPlane(NamedTuple):
+    """R(w) >= <slope, w> + offset; the slope is an expansion like that of a model.
+
+    `terms`: no coefficient is a sum of more; `size` has the sums of their sizes, and `offset` may be off by
+    gamma(terms) of itself.
+    """
+
+    rows: Rows
+    coef: Array
+    explicit: Array
+    offset: float
+    size: Array
+    explicit_size: Array
+    terms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +86,7 @@ class CutFinder(ABC):
         self._risk, self._rows = risk, rows
         self._cuts: list[Expansion] = []
         self._marked: list[tuple[Expansion, float]] = []
+        self._best_planes: tuple[list[Expansion], Array, Array] = [], np.zeros(0), np.zeros(0)
         #: Whether some rows or a cut show that the kernel is not positive semi-definite.
         self.indefinite = False
         if rows.kernel.name not in (*_UNIT, "linear"):
@@ -112,6 +130,30 @@ class CutFinder(ABC):
     def answer(self, C: float, objective: float, violation: float) -> Answer:
         """The point that was marked, where these were found."""
         return Answer(*self._sum(self._marked), self._explicit_sum(self._marked), objective, violation)
+
+    @property
+    def mean_size(self) -> float:
+        """The mean over examples of the sizes of their scores at the last point, where they are known."""
+        return 0.0
+
+    def remember(self, solution: GramSolution, offsets: Array) -> None:
+        """Keep what the model's planes prove together: the best so far."""
+        self._best_planes = list(self._cuts), offsets, solution.weights
+
+    @property
+    def plane(self) -> CutPlane:
+        """The weighted mean of the planes that were remembered."""
+        cuts, offsets, weights = self._best_planes
+        # A little less than one in all, so that rounding leaves no more weight than there is.
+        share = (1.0 - 2.0 * (len(cuts) + 8) * UNIT) / max(1.0, float(weights.sum()))
+        weights = share * np.maximum(weights, 0.0)
+        parts = list(zip(cuts, weights.tolist(), strict=True))
+        rows, coef = self._sum(parts)
+        size = self._sum([(replace(cut, coef=np.abs(cut.coef)), weight) for cut, weight in parts])[1]
+        sizes = [(replace(cut, explicit=np.abs(cut.explicit)), weight) for cut, weight in parts]
+        explicit, explicit_size = self._explicit_sum(parts), self._explicit_sum(sizes)
+        terms = self._risk.examples + len(cuts) + 16  # offsets and explicit features are means over examples
+        return CutPlane(rows, coef, explicit, float(weights @ offsets), size, explicit_size, terms)
 
     def _explicit_sum(self, parts: list[tuple[Expansion, float]]) -> Array:
         weights = np.zeros(self._risk.explicit)

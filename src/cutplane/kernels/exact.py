@@ -193,7 +193,7 @@ def _given_products(kernel: Kernel, X: Any, support: NDArray[Any], coef: Array) 
     for start in range(0, X.shape[0], at_once):
         part = slice(start, start + at_once)
         if kernel.name == "precomputed":
-            values = np.asarray(X[part][:, support], np.float64)
+            values = np.asarray(_dense(X[part][:, support]), np.float64)
         else:
             values = kernel.values(X[part], X[support])
         sums[part] = values @ coef
@@ -204,7 +204,7 @@ def _given_products(kernel: Kernel, X: Any, support: NDArray[Any], coef: Array) 
 def exact_matrix(kernel: Kernel, X: Any, rows: NDArray[Any]) -> Array:
     """K of these rows with each other, of the type it has."""
     if kernel.name == "precomputed":
-        return np.asarray(X[np.ix_(rows, rows)])
+        return _dense(X[np.ix_(rows, rows)])
     examples = X[rows]
     if kernel.name == "callable":
         return kernel.values(examples, examples)

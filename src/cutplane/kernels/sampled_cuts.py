@@ -28,7 +28,7 @@ IDLE_ITERATIONS = 20
 # Where a kernel is not positive semi-definite there may be no minimum to come near: such runs end here at the latest.
 INDEFINITE_ITERATIONS = 1_000
 
-Reason = Literal["epsilon", "max_iter", "time_limit", "interrupted"]
+Reason = Literal["epsilon", "max_iter", "time_limit", "interrupted", "stalled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,10 @@ class Outcome:
     bound, probability : float
         With at least this probability the objective exceeds the optimum by at most `bound`; infinite where cuts show
         that the kernel is not positive semi-definite.
+    reason : str
+        Why the run ended; "stalled" where it seemed to be within epsilon and its certificate is not.
+    scores_size : float
+        C times the mean size of scores, with exact cuts: what rounding to single precision is in proportion to.
     """
 
     rows: Rows
@@ -78,6 +82,7 @@ class Outcome:
     probability: float
     history: list[CutStep] = field(repr=False)
     reason: Reason
+    scores_size: float = 0.0
 
 
 def minimise(
@@ -108,7 +113,7 @@ def _minimise(
     probability: float,
 ) -> Outcome:
     start = time.perf_counter()
-    bundle, solution, value = GramBundle(), None, 0.0
+    bundle, solution, value, best = GramBundle(), None, 0.0, -math.inf
     history: list[CutStep] = []
     reason: Reason | None = None
     try:
@@ -138,6 +143,9 @@ def _minimise(
                     finder.drop(idle)
                 solution = bundle.solve(C)
                 value = solution.value
+                if finder.exact and value > best:
+                    best = value
+                    finder.remember(solution, bundle.offsets)
     except KeyboardInterrupt:
         if not history:
             raise
@@ -155,4 +163,5 @@ def _minimise(
         1.0 if finder.exact else probability,
         history,
         reason,
+        C * finder.mean_size,
     )

@@ -58,13 +58,19 @@ _STEPS_PER_GAP = 100
 # Pair steps, or so many for each variable, between looks whether what is left is the rounding of kernel values. LIBSVM
 # ends after the first of them, whatever is left.
 _PATIENCE, _PATIENCE_EACH = 10_000_000, 100
+# After a tenth of that, and whenever steps have doubled, a run is hopeless if the last half of its steps closed less
+# of the gap than this share and has not halved the violation either. The first look back is half way.
+_FIRST_LOOK, _HOPELESS, _HALVED = 0.05, 0.1, 0.5
+# What kernel values in single precision may be off by, relative to the largest: see `Kernel`.
+_SINGLE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class SMOStep:
     """The state of a run between slices of work, as `history` and `on_step` see it.
 
-    While variables are shrunken away, `primal` and `violation` are those of the last full look.
+    While variables are shrunken away, `primal` and `violation` are those of the last full look. `dual` is the best bound
+    until then. Both bounds allow for kernel values in single precision, whose errors add up as their squares do.
     """
 
     iteration: int
@@ -100,9 +106,11 @@ class SMOResult:
         m(a) - M(a), the maximal violation of the optimality conditions.
     history : list of SMOStep
     stop_reason : str
-        "kkt", "gap", "pair": the rule asked for; "stalled": no pair makes progress in double precision, or ten million
-        steps (100 for each variable, if that is more) have left no violation but what the rounding of kernel values to
-        single precision accounts for; "max_iter", "time_limit", "interrupted".
+        "kkt", "gap", "pair": the rule asked for; "stalled": no pair makes progress in double precision, or what is left
+        of the violation is its rounding; ten million steps (100 for each variable, if that is more) have left no
+        violation but what the rounding of kernel values to single precision accounts for; or, after a tenth of so many
+        steps, the last half of them closed less than a tenth of the gap and did not halve the violation: the end is
+        out of reach. "max_iter", "time_limit", "interrupted".
     seconds : float
     phases : dict
         Seconds spent on kernel rows, selection, pair steps and gradients, where the solver keeps them.
@@ -272,6 +280,8 @@ class _Run:
     start: float
     patience: int
     looks: int = 1
+    believed: float = np.inf  # the relative gap, for the kernel values as they are
+    halfway: tuple[float, float, float] = (0.0, -np.inf, np.inf)  # steps, dual and violation of the last look back
     history: list[SMOStep] = field(default_factory=list)
 
     def to_the_end(self, slice_steps: int) -> SMOResult:
@@ -336,11 +346,26 @@ class _Run:
         if not self.solver.ready:
             step = SMOStep(self.solver.iterations, seconds, -np.inf, np.inf, np.inf)
         else:
-            dual, primal, violation, _, _ = self.solver.bounds()
-            scale = 2.0**-self.matrix.exponent
-            step = SMOStep(self.solver.iterations, seconds, dual * scale, primal * scale, violation)
+            dual, primal, violation, *rho = self.solver.bounds()
+            self.believed = relative_gap(primal, dual)
+            scale, off = 2.0**-self.matrix.exponent, self._off_by_single_precision(rho)
+            lower = max((dual - off) * scale, self.history[-1].dual if self.history else -np.inf)
+            step = SMOStep(self.solver.iterations, seconds, lower, (primal + off) * scale, violation)
         self.history.append(step)
         return step
+
+    def _off_by_single_precision(self, rho: list[float]) -> float:
+        """What errors of kernel values may do to the bounds: those that differ from row to row, and those all share."""
+        y, alpha, gradient = self.problem.y, self.solver.alpha(), self.solver.gradient()
+        scores = np.abs(gradient - self.problem.p)
+        upper = np.ldexp(self.problem.upper, self.matrix.exponent)
+        losing = np.where(np.where(y > 0, rho[0], -rho[1]) > gradient, upper, 0.0)
+        reach = float(np.sqrt(losing @ losing))
+        coef = np.abs((y * alpha).reshape(-1, self.n_rows).sum(axis=0))
+        length, largest = float(np.sqrt(coef @ coef)), float(np.ldexp(self.matrix.largest_value, -self.matrix.exponent))
+        each = largest * length * (0.5 * length + reach)
+        shared = 0.5 * float(coef @ scores[: self.n_rows]) + float(losing @ scores)
+        return _SINGLE * (each + shared)
 
     def _proves_gap(self) -> bool:
         self.solver.settle()
@@ -352,10 +377,34 @@ class _Run:
         _, _, violation, _, _ = self.solver.bounds()
         return violation <= self.solver.rounding()
 
+    def _only_double_rounding_is_left(self, violation: float) -> bool:
+        """Whether gradients summed up afresh differ by no more than they may be off: no step can prove more."""
+        if not self.solver.ready or violation > self.solver.drift:
+            return False
+        self.solver.refresh()
+        _, _, violation, _, _ = self.solver.bounds()
+        return violation <= self.solver.drift and not self._proves_gap()
+
+    def _hopeless(self) -> bool:
+        """Whether the last half of the steps has brought the end hardly nearer; looked at as steps double."""
+        steps = self.solver.iterations
+        if steps < max(_FIRST_LOOK * self.patience, 2.0 * self.halfway[0]):
+            return False
+        self.solver.settle()
+        dual, primal, violation, _, _ = self.solver.bounds()
+        _, dual_before, violation_before = self.halfway
+        self.halfway = (float(steps), dual, violation)
+        if not np.isfinite(violation_before):
+            return False
+        return dual - dual_before < _HOPELESS * (primal - dual) and violation > _HALVED * violation_before
+
     def _reason(self, finished: bool, step: SMOStep) -> SMOStopReason | None:
         stop = self.on_step is not None and self.on_step(step) is True
-        if self.stopping == "gap" and step.gap <= self.tol and self._proves_gap():
-            return "gap"
+        if self.stopping == "gap":
+            if self.believed <= self.tol and self._proves_gap():
+                return "gap"
+            if self._only_double_rounding_is_left(step.violation):
+                return "stalled"
         if finished:
             return "stalled" if self.solver.stuck or self.stopping == "gap" else self.stopping
         if self.max_iter is not None and step.iteration >= self.max_iter:
@@ -367,7 +416,7 @@ class _Run:
         if step.iteration >= self.looks * self.patience:
             self.looks += 1
             return "stalled" if self._only_rounding_is_left() else None
-        return None
+        return "stalled" if self._hopeless() else None
 
 
 def _check(

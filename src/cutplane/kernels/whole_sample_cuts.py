@@ -51,6 +51,11 @@ class WholeSampleCuts(CutFinder):
         """Whether the products of no more cuts fit into the memory."""
         return len(self._stored) >= self._most
 
+    @property
+    def mean_size(self) -> float:
+        """The mean over examples of the sizes of their scores at the last point."""
+        return float(np.abs(self._last[0]).sum()) / self._risk.examples
+
     def keep(self, found: Found) -> None:
         """The cut was added to the model."""
         if self.full:

@@ -57,6 +57,11 @@ class GramBundle:
     def __len__(self) -> int:
         return len(self._offsets)
 
+    @property
+    def offsets(self) -> Array:
+        """Of the planes, in order."""
+        return self._offsets
+
     def add(self, products: Array, offset: float) -> None:
         """Add a plane; `products` are those of its slope with the planes so far in order, then with itself."""
         values = np.ascontiguousarray(products, dtype=np.float64)

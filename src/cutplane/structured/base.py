@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import Cut
 from cutplane.structured.factored import Factors
 
@@ -128,6 +129,10 @@ class Ascent(Protocol):
     def gap_estimate(self) -> float:
         """The gap as the visits saw it: not proven."""
 
+    @property
+    def most_planes(self) -> int:
+        """The planes that carry weight of the example that has most of them."""
+
     def plane(self) -> tuple[Array, float]:
         """Slope and offset of the plane that the dual variables stand for, summed up afresh."""
 
@@ -146,6 +151,15 @@ class Sample(Protocol):
     @property
     def exact(self) -> bool:
         """Whether the searches find the best labelling."""
+
+    @property
+    def rounding(self) -> Rounding:
+        """What rounding does to a sweep, as far as it is known by now; reach and scale are greater than 0.
+
+        `reach`: the lengths of an example's features for the truth and for any labelling add up to no more, times the
+        loss with slack re-scaling; where features are sums, the lengths of the terms. `row_depth`, `sum_depth`: no
+        height, and no entry of a slope, is a sum of more terms. `scale`: no loss is greater.
+        """
 
     def sweep(self, w: Array) -> Sweep:
         """Search every example at w."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cutplane.proof.rounding import UNIT
 from cutplane.structured import vectors
 from cutplane.structured.base import Array, Sweep
 from cutplane.structured.oracle import ExamplePlane, truth_plane
@@ -39,6 +40,11 @@ class _Block:
     def height(self, w: Array) -> float:
         """Of the mixed plane."""
         return sum(weight * self.planes[key].height(w) for key, weight in self.weights.items() if weight > 0.0)
+
+    def mixture(self) -> list[tuple[ExamplePlane, float]]:
+        """Planes with weights that do not sum to more than one; what they lack is the truth's, which is zero."""
+        share = (1.0 - 2.0 * (len(self.weights) + 4) * UNIT) / max(1.0, sum(self.weights.values()))
+        return [(self.planes[key], share * weight) for key, weight in self.weights.items() if key]
 
 
 class BlockAscent:
@@ -97,13 +103,18 @@ class BlockAscent:
         mixed = np.array([block.height(self._w) for block in self._blocks])
         self._gaps = self._C * np.maximum(sweep.heights - mixed, 0.0)
 
+    @property
+    def most_planes(self) -> int:
+        """The planes that carry weight of the example that has most of them."""
+        return max(len(block.weights) for block in self._blocks)
+
     def plane(self) -> tuple[Array, float]:
         """Slope and offset of the plane that the dual variables stand for, summed up afresh."""
         slope, offset = np.zeros_like(self._w), 0.0
         for block in self._blocks:
-            for key, weight in block.weights.items():
-                vectors.add(block.planes[key].slope, weight / len(self._blocks), slope)
-                offset += weight * block.planes[key].offset / len(self._blocks)
+            for plane, weight in block.mixture():
+                vectors.add(plane.slope, weight / len(self._blocks), slope)
+                offset += weight * plane.offset / len(self._blocks)
         return slope, offset
 
     def _visit(self, index: int) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
+from cutplane.proof.rounding import Rounding
 from cutplane.structured.base import Array, StructuredModel, Sweep
 from cutplane.structured.chain_slack import best_by_mistakes
 from cutplane.structured.costs import check_cost
@@ -137,6 +138,7 @@ class ChainSample:
         self._n_threads = n_threads
         self.dimension = model.dimension
         self.examples = len(tokens)
+        self.rounding = _rounding_of(tokens, float(self._cost.max(initial=0.0)))
 
     def sweep(self, w: Array) -> Sweep:
         """Search every sequence at w."""
@@ -183,9 +185,31 @@ class ChainAscent:
         """The gap as the visits saw it."""
         return self._core.gap
 
+    @property
+    def most_planes(self) -> int:
+        """The labellings that carry weight of the sequence that has most of them."""
+        return self._core.most_labellings
+
     def plane(self) -> tuple[Array, float]:
         """The plane that the dual variables stand for, summed up afresh."""
         return self._core.plane()
+
+
+def _rounding_of(tokens: Tokens, dearest: float) -> Rounding:
+    """What rounding does to the scores and sums of labelled sequences; the dearest mistake of a token is known."""
+    squares = np.zeros(len(tokens.indptr) - 1)
+    of_tokens = np.diff(tokens.indptr)
+    values = np.ones(len(tokens.indices)) if tokens.values is None else tokens.values
+    np.add.at(squares, np.repeat(np.arange(len(squares)), of_tokens), np.square(values))
+    ends = np.concatenate([[0.0], np.cumsum(np.sqrt(squares) + 1.0)])  # 1 for the transition
+    longest = int(np.diff(tokens.starts).max())
+    terms = np.concatenate([[0], np.cumsum(of_tokens + 2)])  # the transition and the loss of each token
+    return Rounding(
+        reach=2.0 * float(np.diff(ends[tokens.starts]).max()) * (1.0 + 1e-9),
+        row_depth=int(np.diff(terms[tokens.starts]).max()),
+        sum_depth=4 * len(squares) + 8,
+        scale=max(longest * dearest, 1.0),
+    )
 
 
 def _as_labels(y: Any) -> Labels:

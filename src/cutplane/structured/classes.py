@@ -14,6 +14,7 @@ from cutplane.structured.base import Array, StructuredModel, Sweep
 from cutplane.structured.costs import check_cost
 from cutplane.structured.factored import ClassHinge, Factors
 from cutplane.structured.oracle import OracleSample
+from cutplane.structured.vectors import row_squares
 
 
 class ClassModel(StructuredModel):
@@ -200,6 +201,11 @@ class ClassSample(OracleSample):
         self._codes = codes
         self._groups = model.memberships
         self._losses = model.cost[codes]
+        # Every labelling is known: as many copies of a row as the class of most groups has.
+        groups, dearest = float(np.square(model.memberships).sum(axis=1).max()), float(model.cost.max())
+        self.dearest = max(1.0, dearest)
+        factor = self.dearest if rescaling == "slack" else 1.0
+        self.steepest = 2.0 * factor * np.sqrt(groups) * float(np.sqrt(row_squares(X).max(initial=0.0)))
 
     def sweep(self, w: Array) -> Sweep:
         """Search every example at w."""

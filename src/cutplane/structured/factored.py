@@ -45,6 +45,8 @@ class FactoredRisk(ABC):
     columns: int = 1
     #: Explicit features.
     explicit: int = 0
+    #: An explicit feature counts no more than this, for each row of an example.
+    explicit_scale: float = 1.0
 
     @property
     @abstractmethod
@@ -132,6 +134,7 @@ class BinaryHinge(FactoredRisk):
         self._asked: tuple[Rows | None, Array] = None, np.zeros(0)
         self._bias = bias
         self.explicit = 1 if bias else 0
+        self.explicit_scale = max(1.0, bias)
 
     @property
     def examples(self) -> int:

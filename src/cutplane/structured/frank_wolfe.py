@@ -56,9 +56,13 @@ class BlockFrankWolfe:
 
     seed: int = 0
 
-    def run(self, objective: StructuredObjective, ledger: Ledger) -> StopReason:
-        """Go on until the ledger says why to stop, or no epoch raises the dual value any more."""
-        ascent = objective.sample.ascent(ledger.C / objective.examples, self.seed)
+    def run(self, objective: StructuredObjective, ledger: Ledger, ascent: Ascent | None = None) -> StopReason:
+        """Go on until the ledger says why to stop, or no epoch raises the dual value any more.
+
+        `ascent` is one to go on with; a new one by default.
+        """
+        if ascent is None:
+            ascent = objective.sample.ascent(ledger.C / objective.examples, self.seed)
         since, certified = _RENEW_AFTER, float("-inf")
         mean = _RunningMean(objective.dimension)
         while True:
@@ -96,7 +100,9 @@ class BlockFrankWolfe:
         with ledger.phase("cut"):
             slope, offset = ascent.plane()
         with ledger.phase("qp"):
-            ledger.add(Cut(slope, offset, np.nan, exact=False, mass=objective.mass))
+            # A sum of so many times as many terms as the cut of a sweep has is charged as a plane of so much mass.
+            mass = objective.mass * max(1.0, 1.001 * ascent.most_planes)
+            ledger.add(Cut(slope, offset, np.nan, exact=False, mass=mass))
             ledger.solve()
             ledger.bundle.prune(2)
         mean.share = min(1.0, (ledger.upper - ledger.lower) / seen) if 0.0 < seen < np.inf else 1.0

@@ -13,6 +13,7 @@ from cutplane.sources import as_source
 from cutplane.structured.base import Array, StructuredModel, Sweep
 from cutplane.structured.factored import FactoredRisk, Factors, Rows, Violations
 from cutplane.structured.oracle import OracleSample
+from cutplane.structured.vectors import row_squares
 
 
 class MultilabelModel(StructuredModel):
@@ -88,6 +89,9 @@ class MultilabelSample(OracleSample):
         super().__init__(model, X, Y)
         self._source = as_source(X, n_threads=n_threads)
         self._signs = np.where(np.array([np.asarray(y) for y in Y]) == 1, 1.0, -1.0)
+        # Every labelling is known: a copy of a row for each label at most.
+        self.dearest = float(self._signs.shape[1])
+        self.steepest = 2.0 * float(np.sqrt(self.dearest * row_squares(X).max(initial=0.0)))
 
     def sweep(self, w: Array) -> Sweep:
         """Search every example at w."""

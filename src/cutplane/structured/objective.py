@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import Cut, Point
 from cutplane.structured.base import Array, Sample, Sweep
 
@@ -55,6 +56,11 @@ class StructuredObjective:
     def exact(self) -> bool:
         """Whether values are those of the risk, and not merely below it."""
         return self.sample.exact
+
+    @property
+    def rounding(self) -> Rounding:
+        """What rounding does to sweeps, as far as it is known by now."""
+        return self.sample.rounding
 
     def at(self, w: Array) -> SweptPoint:
         """The point w; nothing is searched until its value is asked."""

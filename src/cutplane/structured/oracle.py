@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cutplane.proof.rounding import Rounding
 from cutplane.structured import vectors
 from cutplane.structured.base import Array, OracleError, StructuredModel, Sweep
 from cutplane.structured.vectors import Vector
@@ -16,6 +17,10 @@ RESCALINGS = ("margin", "slack")
 BACKENDS = ("threads", "processes")
 # Chunks of examples are the same for any number of workers, so that sums are the same to the bit.
 _MOST_CHUNKS = 64
+# Terms that a search may add up beyond one for each weight.
+_SEARCH_TERMS = 1024
+# Of features that are all zero, as far as they are known.
+_LEAST_REACH = 2.0**-300
 # What rounding may take from a score, relative to the size of its parts.
 _ROUNDING = 1e-8
 
@@ -169,6 +174,9 @@ class OracleSample:
     dimension: int = field(init=False, default=0)
     oracle: Oracle = field(init=False)
     truths: list[Vector] = field(init=False)
+    steepest: float = field(init=False, default=0.0)  # the longest slope seen
+    dearest: float = field(init=False, default=1.0)  # the largest loss seen, or 1
+    longest: float = field(init=False, default=0.0)  # the length of the longest features of a true labelling
 
     def __post_init__(self) -> None:
         first = Oracle._call(0, "joint_feature", lambda: self.model.joint_feature(self.X[0], self.Y[0]))
@@ -177,6 +185,7 @@ class OracleSample:
         self.truths = []
         for index, (x, y) in enumerate(zip(self.X, self.Y, strict=True)):
             self.truths.append(self.oracle.features(index, x, y))
+            self.longest = max(self.longest, vectors.length(self.truths[-1]))
             own = self.oracle.loss(index, y, y)
             if own != 0.0:
                 raise OracleError(f"Example {index}: loss(y, y) is {own:g}; the truth must cost nothing.")
@@ -191,9 +200,24 @@ class OracleSample:
         """The number of examples."""
         return len(self.truths)
 
+    @property
+    def rounding(self) -> Rounding:
+        """By the features of the true labellings and the planes seen so far: see `cutplane.structured.proof`."""
+        factor = self.dearest if self.rescaling == "slack" else 1.0
+        reach = (self.steepest + 2.0 * factor * self.longest) * (1.0 + 1e-9)
+        depth = self.dimension + _SEARCH_TERMS
+        return Rounding(max(reach, _LEAST_REACH), depth, self.examples + 8, scale=self.dearest)
+
+    def _measure(self, planes: Sequence[ExamplePlane]) -> None:
+        for plane in planes:
+            self.steepest = max(self.steepest, vectors.length(plane.slope))
+            self.dearest = max(self.dearest, plane.offset)
+
     def search(self, index: int, w: Array) -> ExamplePlane:
         """The plane found for one example."""
-        return self.oracle.search(index, self.X[index], self.Y[index], self.truths[index], w)
+        plane = self.oracle.search(index, self.X[index], self.Y[index], self.truths[index], w)
+        self._measure([plane])
+        return plane
 
     def planes(self, w: Array) -> list[ExamplePlane]:
         """The planes found for all examples."""
@@ -205,7 +229,9 @@ class OracleSample:
 
             parallel = Parallel(n_jobs=self.workers, backend="threading" if self.backend == "threads" else "loky")
             found = parallel(delayed(search_chunk)(self.oracle, chunk, w) for chunk in chunks)
-        return [plane for part in found for plane in part]
+        planes = [plane for part in found for plane in part]
+        self._measure(planes)
+        return planes
 
     def sweep(self, w: Array) -> Sweep:
         """Search every example at w."""

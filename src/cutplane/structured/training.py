@@ -13,14 +13,18 @@ from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
 from cutplane.solvers.result import Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
+from cutplane.structured.base import Array
 from cutplane.structured.cache import PlaneCache
 from cutplane.structured.frank_wolfe import BlockFrankWolfe
 from cutplane.structured.objective import StructuredObjective
 from cutplane.structured.one_slack import OneSlack
 from cutplane.structured.oracle import OracleSample
+from cutplane.structured.proof import StructuredProver, prove
 
 METHODS = ("auto", "one-slack", "oca", "frank-wolfe")
 LINE_SEARCHES = ("adaptive", "exact", "three-point")
+# So often a run goes on from what the prover granted it.
+_MOST_DISPUTES = 2
 
 
 @dataclass(frozen=True)
@@ -48,30 +52,54 @@ class StructuredTraining:
         """
         bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=self.n_threads)
         on_step = self.on_step if objective.exact or self.on_step is None else _hiding(self.on_step)
-        ledger = Ledger(self.C, bundle, self.stopping, on_step)
+        ledger = Ledger(self.C, bundle, self.stopping, on_step, objective.rounding)
         if watch is not None:
             watch(ledger)
-        try:
-            with one_blas_thread():
-                reason = self._solve(objective, ledger)
-        except KeyboardInterrupt:
-            if ledger.incumbent is None:
-                raise
-            reason = "interrupted"
+        with one_blas_thread():
+            reason = self._run(objective, ledger)
         result = ledger.result(reason)
         if type(objective.sample) is OracleSample and objective.exact and reason == "gap":
             objective.sample.audit(result.w)
         return result if objective.exact else uncertified(result)
 
-    def _solve(self, objective: StructuredObjective, ledger: Ledger) -> StopReason:
+    def _run(self, objective: StructuredObjective, ledger: Ledger) -> StopReason:
+        prover = StructuredProver(objective, self.C) if objective.exact else None
+        try:
+            return self._reach_proof(objective, ledger, prover)
+        except KeyboardInterrupt:
+            if ledger.incumbent is None:
+                raise
+            if prover is not None:
+                prove(ledger, prover)
+            return "interrupted"
+
+    def _reach_proof(
+        self, objective: StructuredObjective, ledger: Ledger, prover: StructuredProver | None
+    ) -> StopReason:
+        """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
+        solve = self._solver(objective, ledger)
+        reason = solve(None)
+        if prover is None:
+            return reason
+        prove(ledger, prover)
+        for _ in range(_MOST_DISPUTES):
+            if reason != "gap" or ledger.granted or ledger.incumbent is None:
+                return reason
+            reason = solve(ledger.incumbent.w)
+            prove(ledger, prover)
+        return "stalled" if reason == "gap" and not ledger.granted else reason
+
+    def _solver(self, objective: StructuredObjective, ledger: Ledger) -> Callable[[Array | None], StopReason]:
+        """What goes on from some weights until the ledger says why to stop."""
         if self.method == "oca":
             search: LineSearch = ThreePointLineSearch() if self.line_search == "three-point" else ExactLineSearch()
             planes = CuttingPlane(search) if self.line_search == "adaptive" else CuttingPlane.published(search)
-            return planes.run(objective, ledger)
+            return lambda start: planes.run(objective, ledger, start)
         compiled = not isinstance(objective.sample, OracleSample)
         if self.method == "frank-wolfe" or (self.method == "auto" and compiled):
-            return BlockFrankWolfe(self.seed).run(objective, ledger)
-        return OneSlack(self.cache).run(objective, ledger)
+            ascent = objective.sample.ascent(ledger.C / objective.examples, self.seed)
+            return lambda start: BlockFrankWolfe(self.seed).run(objective, ledger, ascent)
+        return lambda start: OneSlack(self.cache).run(objective, ledger, start)
 
 
 def uncertified(result: Result) -> Result:

@@ -51,9 +51,21 @@ def first_nonfinite(v: Vector) -> tuple[int, float] | None:
     return place, float(values[bad[0]])
 
 
+def length(v: Vector) -> float:
+    """Its Euclidean length."""
+    return float(np.linalg.norm(v.values if isinstance(v, SparseVector) else v))
+
+
 def dot(v: Vector, w: Array) -> float:
     """<v, w>."""
     return float(v.values @ w[v.indices]) if isinstance(v, SparseVector) else float(v @ w)
+
+
+def row_squares(X: Any) -> Array:
+    """The squared length of each row of a matrix."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.square(np.asarray(X, dtype=np.float64)).sum(axis=1))
 
 
 def add(v: Vector, coef: float, out: Array) -> None:

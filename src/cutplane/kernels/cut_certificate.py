@@ -1,0 +1,104 @@
+"""The certificate of a machine found by exact cuts, in double precision: from the model and one plane alone.
+
+The model is w = Σ coef[j] phi(x_rows[j]) with weights of explicit features, its objective ½|w|² + C·R(w). A plane below
+R is the mean of what some labellings of the examples say; it proves
+
+    least value >= C·offset - ½|C·slope|²,
+
+and any share of it, from 0 to 1, proves as much of itself, for R is at least 0. Labellings are discrete: planes found
+with kernel values in single precision hold all the same, once the lengths of their slopes are known.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cutplane.kernels.certificate import Certificate, Definite, largest_own_value
+from cutplane.kernels.cut_finders import Answer, CutPlane
+from cutplane.kernels.exact import UNIT, exact_products
+from cutplane.kernels.expansions import Array, Rows
+from cutplane.kernels.functions import Kernel
+from cutplane.proof.rounding import gamma, summed
+from cutplane.structured.factored import FactoredRisk
+
+# Roundings of a value beyond the sums it is made of.
+_OPERATIONS = 64
+
+
+def certify_cuts(
+    risk: FactoredRisk, kernel: Kernel, X: Any, C: float, answer: Answer, plane: CutPlane, definite: Definite
+) -> Certificate:
+    """The objective of a model and what a plane proves, for the kernel itself.
+
+    Parameters
+    ----------
+    risk : FactoredRisk
+        A mean, of all rows of X.
+    kernel : Kernel
+    X : array or CSR matrix
+    C : float
+        Of the mean.
+    answer : Answer
+        The model.
+    plane : CutPlane
+    definite : Definite
+        What is known of the kernel matrix.
+    """
+    distance = definite.distance or 0.0
+    objective = _objective(risk, kernel, X, C, answer, distance)
+    if definite.distance is None:
+        return Certificate(objective, -math.inf)
+    return Certificate(objective, _proven_by(kernel, X, C, plane, distance))
+
+
+def _scores(kernel: Kernel, X: Any, rows: Rows, coef: Array, distance: float) -> tuple[Array, Array]:
+    """Of every row of X, and what they may be off by; of a kernel that is `distance` from a definite one, by more."""
+    if not len(rows):
+        return np.zeros((2, X.shape[0], coef.shape[1]))  # type: ignore[return-value]
+    scores, errors = exact_products(kernel, X, rows, coef)
+    return scores, errors + distance * np.abs(coef).sum(axis=0) * (1.0 + 1e-9)
+
+
+def _square(coef: Array, explicit: Array, scores: Array, errors: Array) -> tuple[float, float]:
+    """|w|², and what it may be off by."""
+    value, error = summed(coef * scores)
+    own, own_error = summed(np.square(explicit))
+    error += own_error + float((np.abs(coef) * errors).sum()) * (1.0 + 1e-9)
+    return value + own, error + 8.0 * UNIT * (float(np.abs(coef * scores).sum()) + own)
+
+
+def _objective(risk: FactoredRisk, kernel: Kernel, X: Any, C: float, answer: Answer, distance: float) -> float:
+    scores, errors = _scores(kernel, X, answer.rows, answer.coef, distance)
+    square, square_error = _square(answer.coef, answer.explicit, scores[answer.rows], errors[answer.rows])
+    n = risk.examples
+    found = risk.violations(np.arange(n, dtype=np.int64), scores, answer.explicit)
+    total, total_error = summed(found.values)
+    # A labelling and the truth each use a row once a column. No example owns more rows than what others leave.
+    terms = _OPERATIONS + 4 * risk.columns * (len(scores) - n + 1)
+    explicit = risk.explicit_scale * float(np.abs(answer.explicit).max(initial=0.0))
+    sizes = 2.0 * (float(np.abs(scores).sum()) + len(scores) * (explicit + risk.largest_loss)) + total
+    off = 2.0 * float(errors.sum()) * (1.0 + 1e-9) + total_error + 2.0 * gamma(terms) * sizes
+    value, charge = 0.5 * square + C * total / n, 0.5 * square_error + C * off / n
+    return value + (charge + 16.0 * UNIT * (abs(square) + C * total / n)) * (1.0 + 1e-9)
+
+
+def _proven_by(kernel: Kernel, X: Any, C: float, plane: CutPlane, distance: float) -> float:
+    scores, errors = _scores(kernel, X, plane.rows, plane.coef, distance)
+    scores, errors = scores[plane.rows], errors[plane.rows]
+    square, error = _square(plane.coef, plane.explicit, scores, errors)
+    # Coefficients are off by so much from the plane that holds: to first order, and to second.
+    off, explicit_off = gamma(plane.terms) * plane.size, gamma(plane.terms) * plane.explicit_size
+    error += 2.0 * float((off * (np.abs(scores) + errors)).sum()) + 2.0 * float(explicit_off @ np.abs(plane.explicit))
+    if len(plane.rows):
+        error += float(off.sum()) ** 2 * largest_own_value(kernel, X)
+    error += float(explicit_off @ explicit_off)
+    most = max(0.0, C * C * (square + error * (1.0 + 1e-9)) * (1.0 + 8.0 * UNIT))
+    gain = C * plane.offset * (1.0 - gamma(plane.terms + 8))
+    if not math.isfinite(most):
+        return 0.0
+    share = 1.0 if most <= gain else gain / most
+    lower = share * gain - 0.5 * share * share * most
+    return max(0.0, lower - 8.0 * UNIT * (share * gain + share * share * most))
