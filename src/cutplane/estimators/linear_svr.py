@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -72,6 +73,11 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         For the samples Newton's method starts from. None is a fixed seed.
     on_step : callable or None, default=None
         Called with a `Step` after every iteration; returning True ends the fit.
+    checkpoint : path-like or None, default=None
+        A file to keep what `fit` has reached, while it runs. If the process is killed, the same fit goes on from there.
+        See docs/files.md.
+    checkpoint_every : float, default=30.0
+        Seconds between two checkpoints, or more where one takes long to write.
 
     Attributes
     ----------
@@ -120,6 +126,8 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         warm_start: bool = False,
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -140,6 +148,8 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         self.warm_start = warm_start
         self.random_state = random_state
         self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
