@@ -70,6 +70,17 @@ DataArgument = Annotated[
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file from 'cutplane train'.", show_default=False)
 ]
+CheckpointOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep here what training has reached while it runs; the same command goes on from there.",
+        show_default=False,
+    ),
+]
+CheckpointEveryOption = Annotated[
+    float, typer.Option(callback=positive, metavar="SECONDS", help="Time between two checkpoints.")
+]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]

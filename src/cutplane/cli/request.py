@@ -46,6 +46,8 @@ class TrainRequest:
     template: Path | None = None
     kernel: KernelOptions | None = None
     proof: bool = False
+    checkpoint: Path | None = None
+    checkpoint_every: float = 30.0
 
     def read(self) -> Examples:
         """The examples of the svmlight file."""
@@ -64,7 +66,8 @@ class TrainRequest:
         return self.report.read_test(examples, self.threads), self.report.read_names(examples.X.shape[1])
 
     def solver_params(self) -> dict[str, Any]:
-        """The parameters that every linear estimator takes under the same names."""
+        """The parameters that every linear estimator takes under the same names; checkpoints where asked for."""
+        asked = self.checkpoint is not None
         return {
             "C": self.C,
             "tol": self.tol,
@@ -73,6 +76,7 @@ class TrainRequest:
             "max_iter": self.max_iter,
             "time_limit": self.time_limit,
             "n_jobs": self.threads,
+            **({"checkpoint": self.checkpoint, "checkpoint_every": self.checkpoint_every} if asked else {}),
         }
 
     def loss_params(self) -> dict[str, Any]:

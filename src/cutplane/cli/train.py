@@ -22,6 +22,8 @@ from cutplane.cli.kernel_options import (
     gamma_or_word,
 )
 from cutplane.cli.options import (
+    CheckpointEveryOption,
+    CheckpointOption,
     ClassWeight,
     DataArgument,
     DebugOption,
@@ -97,10 +99,12 @@ def train(
         typer.Option(
             callback=positive,
             metavar="SECONDS",
-            help="Stop training after this (per class, if more than two).",
+            help="Stop training after this.",
             show_default=False,
         ),
     ] = None,
+    checkpoint: CheckpointOption = None,
+    checkpoint_every: CheckpointEveryOption = 30.0,
     kernel: KernelOption = None,
     gamma: GammaOption = "scale",
     degree: DegreeOption = 3,
@@ -167,6 +171,8 @@ def train(
     if no_intercept and intercept_scaling is not None:
         raise typer.BadParameter("is for models with an intercept.", param_hint="--intercept-scaling")
     check_model_output(model_path, inputs=[data])
+    if checkpoint is not None and checkpoint.resolve() in (data.resolve(), model_path.resolve()):
+        raise typer.BadParameter("needs a file of its own, beside DATA and MODEL.", param_hint="--checkpoint")
     if plot is not None:
         check_plot_output(plot, inputs=[data, model_path])
     outputs = [model_path] if plot is None else [model_path, plot]
@@ -184,6 +190,8 @@ def train(
         class_weight=None if class_weight is None else class_weight.value,
         max_iter=max_iter,
         time_limit=time_limit,
+        checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
         threads=threads,
         zero_based=zero_based,
         n_features=n_features,
@@ -214,6 +222,8 @@ def train(
     )
     if proof and (kernel is not None or task not in (Task.classes, Task.regression)):
         raise typer.BadParameter("is for --task classes and regression, without --kernel.", param_hint="--proof")
+    if checkpoint is not None and (kernel is not None or task is Task.sequence):
+        raise typer.BadParameter("is for linear models, and not for --task sequence.", param_hint="--checkpoint")
     if kernel is not None:
         return _train_kernel(task, request)
     if sampled_cuts is not None:

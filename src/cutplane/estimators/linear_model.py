@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +14,8 @@ from sklearn.linear_model._base import SparseCoefMixin
 
 from cutplane.estimators import validation
 from cutplane.estimators.callbacks import CallbackSupportMixin, StepHooks
+from cutplane.estimators.checkpoint import Checkpoint
+from cutplane.estimators.checkpoint_entries import digests, fingerprint
 from cutplane.estimators.savable import Arrays, Savable, finite
 from cutplane.estimators.training import LINE_SEARCHES, METHODS, Training, prover_of, warn_unless_proven
 from cutplane.objective import Objective, make_objective
@@ -41,7 +42,7 @@ class Prepared(NamedTuple):
         Each makes the risk of one problem on some of the examples (None: on all), when its turn comes.
     key : tuple
         All besides X and the weights that the risks depend on, arrays or comparable values: what a warm start must
-        find equal.
+        find equal. The targets come first; None where there are none.
     """
 
     X: Any
@@ -95,6 +96,9 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         """For each problem its name and the targets or labels, -1 and +1, of the examples; none: no proof is kept."""
         return []
 
+    checkpoint: Any = None
+    checkpoint_every: float = 30.0
+
     def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The examples checked, `n_features_in_` and the like set, and the problems to solve."""
         raise NotImplementedError
@@ -107,6 +111,8 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             validation.check_count("max_iter", self.max_iter)
         if self.time_limit is not None:
             validation.check_positive("time_limit", self.time_limit)
+        validation.check_file_name("checkpoint", self.checkpoint)
+        validation.check_positive("checkpoint_every", self.checkpoint_every)
         return Training(
             validation.check_positive("C", self.C),
             Stopping(
@@ -174,30 +180,38 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
     def _train(self, training: Training, prepared: Prepared) -> list[Result]:
         """Solve each problem and keep the results."""
-        X, y, weights, problems, key = prepared
+        X, y, weights, problems, _ = prepared
         source = self._source(X, training.n_threads)
-        warm = self._warm_results(source, (weights, *key))
+        checkpoint = Checkpoint(self.checkpoint, self.checkpoint_every, lambda: digests(self._key(source, prepared)))
+        warm = self._warm_results(source, prepared)
         results: list[Result] = []
-        books: list[Ledger] = []
+        books: list[Ledger] = []  # of the run under way
 
         def so_far() -> dict[str, Any] | None:
-            open_run = [books[-1].result("interrupted")] if len(books) > len(results) else []
+            open_run = [books[-1].result("interrupted")] if books else []
             return self._fitted(results + open_run) if len(results + open_run) == len(problems) else None
 
         hooks = StepHooks(self, self.on_step, X, y, so_far)
         for index, make_risk in enumerate(problems):
             risk = make_risk(None)
             objective, run, origin = self._problem(source, risk, training, index, len(problems))
-            run = run.for_risk(total_weight(risk, X.shape[0], weights), hooks if hooks.wanted else None)
+            on_step = checkpoint.watching(index, books, hooks if hooks.wanted else None)
+            run = run.for_risk(total_weight(risk, X.shape[0], weights), on_step)
             objective = in_single(objective, run.stopping.relative_gap)
             prover = prover_of(objective, risk, run, origin)
-            result = run.run(objective, warm[index] if warm else None, books.append, prover=prover)
+            result = checkpoint.ended(index, run, objective, prover)
+            if result is None:
+                begin = checkpoint.warm(index, run, objective) or (warm[index] if warm else None)
+                result = run.run(objective, begin, books.append, prover=prover)
+                checkpoint.note(index, run, result, books.pop())
             results.append(self._with_threshold(result, objective, risk, source, origin))
             warn_unless_proven(results[-1], type(self).__name__)
-            if results[-1].stop_reason == "interrupted" and len(results) < len(problems):
+            if result.stop_reason == "interrupted" and len(results) < len(problems):
                 raise KeyboardInterrupt
         self._keep(results)
         self.__dict__.pop("proof_", None)  # of another fit
+        if results[-1].stop_reason != "interrupted":
+            checkpoint.remove()
         hooks.close()
         return results
 
@@ -241,21 +255,35 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             w = np.ascontiguousarray(w[:, :-1])
         return {"coef_": w, "intercept_": intercept}
 
-    def _warm_results(self, source: Source, key: Iterable[Any]) -> list[Result] | None:
-        """The results of the last fit if it was on the same data, recognised by the scores of a fixed vector."""
+    def _warm_results(self, source: Source, prepared: Prepared) -> list[Result] | None:
+        """The results of the last fit if it was on the same data."""
         self._warm_key: tuple[Any, ...] | None = None
-        if not self.warm_start:
-            return None
-        probe = np.random.default_rng(0).standard_normal(source.shape[1])
-        digest = hashlib.sha256(source.scores(probe).tobytes())
-        values = []
-        for part in (*key, _as_key(self.prior), _as_key(self.nonnegative)):
-            if isinstance(part, np.ndarray):
-                digest.update(part.tobytes())
-            values.append(None if isinstance(part, np.ndarray) else part)
-        self._warm_key = (digest.hexdigest(), self.fit_intercept, self.intercept_scaling, *values)
+        if self.warm_start:
+            # Losses of the user's own are compared as objects: within a process, a name would say less.
+            own = [part for part in prepared.key if not isinstance(part, np.ndarray)]
+            self._warm_key = digests(self._key(source, prepared)), own
         last, results = getattr(self, "_warm", (None, None))
-        return results if last == self._warm_key else None
+        return results if self._warm_key is not None and last == self._warm_key else None
+
+    def _key(self, source: Source, prepared: Prepared) -> dict[str, Any]:
+        """All that planes depend on, by name; examples are recognised by the scores of a fixed vector."""
+        probe = np.random.default_rng(0).standard_normal(source.shape[1])
+        scores = source.scores(probe)
+        y, *loss = prepared.key
+        if any(map(callable, loss)):  # the name of a loss does not say what it is
+            loss.append(fingerprint(prepared.problems[0](None), scores))
+        return {
+            "the estimators": type(self).__name__,
+            "the shapes of X": source.shape,
+            "the values of X": scores,
+            "the targets y": y,
+            "the sample or class weights": prepared.weights,
+            "the losses or their options": loss,
+            "the values of fit_intercept": bool(self.fit_intercept),
+            "the values of intercept_scaling": self.intercept_scaling,
+            "the values of prior": _as_key(self.prior),
+            "the values of nonnegative": _as_key(self.nonnegative),
+        }
 
     def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
         weights: Any = self.coef_  # sparse after `sparsify`

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -56,6 +57,11 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         Whether a fit on the same data with another tol goes on from the planes of the last one.
     on_step : callable or None, default=None
         Called with a `Step` after every iteration; returning True ends the fit.
+    checkpoint : path-like or None, default=None
+        A file to keep what `fit` has reached, while it runs. If the process is killed, the same fit goes on from there.
+        See docs/files.md.
+    checkpoint_every : float, default=30.0
+        Seconds between two checkpoints, or more where one takes long to write.
 
     Attributes
     ----------
@@ -99,6 +105,8 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         n_jobs: int | None = None,
         warm_start: bool = False,
         on_step: Callable[[Step], Any] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
     ) -> None:
         self.nu = nu
         self.tol = tol
@@ -110,6 +118,8 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -130,7 +140,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         training = replace(training, stopping=replace(stopping, absolute_gap=close))
         # Points no worse than w = 0 have |w| <= 2 max|x|, so that the risk there is at least -2 max|x|².
         risk = OneClass(X.shape[0], weights, nu=float(self.nu), lower_bound=-2.0 * square, n_threads=training.n_threads)
-        (result,) = self._train(training, Prepared(X, y, weights, [lambda rows: risk], (self.nu,)))
+        (result,) = self._train(training, Prepared(X, y, weights, [lambda rows: risk], (None, self.nu)))
         rho = risk.threshold(as_source(X, n_threads=training.n_threads).scores(result.w))
         self.offset_ = np.array([rho])
         self.intercept_ = -self.offset_

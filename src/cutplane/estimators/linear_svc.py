@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -91,7 +92,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     max_iter : int or None, default=10_000
         Iterations at most.
     time_limit : float or None, default=None
-        Seconds at most, per binary problem.
+        Seconds at most, for the whole fit. What is then left to train of several classes keeps weights of zero.
     n_jobs : int or None, default=None
         Threads; None leaves it to OpenMP (``OMP_NUM_THREADS``, threadpoolctl), -1 takes all processors. The model
         does not depend on it.
@@ -104,6 +105,11 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         Called with a `Step` after every iteration; returning True ends the fit.
     keep_proof : bool, default=False
         Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
+    checkpoint : path-like or None, default=None
+        A file to keep what `fit` has reached, while it runs. If the process is killed, the same fit goes on from there.
+        See docs/files.md.
+    checkpoint_every : float, default=30.0
+        Seconds between two checkpoints, or more where one takes long to write.
 
     Attributes
     ----------
@@ -165,6 +171,8 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
         keep_proof: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -190,6 +198,8 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self.random_state = random_state
         self.on_step = on_step
         self.keep_proof = keep_proof
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

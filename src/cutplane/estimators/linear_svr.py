@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -74,6 +75,11 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         Called with a `Step` after every iteration; returning True ends the fit.
     keep_proof : bool, default=False
         Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
+    checkpoint : path-like or None, default=None
+        A file to keep what `fit` has reached, while it runs. If the process is killed, the same fit goes on from there.
+        See docs/files.md.
+    checkpoint_every : float, default=30.0
+        Seconds between two checkpoints, or more where one takes long to write.
 
     Attributes
     ----------
@@ -123,6 +129,8 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
         keep_proof: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -144,6 +152,8 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         self.random_state = random_state
         self.on_step = on_step
         self.keep_proof = keep_proof
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

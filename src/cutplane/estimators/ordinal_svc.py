@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -34,7 +35,8 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         Weight of the losses against the margin, per example.
     class_order : sequence or None, default=None
         The classes from the lowest to the highest; sorted if None.
-    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state, on_step
+    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state, on_step, \
+checkpoint, checkpoint_every
         As in `LinearSVC`.
 
     Attributes
@@ -79,6 +81,8 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         warm_start: bool = False,
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
     ) -> None:
         self.C = C
         self.class_order = class_order
@@ -93,6 +97,8 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         self.warm_start = warm_start
         self.random_state = random_state
         self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

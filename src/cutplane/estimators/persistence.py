@@ -44,6 +44,8 @@ _BOUNDS = ("objective", "lower_bound", "gap")
 _PARAM = "param."
 # They do not make the model: whoever watches, and how chance goes on.
 _FORGOTTEN = ("on_step", "random_state")
+# Where a fit writes is the business of whoever runs it: no file says it.
+_PLACES = ("checkpoint",)
 _REASONS = {*get_args(StopReason), *get_args(SMOStopReason), *get_args(Reason)}
 
 
@@ -55,9 +57,9 @@ def save(
     Parameters
     ----------
     model : estimator
-        A fitted estimator. An ``on_step`` function and a random generator are left out: the loaded estimator has
-        their defaults. Of other parameters that are no data, such as a loss of your own, the name is kept: the
-        loaded estimator predicts, and says what to set before another fit.
+        A fitted estimator. An ``on_step`` function, the name of a checkpoint and a random generator are left out:
+        the loaded estimator has their defaults. Of other parameters that are no data, such as a loss of your own, the
+        name is kept: the loaded estimator predicts, and says what to set before another fit.
     path : path-like
         Where to write; an existing file is replaced once the new one is complete.
     notes : mapping, optional
@@ -151,7 +153,10 @@ def restore(file: ModelFile, path: str | os.PathLike[str] = "The model") -> Any:
 def _restore(kind: Any, file: ModelFile) -> Any:
     metadata = file.metadata
     left_out = {name: LeftOut(name, str(value)) for name, value in metadata["left_out"].items()}
-    model = kind(**metadata["params"], **left_out, **_params_from_file(file.arrays))
+    params = {**metadata["params"], **left_out, **_params_from_file(file.arrays)}
+    if any(name in params for name in _PLACES):
+        raise ValueError("it says where a fit should write, which no model file may")
+    model = kind(**params)
     if "n_features_in" in metadata:
         model.n_features_in_ = metadata["n_features_in"]
     if "feature_names_in" in metadata:
@@ -175,6 +180,8 @@ def _params_to_file(model: Any) -> tuple[Arrays, dict[str, Any], dict[str, str]]
     plain: dict[str, Any] = {}
     left_out: dict[str, str] = {}
     for name, value in model.get_params(deep=False).items():
+        if name in _PLACES:
+            continue
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             arrays[_PARAM + name] = np.ascontiguousarray(value)
         elif _is_plain(value):

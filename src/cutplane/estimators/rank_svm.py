@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,7 +34,8 @@ class RankSVM(PairModel):
         Weight of the losses against the margin, per query.
     weighting : {"queries", "pairs"}, default="queries"
         Whether every query weighs the same, or every pair.
-    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state, on_step
+    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state, on_step, \
+checkpoint, checkpoint_every
         As in `LinearSVC`.
 
     Attributes
@@ -82,6 +84,8 @@ class RankSVM(PairModel):
         warm_start: bool = False,
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
     ) -> None:
         self.C = C
         self.weighting = weighting
@@ -96,6 +100,8 @@ class RankSVM(PairModel):
         self.warm_start = warm_start
         self.random_state = random_state
         self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     @with_callbacks
     def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:

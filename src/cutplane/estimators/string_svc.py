@@ -54,7 +54,7 @@ class StringSVC(ClassifierMixin, LinearModel):
     normalize : bool, default=True
         Whether feature vectors are scaled to length 1.
     tol, absolute_tol, risk_tol, method, line_search, fit_intercept, class_weight, max_iter, time_limit, n_jobs, \
-warm_start, random_state, on_step
+warm_start, random_state, on_step, checkpoint, checkpoint_every
         As in `LinearSVC`.
 
     Attributes
@@ -99,6 +99,8 @@ warm_start, random_state, on_step
         warm_start: bool = False,
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
     ) -> None:
         self.C = C
         self.order = order
@@ -120,6 +122,8 @@ warm_start, random_state, on_step
         self.warm_start = warm_start
         self.random_state = random_state
         self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

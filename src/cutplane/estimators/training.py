@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,11 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.objective import SmoothObjective
 from cutplane.pair_objective import PairObjective
-from cutplane.proof.prover import Proven, Prover
+from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.proof.rounding import UNIT
 from cutplane.single_objective import ScoresTooLargeError
 from cutplane.solvers.auto import Auto
-from cutplane.solvers.base import Array
+from cutplane.solvers.base import Array, bare
 from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.bounded_bundle import BoundedBundle, BoundedLineSearch
 from cutplane.solvers.bundle import Bundle, plane_storage
@@ -44,7 +45,7 @@ _FORESEEN = 3.0
 
 @dataclass(frozen=True)
 class Training:
-    """The settings of a run."""
+    """The settings of a run, or of several that share the time there is: it counts from when the settings were made."""
 
     C: float
     stopping: Stopping
@@ -54,6 +55,7 @@ class Training:
     n_threads: int = 0
     bounds: Array | None = field(default=None, repr=False)
     on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
+    began: float = field(default_factory=time.perf_counter, repr=False)
 
     def with_C(self, C: float) -> Training:
         """The same settings with another C."""
@@ -106,8 +108,9 @@ class Training:
         reached: Sequence[Any],
         prover: Prover,
     ) -> Result:
-        bundle = self._new_bundle(objective) if warm is None else warm.bundle.copy()
-        ledger = Ledger(self.C, bundle, self.stopping, self.on_step, objective.rounding)
+        bundle = self.new_bundle(objective) if warm is None else warm.bundle.copy()
+        left = self.stopping.after(time.perf_counter() - self.began)
+        ledger = Ledger(self.C, bundle, left, self.on_step, objective.rounding)
         if warm is not None:
             ledger.duals = warm.duals
         if watch is not None:
@@ -141,9 +144,29 @@ class Training:
 
     def _reach(self, objective: Any, ledger: Ledger, warm: Result | None, reached: Sequence[Any]) -> StopReason:
         reason = None if warm is None else self._resume(objective, ledger, warm, reached)
+        if reason is None and ledger.overdue and ledger.incumbent is None:
+            return self._look_at_zero(objective, ledger)
         return reason or self._solve(objective, ledger, resumed=warm is not None)
 
-    def _new_bundle(self, objective: Any) -> Any:
+    def _look_at_zero(self, objective: Any, ledger: Ledger) -> StopReason:
+        """What there is to say when no time is left to search: the plane at zero, and what it proves."""
+        zero = np.zeros(objective.dimension)
+        point = objective.at(zero if self.bounds is None else np.maximum(self.bounds, zero))
+        ledger.offer(bare(point), objective.value(point))
+        ledger.add(objective.cut(point))
+        ledger.solve()
+        reason = ledger.close_iteration(0.0)
+        assert reason is not None  # the time is up
+        return reason
+
+    def proven(self, prover: Prover, w: Array, intercept: Any, witness: Plane) -> Proven:
+        """What weights and a plane of an earlier run are worth."""
+        with one_blas_thread(), openmp_threads(self.n_threads):
+            upper = prover.upper(w, intercept)
+            return Proven(upper, prover.lower(witness, w, upper))
+
+    def new_bundle(self, objective: Any) -> Any:
+        """One without planes."""
         about = {"lower_bound": objective.lower_bound, "n_threads": self.n_threads}
         if self.bounds is not None:
             return BoundedBundle(self.bounds, **about)

@@ -122,6 +122,12 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     return str(value)
 
 
+def check_file_name(name: str, value: Any) -> None:
+    """The name of a file, or None."""
+    if value is not None and not (isinstance(value, (str, os.PathLike)) and os.fspath(value)):
+        raise ValueError(f"{name}={value!r} must be the name of a file, or None.")
+
+
 def check_flag(name: str, value: Any) -> bool:
     """True or False, and nothing that merely counts as one of them."""
     if not isinstance(value, (bool, np.bool_)):

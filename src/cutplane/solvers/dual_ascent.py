@@ -115,11 +115,13 @@ class DualAscent:
         if ascent is None:
             return "stalled"
         resumed = ledger.duals is not None and ascent.resume(ledger.duals, ledger.incumbent)
+        ledger.ascent = ascent
         reason = None if resumed else self._begin(objective, ledger, ascent)
         if reason is None:
             reason = self._ascend(objective, ledger, ascent, resumed=resumed)
         # Where something else takes over, it will at the next C, too.
         ledger.duals = None if reason == "stalled" else ascent.duals
+        ledger.ascent = None
         return reason
 
     def _ascend(self, objective: Any, ledger: Ledger, ascent: AscentLike, *, resumed: bool) -> StopReason:

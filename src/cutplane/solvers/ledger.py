@@ -66,6 +66,7 @@ class Ledger:
         self.evaluated: Evaluated | None = None  # the last one of Newton's method, in this run or the one before
         self.foreseen_error = float("inf")  # what the incumbent is thought to be above the optimum at most
         self.duals: Duals | None = None  # of the last dual ascent, in this run or the one it goes on from
+        self.ascent: Any = None  # under way: the one that knows its dual variables
         self.history: list[Step] = []
         self._on_step = on_step
         self._start = time.perf_counter()
@@ -75,6 +76,12 @@ class Ledger:
     def seconds(self) -> float:
         """Since the run began."""
         return time.perf_counter() - self._start
+
+    @property
+    def current_duals(self) -> Duals | None:
+        """Of the dual ascent under way, or of the last one."""
+        duals: Duals | None = self.duals if self.ascent is None else self.ascent.duals
+        return duals
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cutplane.solvers.result import Step, StopReason
 
@@ -29,6 +29,10 @@ class Stopping:
     risk_epsilon: float = 0.0
     max_iter: int | None = None
     time_limit: float | None = None
+
+    def after(self, seconds: float) -> Stopping:
+        """The same rule for what is left of the time, which may be nothing."""
+        return self if self.time_limit is None else replace(self, time_limit=self.time_limit - seconds)
 
     def reason(self, step: Step, C: float, proven: bool | None = None) -> StopReason | None:
         """Why to stop after this step, if there is a reason."""

@@ -1,0 +1,58 @@
+"""`cutplane train --checkpoint`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutplane.cli.app import run
+from cutplane.datasets import adult_svmlight
+
+SLOW = ("train", "adult.svm", "m.safetensors", "--method", "cpa", "--tol", "0.02", "--checkpoint", "run.ckpt", "--json")
+
+
+def test_the_same_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "adult.svm").write_bytes(adult_svmlight("train"))
+    process = subprocess.Popen([sys.executable, "-m", "cutplane", *SLOW, "--tol", "1e-9", "--checkpoint-every", "0.2"])
+    while not os.path.exists("run.ckpt") and process.poll() is None:
+        pass
+    process.kill()
+    process.wait()
+    assert os.path.exists("run.ckpt")
+    assert run([*SLOW]) == 0
+    went_on = json.loads(capfd.readouterr().out)
+    assert not os.path.exists("run.ckpt")
+    assert run([*SLOW]) == 0
+    whole = json.loads(capfd.readouterr().out)
+    assert went_on["proven"] is True
+    assert went_on["n_iter"] < whole["n_iter"]
+
+
+def test_what_is_no_checkpoint_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("d.svm").write_text("1 1:1\n-1 1:0\n")
+    Path("run.ckpt").write_text("mine")
+    assert run(["train", "d.svm", "m.safetensors", "--checkpoint", "run.ckpt"]) != 0
+    words = capfd.readouterr().err
+    assert words.startswith("cutplane: run.ckpt is no checkpoint, or a damaged one (")
+    assert words.count("\n") == 1
+    assert Path("run.ckpt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("more", [("--kernel", "rbf"), ("--task", "sequence")])
+def test_only_linear_models_have_checkpoints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, more: tuple[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("d.svm").write_text("1 1:1\n-1 1:0\n")
+    assert run(["train", "d.svm", "m.safetensors", "--checkpoint", "run.ckpt", *more]) == 2
+    assert "is for linear models" in capfd.readouterr().err
+    assert run(["train", "d.svm", "m.safetensors", "--checkpoint", "d.svm"]) == 2
+    assert "needs a file of its own" in capfd.readouterr().err
