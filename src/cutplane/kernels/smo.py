@@ -69,8 +69,8 @@ _SINGLE = 1e-6
 class SMOStep:
     """The state of a run between slices of work, as `history` and `on_step` see it.
 
-    While variables are shrunken away, `primal` and `violation` are those of the last full look. `dual` is the best bound
-    until then. Both bounds allow for kernel values in single precision, whose errors add up as their squares do.
+    While variables are shrunken away, `primal` and `violation` are those of the last full look. `dual` is the best
+    bound until then. Both bounds allow for kernel values in single precision, whose errors add up as their squares do.
     """
 
     iteration: int
