@@ -41,7 +41,7 @@ def test_what_is_no_checkpoint_is_one_line(tmp_path: Path, monkeypatch: pytest.M
     Path("run.ckpt").write_text("mine")
     assert run(["train", "d.svm", "m.safetensors", "--checkpoint", "run.ckpt"]) != 0
     words = capfd.readouterr().err
-    assert words.startswith("cutplane: run.ckpt is no checkpoint, or a damaged one (")
+    assert words.startswith("cutplane: error: run.ckpt is no checkpoint, or a damaged one (")
     assert words.count("\n") == 1
     assert Path("run.ckpt").read_text() == "mine"
 

@@ -2,6 +2,8 @@
 
 kill : a process that saves again and again is killed; what is under the name always loads.
 signals : Ctrl-C and SIGTERM at random moments; one line, and a model that loads or none.
+late : how late fits end that have a time limit, by the clock of the processor.
+ctrl-c : Ctrl-C at random moments in process; KeyboardInterrupt or a certificate that holds, and the next fit as ever.
 full : saving on a file system that is full, mounted for the purpose (needs unshare and tmpfs).
 """
 
@@ -10,9 +12,10 @@ from __future__ import annotations
 import argparse
 import random
 
-from tests.faults import full_disk, killed_saves, random_signals
+from tests.faults import full_disk, interrupts, killed_saves, random_signals, time_limits
 
 LOOPS = {"kill": killed_saves.run, "signals": random_signals.run, "full": full_disk.run}
+LOOPS |= {"late": time_limits.run, "ctrl-c": interrupts.run}
 
 
 def main() -> None:

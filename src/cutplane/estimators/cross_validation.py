@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -35,6 +36,8 @@ from cutplane.sources import Source
 Array = NDArray[np.float64]
 
 _DEFAULT_GRID = 13
+# Of the time there is, what choosing C may take; and what is left at least for the last fit, which proves little in it.
+_FOR_CHOOSING, _LEAST_TIME = 0.5, 1e-9
 
 
 class _Scored:
@@ -176,8 +179,16 @@ class _CrossValidated:
         """
         grid = np.logspace(-4.0, 2.0, _DEFAULT_GRID).tolist() if self.Cs is None else validation.check_grid(self.Cs)
         shared = {name: value for name, value in self.get_params().items() if name not in ("Cs", "cv", "scoring")}
-        scores, best = _choose(self._plain(**shared), grid, self.cv, self.scoring, X, y, sample_weight)
-        model = self._plain(best, **shared).fit(X, y, sample_weight)
+        began, limit = time.perf_counter(), self.time_limit
+        chooser = self._plain(**shared)
+        chooser._training()  # settings are checked before any is changed
+        if limit is not None:
+            chooser.set_params(time_limit=_FOR_CHOOSING * limit)
+        scores, best = _choose(chooser, grid, self.cv, self.scoring, X, y, sample_weight)
+        model = self._plain(best, **shared)
+        if limit is not None:
+            model.set_params(time_limit=max(_LEAST_TIME, limit - (time.perf_counter() - began)))
+        model.fit(X, y, sample_weight)
         vars(self).update({name: value for name, value in vars(model).items() if name not in model.get_params()})
         self.Cs_ = np.array(grid)
         self.scores_ = scores
@@ -212,7 +223,7 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
     loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol, risk_tol, method, \
 line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter, time_limit, n_jobs, \
 random_state, on_step
-        As for `LinearSVC`.
+        As for `LinearSVC`; choosing C takes half of `time_limit` at most.
 
     Attributes
     ----------
@@ -305,7 +316,7 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
         A scikit-learn scorer; None is R².
     loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept, \
 intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, random_state, on_step
-        As for `LinearSVR`.
+        As for `LinearSVR`; choosing C takes half of `time_limit` at most.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ class Training:
     n_threads: int = 0
     bounds: Array | None = field(default=None, repr=False)
     on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
-    began: float = field(default_factory=time.perf_counter, repr=False)
+    began: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
     def with_C(self, C: float) -> Training:
         """The same settings with another C."""
@@ -137,6 +137,8 @@ class Training:
                 _prove(ledger, prover)
                 if reason != "gap" or ledger.granted:
                     return reason
+                if ledger.overdue:
+                    return "time_limit"
                 ledger.incumbent = double.at(ledger.incumbent.w)
             reason = self._solve(double, ledger, resumed=ledger.incumbent is not None)
         _prove(ledger, prover)

@@ -54,6 +54,8 @@ class Auto:
             reason = ascent.run(objective, ledger)
             if reason != "stalled":
                 return reason
+            if ledger.overdue and ledger.incumbent is not None:
+                return "time_limit"
             if not ledger.history and d >= _VERY_WIDE:
                 incumbent = ledger.incumbent
                 return CuttingPlane().run(objective, ledger, None if incumbent is None else incumbent.w)

@@ -146,6 +146,8 @@ class DualAscent:
                     ascent.epoch()
                     epochs += 1
                     gains.append(ascent.last_gain)
+                    if ledger.overdue:
+                        break
             reason = self._certify(objective, ledger, ascent)
             if reason is not None:
                 return reason
@@ -221,6 +223,10 @@ class DualAscent:
         return ledger.close_iteration(1.0)
 
     def _certify(self, objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
+        if ledger.overdue and ledger.incumbent is not None:
+            # Out of time: a bound for the best weights known is worth more than others that may be better.
+            self._prove(ledger, ascent)
+            return ledger.close_iteration(0.0)
         w, intercept = ascent.weights
         with ledger.phase("scores"):
             point = objective.score(w, intercept)

@@ -152,6 +152,8 @@ class SmoothedNewton:
                 value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
                 start = Start(point.w, point.intercept, h, value)
                 del part, point  # makes room for the next copy
+                if ledger.overdue:
+                    break
         return start
 
     def _from_anchored_sample(

@@ -111,6 +111,8 @@ class SampledNewton:
                     break
                 state = _step(part, state, now, ledger.C, tolerance, system)[0]
             w, h = state.point.w, state.h
+            if ledger.overdue:
+                break
             size *= 4
         return w, h
 
