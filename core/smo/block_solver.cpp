@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -214,13 +215,19 @@ class BlockSolver : public Solver {
     }
   }
 
-  // The new rows are the new columns of the others: 16 rows at a time, so that lines fill up.
+  // The new rows are the new columns of the others: 16 rows at a time, so that lines fill up. Those
+  // of each other they have already, and other threads read them.
   void copy_columns(std::span<const index_t> changed, int threads) {
     const index_t q = set_.size();
-    for_blocks({q, panels_for(q)}, threads, [&](index_t, index_t begin, index_t end) {
+    std::vector<index_t> others(static_cast<std::size_t>(q));
+    std::iota(others.begin(), others.end(), index_t{0});
+    for (const index_t c : changed) others[c] = -1;
+    std::erase(others, index_t{-1});
+    const index_t count = static_cast<index_t>(others.size());
+    for_blocks({count, panels_for(count)}, threads, [&](index_t, index_t begin, index_t end) {
       for (const index_t c : changed) {
         const float* own = block_.data() + c * stride_;
-        for (index_t w = begin; w < end; ++w) block_[w * stride_ + c] = own[w];
+        for (index_t k = begin; k < end; ++k) block_[others[k] * stride_ + c] = own[others[k]];
       }
     });
   }
