@@ -238,7 +238,7 @@ def solve(
         run = _Run(
             solver, problem, n_rows, matrix, stopping, tol, max_iter, time_limit, on_step, should_stop, start, patience
         )
-        if selection != "conjugate" and stopping != "pair":
+        if stopping != "pair" and (selection != "conjugate" or size == 2):
             run.otherwise = conjugate_at
         result = run.to_the_end(_steps_per_slice(stopping, len(problem.y), pairs=size == 2))
     except MemoryError:
