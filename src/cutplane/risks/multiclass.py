@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
-from cutplane.proof.rounding import UNIT
+from cutplane.proof.rounding import UNIT, gamma
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 
@@ -121,6 +121,12 @@ class Multiclass(RoundedRisk):
     def steepest(self) -> float:  # type: ignore[override]
         """Every example moves weight from its own class to others."""
         return 2.0 * self.largest_factor
+
+    def resolution(self, scores: Array) -> float:
+        """Sums over examples, in blocks as the core has them: a mean is off as if every score were off by so much."""
+        n = len(scores)
+        blocks = min(max(n * self.n_classes // (1 << 15), 1), 64)
+        return gamma(n / blocks + blocks + 16) * (self.scale + float(np.abs(scores).max(initial=0.0)))
 
     @property
     def largest_factor(self) -> float:
