@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -164,3 +166,44 @@ def test_a_kernel_that_is_not_positive_semi_definite_is_warned_of_and_bounded():
         model.fit(X, y)
     assert model.n_iter_ <= 30
     assert np.isfinite(model.decision_function(X)).all()
+
+
+def exact_objective(model, K, signs, C):
+    """½|w|² + C·Σ hinge without any rounding, K being whole numbers."""
+    coef = [Fraction(0)] * len(signs)
+    for row, value in zip(model.support_.tolist(), model.dual_coef_[:, 0].tolist(), strict=True):
+        coef[row] = Fraction(value)
+    scores = [sum(int(k) * c for k, c in zip(row, coef, strict=True)) for row in K]
+    losses = sum(max(Fraction(0), 1 - int(sign) * s) for sign, s in zip(signs, scores, strict=True))
+    return sum(c * s for c, s in zip(coef, scores, strict=True)) / 2 + Fraction(C) * losses
+
+
+@pytest.mark.parametrize("C", [0.01, 3.0, 300.0])
+@pytest.mark.parametrize("stabilised", [True, False])
+def test_exact_cuts_are_certified_in_real_numbers(C, stabilised):
+    rng = np.random.default_rng(3)
+    points = rng.integers(-4, 5, size=(20, 3)).astype(float)
+    labels = rng.integers(2, size=20)
+    signs, K = np.where(labels == 1, 1, -1), points @ points.T
+    settings = {"kernel": "linear", "algorithm": "exact", "stabilised": stabilised}
+    models = [SampledCutSVC(C, epsilon=e, **settings).fit(points, labels) for e in (1e-2, 1e-4)]
+    truths = [exact_objective(model, K, signs, C) for model in models]
+    for model, truth in zip(models, truths, strict=True):
+        assert model.certificate_of_ == "kernel"
+        assert truth <= Fraction(model.objective_) <= truth * (1 + Fraction(1, 10**9))
+        assert Fraction(model.lower_bound_) <= min(truths)
+        last = model.history_[-1]
+        assert (last.objective, last.value) == (model.objective_, model.lower_bound_)
+
+
+def test_where_double_precision_would_cost_much_it_is_said():
+    model = SampledCutSVC(1.0, kernel=lambda A, B: A @ B.T, algorithm="exact").fit(X[:50], y[:50])
+    assert model.certificate_of_.startswith("single-precision kernel matrix")
+    assert model.lower_bound_ <= model.objective_
+
+
+def test_files_keep_what_the_certificate_is_of(tmp_path):
+    model = SampledCutSVC(1.0, algorithm="exact").fit(X[:50], y[:50])
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").certificate_of_ == model.certificate_of_ == "kernel"
+    assert not hasattr(model.set_params(algorithm="linear").fit(X[:50], y[:50]), "certificate_of_")

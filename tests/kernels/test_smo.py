@@ -397,3 +397,25 @@ def test_conjugate_directions_save_steps(name):
     assert conjugate.dual == pytest.approx(plain.dual, rel=1e-4)
     pairs = solve(problem, hard, selection="conjugate", eps=1e-4, working_set=2)
     assert pairs.n_iter == solve(problem, hard, selection="second-order", eps=1e-4, working_set=2).n_iter
+
+
+@pytest.mark.parametrize("working_set", [2, None])
+def test_an_optimum_of_zero_has_no_relative_gap_to_reach(working_set):
+    """Points on either side of the origin: no gap is proven, and the run knows when to end."""
+    rng = np.random.default_rng(5)
+    points = rng.integers(-4, 5, size=(20, 2)).astype(float)
+    matrix = KernelMatrix(np.concatenate([points, -points]), Kernel("linear"))
+    result = solve(DualProblem.one_class(40, 0.5), matrix, stopping="gap", tol=1e-6, working_set=working_set)
+    assert result.stop_reason == "stalled"
+    assert abs(result.primal) < 1e-6
+    assert result.n_iter < 100_000
+
+
+def test_a_run_that_hardly_moves_goes_on_along_conjugate_directions():
+    """Nu-regression with a large C: pairs alone close a gap of 4e5 by a tenth of one a step."""
+    rng = np.random.default_rng(0)
+    points = rng.integers(-4, 5, size=(14, 2)).astype(float)
+    problem = DualProblem.nu_regression(rng.normal(size=14).round(1), 2e5, 0.1)
+    result = solve(problem, KernelMatrix(points, Kernel("linear")), eps=1e-5)
+    assert result.stop_reason == "kkt"
+    assert result.dual <= result.primal <= result.dual * (1 + 1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -92,3 +93,35 @@ def test_a_ray_is_the_risk_along_its_line():
     found = ray.minimise(1.0, -0.2, 2.0)
     least = min(f(t) for t in grid)
     assert f(found) <= least + 0.2 * (f(0.0) - least) + 1e-9
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_last_step_is_that_of_the_proof_and_no_objective_is_below_the_truth(method):
+    """Features are quarters: sums of them are exact."""
+    X, Y = sequences()
+    X = [np.round(4.0 * x) / 4.0 for x in X]
+    model = Enumerated()
+    result = run(OracleSample(model, X, Y), 0.3, method, stopping=Stopping(1e-3, max_iter=300))
+    w = [Fraction(value) for value in result.w.tolist()]
+
+    def height(x, y, other):
+        change = model.joint_feature(x, other) - model.joint_feature(x, y)
+        return Fraction(model.loss(y, other)) + sum(a * Fraction(b) for a, b in zip(w, change.tolist(), strict=True))
+
+    risk = sum(max(height(x, y, other) for other in model.labellings(x)) for x, y in zip(X, Y, strict=True))
+    truth = sum(value * value for value in w) / 2 + Fraction(0.3) * risk
+    assert truth <= Fraction(result.upper) <= truth * (1 + Fraction(1, 10**9))
+    assert (result.history[-1].upper, result.history[-1].lower) == (result.upper, result.lower)
+
+
+def test_weights_that_sum_to_more_than_one_prove_no_more():
+    X, Y = sequences()
+    ascent = OracleSample(Enumerated(), X, Y).ascent(1.0, 0)
+    for _ in range(3):
+        ascent.epoch()
+    slope, offset = ascent.plane()
+    for block in ascent._blocks:
+        block.weights = {key: 1.5 * weight for key, weight in block.weights.items()}
+    more_slope, more_offset = ascent.plane()
+    np.testing.assert_allclose(more_slope, slope, rtol=1e-12, atol=1e-15)
+    assert more_offset == pytest.approx(offset, rel=1e-12)

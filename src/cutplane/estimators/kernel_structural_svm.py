@@ -70,6 +70,8 @@ class KernelStructuralSVM(SampledCutEstimator):
         As in `SampledCutSVC`.
     lower_bound_, gap_ : float
         A proven bound on the optimum and the relative gap: with "exact" only.
+    certificate_of_ : str
+        As in `SampledCutSVC`.
 
     Examples
     --------

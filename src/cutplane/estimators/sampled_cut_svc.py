@@ -76,9 +76,14 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         paper's Theorems 2 and 3, which are coarse. With "exact": the gap, with certainty.
     lower_bound_, gap_ : float
         A proven bound on the optimum and the relative gap: with "exact" only, because cuts of samples prove none.
+    certificate_of_ : str
+        With "exact": what the bounds are for. "kernel": evaluated in double precision, with all rounding charged.
+        "single-precision kernel matrix": where that would cost much beside the training, those of the run with an
+        allowance. As for `SVC`, it says where the kernel is assumed, or found not, to be positive semi-definite.
     n_iter_ : int
     history_ : list of CutStep
-    stop_reason_ : {"epsilon", "max_iter", "time_limit", "interrupted"}
+    stop_reason_ : {"epsilon", "max_iter", "time_limit", "interrupted", "stalled"}
+        "stalled": the run seemed to be within epsilon, but in double precision it is not.
 
     Examples
     --------

@@ -77,6 +77,8 @@ class SampledCutEstimator(Savable, BaseEstimator):
             time_limit=self.time_limit,
             on_step=self.on_step,
         )
+        if hasattr(self, "certificate_of_"):
+            del self.certificate_of_  # of an earlier fit
         if finder.exact:
             outcome, self.certificate_of_ = certified(finder, risk, kernel, rows, C, outcome, float(self.epsilon))
         self._keep(outcome, rows, kernel)
@@ -144,7 +146,8 @@ class SampledCutEstimator(Savable, BaseEstimator):
             "kernel": kernel_to_file(self._kernel),
             "sparse": bool(sp.issparse(self.support_vectors_)),
             "width": int(self.support_vectors_.shape[1]),
-            "sampled_cuts": {**known, "n_iter": self.n_iter_, "stop_reason": self.stop_reason_},
+            "sampled_cuts": {**known, "n_iter": self.n_iter_, "stop_reason": self.stop_reason_}
+            | ({"certificate_of": self.certificate_of_} if hasattr(self, "certificate_of_") else {}),
         }
 
     def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
@@ -162,3 +165,5 @@ class SampledCutEstimator(Savable, BaseEstimator):
         if known["stop_reason"] not in get_args(Reason):
             raise ValueError(f"{known['stop_reason']!r} is no reason to stop")
         self.n_iter_, self.stop_reason_ = int(known["n_iter"]), known["stop_reason"]
+        if "certificate_of" in known:
+            self.certificate_of_ = str(known["certificate_of"])

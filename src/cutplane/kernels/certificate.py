@@ -184,6 +184,8 @@ def prove(
     square, square_error = _sum(signed * scores)
     square_error += _above(coef @ errors, len(coef))
     linear, linear_error = _sum(problem.p * alpha)
+    p_error = np.zeros_like(alpha) if problem.p_error is None else problem.p_error
+    linear_error += _above(p_error @ alpha, len(alpha))
 
     s, e = np.tile(scores, copies), np.tile(errors, copies)
     # Where zero is feasible, so is any part of a, and the best part is a better bound.
@@ -195,7 +197,8 @@ def prove(
     thresholds = np.where(problem.y > 0, rho[0], rho[1])
     margin, first = _difference(thresholds, s)
     violation, second = _difference(problem.y * margin, problem.p)
-    beyond = np.maximum(violation + (e + np.abs(first) + np.abs(second)) * (1.0 + 8.0 * UNIT), 0.0)
+    off = e + np.abs(first) + np.abs(second) + p_error
+    beyond = np.maximum(violation + off * (1.0 + 8.0 * UNIT), 0.0)
     losses, losses_error = _sum(problem.upper * beyond)
     fixed, fixed_error = (0.0, 0.0) if problem.start is None else _sum(thresholds * problem.y * problem.start)
     rounding = 0.5 * square_error + losses_error + fixed_error

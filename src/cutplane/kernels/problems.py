@@ -29,6 +29,9 @@ class DualProblem:
     grouped : bool
         Whether y'a is fixed for each label by itself, as the nu-machines need: then e'a is fixed too.
 
+    p_error : array, optional
+        What each p may be off by, for its rounding: certificates are charged for it.
+
     The class methods make the problems of the usual machines. `f(x) = Σ y_i a_i K(x_i, x) - rho` throughout.
     """
 
@@ -37,6 +40,7 @@ class DualProblem:
     upper: Array
     start: Array | None = None
     grouped: bool = False
+    p_error: Array | None = None
 
     def __post_init__(self) -> None:
         for name in ("p", "upper", "start"):
@@ -69,7 +73,9 @@ class DualProblem:
         """epsilon-SVR: variables a (y = +1) then a* (y = -1); the coefficients of f are a - a*."""
         z = np.asarray(target, np.float64)
         upper = _per_example(C, len(z))
-        return cls(_both(len(z)), np.concatenate([epsilon - z, epsilon + z]), np.concatenate([upper, upper]))
+        p = np.concatenate([epsilon - z, epsilon + z])
+        lost = _lost(epsilon, np.concatenate([-z, z]), p)
+        return cls(_both(len(z)), p, np.concatenate([upper, upper]), p_error=lost if lost.any() else None)
 
     @classmethod
     def one_class(cls, n: int, nu: float, weights: ArrayLike = 1.0) -> DualProblem:
@@ -115,6 +121,12 @@ class DualProblem:
 
 def _per_example(value: ArrayLike, n: int) -> Array:
     return np.ascontiguousarray(np.broadcast_to(np.asarray(value, np.float64), (n,)))
+
+
+def _lost(a: float, b: Array, total: Array) -> Array:
+    """What the sum of a and b lost by its rounding, in size (Knuth)."""
+    of_b = total - a
+    return np.asarray(np.abs((a - (total - of_b)) + (b - of_b)))
 
 
 def _both(n: int) -> Signs:

@@ -58,9 +58,12 @@ _STEPS_PER_GAP = 100
 # Pair steps, or so many for each variable, between looks whether what is left is the rounding of kernel values. LIBSVM
 # ends after the first of them, whatever is left.
 _PATIENCE, _PATIENCE_EACH = 10_000_000, 100
-# After a tenth of that, and whenever steps have doubled, a run is hopeless if the last half of its steps closed less
-# of the gap than this share and has not halved the violation either. The first look back is half way.
-_FIRST_LOOK, _HOPELESS, _HALVED = 0.05, 0.1, 0.5
+# Steps after which a run is looked back at, or so many for each variable, and again whenever they have doubled. It
+# hardly moves if the last half of them has closed less of the gap than this share and has not halved the violation
+# either. Then it goes on along conjugate directions: of eleven such runs of NuSVR these brought six to their end within
+# as many steps again. Where they do not help until so many times as many steps, the run has stalled.
+_LOOK_BACK, _LOOK_BACK_EACH = 100_000, 10
+_HARDLY, _HALVED, _GIVES_UP = 0.1, 0.5, 10
 # What kernel values in single precision may be off by, relative to the largest: see `Kernel`.
 _SINGLE = 1e-6
 
@@ -108,9 +111,9 @@ class SMOResult:
     stop_reason : str
         "kkt", "gap", "pair": the rule asked for; "stalled": no pair makes progress in double precision, or what is left
         of the violation is its rounding; ten million steps (100 for each variable, if that is more) have left no
-        violation but what the rounding of kernel values to single precision accounts for; or, after a tenth of so many
-        steps, the last half of them closed less than a tenth of the gap and did not halve the violation: the end is
-        out of reach. "max_iter", "time_limit", "interrupted".
+        violation but what the rounding of kernel values to single precision accounts for; or, after a million steps
+        (100 for each variable) and along conjugate directions, too, the last half of them closed less than a tenth of
+        the gap and did not halve the violation. "max_iter", "time_limit", "interrupted".
     seconds : float
     phases : dict
         Seconds spent on kernel rows, selection, pair steps and gradients, where the solver keeps them.
@@ -204,29 +207,39 @@ def solve(
     wanted = working_set_for(len(problem.y), stopping, working_set)
     matrix.warn_before(rows_for(wanted))
     size = wanted if working_set is not None else _fitting(wanted, matrix)
-    try:
-        solver = _core.SmoSolver.create(
+
+    def solver_at(start: Array | None, chosen: str, variables: int, most: int | None) -> _core.SmoSolver:
+        return _core.SmoSolver.create(
             matrix.core,
             None if rows is None else np.ascontiguousarray(rows, np.int64),
             problem.y,
             problem.p,
             np.ldexp(problem.upper, matrix.exponent),
-            None if problem.start is None else np.ldexp(problem.start, matrix.exponent),
+            start,
             problem.grouped,
-            selection,
+            chosen,
             stopping,
             eps,
             least_gain,
             shrinking,
-            size,
-            max_iter,
+            variables,
+            most,
             n_threads,
         )
+
+    def conjugate_at(start: Array, most: int | None) -> _core.SmoSolver:
+        return solver_at(start, "conjugate", _fitting(working_set_for(len(problem.y), stopping), matrix), most)
+
+    try:
+        begin = None if problem.start is None else np.ldexp(problem.start, matrix.exponent)
+        solver = solver_at(begin, selection, size, max_iter)
         patience = max(_PATIENCE, _PATIENCE_EACH * len(problem.y))
         n_rows = matrix.size if rows is None else len(rows)
         run = _Run(
             solver, problem, n_rows, matrix, stopping, tol, max_iter, time_limit, on_step, should_stop, start, patience
         )
+        if stopping != "pair" and (selection != "conjugate" or size == 2):
+            run.otherwise = conjugate_at
         result = run.to_the_end(_steps_per_slice(stopping, len(problem.y), pairs=size == 2))
     except MemoryError:
         raise MemoryError(
@@ -281,14 +294,21 @@ class _Run:
     patience: int
     looks: int = 1
     believed: float = np.inf  # the relative gap, for the kernel values as they are
-    halfway: tuple[float, float, float] = (0.0, -np.inf, np.inf)  # steps, dual and violation of the last look back
+    halfway: tuple[int, float, float] = (0, -np.inf, np.inf)  # steps, dual and violation of the last look back
+    before: int = 0  # steps of the solver that this one has taken over from
+    otherwise: Callable[[Array, int | None], _core.SmoSolver] | None = None  # makes the solver to go on with
     history: list[SMOStep] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        """Pair steps until now."""
+        return self.before + self.solver.iterations
 
     def to_the_end(self, slice_steps: int) -> SMOResult:
         reason = self._called_off()
         try:
             while reason is None:
-                most = self.solver.iterations + slice_steps
+                most = self.steps + slice_steps
                 progress, reason = self._advance(most if self.max_iter is None else min(most, self.max_iter))
                 if reason is None:
                     reason = self._reason(progress == "finished", self._note())
@@ -299,7 +319,7 @@ class _Run:
 
     def _advance(self, most: int) -> tuple[str, SMOStopReason | None]:
         """Pair steps until there are `most`; a reason if the time or the caller ends them before."""
-        while (progress := self.solver.advance(most, _SECONDS_PER_LOOK)) == "paused":
+        while (progress := self.solver.advance(most - self.before, _SECONDS_PER_LOOK)) == "paused":
             if (reason := self._called_off()) is not None:
                 return progress, reason
         return progress, None
@@ -344,18 +364,18 @@ class _Run:
     def _note(self) -> SMOStep:
         seconds = time.perf_counter() - self.start
         if not self.solver.ready:
-            step = SMOStep(self.solver.iterations, seconds, -np.inf, np.inf, np.inf)
+            step = SMOStep(self.steps, seconds, -np.inf, np.inf, np.inf)
         else:
             dual, primal, violation, *rho = self.solver.bounds()
             self.believed = relative_gap(primal, dual)
-            scale, off = 2.0**-self.matrix.exponent, self._off_by_single_precision(rho)
-            lower = max((dual - off) * scale, self.history[-1].dual if self.history else -np.inf)
-            step = SMOStep(self.solver.iterations, seconds, lower, (primal + off) * scale, violation)
+            scale, (below, above) = 2.0**-self.matrix.exponent, self._off_by_single_precision(rho)
+            lower = max((dual - below) * scale, self.history[-1].dual if self.history else -np.inf)
+            step = SMOStep(self.steps, seconds, lower, (primal + above) * scale, violation)
         self.history.append(step)
         return step
 
-    def _off_by_single_precision(self, rho: list[float]) -> float:
-        """What errors of kernel values may do to the bounds: those that differ from row to row, and those all share."""
+    def _off_by_single_precision(self, rho: list[float]) -> tuple[float, float]:
+        """What errors of kernel values do to dual and primal: those that differ by rows, and those that all share."""
         y, alpha, gradient = self.problem.y, self.solver.alpha(), self.solver.gradient()
         scores = np.abs(gradient - self.problem.p)
         upper = np.ldexp(self.problem.upper, self.matrix.exponent)
@@ -363,9 +383,9 @@ class _Run:
         reach = float(np.sqrt(losing @ losing))
         coef = np.abs((y * alpha).reshape(-1, self.n_rows).sum(axis=0))
         length, largest = float(np.sqrt(coef @ coef)), float(np.ldexp(self.matrix.largest_value, -self.matrix.exponent))
-        each = largest * length * (0.5 * length + reach)
-        shared = 0.5 * float(coef @ scores[: self.n_rows]) + float(losing @ scores)
-        return _SINGLE * (each + shared)
+        square = 0.5 * largest * length * length + 0.5 * float(coef @ scores[: self.n_rows])
+        losses = largest * length * reach + float(losing @ scores)
+        return _SINGLE * square, _SINGLE * (square + losses)
 
     def _proves_gap(self) -> bool:
         self.solver.settle()
@@ -385,18 +405,29 @@ class _Run:
         _, _, violation, _, _ = self.solver.bounds()
         return violation <= self.solver.drift and not self._proves_gap()
 
-    def _hopeless(self) -> bool:
+    def _hardly_moves(self) -> bool:
         """Whether the last half of the steps has brought the end hardly nearer; looked at as steps double."""
-        steps = self.solver.iterations
-        if steps < max(_FIRST_LOOK * self.patience, 2.0 * self.halfway[0]):
+        first = max(_LOOK_BACK, _LOOK_BACK_EACH * len(self.problem.y))
+        if self.steps < max(first, 2 * self.halfway[0]):
             return False
         self.solver.settle()
         dual, primal, violation, _, _ = self.solver.bounds()
         _, dual_before, violation_before = self.halfway
-        self.halfway = (float(steps), dual, violation)
+        self.halfway = (self.steps, dual, violation)
         if not np.isfinite(violation_before):
             return False
-        return dual - dual_before < _HOPELESS * (primal - dual) and violation > _HALVED * violation_before
+        return bool(dual - dual_before < _HARDLY * (primal - dual) and violation > _HALVED * violation_before)
+
+    def _no_way_on(self) -> bool:
+        """Whether the run is to end for it hardly moves; at first it goes on in another way."""
+        if not self._hardly_moves():
+            return False
+        if self.otherwise is None:
+            return self.steps >= _GIVES_UP * max(_LOOK_BACK, _LOOK_BACK_EACH * len(self.problem.y))
+        left = None if self.max_iter is None else max(1, self.max_iter - self.steps)
+        solver, self.otherwise = self.otherwise(self.solver.alpha(), left), None
+        self.before, self.solver = self.steps, solver
+        return False
 
     def _reason(self, finished: bool, step: SMOStep) -> SMOStopReason | None:
         stop = self.on_step is not None and self.on_step(step) is True
@@ -416,7 +447,7 @@ class _Run:
         if step.iteration >= self.looks * self.patience:
             self.looks += 1
             return "stalled" if self._only_rounding_is_left() else None
-        return "stalled" if self._hopeless() else None
+        return "stalled" if self._no_way_on() else None
 
 
 def _check(

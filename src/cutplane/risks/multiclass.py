@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
+from cutplane.proof.rounding import UNIT, gamma
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 
@@ -122,6 +123,12 @@ class Multiclass(RoundedRisk):
         """Every example moves weight from its own class to others."""
         return 2.0 * self.largest_factor
 
+    def resolution(self, scores: Array) -> float:
+        """Sums over examples, in blocks as the core has them: a mean is off as if every score were off by so much."""
+        n = len(scores)
+        blocks = min(max(n * self.n_classes // (1 << 15), 1), 64)
+        return gamma(n / blocks + blocks + 16) * (self.scale + float(np.abs(scores).max(initial=0.0)))
+
     @property
     def largest_factor(self) -> float:
         """The most that a violated margin is multiplied by."""
@@ -222,10 +229,12 @@ class Multiclass(RoundedRisk):
             return gradient + extra, hessian
 
         gradient, hessian = derivatives(b)
+        resolved = 4.0 * UNIT * float(np.abs(scores).max(initial=0.0))  # shifts by less are lost on the scores
+        jumps, reach = 0, self.mean_cost
         for _ in range(50):
-            if np.abs(gradient).max() <= flat:
+            if np.abs(gradient).max() <= flat or jumps > self.n_classes:
                 break
-            step = _intercept_step(gradient, hessian, self.mean_cost)
+            step = _intercept_step(gradient, hessian, reach)
             first = float(gradient @ step)
             low, high, t = 0.0, np.inf, 1.0
             for _ in range(40):  # the slope along the step rises: look for its root in a bracket
@@ -236,11 +245,15 @@ class Multiclass(RoundedRisk):
                     break
                 low, high = (t, high) if slope < 0.0 else (low, t)
                 t = 4.0 * t if np.isinf(high) else 0.5 * (low + high)
+                if (high - low) * float(np.abs(step).max()) <= resolved:  # a kink that scores do not resolve
+                    jumps += 1
+                    break
             if low == 0.0:  # scores resolve no more
                 break
             if low != t:
                 gradient, hessian = derivatives(b + low * step)
             b = b + low * step
+            reach = max(self.mean_cost, low * float(np.abs(step).max()))  # what the last step went may be gone again
         return np.asarray(b - b.mean())
 
     def balanced_cut(self, scores: Array, h: float | None = None) -> ScoreCut:
