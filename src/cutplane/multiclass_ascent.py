@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cutplane import _core
+from cutplane.proof.rounding import balanced_mass
 from cutplane.risks.base import Array
 from cutplane.risks.multiclass import Multiclass
 from cutplane.solvers.base import Cut
@@ -135,8 +136,9 @@ class MulticlassAscent:
     def plane(self) -> Cut:
         """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
         # A little less than it takes: so that rounding leaves no block above its bound.
-        coef, offset = self._ascent.coefficients(_WITHIN / self._C)
+        coef = self._risk.feasible(self._ascent.coefficients(_WITHIN / self._C)[0])
+        offset = self._risk.plane_offset(coef)
         if self._intercept:
             coef, offset = self._risk.balanced(coef)
-        mass = float(np.abs(coef).sum()) * (1.0 + 1e-9)
+        mass = balanced_mass(coef) if self._intercept else float(np.abs(coef).sum()) * (1.0 + 1e-9)
         return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False, mass=mass, coef=coef)

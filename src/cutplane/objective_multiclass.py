@@ -12,6 +12,7 @@ from cutplane import _core
 from cutplane.multiclass_ascent import MulticlassAscent, gram_pays
 from cutplane.multiclass_curvature import MulticlassCurvature
 from cutplane.objective import ScoredPoint, SmoothObjective
+from cutplane.proof.rounding import balanced_mass
 from cutplane.risks.base import Array
 from cutplane.risks.multiclass import Multiclass
 from cutplane.risks.multiclass_choices import ChoiceSlopes
@@ -127,7 +128,8 @@ class MulticlassObjective(SmoothObjective):
 
     def _balanced_cut(self, settled: ScoredPoint, h: float | None = None) -> Cut:
         """The plane at the rounded risk's own best intercepts: there it is in balance but for rounding."""
-        return self._plane(self.risk.balanced_cut(settled.scores, h))
+        cut = self.risk.balanced_cut(settled.scores, h)
+        return self._plane(cut)._replace(mass=balanced_mass(cut.coef))
 
     def advance(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
@@ -181,6 +183,8 @@ class MulticlassObjective(SmoothObjective):
             height = float(np.vdot(coef, point.scores)) + offset
             s = s._replace(coef=coef, offset=offset, error=s.value - height)
         slope, offset, value, mass = self.source.combine(s.coef), s.offset, s.value, self.risk.mass(s)
+        if self.intercept and self._rest is None:
+            mass = balanced_mass(s.coef)
         if self._rest is not None:
             slope = slope + self._rest.slope
             offset += self._rest.offset

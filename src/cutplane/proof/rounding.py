@@ -112,6 +112,12 @@ class Rounding:
         return _BALANCED * UNIT * mass
 
 
+def balanced_mass(coef: Array) -> float:
+    """The mass of coefficients that should be in balance: as much as what they lack of it is charged by."""
+    leaning = float(np.abs(coef.sum(axis=0)).max(initial=0.0))
+    return max(float(np.abs(coef).sum()) * (1.0 + 1e-9), 2.0 * leaning / (_BALANCED * UNIT))
+
+
 def length(w: Array) -> float:
     """|w|, or a little more."""
     return float(np.sqrt(np.square(w).sum())) * (1.0 + 1e-9)

@@ -156,4 +156,4 @@ def _prove(ledger: Ledger, now: Evaluation) -> bool:
 def _hard_to_narrow(now: Evaluation, tries: int, tolerance: float, few_kinks: int) -> bool:
     """Whether the rounded problem took many steps, much finer rounding is needed, and few are on their kinks."""
     solved = now.residual < 0.5 * now.error and tries >= _MANY_STEPS
-    return solved and now.cut.kinks <= few_kinks and now.error > _FAR_OFF * tolerance * abs(now.upper)
+    return few_kinks > 0 and solved and now.cut.kinks <= few_kinks and now.error > _FAR_OFF * tolerance * abs(now.upper)
