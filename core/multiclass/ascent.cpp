@@ -109,9 +109,16 @@ double BlockDualAscent::coefficients(double scale, double* coef) const {
     const double* costs = state_.cost + k * classes;
     const double* u = state_.u.data() + i * classes;
     double* mine = coef + i * classes;
+    // Next to examples of tiny lengths the projection's targets are huge, and its result is off its
+    // simplex by their rounding: a block that is too large would prove too much.
+    const double size = state_.upper ? state_.upper[i] : state_.upper_all;
+    double others = 0;
+    for (index_t y = 0; y < classes; ++y)
+      if (y != k) others += u[y];
+    const double within = others > size ? scale * (size / others) : scale;
     double own = 0, offset = 0;
     for (index_t y = 0; y < classes; ++y) {
-      mine[y] = scale * u[y];
+      mine[y] = within * u[y];
       offset += mine[y] * costs[y];
       if (y != k) own += mine[y];
     }

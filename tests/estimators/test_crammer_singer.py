@@ -300,3 +300,13 @@ def test_running_out_of_time_keeps_what_is_proven() -> None:
     assert model.stop_reason_ == "max_iter"
     assert "reached max_iter" in str(caught[0].message)
     assert 0.0 < model.gap_ < 1.0
+
+
+def test_examples_of_tiny_lengths_prove_no_more_than_there_is():
+    """Scores are next to nothing, so the best objective is that of zero weights: C times a loss of one each."""
+    rng = np.random.default_rng(2)
+    X, y = 1e-12 * rng.integers(-7, 8, size=(47, 4)), np.arange(47) % 5
+    for C in (5e-4, 1e-2):
+        model = LinearSVC(C=C, multi_class="crammer_singer", tol=5e-4).fit(X, y)
+        assert model.lower_bound_ <= C * 47 * (1.0 + 1e-12)
+        assert model.lower_bound_ <= model.objective_

@@ -79,6 +79,7 @@ class SampledCutEstimator(Savable, BaseEstimator):
         )
         if hasattr(self, "certificate_of_"):
             del self.certificate_of_  # of an earlier fit
+        self.certificate_of_: str
         if finder.exact:
             outcome, self.certificate_of_ = certified(finder, risk, kernel, rows, C, outcome, float(self.epsilon))
         self._keep(outcome, rows, kernel)

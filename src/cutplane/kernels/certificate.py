@@ -185,7 +185,7 @@ def prove(
     square_error += _above(coef @ errors, len(coef))
     linear, linear_error = _sum(problem.p * alpha)
     p_error = np.zeros_like(alpha) if problem.p_error is None else problem.p_error
-    linear_error += _above(p_error @ alpha, len(alpha))
+    linear_error += _above(float(p_error @ alpha), len(alpha))
 
     s, e = np.tile(scores, copies), np.tile(errors, copies)
     # Where zero is feasible, so is any part of a, and the best part is a better bound.
