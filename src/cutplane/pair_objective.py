@@ -135,8 +135,10 @@ class PairCurvature:
         dense = _dense(part.source)
         against = np.empty(dense.shape)
         order.curvature_of_rows(self.h, dense.astype(np.float64), against)
-        # As a preconditioner: single precision will do.
-        return np.asarray(dense.T @ against.astype(np.float32), dtype=np.float64)
+        # As a preconditioner: single precision will do. Where it overflows, the system finds no direction, and others
+        # take over.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(dense.T @ against.astype(np.float32), dtype=np.float64)
 
 
 def _dense(source: Source) -> NDArray[np.float32]:
