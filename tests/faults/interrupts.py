@@ -25,6 +25,8 @@ from cutplane.structured.classes import MulticlassModel
 
 # What sums of a few hundred losses in double precision may be off, and more.
 ROUNDING = 1e-9
+# Seconds in which idle threads of a pool are gone, on a busy machine too.
+_A_MOMENT = 5.0
 Array = NDArray[np.float64]
 
 
@@ -158,7 +160,8 @@ def _round(case: Case, reference: Reference, chance: random.Random) -> str:
     where = f"{case.name}, Ctrl-C after {moment:.6f} s"
     models = _interrupted(case.fit, moment)
     end = "KeyboardInterrupt" if models is None else _end(models[-1])
-    assert _limits() == limits, f"{where}: {_limits()} instead of {limits}"
+    found = _settled_limits(limits)
+    assert found == limits, f"{where}: {found} instead of {limits}"
     if models is not None and case.objective is not None:
         for model, best in zip(models, reference.models, strict=True):
             _check_certificate(case, model, best, where)
@@ -196,6 +199,14 @@ def _limits() -> tuple[Any, ...]:
     """Threads of OpenMP and of each BLAS, threads that run, and who answers Ctrl-C."""
     libraries = [(library["filepath"], library["num_threads"]) for library in threadpoolctl.threadpool_info()]
     return int(_core.thread_count(0)), sorted(libraries), threading.active_count(), signal.getsignal(signal.SIGINT)
+
+
+def _settled_limits(expected: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The limits, once threads that have nothing left to do had a moment to end."""
+    end = time.monotonic() + _A_MOMENT
+    while (found := _limits()) != expected and time.monotonic() < end:
+        time.sleep(0.01)
+    return found
 
 
 def _check_certificate(case: Case, model: Any, best: dict[str, Any], where: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
@@ -16,7 +18,9 @@ from cutplane.solvers.blas import one_blas_thread
 
 
 def threads() -> set[int]:
-    return {library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()}
+    found = {library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()}
+    assert found, f"NumPy {np.__version__} comes with a BLAS"
+    return found
 
 
 def test_one_thread_within_and_as_many_as_before_after() -> None:
@@ -37,8 +41,9 @@ def test_fits_that_overlap_restore_what_the_first_found(monkeypatch: pytest.Monk
     """By a BLAS that heeds every thread, as not all do."""
     state = SimpleNamespace(threads=4)
 
-    def limit(limits: int) -> Any:
-        before, state.threads = state.threads, limits
+    def limit(limits: int | None) -> Any:
+        before = state.threads
+        state.threads = before if limits is None else limits
         return SimpleNamespace(restore_original_limits=lambda: vars(state).update(threads=before))
 
     limits = blas._Limit()
@@ -116,3 +121,36 @@ def test_a_child_of_fork_is_limited_only_by_what_its_own_thread_wants(who: str) 
             forked.set()
             running.result()
     assert threads() == before
+
+
+def test_ctrl_c_in_any_call_leaves_no_limit_behind() -> None:
+    """Python answers signals where functions begin: in each of the limit's own and of threadpoolctl's."""
+    before, number = threads(), 1
+    with one_blas_thread():  # what is found out once
+        pass
+    while _struck_by_ctrl_c(number):
+        assert threads() == before, f"after Ctrl-C in call {number}"
+        number += 1
+    assert number > 20
+
+
+def _struck_by_ctrl_c(number: int) -> bool:
+    """Whether there was a call of this number to be interrupted."""
+    calls = 0
+
+    def trace(frame: Any, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += frame.f_code.co_filename.endswith(("solvers/blas.py", "threadpoolctl.py"))
+        if calls == number:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    try:
+        sys.settrace(trace)
+        with one_blas_thread():
+            pass
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False

@@ -20,35 +20,32 @@ class _Limit:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._held_by: dict[int, int] = {}  # how often, by thread
+        self._holders: dict[object, int] = {}  # the thread of each
         self._blas: Any = None
-        self._first: Any = None
+        self._before: Any = None  # knows what there was before the first came
 
-    def enter(self) -> None:
-        """Limit the BLAS for the calling thread's sake."""
-        me = threading.get_ident()
+    def enter(self, holder: object) -> None:
+        """Limit the BLAS for the sake of a holder; where Ctrl-C strikes in between, `leave` undoes what was done."""
         with self._lock:
             self._blas = self._blas or threadpoolctl.ThreadpoolController().select(user_api="blas")
-            limited = self._blas.limit(limits=1)
+            if self._before is None:
+                self._before = self._blas.limit(limits=None)
+            self._holders[holder] = threading.get_ident()
+            self._blas.limit(limits=1)
             if any(library["num_threads"] not in (1, None) for library in self._blas.info()):
                 _let_anyone_set(force=True)
                 self._blas.limit(limits=1)
-            if not self._held_by:
-                self._first = limited
-            self._held_by[me] = self._held_by.get(me, 0) + 1
 
-    def leave(self) -> None:
-        """No more need of the calling thread's."""
-        me = threading.get_ident()
+    def leave(self, holder: object) -> None:
+        """No more need of a holder's; called once more, or for one that never came in, it does no harm."""
         with self._lock:
-            self._held_by[me] -= 1
-            if self._held_by[me] == 0:
-                del self._held_by[me]
+            self._holders.pop(holder, None)
             self._lift_if_free()
 
     def _lift_if_free(self) -> None:
-        if not self._held_by:
-            self._first.restore_original_limits()
+        if not self._holders and self._before is not None:
+            self._before.restore_original_limits()
+            self._before = None
         _let_anyone_set()
 
     def before_fork(self) -> None:
@@ -62,8 +59,9 @@ class _Limit:
     def after_fork_in_child(self) -> None:
         """The child has one thread: what others wanted is over."""
         me = threading.get_ident()
-        others = bool(self._held_by.keys() - {me})
-        self._held_by = {me: self._held_by[me]} if me in self._held_by else {}
+        mine = {holder: thread for holder, thread in self._holders.items() if thread == me}
+        others = len(mine) < len(self._holders)
+        self._holders = mine
         if others:
             self._lift_if_free()
         self._lock.release()
@@ -89,8 +87,13 @@ def one_blas_thread() -> Iterator[None]:
     Its products are small here, and after each one its idle threads spin for some 30 ms on the cores that the passes
     over the data are about to use. How a BLAS splits a product, and with it the last bits, also depends on its threads.
     """
-    _limit.enter()
+    me, limit = object(), _limit
     try:
+        limit.enter(me)
         yield
     finally:
-        _limit.leave()
+        try:
+            limit.leave(me)
+        except KeyboardInterrupt:  # in its midst: the limit would stay for good
+            limit.leave(me)
+            raise

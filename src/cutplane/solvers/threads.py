@@ -18,8 +18,13 @@ def openmp_threads(n_threads: int) -> Iterator[None]:
     if n_threads == 0:
         yield
         return
-    before = _core.set_threads(n_threads)
+    before = _core.thread_count(0)  # known before anything is changed: Ctrl-C may strike after any call
     try:
+        _core.set_threads(n_threads)
         yield
     finally:
-        _core.set_threads(before)
+        try:
+            _core.set_threads(before)
+        except KeyboardInterrupt:
+            _core.set_threads(before)
+            raise
