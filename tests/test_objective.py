@@ -203,7 +203,7 @@ def test_a_step_and_its_plane_in_one_pass(seed: int, weighted: bool) -> None:
             there = part.score(end, 0.0)
             assert_array_equal(moved.w, end)
             assert_allclose(moved.scores, there.scores, atol=1e-12)
-            for one, other in zip(plane, part.smoothed(there, h), strict=True):
+            for one, other in zip(plane[:-1], part.smoothed(there, h)[:-1], strict=True):  # no coefficients are kept
                 assert_allclose(one, other, atol=1e-12)
         direction = part.between(begin, moved)
         assert_allclose(direction.w, p, atol=1e-15)

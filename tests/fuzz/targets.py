@@ -6,7 +6,8 @@ import io
 import json
 import struct
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,8 @@ from cutplane.io.svmlight import load_svmlight
 from cutplane.sources.string_file import HEADER, MAGIC
 
 # Blocks so small that inputs have many, whose ends fall anywhere.
-fasta._BLOCK = conll._BLOCK_BYTES = svmlight._BLOCK_BYTES = svmlight._BYTES_PER_THREAD = 64
+_SMALL = 64
+_BLOCKS = ((fasta, "_BLOCK"), (conll, "_BLOCK_BYTES"), (svmlight, "_BLOCK_BYTES"), (svmlight, "_BYTES_PER_THREAD"))
 _FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
 _SENTENCE = [["He", "PRP"], ["reckons", "VBZ"], [".", "."]]
 _MOST_CONTENT = 1 << 24  # a small file may hold a large one
@@ -101,11 +103,25 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
 }
 
 
+@contextmanager
+def small_blocks() -> Iterator[None]:
+    """Readers look at few bytes at a time; other tests in the process must not."""
+    before = [getattr(module, name) for module, name in _BLOCKS]
+    try:
+        for module, name in _BLOCKS:
+            setattr(module, name, _SMALL)
+        yield
+    finally:
+        for (module, name), size in zip(_BLOCKS, before, strict=True):
+            setattr(module, name, size)
+
+
 def attempt(name: str, data: bytes) -> None:
     """Feed a reader; whatever it cannot read it refuses with a ValueError of one sentence."""
     said = "."
     try:
-        TARGETS[name](data)
+        with small_blocks():
+            TARGETS[name](data)
     except ValueError as error:
         said = f"{type(error).__name__}: {error}"
     assert said.endswith("."), said
