@@ -122,6 +122,37 @@ PAST = {
         [0, 1, 1, 2, 2],
         {"tol": 4e-5, "method": "newton", "max_iter": 100},
     ),
+    "difference of two classes from a prior": problem(
+        "LinearSVC",
+        {
+            "C": 0.05,
+            "multi_class": "crammer_singer",
+            "prior": np.array([-0.2, 0.7]),
+            "cost_matrix": np.array([[0.0, 0.5], [5.0, 0.0]]),
+        },
+        1e6 * np.array([[0.0, -1.0], [0.0, -1.0], [0.0, 1.0], [0.0, 0.0], [0.0, -1.0], [0.0, -2.0], [0.0, -1.0]]),
+        [0, 0, 1, 0, 1, 0, 0],
+        {"tol": 1e-9, "max_iter": 30},
+    ),
+    "logistic intercept where all is flat": problem(
+        "LinearSVC",
+        {"C": 400.0, "loss": "logistic"},
+        [
+            [-1e6, 1.3e6, 2.6e6, -0.9e6],
+            [-0.1e6, 1.2e6, 0.8e6, -0.6e6],
+            [-0.7e6, -0.3e6, 1.3e6, 0.4e6],
+            [0.2e6, -2.1e6, -1.1e6, 1.4e6],
+            [-1.6e6, -0.5e6, -1.6e6, -0.6e6],
+        ],
+        [1, 0, 3, 3, 2],
+        {"tol": 3e-4, "method": "oca", "line_search": "exact", "max_iter": 300},
+    ),
+    "cost of errors of huge values": problem(
+        "LinearSVC",
+        {"C": 20.0, "loss": "error_cost"},
+        1e24 * column(2.9, 0.8, 0.3, 1.0, 1.7, -1.1, 0.2, 1.0, 1.9, -1.5, 0.9),
+        [0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 0],
+    ),
 }
 
 

@@ -81,6 +81,10 @@ class Objective:
         """The same with scores in double precision: itself."""
         return self
 
+    def as_returned(self, point: Any) -> Any:
+        """The point that a model which is made of this one has: what is proven must be proven of that."""
+        return point
+
     def at(self, w: Array) -> ScoredPoint:
         """The point w with its best intercept: one pass over the data."""
         scores = self.source.scores(w) if w.any() else np.zeros(self.examples)
@@ -108,7 +112,7 @@ class Objective:
     def _mix_into(self, scores: Array, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
         """As `mix`, with its scores written where those of a or b were, or elsewhere."""
         _core.mix_into(a.scores, b.scores, t, scores)
-        return ScoredPoint(_core.mix(a.w, b.w, t), a.intercept + t * (b.intercept - a.intercept), scores)
+        return ScoredPoint(_core.mix(a.w, b.w, t), (1.0 - t) * a.intercept + t * b.intercept, scores)
 
     def value(self, point: ScoredPoint) -> float:
         """The risk at a point, exactly."""

@@ -16,7 +16,7 @@ from cutplane.proof.rounding import balanced_mass
 from cutplane.risks.base import Array
 from cutplane.risks.multiclass import Multiclass
 from cutplane.risks.multiclass_choices import ChoiceSlopes
-from cutplane.solvers.base import Cut, SmoothedCut
+from cutplane.solvers.base import Cut, Point, SmoothedCut
 from cutplane.solvers.newton_system import LARGEST_FACTOR
 from cutplane.sources.base import Source
 from cutplane.sources.class_scores import ClassScores
@@ -82,6 +82,16 @@ class MulticlassObjective(SmoothObjective):
         if self.newton_pays:
             return 50.0, 150.0
         return (150.0, 400.0) if self.dimension < self.examples else None
+
+    def as_returned(self, point: Any) -> Any:
+        """Of two classes models keep the difference, which is rounded: so weights are made to be opposite."""
+        if self.risk.n_classes != 2 or self.source.class_features is not None:
+            return point
+        pairs = point.w.reshape(-1, 2)
+        intercepts = np.zeros(2) + point.intercept
+        signs = np.array([-0.5, 0.5])
+        w = np.outer(pairs[:, 1] - pairs[:, 0], signs).ravel()
+        return Point(w, (intercepts[1] - intercepts[0]) * signs)
 
     def at(self, w: Array) -> ScoredPoint:
         """The point w with nearly its best intercepts, looked for from those of the last point: one pass."""
@@ -171,7 +181,7 @@ class MulticlassObjective(SmoothObjective):
 
     def mix(self, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
         """(1 - t) a + t b, without a pass over the data and in as little memory as it takes."""
-        intercept: Any = a.intercept + t * (b.intercept - a.intercept)
+        intercept: Any = (1.0 - t) * a.intercept + t * b.intercept
         scores = _core.mix(a.scores.ravel(), b.scores.ravel(), t).reshape(a.scores.shape)
         return ScoredPoint(_core.mix(a.w, b.w, t), intercept, scores)
 

@@ -83,7 +83,7 @@ class SingleObjective(SmoothObjective):
 
     def _mix_into(self, scores: Array, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
         np.copyto(scores, a.scores + t * (b.scores - a.scores))
-        return ScoredPoint(_core.mix(a.w, b.w, t), a.intercept + t * (b.intercept - a.intercept), scores)
+        return ScoredPoint(_core.mix(a.w, b.w, t), (1.0 - t) * a.intercept + t * b.intercept, scores)
 
     def cut(self, point: ScoredPoint) -> Cut:
         """The plane that touches the risk at the point's weights, but for rounding."""

@@ -120,7 +120,7 @@ class Training:
         except KeyboardInterrupt:
             if ledger.incumbent is None:
                 raise
-            _prove(ledger, prover)
+            _prove(objective, ledger, prover)
             reason = "interrupted"
         return ledger.result(reason)
 
@@ -134,14 +134,14 @@ class Training:
         double = objective.in_double()
         for _ in range(_MOST_DISPUTES):
             if ledger.incumbent is not None:
-                _prove(ledger, prover)
+                _prove(objective, ledger, prover)
                 if reason != "gap" or ledger.granted:
                     return reason
                 if ledger.overdue:
                     return "time_limit"
                 ledger.incumbent = double.at(ledger.incumbent.w)
             reason = self._solve(double, ledger, resumed=ledger.incumbent is not None)
-        _prove(ledger, prover)
+        _prove(objective, ledger, prover)
         return "stalled" if reason == "gap" and not ledger.granted else reason
 
     def _reach(self, objective: Any, ledger: Ledger, warm: Result | None, reached: Sequence[Any]) -> StopReason:
@@ -248,10 +248,10 @@ def prover_of(objective: Any, risk: Any, training: Training, origin: Array | Non
     )
 
 
-def _prove(ledger: Ledger, prover: Prover) -> None:
+def _prove(objective: Any, ledger: Ledger, prover: Prover) -> None:
     """What the incumbent and the best plane are worth, as the prover sees it."""
     assert ledger.incumbent is not None
-    point = ledger.incumbent = prover.feasible(ledger.incumbent)
+    point = ledger.incumbent = prover.feasible(objective.as_returned(ledger.incumbent))
     with ledger.phase("proof"):
         upper = prover.upper(point.w, point.intercept)
         lower = prover.lower(ledger.witness, point.w, upper)

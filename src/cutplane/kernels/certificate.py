@@ -201,6 +201,7 @@ def prove(
     beyond = np.maximum(violation + off * (1.0 + 8.0 * UNIT), 0.0)
     losses, losses_error = _sum(problem.upper * beyond)
     fixed, fixed_error = (0.0, 0.0) if problem.start is None else _sum(thresholds * problem.y * problem.start)
+    fixed_error += 2.0 * problem.start_error * max(abs(rho[0]), abs(rho[1]))
     rounding = 0.5 * square_error + losses_error + fixed_error
     rounding += 4.0 * UNIT * (abs(square) + losses + abs(fixed))
     return _finite(0.5 * square + losses - fixed + rounding, lower)
@@ -247,6 +248,9 @@ def _repair(problem: DualProblem, alpha: Array, scores: Array, errors: Array, la
     groups = (problem.y > 0, problem.y < 0) if problem.grouped else (np.ones(len(alpha), dtype=bool),)
     slope = np.abs(scores) + np.abs(problem.p) + errors
     loss = moved = 0.0
+    if problem.start_error > 0.0:  # on which side is not known, nor who will have to move
+        moved = problem.start_error * len(groups)
+        loss = moved * float(slope.max())
     for group in groups:
         signs = problem.y[group].astype(np.float64)
         surplus = math.fsum(np.concatenate([signs * alpha[group], -signs * start[group]]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +29,10 @@ class DualProblem:
         A feasible point; zero if None. It settles the constant of the equality.
     grouped : bool
         Whether y'a is fixed for each label by itself, as the nu-machines need: then e'a is fixed too.
-
     p_error : array, optional
         What each p may be off by, for its rounding: certificates are charged for it.
+    start_error : float
+        What the constant of each equality may be off by, for the same reason.
 
     The class methods make the problems of the usual machines. `f(x) = Σ y_i a_i K(x_i, x) - rho` throughout.
     """
@@ -41,6 +43,7 @@ class DualProblem:
     start: Array | None = None
     grouped: bool = False
     p_error: Array | None = None
+    start_error: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("p", "upper", "start"):
@@ -81,7 +84,8 @@ class DualProblem:
     def one_class(cls, n: int, nu: float, weights: ArrayLike = 1.0) -> DualProblem:
         """One-class SVM as LIBSVM scales it: 0 <= a_i <= weight_i, Σ a_i = nu Σ weight_i; f = Σ a_i K - rho."""
         upper = _per_example(weights, n)
-        return cls(np.ones(n, np.int8), np.zeros(n), upper, _fill(upper, nu * float(upper.sum())))
+        start = _fill(upper, nu * float(upper.sum()))
+        return cls(np.ones(n, np.int8), np.zeros(n), upper, start, start_error=_start_error(nu, upper, start))
 
     @classmethod
     def nu_classification(cls, y: ArrayLike, nu: float, weights: ArrayLike = 1.0) -> DualProblem:
@@ -99,7 +103,8 @@ class DualProblem:
             if float(upper[of_label].sum()) < half * (1 - 1e-12):
                 raise ValueError(f"nu={nu!r} is infeasible: it must be at most twice the weight of the smaller class.")
             start[of_label] = _fill(upper[of_label], half)
-        return cls(signs, np.zeros(len(signs)), upper, start, grouped=True)
+        error = max(_start_error(0.5 * nu, upper, start[signs == label]) for label in (1, -1))
+        return cls(signs, np.zeros(len(signs)), upper, start, grouped=True, start_error=error)
 
     @classmethod
     def nu_regression(cls, target: ArrayLike, C: ArrayLike, nu: float) -> DualProblem:
@@ -116,6 +121,7 @@ class DualProblem:
             np.concatenate([upper, upper]),
             np.concatenate([half, half]),
             grouped=True,
+            start_error=_start_error(0.5 * nu, upper, half),
         )
 
 
@@ -131,6 +137,12 @@ def _lost(a: float, b: Array, total: Array) -> Array:
 
 def _both(n: int) -> Signs:
     return np.repeat(np.array([1, -1], np.int8), n)
+
+
+def _start_error(nu: float, upper: Array, start: Array) -> float:
+    """How far the sum of `start` can be from nu Σ upper."""
+    total = nu * math.fsum(upper)
+    return abs(math.fsum(start) - total) + 2.0 * float(np.finfo(np.float64).eps) * total
 
 
 def _fill(upper: Array, total: float) -> Array:

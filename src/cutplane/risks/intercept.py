@@ -18,7 +18,7 @@ Cuts = Callable[[Array], Any]
 
 # Sums of coefficients this small next to their sizes are zero to rounding.
 _ROUNDING = 1e-15
-# No intercept is sought beyond.
+# No intercept is sought beyond, in units of the scores.
 _FURTHEST = 1e15
 
 
@@ -42,13 +42,14 @@ def best_shift(cut: Cuts, scores: Array) -> float:
     first = slope(0.0)
     if first == 0.0:
         return 0.0
+    furthest = _FURTHEST * max(1.0, float(np.abs(scores).max()))
     # Towards where the risk falls, ever further, until it rises.
     towards = -1.0 if first > 0.0 else 1.0
     near, far = 0.0, towards
     slope_near, slope_far = first, slope(far)
     while slope_far * first > 0.0:
         near, slope_near, far = far, slope_far, 2.0 * far
-        if abs(far) > _FURTHEST:
+        if abs(far) > furthest:
             raise NoInterceptError
         slope_far = slope(far)
     # A secant finds the root of a smooth slope, bisection the step of one that jumps: by turns.
@@ -124,7 +125,7 @@ def balanced_mixture(cut: Cuts, scores: Array) -> tuple[Array, float]:
         if opposite * total <= 0.0:
             break
         width *= 4.0
-        if width > _FURTHEST:
+        if width > _FURTHEST * max(1.0, float(np.abs(scores).max())):
             raise NoInterceptError
     share = opposite / (opposite - total)
     coef = share * here.coef + (1.0 - share) * other.coef

@@ -6,6 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+# Where a function is nearly flat, Newton's method would go anywhere: until the root is bracketed, no further than this
+# many times the distance from zero, or this far.
+_LONGEST = 1e3
+
 
 def rising_root(
     function: Callable[[float], tuple[float, float]], start: float, *, low: float = -np.inf, tolerance: float = 0.0
@@ -33,11 +37,11 @@ def rising_root(
         else:
             low = t
         step = t - value / derivative if derivative > 0.0 else np.nan
+        bracketed = np.isfinite(low) and np.isfinite(high)
+        if not bracketed:
+            step = min(max(step, t - _LONGEST * max(1.0, abs(t))), t + _LONGEST * max(1.0, abs(t)))
         if not low < step < high:
-            if np.isinf(low) or np.isinf(high):
-                step = t - np.sign(value) * max(1.0, 2.0 * abs(t))
-            else:
-                step = 0.5 * (low + high)
+            step = 0.5 * (low + high) if bracketed else t - np.sign(value) * max(1.0, 2.0 * abs(t))
         if step == t:
             break
         t = float(step)

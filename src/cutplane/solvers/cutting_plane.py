@@ -63,8 +63,10 @@ class CuttingPlane:
                 w_t = objective.at(model.w)
             with ledger.phase("line_search"):
                 k = self.line_search.step(objective, w_b, w_t, C)
+                ledger.moved(w_b, 1.0 - k)
+                ledger.moved(w_t, k)
                 w_b, risk, cut = objective.advance(w_b, w_t, k, ahead.after(k), C)
-                ledger.offer(bare(w_b), risk, k)
+                ledger.offer(bare(w_b), risk)
             reason = ledger.close_iteration(k)
             if reason is not None:
                 return reason

@@ -115,6 +115,7 @@ class InteriorPoint:
         hinges = float(self.bound @ np.maximum(beyond, 0.0)) - float(self.dual @ beyond)
         return 0.5 * float(residual @ residual) + hinges + self._imbalance * self.intercept
 
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
     def _step(self, residual: Array) -> bool:
         """Predictor, corrector, and as far as the boundary allows; False where rounding leaves no way on."""
         left = self.bound - self.dual
@@ -225,6 +226,7 @@ def finish(objective: Any, ledger: Ledger, point: Any, base: Any, radius: float,
             target = objective.settle(objective.score(interior.w, interior.intercept))
         with ledger.phase("line_search"):
             step = line_search.step(objective, base, target, ledger.C)
+            ledger.moved(target, step)
             point = objective.settle(objective.mix(base, target, step))
             if ledger.offer(point, objective.value(point)):
                 base = point

@@ -22,6 +22,8 @@ from cutplane.solvers.stopping import Stopping
 IDLE_SOLVES = 50
 # A run stands still where so many iterations leave this much of the difference between its bounds.
 _STANDSTILL, _HARDLY_CLOSER = 100, 0.999
+# Scores may be moved along until rounding is this much of the scale on which the risk bends.
+_MOST_DRIFT = 1e-8
 
 
 class Ledger:
@@ -58,7 +60,7 @@ class Ledger:
         self.lower = C * bundle.lower_bound
         self._mass = 0.0  # of the last plane: how steep the risk is
         self._rounding = Rounding() if rounding is None else rounding
-        self._drift = 0.0  # of scores that are moved along with the weights, relative to their size
+        self._drift = 0.0  # how far scores that are moved along with the weights may have left them
         self._margin = 0.0  # by how much bounds must be closer than asked for: what the prover did not grant
         self.witness = Plane(np.zeros(bundle.dimension), bundle.lower_bound)  # the plane that proves the lower bound
         self.incumbent: Point | None = None
@@ -92,12 +94,18 @@ class Ledger:
         finally:
             self._phases[name] = self._phases.get(name, 0.0) + time.perf_counter() - begin
 
-    def offer(self, point: Point, risk: float, step: float = 0.0) -> bool:
-        """Note an evaluated point; True if it is the new incumbent.
+    def moved(self, direction: Point, step: float) -> bool:
+        """Note that scores are moved along with the weights, rather than computed from them: rounding collects.
 
-        `step` is how far along a line its scores were moved with it, rather than computed from the weights.
+        False where the step is so long that they should be computed afresh instead.
         """
-        self._drift += 4.0 * UNIT * abs(step)
+        b = float(np.max(np.abs(direction.intercept)))
+        drift = 4.0 * UNIT * abs(step) * (self._rounding.spread(direction.w) + b)
+        self._drift += drift
+        return drift <= _MOST_DRIFT * self._rounding.scale
+
+    def offer(self, point: Point, risk: float) -> bool:
+        """Note an evaluated point; True if it is the new incumbent."""
         square = _core.inner(point.w, point.w)
         value = 0.5 * square + self.C * (risk + self._allowance(point))
         if not value < self.upper:
@@ -108,10 +116,10 @@ class Ledger:
         return True
 
     def _allowance(self, point: Point) -> float:
-        """What rounding may hide of the risk; scores that are moved along collect a little with each step."""
+        """What rounding may hide of the risk."""
         b, spread = float(np.max(np.abs(point.intercept))), self._rounding.spread(point.w)
-        drift = self._drift + 4.0 * UNIT * len(self.history)
-        return self._rounding.value(spread, b, self._mass) + self._mass * drift * (spread + b)
+        drift = self._drift + 4.0 * UNIT * len(self.history) * (spread + b)
+        return self._rounding.value(spread, b, self._mass) + self._mass * drift
 
     def add(self, cut: Cut | SmoothedCut) -> Plane:
         """Add a plane to the bundle, lowered by what rounding may have raised it by."""
@@ -137,8 +145,9 @@ class Ledger:
     def solve(self) -> BundleSolution:
         """Minimise over the planes of the bundle, and note what they prove together."""
         solution = self.bundle.solve(self.C)
-        if solution.lower > self.lower:
-            self.lower = solution.lower
+        lower = solution.lower - 8.0 * UNIT * abs(solution.lower)
+        if lower > self.lower:
+            self.lower = lower
             self.witness = self._mixture(solution)
         return solution
 
@@ -169,6 +178,7 @@ class Ledger:
         believed = self.upper - self.lower
         self.upper, self.lower = proven
         disputed = max(0.0, proven.upper - proven.lower - max(believed, 0.0))
+        self._drift = 0.0  # a run that goes on does so from fresh scores
         self._margin = min(2.0 * disputed, 0.5 * self.stopping.allowed(proven.upper, self.C))
         if self.history:
             last, more, self._phases = self.history[-1], self._phases, {}
@@ -233,7 +243,7 @@ class Ledger:
         if len(self.history) <= _STANDSTILL:
             return False
         before, now = self.history[-1 - _STANDSTILL], self.history[-1]
-        return not now.upper - now.lower < _HARDLY_CLOSER * (before.upper - before.lower)
+        return not now.upper - now.lower < _HARDLY_CLOSER * abs(before.upper - before.lower) or now.upper < now.lower
 
     def result(self, reason: StopReason) -> Result:
         """Close the books."""

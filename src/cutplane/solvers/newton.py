@@ -271,8 +271,11 @@ def _minimise(
                 h_next = h
         elif h_next != h:
             tries = 0
-        point, h = objective.balance(objective.move(point, direction, step), h_next), h_next
-        del direction
+        moved = objective.move(point, direction, step)
+        if not ledger.moved(direction, step):
+            moved = objective.score(moved.w, moved.intercept)
+        point, h = objective.balance(moved, h_next), h_next
+        del direction, moved
 
 
 def _near_step(

@@ -41,7 +41,7 @@ class Recomputed:
     def _weigh_classes(self, own: Any) -> None:
         """The weights of examples are the floats w·factor, which are part of the problem's data."""
         chosen = self.settings.get("class_weight")
-        if chosen is not None:
+        if chosen is not None and self.weights.any():
             classes = np.unique(self.y)
             with np.errstate(divide="ignore"):  # a class without weight: such problems are refused
                 factors = compute_class_weight(chosen, classes=classes, y=self.y, sample_weight=own)
@@ -203,6 +203,10 @@ class OneClass(Recomputed):
 
 class Ranking(Recomputed):
     """`RankSVM`."""
+
+    def _size(self, w: Array, b: float) -> float:
+        """Weights of pairs are divided by their sum: no term is larger than the largest."""
+        return float((1.0 + np.abs(self.floats) @ np.abs(w)).max())
 
     def trains_intercept(self) -> bool:
         """Scores are only compared."""
