@@ -11,6 +11,9 @@ from cutplane import _core
 from cutplane.risks.base import Array, Risk, ScoreCut
 from cutplane.risks.separable import check_number
 
+# Sums of weights that add up to one are this close to it.
+_ROUNDING = 1e-12
+
 
 class OneClass(Risk):
     """The least over rho of Σ c_i max(0, rho - s_i) / nu - rho, the c_i summing to one.
@@ -72,12 +75,15 @@ class OneClass(Risk):
     def cut(self, scores: Array) -> ScoreCut:
         """The plane at `scores`: full weight below the threshold, and on it what is left."""
         rho = self.threshold(scores)
-        # A threshold is a score up to rounding.
+        # A threshold is a score up to rounding: wide enough, the examples on it are those whose weight is divided.
         width = 4.0 * np.finfo(np.float64).eps * max(1.0, float(np.abs(scores).max()))
-        below, on = scores < rho - width, np.abs(scores - rho) <= width
-        coef = np.where(below, self._weights, 0.0) / self.nu
-        left = 1.0 - float(coef.sum())
-        at = float(self._weights[on].sum())
+        while True:
+            below, on = scores < rho - width, np.abs(scores - rho) <= width
+            coef = np.where(below, self._weights, 0.0) / self.nu
+            left, at = 1.0 - float(coef.sum()), float(self._weights[on].sum())
+            if -_ROUNDING <= left <= at / self.nu + _ROUNDING:
+                break
+            width *= 4.0
         if at > 0.0:
             coef[on] = self._weights[on] * min(max(left, 0.0) / at, 1.0 / self.nu)
         return ScoreCut(np.asarray(-coef / coef.sum()), 0.0, self.value(scores))
