@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,6 +55,11 @@ class KernelMachine(Savable, BaseEstimator):
     time_limit: float | None = None
     n_jobs: int | None = None
     on_step: Callable[[KernelStep], Any] | None = None
+    keep_proof: bool = False
+
+    # Whether fits look at y, and whether the machine chooses a margin or a tube besides its weights.
+    _labelled = True
+    _free_width = False
 
     # --- parameters ---
 
@@ -238,6 +243,26 @@ class KernelMachine(Savable, BaseEstimator):
         coef = self._coef.copy()
         (coef.data if sp.issparse(coef) else coef).flags.writeable = False
         return coef
+
+    # --- proofs ---
+
+    def _proving(self) -> Any:
+        from cutplane.estimators.kernel_proofs import KernelProofs
+
+        return KernelProofs(self)
+
+    def _proven(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """The machine with its proof where that is wanted, and without that of another fit."""
+        self.__dict__.pop("proof_", None)
+        return self.proof(X, y, sample_weight) if self.keep_proof else self
+
+    def _proven_machines(self, y: Any, weights: Array) -> tuple[NDArray[np.intp], list[Any]]:
+        """The examples with weight and, for each machine, a `ProvenMachine` of rows among these."""
+        raise NotImplementedError
+
+    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+        """Coefficients, threshold and width of a machine in units of its problem."""
+        raise NotImplementedError
 
     # --- files ---
 

@@ -64,10 +64,15 @@ class Problem:
 
 
 class Bounds(NamedTuple):
-    """The objective of a model, and what no model's objective is below: both as inequalities of real numbers."""
+    """The objective of a model, and what no model's objective is below: both as inequalities of real numbers.
+
+    `premise` says in words what they take for granted or are of, where that is not plainly the problem: a kernel that
+    is positive semi-definite for these examples, or nearly so.
+    """
 
     objective: float
     lower_bound: float
+    premise: str = ""
 
     @property
     def gap(self) -> float:
