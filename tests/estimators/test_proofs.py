@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,11 @@ SETTINGS: list[dict[str, Any]] = [
     {"class_weight": "balanced", "tol": 1e-6},
     {"method": "oca"},
     {"loss": "squared_hinge", "intercept_scaling": 0.5, "prior": np.ones(6), "tol": 1e-8},
+    {"nonnegative": True},
+    {"nonnegative": [0, 3], "fit_intercept": False, "prior": np.linspace(-1.0, 1.0, 6)},
+    {"nonnegative": [1, 2], "loss": "logistic", "intercept_scaling": 1.0},
+    {"nonnegative": True, "loss": "squared_hinge", "tol": 1e-5},
+    {"multi_class": "crammer_singer"},
 ]
 
 
@@ -67,6 +73,79 @@ def test_one_class_against_the_rest_has_a_proof_for_each() -> None:
     model.coef_ = model.coef_[[1, 0, 2]]
     with pytest.raises(ProofError, match=r"The objective of class 0 is .* not the weights"):
         verify(model, X, y)
+
+
+COST = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
+JOINT: list[dict[str, Any]] = [
+    {},
+    {"fit_intercept": False},
+    {"intercept_scaling": 2.0},
+    {"cost_matrix": COST, "class_weight": "balanced"},
+    {"cost_matrix": COST, "rescaling": "slack"},
+    {"prior": np.arange(18.0).reshape(3, 6) / 9.0},
+    {"nonnegative": True},
+    {"nonnegative": [0, 1], "prior": np.ones((3, 6)), "fit_intercept": False},
+    {"tol": 1e-6},
+]
+
+
+@pytest.mark.parametrize("settings", JOINT, ids=str)
+def test_classes_trained_together(settings: dict[str, Any], tmp_path: Path) -> None:
+    X, y = classes(several=True)
+    names = np.array(["ash", "birch", "cedar"])[y]
+    model = LinearSVC(C=0.5, multi_class="crammer_singer", keep_proof=True, **settings).fit(X, names)
+    model.save(tmp_path / "m", proof=True)
+    again = load(tmp_path / "m")
+    (bounds,) = verify(again, sp.csr_array(X), names)
+    assert bounds.gap <= model.tol
+    assert bounds.objective == pytest.approx(model.objective_, rel=1e-10)
+    assert bounds.lower_bound <= model.objective_
+    assert model.lower_bound_ <= bounds.objective
+    assert again.proof_.size < 40 * len(y)
+    with pytest.raises(ProofError, match="other data"):
+        verify(again, X, names[::-1])
+    again.coef_ = again.coef_[[1, 0, 2]]
+    with pytest.raises(ProofError, match="not the weights"):
+        verify(again, X, names)
+
+
+def test_changed_shares_and_settings_fail() -> None:
+    X, y = classes(several=True)
+    model = LinearSVC(multi_class="crammer_singer", keep_proof=True).fit(X, y)
+    proof = model.proof_
+    numbers = proof.codes.numbers.copy()
+    numbers[:50] = 0
+    for codes in (
+        proof.codes._replace(numbers=numbers),
+        proof.codes._replace(classes=proof.codes.classes[::-1].copy()),
+        proof.codes._replace(start=proof.codes.start[:-1]),
+    ):
+        model.proof_ = replace(proof, codes=codes)
+        with pytest.raises(ProofError):
+            verify(model, X, y)
+    model.proof_ = proof
+    model.set_params(cost_matrix=COST)
+    with pytest.raises(ProofError):
+        verify(model, X, y)
+
+
+def test_weights_below_zero_fail_where_they_may_not_be() -> None:
+    X, y = classes()
+    model = LinearSVC(nonnegative=True, keep_proof=True).fit(-X, y)
+    X = -X
+    assert (model.coef_ == 0.0).any()
+    verify(model, X, y)
+    model.coef_ = model.coef_ - 1e-12
+    with pytest.raises(ProofError, match="not the weights"):
+        verify(model, X, y)
+
+
+def test_regression_with_weights_that_may_not_be_negative() -> None:
+    X, _ = classes()
+    y = X @ np.arange(-2.0, 4.0) + np.random.default_rng(0).normal(size=len(X))
+    model = LinearSVR(nonnegative=True, keep_proof=True).fit(X, y)
+    (bounds,) = verify(model, X, y)
+    assert bounds.gap <= model.tol
 
 
 def test_a_file_keeps_it_and_any_layout_verifies(tmp_path: Path) -> None:
@@ -113,9 +192,8 @@ def test_changed_codes_claims_and_settings_fail() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        LinearSVC(nonnegative=True),
         LinearSVC(loss="roc_area"),
-        LinearSVC(multi_class="crammer_singer"),
+        LinearSVC(multi_class="crammer_singer", class_features=np.eye(2)),
         RankSVM(),
     ],
     ids=str,

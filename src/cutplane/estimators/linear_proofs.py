@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cutplane.estimators.linear_model import total_weight
+from cutplane.estimators.dual_search import Search, plain, smallest
 from cutplane.estimators.proofs import Proving
+from cutplane.estimators.validation import check_features
 from cutplane.proof.checker import Bounds, Problem, check
 from cutplane.proof.codes import BITS, Codes, decode, encode
-from cutplane.proof.data_hash import hash_data
 from cutplane.proof.file import Proof, ProofError, check_data, confirm
 from cutplane.proof.losses import Terms, make_loss
-from cutplane.solvers.witness import find_witness
 
 Array = NDArray[np.float64]
-
-# Fewer bits are taken where they cost the gap no more than this, relative to it. Of the gap that is to be proven, the
-# part that is aimed at before anything is rounded.
-_FOR_BITS, _AIM = 0.01, 0.9
 
 
 class _Case(NamedTuple):
@@ -44,33 +40,19 @@ class LinearProofs(Proving):
         model = self.model
         if not model._proof_targets(np.asarray(y)):
             raise ValueError(_no_proof(model))
-        pattern = self.untrained()
-        training = pattern._training()
-        prepared = pattern._prepare(training, X, y, sample_weight)
-        source = pattern._source(prepared.X, training.n_threads)
+        search = Search(self, X, y, sample_weight)
         codes, claims, terms = [], [], None
-        for index, (make_risk, case) in enumerate(zip(prepared.problems, _cases(model, prepared), strict=True)):
-            risk = make_risk(None)
-            terms = risk.terms
+        for index, case in enumerate(_cases(model, search.prepared)):
+            terms = search.risk(index).terms
             if terms is None:
                 raise ValueError(_no_proof(model))
-            objective, run, _ = pattern._problem(source, risk, training, index, len(prepared.problems))
-            if run.bounds is not None:
-                raise ValueError("A model with nonnegative weights has no proof file: its bound is one of many planes.")
-            run = run.for_risk(total_weight(risk, prepared.X.shape[0], prepared.weights), None)
-            gap = float(np.max(np.atleast_1d(model.gap_)[index]))
-            aim = _AIM * max(run.stopping.relative_gap, gap)
-            stopping = replace(run.stopping, relative_gap=aim, max_iter=None)
-            coef = find_witness(objective.keeping(), run.C, stopping, run.seed)
-            if coef is None:
-                raise ValueError("No dual variables were found that prove a bound; scaled features may help.")
             case = case._replace(problem=replace(case.problem, loss=terms.loss))
-            found, claim = _coded(prepared.X, case, _slopes(coef, terms), aim / _AIM)
+            coded = partial(_coded, search.prepared.X, case, terms, search.gap(index))
+            found, claim = search.proven(index, coded)
             codes.append(found)
             claims.append(claim)
         assert terms is not None
-        data = hash_data(prepared.X, np.asarray(prepared.y), prepared.weights)
-        return Proof(terms.name, terms.parameters, data, tuple(codes), tuple(claims))
+        return Proof(terms.name, terms.parameters, search.hash, tuple(codes), tuple(claims))
 
     def check(self, proof: Proof, X: Any, y: Any, sample_weight: Any) -> list[Bounds]:
         """One pass over the data for each problem."""
@@ -83,7 +65,7 @@ class LinearProofs(Proving):
             raise ProofError(f"The proof is of {len(proof.codes)} problems, and the model has {len(cases)}.")
         for case, codes, claim in zip(cases, proof.codes, proof.claims, strict=True):
             problem = replace(case.problem, loss=make_loss(proof.loss, proof.parameters))
-            bounds = check(_plain(prepared.X), problem, case.w, case.b, _decoded(codes, problem))
+            bounds = check(plain(prepared.X), problem, case.w, case.b, _decoded(codes, problem))
             confirm(claim, bounds, case.which)
             found.append(bounds)
         return found
@@ -96,16 +78,15 @@ def _decoded(codes: Codes, problem: Problem) -> Array:
         raise ProofError(f"The proof is damaged: {error}.") from None
 
 
-def _coded(X: Any, case: _Case, p: Array, gap: float) -> tuple[Codes, Bounds]:
+def _coded(X: Any, case: _Case, terms: Terms, gap: float, coef: Array) -> tuple[Codes, Bounds]:
     """The smallest codes that prove a gap, or leave the bound nearly as it is."""
-    plain, problem = _plain(X), case.problem
-    best = check(plain, problem, case.w, case.b, _decoded(encode(p, problem.loss, problem.y, 32), problem))
-    for bits in BITS:
+    rows, problem, p = plain(X), case.problem, _slopes(coef, terms)
+
+    def attempt(bits: int) -> tuple[Codes, Bounds]:
         codes = encode(p, problem.loss, problem.y, bits)
-        bounds = best if bits == BITS[-1] else check(plain, problem, case.w, case.b, _decoded(codes, problem))
-        if bounds.gap <= gap or bounds.gap <= (1.0 + _FOR_BITS) * best.gap:
-            break
-    return codes, bounds
+        return codes, check(rows, problem, case.w, case.b, _decoded(codes, problem))
+
+    return smallest(attempt, BITS, gap)
 
 
 def _slopes(coef: Array, terms: Terms) -> Array:
@@ -122,6 +103,7 @@ def _cases(model: Any, prepared: Any) -> list[_Case]:
     coef = model.coef_.toarray() if sp.issparse(model.coef_) else np.atleast_2d(model.coef_)
     offsets = np.broadcast_to(np.asarray(model.intercept_, np.float64).ravel(), len(coef))
     prior = model._prior_rows(len(coef), coef.shape[1])
+    nonnegative = check_features("nonnegative", model.nonnegative, coef.shape[1])
     targets = model._proof_targets(prepared.y)
     if len(targets) != len(coef):
         raise ValueError(_no_proof(model))
@@ -134,6 +116,7 @@ def _cases(model: Any, prepared: Any) -> list[_Case]:
                 intercept,
                 float(model.intercept_scaling or 1.0),
                 None if prior is None else prior[k],
+                nonnegative,
             ),
             np.asarray(coef[k], np.float64),
             float(offsets[k]),
@@ -141,10 +124,6 @@ def _cases(model: Any, prepared: Any) -> list[_Case]:
         )
         for k, (name, target) in enumerate(targets)
     ]
-
-
-def _plain(X: Any) -> Any:
-    return sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
 
 
 def _no_proof(model: Any) -> str:

@@ -213,9 +213,14 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self._train(training, self._prepare(training, X, y, sample_weight))
         return self.proof(X, y, sample_weight) if self.keep_proof else self
 
+    def _proving(self) -> Any:
+        if self.multi_class == "ovr":
+            return super()._proving()
+        from cutplane.estimators.joint_proofs import JointProofs
+
+        return JointProofs(self)
+
     def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
-        if self.multi_class != "ovr":
-            return []
         several = len(self.classes_) > 2
         labels = np.asarray(y)
         return [

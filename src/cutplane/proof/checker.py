@@ -119,6 +119,8 @@ def check(X: Any, problem: Problem, w: Array, b: float, p: Array) -> Bounds:
         quadratic += 0.5 * (b / problem.scaling) ** 2
         error += 8.0 * UNIT * quadratic
     objective = quadratic + sums.losses + (error + sums.losses_error) * (1.0 + 1e-9)
+    if problem.nonnegative is not None and (w[problem.nonnegative] < 0.0).any():
+        objective = math.inf  # of no model that may be
     return Bounds(objective, _lower(problem, w, p, alpha, prior, sums, objective))
 
 
@@ -149,7 +151,7 @@ def _lower(problem: Problem, w: Array, p: Array, alpha: Array, prior: Array, sum
     offset, error = summed(problem.weight * conjugates)
     sizes = np.abs(conjugates) + np.abs(p) * (1.0 + np.abs(problem.y))
     error += _OPERATIONS * UNIT * float((problem.weight * sizes).sum())
-    least, more = _least_quadratic(sums.slope, prior, problem.nonnegative)
+    least, more = least_quadratic(sums.slope, prior, problem.nonnegative)
     total = math.fsum(alpha.tolist())
     if problem.intercept == "penalised":
         least -= 0.5 * (problem.scaling * total) ** 2
@@ -170,7 +172,7 @@ def _lower(problem: Problem, w: Array, p: Array, alpha: Array, prior: Array, sum
     return bound
 
 
-def _least_quadratic(g: Array, prior: Array, nonnegative: NDArray[np.bool_] | None) -> tuple[float, float]:
+def least_quadratic(g: Array, prior: Array, nonnegative: NDArray[np.bool_] | None) -> tuple[float, float]:
     """The least ½|w - prior|² + <g, w>, weight by weight, and how far off it can be."""
     w = prior - g
     if nonnegative is not None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cutplane.proof.checker import Bounds
 from cutplane.proof.codes import Codes
 from cutplane.proof.data_hash import hash_data
+from cutplane.proof.joint_codes import JointCodes
 
 _PREFIX = "proof."
 
@@ -112,7 +113,43 @@ class KernelProof:
         return cls(str(stored["data"]), widths, claims_from_file(stored["claims"]))
 
 
-_KINDS: Mapping[str, Any] = {"slopes": Proof, "kernel": KernelProof}
+@dataclass(frozen=True)
+class JointProof:
+    """What the certificate of classes trained together rests on.
+
+    Attributes
+    ----------
+    data : str
+        `hash_data` of the examples.
+    codes : JointCodes
+        For each example the shares of its wrong classes.
+    claim : Bounds
+        What `check_joint` gives for them.
+    """
+
+    data: str
+    codes: JointCodes
+    claim: Bounds
+
+    @property
+    def size(self) -> int:
+        """Bytes that the codes take."""
+        return sum(part.nbytes for part in self.codes)
+
+    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays, and what JSON can hold."""
+        arrays = {f"{_PREFIX}{name}": part for name, part in self.codes._asdict().items()}
+        return arrays, {"kind": "joint", "data": self.data, "claims": claims_to_file([self.claim])}
+
+    @classmethod
+    def from_file(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> JointProof:
+        """What `to_file` gave; any error means a damaged file."""
+        codes = JointCodes(*(arrays[f"{_PREFIX}{name}"] for name in JointCodes._fields))
+        (claim,) = claims_from_file(stored["claims"])
+        return cls(str(stored["data"]), codes, claim)
+
+
+_KINDS: Mapping[str, Any] = {"slopes": Proof, "kernel": KernelProof, "joint": JointProof}
 
 
 def proof_from_file(arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> Any:
