@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from cutplane import LinearSVC, LinearSVR, RankSVM, load, verify
+from cutplane import (
+    SVC,
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    OrdinalSVC,
+    RankSVM,
+    SampledCutSVC,
+    SequenceSVM,
+    StringSVC,
+    load,
+    verify,
+)
 from cutplane.proof.codes import Codes
 from cutplane.proof.file import Proof, ProofError
 
@@ -189,20 +201,58 @@ def test_changed_codes_claims_and_settings_fail() -> None:
         verify(model, X, y)
 
 
+def test_the_proof_of_a_model_with_a_chosen_C_is_of_that_C(tmp_path: Path) -> None:
+    X, y = classes()
+    model = LinearSVCCV(Cs=[0.01, 30.0], cv=3).fit(X, y).proof(X, y)
+    model.save(tmp_path / "m", proof=True)
+    (bounds,) = verify(load(tmp_path / "m"), X, y)
+    assert bounds.objective == pytest.approx(model.objective_, rel=1e-10)
+    assert bounds.gap <= model.tol
+
+
+WITHOUT: list[tuple[Any, str]] = [
+    (LinearSVC(loss="roc_area"), "loss='roc_area' has no proof file: .* sums over examples"),
+    (LinearSVC(loss="f1"), "loss='f1' has no proof file: .* sums over examples"),
+    (LinearSVC(multi_class="crammer_singer", class_features=np.eye(2)), "class_features has no proof file"),
+    (RankSVM(), "RankSVM has no proof file: its loss is a sum over pairs"),
+    (OrdinalSVC(), "OrdinalSVC has no proof file: its loss is a sum over pairs"),
+    (SampledCutSVC(max_iter=20), "SampledCutSVC has no proof file: its bound is a mixture of many cuts"),
+]
+
+
+@pytest.mark.parametrize(("model", "why"), WITHOUT, ids=lambda value: str(value)[:60])
+@pytest.mark.filterwarnings("ignore")
+def test_models_without_one_say_why(model: Any, why: str) -> None:
+    X, y = classes(60)
+    model.fit(X, y)
+    with pytest.raises(ValueError, match=why):
+        model.proof(X, y)
+
+
+def test_strings_and_sequences_say_why() -> None:
+    strings = StringSVC(order=2).fit(["ACGT", "ACGA", "TTTT", "TTTA"], [1, 1, 0, 0])
+    with pytest.raises(ValueError, match="StringSVC has no proof file: its features are k-mers"):
+        strings.proof(["ACGT", "ACGA", "TTTT", "TTTA"], [1, 1, 0, 0])
+    sequences = SequenceSVM().fit([[["a"], ["b"]], [["b"], ["a"]]], [["x", "y"], ["y", "x"]])
+    with pytest.raises(ValueError, match="SequenceSVM has no proof file: its planes are of labellings"):
+        sequences.proof([[["a"], ["b"]], [["b"], ["a"]]], [["x", "y"], ["y", "x"]])
+
+
 @pytest.mark.parametrize(
     "model",
     [
-        LinearSVC(loss="roc_area"),
-        LinearSVC(multi_class="crammer_singer", class_features=np.eye(2)),
-        RankSVM(),
+        LinearSVC(loss="roc_area", keep_proof=True),
+        LinearSVC(multi_class="crammer_singer", class_features=np.eye(2), keep_proof=True),
+        SVC(kernel=lambda A, B: A @ B.T, keep_proof=True),
     ],
-    ids=str,
+    ids=["roc_area", "class_features", "kernel of one's own"],
 )
-def test_models_without_one_say_so(model: Any) -> None:
+def test_a_proof_that_cannot_be_is_refused_before_training(model: Any) -> None:
     X, y = classes(60)
-    model.fit(X, y)
+    steps: list[Any] = []
     with pytest.raises(ValueError, match="has no proof file"):
-        model.proof(X, y)
+        model.set_params(on_step=steps.append).fit(X, y)
+    assert not steps
 
 
 def test_a_fit_forgets_the_proof_of_the_last_one() -> None:

@@ -25,13 +25,17 @@ class JointProofs(Proving):
 
     proof_type = JointProof
 
-    def make(self, X: Any, y: Any, sample_weight: Any) -> JointProof:
-        """Find shares of wrong classes; `ValueError` with class_features."""
+    def refuse(self, prepared: Any = None) -> None:
+        """Features that classes share."""
         if self.model.class_features is not None:
             raise ValueError(
                 "LinearSVC with class_features has no proof file: what is penalised are weights that classes share, "
                 "and the model keeps only those of each class."
             )
+
+    def make(self, X: Any, y: Any, sample_weight: Any) -> JointProof:
+        """Find shares of wrong classes."""
+        self.refuse()
         search = Search(self, X, y, sample_weight)
         problem, rows = self._problem(search.prepared), plain(search.prepared.X)
 

@@ -76,6 +76,8 @@ class KernelMachine(Savable, BaseEstimator):
             validation.check_positive("time_limit", self.time_limit)
         if self.cache_size is not None:
             validation.check_positive("cache_size", self.cache_size)
+        if self.keep_proof:
+            self._proving().refuse()
         if self.on_step is not None and not callable(self.on_step):
             raise ValueError(f"on_step={self.on_step!r} must be a function of one argument, or None.")
         return MachineTraining(

@@ -33,16 +33,20 @@ class KernelProofs(Proving):
 
     proof_type = KernelProof
 
-    def make(self, X: Any, y: Any, sample_weight: Any) -> KernelProof:
-        """The hash of the data, the widths that machines chose, and the bounds; `ValueError` where nothing is proven.
-
-        That is so where the kernel is a function of one's own, or not positive semi-definite on these examples.
-        """
-        if self.model._kernel.name == "callable":
+    def refuse(self, prepared: Any = None) -> None:
+        """A kernel of one's own."""
+        if callable(self.model.kernel):
             raise ValueError(
                 "A machine with a kernel of one's own has no proof file, for no file can hold the kernel; "
                 'kernel="precomputed", with its values as X, has one.'
             )
+
+    def make(self, X: Any, y: Any, sample_weight: Any) -> KernelProof:
+        """The hash of the data, the widths that machines chose, and the bounds.
+
+        `ValueError` where nothing is proven: the kernel is not positive semi-definite on these examples.
+        """
+        self.refuse()
         problem = _Examples(self, X, y, sample_weight)
         widths = tuple(problem.width(k) for k in range(len(problem.machines))) if self.model._free_width else ()
         claims = problem.bounds(widths)

@@ -77,15 +77,6 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     on_step: Callable[..., Any] | None = None
     keep_proof: bool = False
 
-    def _proving(self) -> Any:
-        from cutplane.estimators.linear_proofs import LinearProofs
-
-        return LinearProofs(self)
-
-    def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
-        """For each problem its name and the targets or labels, -1 and +1, of the examples; none: no proof is kept."""
-        return []
-
     checkpoint: Any = None
     checkpoint_every: float = 30.0
 

@@ -35,17 +35,22 @@ class LinearProofs(Proving):
 
     proof_type = Proof
 
+    def refuse(self, prepared: Any = None) -> None:
+        """Losses that are no sums over the examples, of those that the checker knows."""
+        if prepared is not None and any(make_risk(None).terms is None for make_risk in prepared.problems):
+            raise ValueError(
+                f"{type(self.model).__name__} with loss={self.model.loss!r} has no proof file: one number for each "
+                "example proves bounds of losses that are sums over examples, and this is none that the checker knows."
+            )
+
     def make(self, X: Any, y: Any, sample_weight: Any) -> Proof:
-        """Find dual variables; `ValueError` where the loss is no sum over the examples."""
+        """Find dual variables."""
         model = self.model
-        if not model._proof_targets(np.asarray(y)):
-            raise ValueError(_no_proof(model))
         search = Search(self, X, y, sample_weight)
+        self.refuse(search.prepared)
         codes, claims, terms = [], [], None
         for index, case in enumerate(_cases(model, search.prepared)):
             terms = search.risk(index).terms
-            if terms is None:
-                raise ValueError(_no_proof(model))
             case = case._replace(problem=replace(case.problem, loss=terms.loss))
             coded = partial(_coded, search.prepared.X, case, terms, search.gap(index))
             found, claim = search.proven(index, coded)
@@ -106,7 +111,7 @@ def _cases(model: Any, prepared: Any) -> list[_Case]:
     nonnegative = check_features("nonnegative", model.nonnegative, coef.shape[1])
     targets = model._proof_targets(prepared.y)
     if len(targets) != len(coef):
-        raise ValueError(_no_proof(model))
+        raise ProofError(f"The model has weights for {len(coef)} problems, and the data have {len(targets)}.")
     return [
         _Case(
             Problem(
@@ -124,10 +129,3 @@ def _cases(model: Any, prepared: Any) -> list[_Case]:
         )
         for k, (name, target) in enumerate(targets)
     ]
-
-
-def _no_proof(model: Any) -> str:
-    return (
-        f"{type(model).__name__} with these settings has no proof file: dual variables, one for each example, prove "
-        "bounds of losses that are sums over examples, one class against the rest or regression."
-    )

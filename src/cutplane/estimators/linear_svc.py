@@ -210,17 +210,20 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self
         """
         training = self._training()
-        self._train(training, self._prepare(training, X, y, sample_weight))
+        prepared = self._prepare(training, X, y, sample_weight)
+        if self.keep_proof:
+            self._proving().refuse(prepared)
+        self._train(training, prepared)
         return self.proof(X, y, sample_weight) if self.keep_proof else self
 
     def _proving(self) -> Any:
-        if self.multi_class == "ovr":
-            return super()._proving()
         from cutplane.estimators.joint_proofs import JointProofs
+        from cutplane.estimators.linear_proofs import LinearProofs
 
-        return JointProofs(self)
+        return LinearProofs(self) if self.multi_class == "ovr" else JointProofs(self)
 
     def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
+        """For each problem its name and the targets or labels, -1 and +1, of the examples."""
         several = len(self.classes_) > 2
         labels = np.asarray(y)
         return [

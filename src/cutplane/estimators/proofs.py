@@ -26,6 +26,10 @@ class Proving(ABC):
         self.model = model
 
     @abstractmethod
+    def refuse(self, prepared: Any = None) -> None:
+        """`ValueError` where settings, or the problems that were prepared, have no proof: before any work is done."""
+
+    @abstractmethod
     def make(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """A proof; `ValueError` where there is none."""
 
