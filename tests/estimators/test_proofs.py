@@ -23,6 +23,7 @@ from cutplane import (
     load,
     verify,
 )
+from cutplane.proof.checker import Bounds
 from cutplane.proof.codes import Codes
 from cutplane.proof.file import Proof, ProofError
 
@@ -189,8 +190,9 @@ def test_changed_codes_claims_and_settings_fail() -> None:
     model.proof_ = Proof(proof.loss, proof.parameters, proof.data, (Codes(numbers, 0.0),), proof.claims)
     with pytest.raises(ProofError, match="were changed"):
         verify(model, X, y)
-    model.proof_ = Proof("squared_hinge", {}, proof.data, proof.codes, proof.claims)
-    with pytest.raises(ProofError):
+    zero = Bounds(np.inf, 0.0)
+    model.proof_ = Proof("squared_hinge", {}, proof.data, proof.codes, (zero,))
+    with pytest.raises(ProofError, match="is of the loss 'squared_hinge'"):
         verify(model, X, y)
     model.proof_ = Proof(proof.loss, proof.parameters, proof.data, (Codes(numbers[:-1], 0.0),), proof.claims)
     with pytest.raises(ProofError, match="damaged"):

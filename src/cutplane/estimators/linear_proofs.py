@@ -64,6 +64,8 @@ class LinearProofs(Proving):
         pattern = self.untrained()
         prepared = pattern._prepare(pattern._training(), X, y, sample_weight)
         check_data(proof, prepared.X, prepared.y, prepared.weights)
+        self.refuse(prepared)
+        _check_loss(proof, [make_risk(None).terms for make_risk in prepared.problems])
         found = []
         cases = _cases(self.model, prepared)
         if len(cases) != len(proof.codes):
@@ -74,6 +76,16 @@ class LinearProofs(Proving):
             confirm(claim, bounds, case.which)
             found.append(bounds)
         return found
+
+
+def _check_loss(proof: Proof, terms: list[Terms]) -> None:
+    """Raise unless the proof is of the loss that the model's settings name."""
+    for each in terms:
+        if each.name != proof.loss or dict(each.parameters) != dict(proof.parameters):
+            raise ProofError(
+                f"The proof is of the loss {proof.loss!r} with {dict(proof.parameters)}, and the model's is "
+                f"{each.name!r} with {dict(each.parameters)}."
+            )
 
 
 def _decoded(codes: Codes, problem: Problem) -> Array:

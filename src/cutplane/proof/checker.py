@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.losses import ScoreLoss
-from cutplane.proof.rounding import UNIT, gamma, half_square, summed
+from cutplane.proof.rounding import UNIT, exact_sum, gamma, half_square, summed
 
 Array = NDArray[np.float64]
 
@@ -141,7 +141,7 @@ def _pass(X: Any, problem: Problem, w: Array, b: float, alpha: Array) -> _Sums:
         sizes += size.T @ np.abs(alpha[part])
         largest = max(largest, float(np.sqrt((size * size).sum(axis=1).max())))
     depth = BLOCK + n // BLOCK + 4
-    return _Sums(math.fsum(values), math.fsum(errors), slope, gamma(depth) * sizes, largest)
+    return _Sums(exact_sum(values), exact_sum(errors), slope, gamma(depth) * sizes, largest)
 
 
 def _lower(problem: Problem, w: Array, p: Array, alpha: Array, prior: Array, sums: _Sums, objective: float) -> float:
@@ -152,7 +152,7 @@ def _lower(problem: Problem, w: Array, p: Array, alpha: Array, prior: Array, sum
     sizes = np.abs(conjugates) + np.abs(p) * (1.0 + np.abs(problem.y))
     error += _OPERATIONS * UNIT * float((problem.weight * sizes).sum())
     least, more = least_quadratic(sums.slope, prior, problem.nonnegative)
-    total = math.fsum(alpha.tolist())
+    total = exact_sum(alpha.tolist())
     if problem.intercept == "penalised":
         least -= 0.5 * (problem.scaling * total) ** 2
         more += _OPERATIONS * UNIT * (problem.scaling * float(np.abs(alpha).sum())) ** 2

@@ -149,7 +149,37 @@ class JointProof:
         return cls(str(stored["data"]), codes, claim)
 
 
-_KINDS: Mapping[str, Any] = {"slopes": Proof, "kernel": KernelProof, "joint": JointProof}
+@dataclass(frozen=True)
+class OneClassProof:
+    """What the certificate of a linear one-class machine rests on: a whole number for each example, and the claim."""
+
+    data: str
+    numbers: NDArray[Any]
+    claim: Bounds
+
+    @property
+    def size(self) -> int:
+        """Bytes that the codes take."""
+        return int(self.numbers.nbytes)
+
+    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays, and what JSON can hold."""
+        claims = claims_to_file([self.claim])
+        return {f"{_PREFIX}numbers": self.numbers}, {"kind": "one_class", "data": self.data, "claims": claims}
+
+    @classmethod
+    def from_file(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> OneClassProof:
+        """What `to_file` gave; any error means a damaged file."""
+        (claim,) = claims_from_file(stored["claims"])
+        return cls(str(stored["data"]), arrays[f"{_PREFIX}numbers"], claim)
+
+
+_KINDS: Mapping[str, Any] = {
+    "slopes": Proof,
+    "kernel": KernelProof,
+    "joint": JointProof,
+    "one_class": OneClassProof,
+}
 
 
 def proof_from_file(arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.checker import Bounds, least_quadratic
-from cutplane.proof.rounding import UNIT, gamma, half_square
+from cutplane.proof.rounding import UNIT, exact_sum, gamma, half_square
 
 Array = NDArray[np.float64]
 
@@ -139,9 +139,9 @@ def _pass(X: Any, problem: JointProblem, W: Array, b: Array, shares: Any) -> _Su
         masses += np.abs(a).sum(axis=0)
         largest = max(largest, float(np.sqrt((abs(rows) ** 2).sum(axis=1).max())))
     off = gamma(size + n // size + k + 16) * (1.0 + 1e-9)
-    value = math.fsum(losses)
-    error = math.fsum(losses_error) + _OPERATIONS * UNIT * value
-    return _Sums(value, error, math.fsum(offsets), slope, off * sizes, totals, off * masses, largest, feasible)
+    value = exact_sum(losses)
+    error = exact_sum(losses_error) + _OPERATIONS * UNIT * value
+    return _Sums(value, error, exact_sum(offsets), slope, off * sizes, totals, off * masses, largest, feasible)
 
 
 def _lower(problem: JointProblem, W: Array, prior: Array, sums: _Sums, objective: float) -> float:

@@ -23,7 +23,7 @@ from cutplane.proof.checker import Bounds
 from cutplane.proof.definite import Definite, definite
 from cutplane.proof.kernel_machines import KernelRisk
 from cutplane.proof.kernel_values import KernelFunction, products
-from cutplane.proof.rounding import UNIT
+from cutplane.proof.rounding import UNIT, exact_sum
 
 Array = NDArray[np.float64]
 
@@ -71,7 +71,8 @@ def check_kernel(kernel: KernelFunction, X: Any, cases: Sequence[KernelCase]) ->
 def _objective(case: KernelCase, coef: Array, s: Array, errors: Array) -> float:
     square, off = _square(coef, s, errors)
     value = 0.5 * square + case.risk.value(s, errors, case.b, case.width)
-    return value + (0.5 * off + 4.0 * UNIT * (abs(square) + abs(value))) * (1.0 + 1e-9)
+    objective = value + (0.5 * off + 4.0 * UNIT * (abs(square) + abs(value))) * (1.0 + 1e-9)
+    return math.inf if math.isnan(objective) else objective
 
 
 def _lower(risk: KernelRisk, beta: Array, s: Array, errors: Array, largest: float, known: Definite) -> float:
@@ -80,8 +81,8 @@ def _lower(risk: KernelRisk, beta: Array, s: Array, errors: Array, largest: floa
         return -math.inf
     square, square_off = _square(beta, s, errors)
     planes = risk.planes(beta)
-    linear = math.fsum(planes)
-    linear_off = 8.0 * UNIT * math.fsum(risk.steepness() * np.abs(beta))
+    linear = exact_sum(planes)
+    linear_off = 8.0 * UNIT * exact_sum(risk.steepness() * np.abs(beta))
     # Where sums of zero are asked for any part of beta will do, and the best part is best.
     part = 1.0
     if risk.total is None and square > 0.0:
@@ -90,7 +91,7 @@ def _lower(risk: KernelRisk, beta: Array, s: Array, errors: Array, largest: floa
     charge = part * linear_off + 0.5 * part**2 * square_off + 8.0 * UNIT * (abs(linear) + abs(square))
     # Moving coefficients until their sums hold costs slope times move, and half the square of the move.
     moved = risk.moves(beta)
-    if moved > 0.0:
+    if moved != 0.0:
         slope = float((risk.steepness() + np.abs(s) + errors).max())
         charge += part * moved * slope + 0.5 * moved**2 * largest
     bound = value - charge * (1.0 + 1e-9)
@@ -100,4 +101,4 @@ def _lower(risk: KernelRisk, beta: Array, s: Array, errors: Array, largest: floa
 def _square(coef: Array, s: Array, errors: Array) -> tuple[float, float]:
     """coef's, and how far off it can be."""
     terms = coef * s
-    return math.fsum(terms), (math.fsum(np.abs(coef) * errors) + 4.0 * UNIT * math.fsum(np.abs(terms))) * (1.0 + 1e-9)
+    return exact_sum(terms), (exact_sum(np.abs(coef) * errors) + 4.0 * UNIT * exact_sum(np.abs(terms))) * (1.0 + 1e-9)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.proof.rounding import UNIT
+from cutplane.proof.rounding import UNIT, exact_sum
 
 Array = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ class KernelRisk(ABC):
         """The risk at scores that are each up to `errors` off, or a little more."""
         off = errors + 4.0 * UNIT * self.size(s, b, width)
         beyond = np.maximum(0.0, self.violation(s, b, width) + off)
-        losses = math.fsum(self.weight * beyond) * (1.0 + 8.0 * UNIT)
+        losses = exact_sum(self.weight * beyond) * (1.0 + 8.0 * UNIT)
         fixed = 0.0 if self.total is None else self.sign * self.total * width
         return losses + fixed + 4.0 * UNIT * (losses + abs(fixed))
 
@@ -86,8 +86,8 @@ class KernelRisk(ABC):
         """What coefficients must move by in all until every sum holds; inf if that cannot be."""
         moved = 0.0
         for group in self.groups():
-            excess = math.fsum([*beta[group.rows].tolist(), -group.target])
-            if math.fsum([abs(group.target), *(-self.weight[group.rows]).tolist()]) > 0.0:
+            excess = exact_sum([*beta[group.rows].tolist(), -group.target])
+            if not exact_sum([abs(group.target), *(-self.weight[group.rows]).tolist()]) <= 0.0:
                 return math.inf
             moved += abs(excess) * (1.0 + 2.0 * UNIT)
         return moved
@@ -127,7 +127,7 @@ class Sided(KernelRisk):
         """Each between 0 and its weight; the sides as heavy as each other, or as heavy as they must be."""
         alpha = np.clip(self.y * coef, 0.0, self.weight)
         sides = [self.y > 0, self.y < 0] if self.intercept else [self.y > 0]
-        sums = [math.fsum(alpha[side]) for side in sides]
+        sums = [exact_sum(alpha[side]) for side in sides]
         target = min(sums) if self.total is None else self.total / len(sides)
         for side, whole in zip(sides, sums, strict=True):
             if whole > 0.0:
@@ -136,7 +136,7 @@ class Sided(KernelRisk):
 
     def best_width(self, coef: Array, decisions: Array) -> float:
         """The margin that nu-classifiers divide coefficients by: times it, they sum to the total."""
-        mass = math.fsum(np.abs(coef))
+        mass = exact_sum(np.abs(coef))
         return self.total / mass if self.total is not None and mass > 0.0 else 0.0
 
     def groups(self) -> Sequence[Group]:
@@ -184,7 +184,7 @@ class Tubed(KernelRisk):
         """Each no larger than its weight, those of either sign as much in all, and no more than half of the total."""
         beta = np.clip(coef, -self.weight, self.weight)
         sides = [beta > 0.0, beta < 0.0]
-        sums = [abs(math.fsum(beta[side])) for side in sides]
+        sums = [abs(exact_sum(beta[side])) for side in sides]
         target = min(sums) if self.total is None else min(*sums, 0.5 * self.total * (1.0 - 2.0**-50))
         for side, whole in zip(sides, sums, strict=True):
             if whole > 0.0:
@@ -204,13 +204,13 @@ class Tubed(KernelRisk):
 
     def within(self, beta: Array) -> bool:
         """No larger than the weight; in all no more than the total, which a width of zero or more asks for."""
-        whole = self.total is None or math.fsum([*np.abs(beta).tolist(), -self.total]) <= 0.0
+        whole = self.total is None or exact_sum([*np.abs(beta).tolist(), -self.total]) <= 0.0
         return whole and bool((np.abs(beta) <= self.weight).all())
 
 
 def share_of(nu: float, weight: Array) -> float:
     """nu·Σ weight as a number that is not above Σ weight, which rounding could make it."""
-    total = min(nu, 1.0) * math.fsum(weight)
-    while math.fsum([total, *(-weight).tolist()]) > 0.0:
+    total = min(nu, 1.0) * exact_sum(weight)
+    while exact_sum([total, *(-weight).tolist()]) > 0.0:
         total = math.nextafter(total, 0.0)
     return total
