@@ -159,6 +159,14 @@ def test_an_indefinite_kernel_has_no_proof() -> None:
         model.proof(X, TWO)
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing is proven \\(lower_bound_")
+def test_an_indefinite_kernel_costs_the_proof_not_the_machine() -> None:
+    with pytest.warns(UserWarning, match="no proof file. The model is kept without one"):
+        model = SVC(kernel="sigmoid", keep_proof=True).fit(X, TWO)
+    assert model.predict(X).shape == TWO.shape
+    assert not hasattr(model, "proof_")
+
+
 def test_a_kernel_of_ones_own_has_no_proof() -> None:
     model = SVC(kernel=lambda A, B: A @ B.T).fit(X, TWO)
     with pytest.raises(ValueError, match=r"no file can hold the kernel.*precomputed"):

@@ -70,7 +70,9 @@ def main() -> None:
         except BaseException:
             Path(f"crash-{name}").write_bytes(data)
             raise
-    print(f"{runs} inputs: {said['.']} were read, {runs - said['.']} refused in one of {len(said) - 1} sentences.")
+    print(
+        f"{runs} inputs: {said['.']} passed, {runs - said['.']} were refused, in {len(said) - 1} different sentences."
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cutplane import LinearSVC, LinearSVR, NuSVC, verify
+from cutplane import LinearOneClassSVM, LinearSVC, LinearSVR, NuSVC, verify
 from cutplane.estimators.persistence import restore
 from cutplane.io.model_file import ModelFile, read_model
 from cutplane.io.plain_json import decode, encode
@@ -31,6 +31,7 @@ def models() -> list[tuple[ModelFile, Any, Any, float, float]]:
         (LinearSVC(keep_proof=True, multi_class="crammer_singer", tol=1e-6), three),
         (NuSVC(nu=0.4, keep_proof=True, tol=1e-6), two),
         (LinearSVR(keep_proof=True, loss="huber", tol=1e-6), X[:, 0] + 0.3 * two),
+        (LinearOneClassSVM(0.3, keep_proof=True, tol=1e-6), two),
     ]
     found = []
     with tempfile.TemporaryDirectory() as folder:

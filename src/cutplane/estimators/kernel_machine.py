@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -10,12 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.kernel_certificates import certified
 from cutplane.estimators.kernel_choice import make_kernel
 from cutplane.estimators.kernel_files import kernel_machine_from_file, kernel_machine_to_file
+from cutplane.estimators.kernel_proofs import KernelProofs, NothingProvenError
 from cutplane.estimators.kernel_scores import kernel_scores
 from cutplane.estimators.machines import KernelStep, Machine, MachineTraining, history_of, warn_unless_proven
 from cutplane.estimators.savable import Arrays, Savable
@@ -249,14 +252,20 @@ class KernelMachine(Savable, BaseEstimator):
     # --- proofs ---
 
     def _proving(self) -> Any:
-        from cutplane.estimators.kernel_proofs import KernelProofs
-
         return KernelProofs(self)
 
     def _proven(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """The machine with its proof where that is wanted, and without that of another fit."""
+        """The machine with its proof where that is wanted, and without that of another fit.
+
+        A kernel that turns out not to be positive semi-definite costs the proof, not the machine.
+        """
         self.__dict__.pop("proof_", None)
-        return self.proof(X, y, sample_weight) if self.keep_proof else self
+        if self.keep_proof:
+            try:
+                self.proof(X, y, sample_weight)
+            except NothingProvenError as error:
+                warnings.warn(f"{error} The model is kept without one.", ConvergenceWarning, stacklevel=3)
+        return self
 
     def _proven_machines(self, y: Any, weights: Array) -> tuple[NDArray[np.intp], list[Any]]:
         """The examples with weight and, for each machine, a `ProvenMachine` of rows among these."""

@@ -20,6 +20,10 @@ from cutplane.proof.kernel_values import KernelFunction, products
 Array = NDArray[np.float64]
 
 
+class NothingProvenError(ValueError):
+    """A machine without a finite lower bound."""
+
+
 class ProvenMachine(NamedTuple):
     """What one machine of an estimator minimises, and on which of the examples."""
 
@@ -51,7 +55,7 @@ class KernelProofs(Proving):
         widths = tuple(problem.width(k) for k in range(len(problem.machines))) if self.model._free_width else ()
         claims = problem.bounds(widths)
         if not all(np.isfinite(claim.lower_bound) and np.isfinite(claim.objective) for claim in claims):
-            raise ValueError(
+            raise NothingProvenError(
                 f"The {self.model._kernel.name} kernel is not positive semi-definite on these examples, or its values "
                 "are not finite: nothing is proven, so there is no proof file."
             )
