@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 
 # Values at a time.
 _BLOCK = 1 << 19
+# Support vectors of so many numbers are made dense: products with them are faster.
+_DENSE = 1 << 25
 # The error of exp, tanh and powers, in units: a few in the last place are promised.
 _FUNCTION = 16.0
 # Squared distances are differences of products while exp(-gamma distance) is off by no more than this share.
@@ -67,6 +69,8 @@ class KernelFunction:
         exponent = max(math.frexp(_largest(X))[1], -1000)
         kernel = self._for_examples_divided_by(exponent)
         right = _scaled(X[columns], exponent)
+        if right.shape[0] * right.shape[1] <= _DENSE:
+            right = _dense(right)
         centre = None if sp.issparse(X) or self.name != "rbf" or not len(columns) else right.mean(axis=0)
         for begin in starts:
             rows = slice(begin, begin + size)
