@@ -187,3 +187,21 @@ def test_other_commands_on_every_machine(cutplane: Command, kind: type, kernel: 
         assert json.loads(out)["r2"] == pytest.approx(model.score(X, y), abs=1e-5)
     else:
         assert json.loads(out)["accuracy"] == pytest.approx(np.mean(model.predict(X) == y))
+
+
+@pytest.mark.parametrize(("data", "task", "problems"), [("three", "classes", 3), ("curve", "regression", 1)])
+def test_a_proof_of_a_kernel_machine_is_verified(cutplane: Command, data: str, task: str, problems: int) -> None:
+    status, _, said = cutplane("train", f"{data}.svm", "m", "--kernel", "rbf", "--task", task, "--proof", "-q")
+    assert status == 0, said
+    status, out, _ = cutplane("verify", "m", f"{data}.svm", "--json")
+    assert status == 0
+    found = json.loads(out)
+    assert found["verified"]
+    assert len(found["problems"]) == problems
+    assert all(problem["lower_bound"] <= problem["objective"] for problem in found["problems"])
+    assert cutplane("verify", "m", f"{data}.svm")[0] == 0
+    text = Path(f"{data}.svm").read_text()
+    Path("other.svm").write_text(text.replace("1:", "1:-", 1).replace("1:--", "1:", 1))
+    status, _, said = cutplane("verify", "m", "other.svm")
+    assert status != 0
+    assert "other data" in said

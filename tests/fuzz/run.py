@@ -8,7 +8,9 @@ from pathlib import Path
 import atheris
 
 sys.path.insert(0, str(Path(__file__).parent))
-with atheris.instrument_imports(include=["cutplane.io", "cutplane.sources", "cutplane.estimators.persistence"]):
+with atheris.instrument_imports(
+    include=["cutplane.io", "cutplane.sources", "cutplane.estimators.persistence", "cutplane.proof"]
+):
     import targets
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import proofs
 
 import cutplane
 from cutplane.io import conll, fasta, svmlight
@@ -98,6 +99,7 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
     "model_document": lambda data: cutplane.load(_file(_tensors_with(data))),
     "packed_strings": _packed_strings,
     "plain_json": _plain_json,
+    "proof": proofs.feed,
     "svmlight_file": lambda data: load_svmlight(_file(data), n_jobs=1),
     "template": _template,
 }
@@ -116,8 +118,8 @@ def small_blocks() -> Iterator[None]:
             setattr(module, name, size)
 
 
-def attempt(name: str, data: bytes) -> None:
-    """Feed a reader; whatever it cannot read it refuses with a ValueError of one sentence."""
+def attempt(name: str, data: bytes) -> str:
+    """Feed a reader; whatever it cannot read it refuses with a ValueError of one sentence, which is returned."""
     said = "."
     try:
         with small_blocks():
@@ -126,3 +128,4 @@ def attempt(name: str, data: bytes) -> None:
         said = f"{type(error).__name__}: {error}"
     assert said.endswith("."), said
     assert "\n" not in said, said
+    return said

@@ -77,4 +77,5 @@ def _params(request: TrainRequest) -> dict[str, Any]:
         "max_iter": -1 if request.max_iter == _MAX_ITER_OF_LINEAR else request.max_iter,
         "time_limit": request.time_limit,
         "n_jobs": request.threads,
+        "keep_proof": request.proof,
     }

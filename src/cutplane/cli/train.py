@@ -157,7 +157,7 @@ def train(
     alphabet: Annotated[str, typer.Option(help="strings: dna, rna, protein, or the letters.")] = "dna",
     proof: Annotated[
         bool,
-        typer.Option("--proof", help="classes, regression: keep dual variables in MODEL, for cutplane verify."),
+        typer.Option("--proof", help="classes, regression: keep a proof in MODEL, for cutplane verify."),
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -220,8 +220,8 @@ def train(
             cut_size,
         ),
     )
-    if proof and (kernel is not None or task not in (Task.classes, Task.regression)):
-        raise typer.BadParameter("is for --task classes and regression, without --kernel.", param_hint="--proof")
+    if proof and (sampled_cuts is not None or task not in (Task.classes, Task.regression)):
+        raise typer.BadParameter("is for --task classes and regression, without --sampled-cuts.", param_hint="--proof")
     if checkpoint is not None and (kernel is not None or task is Task.sequence):
         raise typer.BadParameter("is for linear models, and not for --task sequence.", param_hint="--checkpoint")
     if kernel is not None:

@@ -25,13 +25,14 @@ def verify(
 ) -> int:
     """Check the proof in MODEL against DATA, the examples that it was trained on.
 
-    A proof holds a dual variable for each example (train --proof). The check shares nothing with training: one pass
-    over the data, with NumPy. It fails where weights, data or proof are not those of the fit.
+    A linear model's proof holds a dual variable for each example (train --proof); of a kernel machine, its coefficients
+    are these. The check shares nothing with training: one pass over the data, or all kernel values with the support
+    vectors, with NumPy. It fails where weights, data or proof are not those of the fit.
     """
     model, file = read_fitted(model_path)
     X, y, *_ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
     found = check(model, X, y.astype(float) if is_regressor(model) else y)
-    names = [plain_label(label) for label in model.classes_] if len(found) > 1 else [None]
+    names = _names(model, len(found))
     if as_json:
         problems = [_as_json(name, bounds) for name, bounds in zip(names, found, strict=True)]
         print_json({"model": model_path, "data": data, "verified": True, "problems": problems})
@@ -42,9 +43,19 @@ def verify(
     return exit_codes.OK
 
 
+def _names(model: Any, count: int) -> list[Any]:
+    """What the model's problems are about; nothing where there is one."""
+    if count == 1:
+        return [None]
+    if hasattr(model, "support_"):
+        return list(model._problem_names())
+    return [plain_label(label) for label in model.classes_]
+
+
 def _as_json(name: Any, bounds: Bounds) -> dict[str, Any]:
     return {
         **({} if name is None else {"class": name}),
+        **({"premise": bounds.premise} if bounds.premise else {}),
         "objective": bounds.objective,
         "lower_bound": bounds.lower_bound,
         "gap": bounds.gap,
@@ -60,4 +71,5 @@ def _facts(names: list[Any], found: list[Bounds]) -> list[tuple[str, str]]:
         )
         for name, bounds in zip(names, found, strict=True)
     ]
-    return [*facts, ("proven", f"within {100.0 * found[worst].gap:.2g} % of the optimum")]
+    premises = [("given", bounds.premise) for bounds in found[:1] if bounds.premise]
+    return [*facts, *premises, ("proven", f"within {100.0 * found[worst].gap:.2g} % of the optimum")]

@@ -195,6 +195,14 @@ class _CrossValidated:
         self.C_ = float(best)
         return self
 
+    def _proving(self: Any) -> Any:
+        """As the plain model with the C that was chosen."""
+        own = self.get_params(deep=False)
+        shared = {name: value for name, value in own.items() if name not in ("Cs", "cv", "scoring")}
+        model = self._plain(C=self.C_, **shared)
+        vars(model).update({name: value for name, value in vars(self).items() if name not in own})
+        return model._proving()
+
     def _to_file(self: Any) -> tuple[Arrays, dict[str, Any]]:
         arrays, stored = super()._to_file()  # type: ignore[misc]
         return {**arrays, "Cs": self.Cs_, "scores": self.scores_}, {**stored, "C": self.C_}

@@ -16,10 +16,12 @@ from cutplane.estimators import one_vs_one, validation
 from cutplane.estimators.calibration import Curve, agree, curves_from_arrays, curves_to_arrays, fit_curve
 from cutplane.estimators.class_weights import class_factors
 from cutplane.estimators.kernel_machine import KernelMachine
+from cutplane.estimators.kernel_proofs import ProvenMachine
 from cutplane.estimators.machines import MachineTraining
 from cutplane.estimators.savable import Arrays, finite, labels_from_file, labels_to_file
 from cutplane.estimators.splits import Folds, Kept, Split, warn_if_cut_short, warn_of_haste
 from cutplane.kernels import DualProblem, KernelMatrix, SMOResult
+from cutplane.proof.kernel_machines import Sided
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -65,6 +67,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """
         training = self._training()
         self._check_choices()
+        given = X
         X, y = self._examples(X, y)
         check_classification_targets(y)
         self.classes_, codes = validation.check_labels(y)
@@ -94,7 +97,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             self._curves = self._curves_of(decisions, splits, examples)
         elif folds is not None:
             self._curves = self._calibrated(training.silent(), matrix, examples, splits, folds)
-        return self
+        return self._proven(given, y, sample_weight)
 
     # --- checks ---
 
@@ -300,6 +303,19 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if self._curves is None:
             raise NotFittedError("predict_proba is not available when fitted with probability=False")
         return self._decisions(X)
+
+    # --- proofs ---
+
+    def _proof_risk(self, split: Split) -> Sided:
+        """What a machine minimises, for the checker."""
+        raise NotImplementedError
+
+    def _proven_machines(self, y: Any, weights: Array) -> tuple[Codes, list[ProvenMachine]]:
+        self.classes_, codes = validation.check_labels(y)
+        all_weights = weights * class_factors(self.class_weight, self.classes_, y)[codes]
+        kept = np.flatnonzero(all_weights > 0)
+        splits = self._splits(codes[kept], all_weights[kept])
+        return kept, [ProvenMachine(split.name, split.rows, self._proof_risk(split)) for split in splits]
 
     # --- files ---
 

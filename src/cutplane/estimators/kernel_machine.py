@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from cutplane.estimators import validation
 from cutplane.estimators.kernel_certificates import certified
 from cutplane.estimators.kernel_choice import make_kernel
 from cutplane.estimators.kernel_files import kernel_machine_from_file, kernel_machine_to_file
+from cutplane.estimators.kernel_proofs import KernelProofs, NothingProvenError
 from cutplane.estimators.kernel_scores import kernel_scores
 from cutplane.estimators.machines import KernelStep, Machine, MachineTraining, history_of, warn_unless_proven
 from cutplane.estimators.savable import Arrays, Savable
@@ -55,6 +58,11 @@ class KernelMachine(Savable, BaseEstimator):
     time_limit: float | None = None
     n_jobs: int | None = None
     on_step: Callable[[KernelStep], Any] | None = None
+    keep_proof: bool = False
+
+    # Whether fits look at y, and whether the machine chooses a margin or a tube besides its weights.
+    _labelled = True
+    _free_width = False
 
     # --- parameters ---
 
@@ -71,6 +79,8 @@ class KernelMachine(Savable, BaseEstimator):
             validation.check_positive("time_limit", self.time_limit)
         if self.cache_size is not None:
             validation.check_positive("cache_size", self.cache_size)
+        if self.keep_proof:
+            self._proving().refuse()
         if self.on_step is not None and not callable(self.on_step):
             raise ValueError(f"on_step={self.on_step!r} must be a function of one argument, or None.")
         return MachineTraining(
@@ -238,6 +248,32 @@ class KernelMachine(Savable, BaseEstimator):
         coef = self._coef.copy()
         (coef.data if sp.issparse(coef) else coef).flags.writeable = False
         return coef
+
+    # --- proofs ---
+
+    def _proving(self) -> Any:
+        return KernelProofs(self)
+
+    def _proven(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """The machine with its proof where that is wanted, and without that of another fit.
+
+        A kernel that turns out not to be positive semi-definite costs the proof, not the machine.
+        """
+        self.__dict__.pop("proof_", None)
+        if self.keep_proof:
+            try:
+                self.proof(X, y, sample_weight)
+            except NothingProvenError as error:
+                warnings.warn(f"{error} The model is kept without one.", ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _proven_machines(self, y: Any, weights: Array) -> tuple[NDArray[np.intp], list[Any]]:
+        """The examples with weight and, for each machine, a `ProvenMachine` of rows among these."""
+        raise NotImplementedError
+
+    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+        """Coefficients, threshold and width of a machine in units of its problem."""
+        raise NotImplementedError
 
     # --- files ---
 

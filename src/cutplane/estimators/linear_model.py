@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,25 +76,6 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     random_state: Any = None
     on_step: Callable[..., Any] | None = None
     keep_proof: bool = False
-
-    def proof(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find dual variables that prove this model's bounds, and keep them as `proof_`.
-
-        They are found anew, on the data of the fit; ``keep_proof=True`` does it when training ends. `save` with
-        ``proof=True`` puts them into the file, and `cutplane.verify` checks them.
-
-        Returns
-        -------
-        self
-        """
-        from cutplane.estimators.proofs import make_proof
-
-        self.proof_ = make_proof(self, X, y, sample_weight)
-        return self
-
-    def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
-        """For each problem its name and the targets or labels, -1 and +1, of the examples; none: no proof is kept."""
-        return []
 
     checkpoint: Any = None
     checkpoint_every: float = 30.0

@@ -18,6 +18,7 @@ from cutplane.estimators import validation
 from cutplane.estimators.callbacks import with_callbacks
 from cutplane.estimators.linear_model import LinearModel, Prepared
 from cutplane.estimators.savable import Arrays, finite
+from cutplane.estimators.training import Training
 from cutplane.risks.one_class import OneClass
 from cutplane.solvers.result import Step
 from cutplane.sources import as_source
@@ -62,6 +63,8 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         See docs/files.md.
     checkpoint_every : float, default=30.0
         Seconds between two checkpoints, or more where one takes long to write.
+    keep_proof : bool, default=False
+        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
 
     Attributes
     ----------
@@ -107,6 +110,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         on_step: Callable[[Step], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
+        keep_proof: bool = False,
     ) -> None:
         self.nu = nu
         self.tol = tol
@@ -120,6 +124,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         self.on_step = on_step
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
+        self.keep_proof = keep_proof
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -129,7 +134,15 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         -------
         self
         """
-        training = self._training()
+        training, X, weights, risk = self._sample(self._training(), X, sample_weight)
+        (result,) = self._train(training, Prepared(X, y, weights, [lambda rows: risk], (None, self.nu)))
+        rho = risk.threshold(as_source(X, n_threads=training.n_threads).scores(result.w))
+        self.offset_ = np.array([rho])
+        self.intercept_ = -self.offset_
+        return self.proof(X, None, sample_weight) if self.keep_proof else self
+
+    def _sample(self, training: Training, X: Any, sample_weight: Any) -> tuple[Training, Any, Any, OneClass]:
+        """The settings for these examples, the examples and weights, checked, and the risk."""
         if not isinstance(self.nu, (int, float, np.floating)) or isinstance(self.nu, bool) or not 0.0 < self.nu <= 1.0:
             raise ValueError(f"nu={self.nu!r} must be a number greater than 0, at most 1.")
         X = validation.check_rows(self, X, reset=True)
@@ -140,11 +153,12 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         training = replace(training, stopping=replace(stopping, absolute_gap=close))
         # Points no worse than w = 0 have |w| <= 2 max|x|, so that the risk there is at least -2 max|x|².
         risk = OneClass(X.shape[0], weights, nu=float(self.nu), lower_bound=-2.0 * square, n_threads=training.n_threads)
-        (result,) = self._train(training, Prepared(X, y, weights, [lambda rows: risk], (None, self.nu)))
-        rho = risk.threshold(as_source(X, n_threads=training.n_threads).scores(result.w))
-        self.offset_ = np.array([rho])
-        self.intercept_ = -self.offset_
-        return self
+        return training, X, weights, risk
+
+    def _proving(self) -> Any:
+        from cutplane.estimators.one_class_proofs import OneClassProofs
+
+        return OneClassProofs(self)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """⟨w, x⟩ of each example."""

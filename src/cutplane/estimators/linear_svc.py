@@ -210,12 +210,20 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self
         """
         training = self._training()
-        self._train(training, self._prepare(training, X, y, sample_weight))
+        prepared = self._prepare(training, X, y, sample_weight)
+        if self.keep_proof:
+            self._proving().refuse(prepared)
+        self._train(training, prepared)
         return self.proof(X, y, sample_weight) if self.keep_proof else self
 
+    def _proving(self) -> Any:
+        from cutplane.estimators.joint_proofs import JointProofs
+        from cutplane.estimators.linear_proofs import LinearProofs
+
+        return LinearProofs(self) if self.multi_class == "ovr" else JointProofs(self)
+
     def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
-        if self.multi_class != "ovr":
-            return []
+        """For each problem its name and the targets or labels, -1 and +1, of the examples."""
         several = len(self.classes_) > 2
         labels = np.asarray(y)
         return [

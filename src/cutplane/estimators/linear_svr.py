@@ -164,10 +164,19 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         self
         """
         training = self._training()
-        self._train(training, self._prepare(training, X, y, sample_weight))
+        prepared = self._prepare(training, X, y, sample_weight)
+        if self.keep_proof:
+            self._proving().refuse(prepared)
+        self._train(training, prepared)
         return self.proof(X, y, sample_weight) if self.keep_proof else self
 
+    def _proving(self) -> Any:
+        from cutplane.estimators.linear_proofs import LinearProofs
+
+        return LinearProofs(self)
+
     def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
+        """For each problem its name and the targets or labels, -1 and +1, of the examples."""
         return [("", np.asarray(y, np.float64))]
 
     def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:

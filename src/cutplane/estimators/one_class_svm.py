@@ -11,10 +11,12 @@ from sklearn.base import OutlierMixin
 
 from cutplane.estimators import validation
 from cutplane.estimators.kernel_machine import KernelMachine
+from cutplane.estimators.kernel_proofs import ProvenMachine
 from cutplane.estimators.machines import KernelStep, Machine
 from cutplane.estimators.savable import Arrays
 from cutplane.kernels import DualProblem
 from cutplane.kernels.smo import DEFAULT_SELECTION
+from cutplane.proof.kernel_machines import Sided, share_of
 
 Array = NDArray[np.float64]
 
@@ -64,6 +66,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
     on_step : callable or None, default=None
         Called with a `KernelStep` now and then; returning True ends the fit.
+    keep_proof : bool, default=False
+        Whether what `cutplane.verify` needs is kept as `proof_`, for `save`: a hash of the data and both bounds, those
+        of the kernel itself in double precision.
 
     Attributes
     ----------
@@ -107,6 +112,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     array([ 1, -1])
     """
 
+    _labelled = False
+
     def __init__(
         self,
         *,
@@ -126,6 +133,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         on_step: Callable[[KernelStep], Any] | None = None,
+        keep_proof: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -143,6 +151,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.on_step = on_step
+        self.keep_proof = keep_proof
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on X (dense, CSR, a kernel matrix, or what a callable kernel takes); y is not looked at.
@@ -153,6 +162,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """
         training = self._training()
         nu = validation.check_share("nu", self.nu)
+        given = X
         X, _ = self._examples(X, labelled=False)
         weights = self._weights(sample_weight, X)
         kernel = self._make_kernel(X)
@@ -167,7 +177,15 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.offset_ = -self.intercept_
         self._certify(matrix, [machine], [result], training)
         self.n_iter_ = int(result.n_iter)
-        return self
+        return self._proven(given, None, sample_weight)
+
+    def _proven_machines(self, y: Any, weights: Array) -> tuple[NDArray[np.intp], list[ProvenMachine]]:
+        kept = np.flatnonzero(weights > 0)
+        risk = Sided(np.ones(len(kept)), weights[kept], share_of(float(self.nu), weights[kept]), intercept=False)
+        return kept, [ProvenMachine("the machine", np.arange(len(kept)), risk)]
+
+    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+        return coef, 0.0, -intercept
 
     def decision_function(self, X: Any) -> Array:
         """How far inside the region each example lies; below 0 outside."""

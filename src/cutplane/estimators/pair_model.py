@@ -18,6 +18,7 @@ class PairModel(LinearModel):
     """A linear model whose scores are only compared with one another."""
 
     fit_intercept = False
+    _no_proof = "its loss is a sum over pairs, and one number for each example does not say which pairs a plane counts"
 
     def _fitted(self, results: list[Result]) -> dict[str, Any]:
         return {"coef_": np.vstack([r.w for r in results])}

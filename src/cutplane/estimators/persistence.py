@@ -17,7 +17,7 @@ from cutplane.io.model_file import ModelFile, ModelFileError, read_model, write_
 from cutplane.io.plain_json import encode
 from cutplane.kernels.sampled_cuts import Reason
 from cutplane.kernels.smo import SMOStopReason
-from cutplane.proof.file import Proof
+from cutplane.proof.file import proof_from_file
 from cutplane.solvers.result import StopReason
 
 # The modules of the estimators that files may hold, imported when a file names one.
@@ -92,13 +92,14 @@ def save(
 
 def _proof_to_file(model: Any, wanted: bool | None, metadata: dict[str, Any]) -> Arrays:
     """The proof's arrays, its other parts put into the metadata."""
-    kept: Proof | None = getattr(model, "proof_", None)
+    kept = getattr(model, "proof_", None)
     if wanted and kept is None:
         raise ValueError(
             f"This {type(model).__name__} has no proof to save: train with keep_proof=True, or call model.proof(X, y)."
         )
     if kept is None or wanted is False:
         return {}
+    arrays: Arrays
     arrays, metadata["proof"] = kept.to_file()
     return arrays
 
@@ -169,7 +170,7 @@ def _restore(kind: Any, file: ModelFile) -> Any:
     if "history" in metadata:
         model.history_ = history_from_arrays(metadata["history"], file.arrays)
     if "proof" in metadata:
-        model.proof_ = Proof.from_file(file.arrays, metadata["proof"])
+        model.proof_ = proof_from_file(file.arrays, metadata["proof"])
     model._from_file(file.arrays, metadata)
     return model
 

@@ -1,81 +1,55 @@
-"""Proofs of linear models: made from a fit, checked against data."""
+"""Proofs of models: made from a fit, checked against data. How, is each kind of model's own (`_proving`)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
-import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cutplane.estimators.linear_model import total_weight
-from cutplane.proof.checker import Bounds, Problem, check
-from cutplane.proof.codes import BITS, Codes, decode, encode
-from cutplane.proof.data_hash import hash_data
-from cutplane.proof.file import Proof, ProofError, confirm
-from cutplane.proof.losses import Terms, make_loss
-from cutplane.solvers.witness import find_witness
-
-Array = NDArray[np.float64]
-
-# Fewer bits are taken where they cost the gap no more than this, relative to it. Of the gap that is to be proven, the
-# part that is aimed at before anything is rounded.
-_FOR_BITS, _AIM = 0.01, 0.9
+from cutplane.proof.checker import Bounds
+from cutplane.proof.file import ProofError
 
 
-class _Case(NamedTuple):
-    """One problem of a model, as the checker sees it, with the model's weights for it."""
+class Proving(ABC):
+    """How a fitted model is proven.
 
-    problem: Problem
-    w: Array
-    b: float
-    which: str
-
-
-def make_proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
-    """Find dual variables that prove what a fitted model is worth.
-
-    Raises
-    ------
-    ValueError
-        Where there is no such proof: the loss is no sum over the examples, or weights have bounds.
+    Parameters
+    ----------
+    model : estimator
     """
+
+    #: What `make` returns.
+    proof_type: ClassVar[type]
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    @abstractmethod
+    def refuse(self, prepared: Any = None) -> None:
+        """`ValueError` where settings, or the problems that were prepared, have no proof: before any work is done."""
+
+    @abstractmethod
+    def make(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """A proof; `ValueError` where there is none."""
+
+    @abstractmethod
+    def check(self, proof: Any, X: Any, y: Any, sample_weight: Any) -> list[Bounds]:
+        """What a proof proves of the model's problems; `ProofError` where that is not what it claims."""
+
+    def untrained(self) -> Any:
+        """The same settings without a fit, and without someone who watches."""
+        return type(self.model)(**{**self.model.get_params(deep=False), "on_step": None})
+
+
+def make_proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Find what proves a fitted model's bounds; `ValueError` where there is no such proof."""
     check_is_fitted(model)
-    if not model._proof_targets(np.asarray(y)):
-        raise ValueError(_no_proof(model))
-    pattern = _untrained(model)
-    training = pattern._training()
-    prepared = pattern._prepare(training, X, y, sample_weight)
-    source = pattern._source(prepared.X, training.n_threads)
-    codes, claims, terms = [], [], None
-    for index, (make_risk, case) in enumerate(zip(prepared.problems, _cases(model, prepared), strict=True)):
-        risk = make_risk(None)
-        terms = risk.terms
-        if terms is None:
-            raise ValueError(_no_proof(model))
-        objective, run, _ = pattern._problem(source, risk, training, index, len(prepared.problems))
-        if run.bounds is not None:
-            raise ValueError("A model with nonnegative weights has no proof file: its bound is one of many planes.")
-        run = run.for_risk(total_weight(risk, prepared.X.shape[0], prepared.weights), None)
-        gap = float(np.max(np.atleast_1d(model.gap_)[index]))
-        aim = _AIM * max(run.stopping.relative_gap, gap)
-        stopping = replace(run.stopping, relative_gap=aim, max_iter=None)
-        coef = find_witness(objective.keeping(), run.C, stopping, run.seed)
-        if coef is None:
-            raise ValueError("No dual variables were found that prove a bound; scaled features may help.")
-        case = case._replace(problem=replace(case.problem, loss=terms.loss))
-        found, claim = _coded(prepared.X, case, _slopes(coef, terms), aim / _AIM)
-        codes.append(found)
-        claims.append(claim)
-    assert terms is not None
-    data = hash_data(prepared.X, np.asarray(prepared.y), prepared.weights)
-    return Proof(terms.name, terms.parameters, data, tuple(codes), tuple(claims))
+    return model._proving().make(X, y, sample_weight)
 
 
-def verify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> list[Bounds]:
-    """Check a model's proof against the data it was trained on: one pass, with NumPy alone.
+def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> list[Bounds]:
+    """Check a model's proof against the data it was trained on, with NumPy alone.
 
     Parameters
     ----------
@@ -87,7 +61,8 @@ def verify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> list[Bounds
     Returns
     -------
     list of Bounds
-        For each of the model's problems its objective and what no model's objective is below.
+        For each of the model's problems its objective and what no model's objective is below; `premise` says what is
+        taken for granted, where anything is.
 
     Raises
     ------
@@ -104,92 +79,11 @@ def verify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> list[Bounds
     True
     """
     check_is_fitted(model)
-    proof: Proof | None = getattr(model, "proof_", None)
+    proof = getattr(model, "proof_", None)
+    name = type(model).__name__
     if proof is None:
-        raise ProofError(
-            f"This {type(model).__name__} has no proof: train with keep_proof=True, or call model.proof(X, y)."
-        )
-    pattern = _untrained(model)
-    prepared = pattern._prepare(pattern._training(), X, y, sample_weight)
-    if hash_data(prepared.X, np.asarray(prepared.y), prepared.weights) != proof.data:
-        raise ProofError("The proof is of other data: examples, labels, weights and order must be those of the fit.")
-    found = []
-    cases = _cases(model, prepared)
-    if len(cases) != len(proof.codes):
-        raise ProofError(f"The proof is of {len(proof.codes)} problems, and the model has {len(cases)}.")
-    for case, codes, claim in zip(cases, proof.codes, proof.claims, strict=True):
-        problem = replace(case.problem, loss=make_loss(proof.loss, proof.parameters))
-        bounds = check(_plain(prepared.X), problem, case.w, case.b, _decoded(codes, problem))
-        confirm(claim, bounds, case.which)
-        found.append(bounds)
-    return found
-
-
-def _untrained(model: Any) -> Any:
-    """The same settings without a fit, and without someone who watches."""
-    return type(model)(**{**model.get_params(deep=False), "on_step": None})
-
-
-def _decoded(codes: Codes, problem: Problem) -> Array:
-    try:
-        return decode(codes, problem.loss, problem.y, problem.weight, balance=problem.intercept == "free")
-    except ValueError as error:
-        raise ProofError(f"The proof is damaged: {error}.") from None
-
-
-def _coded(X: Any, case: _Case, p: Array, gap: float) -> tuple[Codes, Bounds]:
-    """The smallest codes that prove a gap, or leave the bound nearly as it is."""
-    plain, problem = _plain(X), case.problem
-    best = check(plain, problem, case.w, case.b, _decoded(encode(p, problem.loss, problem.y, 32), problem))
-    for bits in BITS:
-        codes = encode(p, problem.loss, problem.y, bits)
-        bounds = best if bits == BITS[-1] else check(plain, problem, case.w, case.b, _decoded(codes, problem))
-        if bounds.gap <= gap or bounds.gap <= (1.0 + _FOR_BITS) * best.gap:
-            break
-    return codes, bounds
-
-
-def _slopes(coef: Array, terms: Terms) -> Array:
-    """Coefficients of a plane as slopes of the losses."""
-    weights = np.full(len(coef), terms.each) if terms.weights is None else terms.weights
-    return np.divide(coef, weights, out=np.zeros_like(coef), where=weights > 0.0)
-
-
-def _cases(model: Any, prepared: Any) -> list[_Case]:
-    """The problems of a model: one, or one class against the rest for each."""
-    n = prepared.X.shape[0]
-    weight = model.C * (np.ones(n) if prepared.weights is None else prepared.weights)
-    intercept = "none" if not model.fit_intercept else "free" if model.intercept_scaling is None else "penalised"
-    coef = model.coef_.toarray() if sp.issparse(model.coef_) else np.atleast_2d(model.coef_)
-    offsets = np.broadcast_to(np.asarray(model.intercept_, np.float64).ravel(), len(coef))
-    prior = model._prior_rows(len(coef), coef.shape[1])
-    targets = model._proof_targets(prepared.y)
-    if len(targets) != len(coef):
-        raise ValueError(_no_proof(model))
-    return [
-        _Case(
-            Problem(
-                make_loss("hinge", {}),
-                target,
-                weight,
-                intercept,
-                float(model.intercept_scaling or 1.0),
-                None if prior is None else prior[k],
-            ),
-            np.asarray(coef[k], np.float64),
-            float(offsets[k]),
-            f" of {name}" if name else "",
-        )
-        for k, (name, target) in enumerate(targets)
-    ]
-
-
-def _plain(X: Any) -> Any:
-    return sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
-
-
-def _no_proof(model: Any) -> str:
-    return (
-        f"{type(model).__name__} with these settings has no proof file: dual variables, one for each example, prove "
-        "bounds of losses that are sums over examples, one class against the rest or regression."
-    )
+        raise ProofError(f"This {name} has no proof: train with keep_proof=True, or call model.proof(X, y).")
+    proving: Proving = model._proving()
+    if not isinstance(proof, proving.proof_type):
+        raise ProofError(f"The proof of this {name} is of another kind of model.")
+    return proving.check(proof, X, y, sample_weight)

@@ -37,6 +37,8 @@ _KNOWN = ("objective", "violation", "bound", "bound_probability")
 class SampledCutEstimator(Savable, BaseEstimator):
     """An estimator whose scores are kernel expansions found by sampled cuts."""
 
+    _no_proof = "its bound is a mixture of many cuts, which the model does not keep"
+
     def _check_settings(self) -> None:
         """Everything that can be wrong without looking at data."""
         validation.check_positive("C", self.C)

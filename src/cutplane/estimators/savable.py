@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,28 @@ class Savable:
         from cutplane.estimators.persistence import save
 
         save(self, path, proof=proof)
+
+    def proof(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find what proves this model's bounds, and keep it as `proof_`.
+
+        It is found anew, on the data of the fit; ``keep_proof=True`` does it when training ends. `save` with
+        ``proof=True`` puts it into the file, and `cutplane.verify` checks it.
+
+        Returns
+        -------
+        self
+        """
+        from cutplane.estimators.proofs import make_proof
+
+        self.proof_ = make_proof(self, X, y, sample_weight)
+        return self
+
+    #: Why there is no proof file of such a model.
+    _no_proof = "its bound is a mixture of many planes"
+
+    def _proving(self) -> Any:
+        """How the model is proven, a `cutplane.estimators.proofs.Proving`; `ValueError` where it is not."""
+        raise ValueError(f"{type(self).__name__} has no proof file: {self._no_proof}.")
 
     def report(
         self,

@@ -22,6 +22,8 @@ from cutplane.structured.training import LINE_SEARCHES, METHODS, StructuredTrain
 class StructuredEstimator(Savable, BaseEstimator):
     """An estimator with the settings that all structured ones have, and their run."""
 
+    _no_proof = "its planes are of labellings, which only the model's own search can compare"
+
     def _settings(self) -> StructuredTraining:
         """The settings, checked."""
         if self.max_iter is not None:

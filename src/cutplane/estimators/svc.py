@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutplane.estimators import validation
 from cutplane.estimators.kernel_classifier import KernelClassifier
@@ -13,6 +14,9 @@ from cutplane.estimators.machines import KernelStep
 from cutplane.estimators.splits import Split
 from cutplane.kernels import DualProblem, SMOResult
 from cutplane.kernels.smo import DEFAULT_SELECTION
+from cutplane.proof.kernel_machines import Sided, share_of
+
+Array = NDArray[np.float64]
 
 
 class SVC(KernelClassifier):
@@ -76,6 +80,9 @@ class SVC(KernelClassifier):
         Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
     on_step : callable or None, default=None
         Called with a `KernelStep` now and then; returning True ends the fit.
+    keep_proof : bool, default=False
+        Whether what `cutplane.verify` needs is kept as `proof_`, for `save`: a hash of the data and both bounds, those
+        of the kernel itself in double precision.
 
     Attributes
     ----------
@@ -147,6 +154,7 @@ class SVC(KernelClassifier):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         on_step: Callable[[KernelStep], Any] | None = None,
+        keep_proof: bool = False,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -170,6 +178,7 @@ class SVC(KernelClassifier):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.on_step = on_step
+        self.keep_proof = keep_proof
 
     def _check_own(self) -> None:
         self._check_C(self.C)
@@ -179,6 +188,12 @@ class SVC(KernelClassifier):
 
     def _scale(self, result: SMOResult) -> tuple[float, float]:
         return 1.0, -result.rho[0]
+
+    def _proof_risk(self, split: Split) -> Sided:
+        return Sided(split.signs.astype(np.float64), self._check_C(self.C) * split.weights)
+
+    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+        return coef, intercept, 1.0
 
 
 class NuSVC(KernelClassifier):
@@ -241,6 +256,9 @@ class NuSVC(KernelClassifier):
         Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
     on_step : callable or None, default=None
         Called with a `KernelStep` now and then; returning True ends the fit.
+    keep_proof : bool, default=False
+        Whether what `cutplane.verify` needs is kept as `proof_`, for `save`: a hash of the data and both bounds, those
+        of the kernel itself in double precision.
 
     Attributes
     ----------
@@ -284,6 +302,7 @@ class NuSVC(KernelClassifier):
     array([0, 1])
     """
 
+    _free_width = True
     _needs_two = "a classifier needs two (specified nu is infeasible)"
 
     def __init__(
@@ -311,6 +330,7 @@ class NuSVC(KernelClassifier):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         on_step: Callable[[KernelStep], Any] | None = None,
+        keep_proof: bool = False,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -334,11 +354,12 @@ class NuSVC(KernelClassifier):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.on_step = on_step
+        self.keep_proof = keep_proof
 
     def _check_own(self) -> None:
         validation.check_share("nu", self.nu)
 
-    def _problem(self, split: Split) -> DualProblem:
+    def _feasible_nu(self, split: Split) -> float:
         smaller = min(float(split.weights[split.signs == sign].sum()) for sign in (1, -1))
         most = 2.0 * smaller / float(split.weights.sum())
         if self.nu > most * (1.0 + 1e-9) and not split.left_out:
@@ -346,7 +367,10 @@ class NuSVC(KernelClassifier):
                 f"nu={self.nu!r} is infeasible for {split.name}: with their numbers and weights it can be at most "
                 f"{most:.4g}, twice the share of the smaller one (specified nu is infeasible)."
             )
-        return DualProblem.nu_classification(split.signs, min(float(self.nu), most * (1.0 - 1e-12)), split.weights)
+        return min(float(self.nu), most * (1.0 - 1e-12))
+
+    def _problem(self, split: Split) -> DualProblem:
+        return DualProblem.nu_classification(split.signs, self._feasible_nu(split), split.weights)
 
     def _scale(self, result: SMOResult) -> tuple[float, float]:
         if not np.isfinite(result.primal):  # called off before it began
@@ -358,3 +382,10 @@ class NuSVC(KernelClassifier):
                 "a smaller nu, or features that tell the classes apart, would give one."
             )
         return margin, -(result.rho[0] + result.rho[1]) / 2.0 / margin
+
+    def _proof_risk(self, split: Split) -> Sided:
+        return Sided(split.signs.astype(np.float64), split.weights, share_of(self._feasible_nu(split), split.weights))
+
+    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+        margin = float(width or 0.0)  # coefficients were divided by it
+        return coef * margin, intercept * margin, margin

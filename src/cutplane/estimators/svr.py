@@ -11,10 +11,12 @@ from sklearn.base import RegressorMixin
 
 from cutplane.estimators import validation
 from cutplane.estimators.kernel_machine import KernelMachine
+from cutplane.estimators.kernel_proofs import ProvenMachine
 from cutplane.estimators.machines import KernelStep, Machine
 from cutplane.estimators.savable import Arrays
 from cutplane.kernels import DualProblem, SMOResult
 from cutplane.kernels.smo import DEFAULT_SELECTION
+from cutplane.proof.kernel_machines import Tubed, share_of
 
 Array = NDArray[np.float64]
 
@@ -36,6 +38,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         self
         """
         training = self._training()
+        given = X
         X, y = self._examples(X, y)
         targets = validation.check_targets(y)
         weights = self._weights(sample_weight, X)
@@ -51,7 +54,16 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         self._keep(X, kernel, kept[used], (plus - minus)[None, used], np.array([-self._offset(result)]))
         self._certify(matrix, [machine], [result], training)
         self.n_iter_ = int(result.n_iter)
-        return self
+        return self._proven(given, y, sample_weight)
+
+    def _proof_risk(self, y: Array, weights: Array) -> Tubed:
+        """What the machine minimises, for the checker."""
+        raise NotImplementedError
+
+    def _proven_machines(self, y: Any, weights: Array) -> tuple[NDArray[np.intp], list[ProvenMachine]]:
+        kept = np.flatnonzero(weights > 0)
+        risk = self._proof_risk(validation.check_targets(y)[kept], weights[kept])
+        return kept, [ProvenMachine("the machine", np.arange(len(kept)), risk)]
 
     def predict(self, X: Any) -> Array:
         """The value of the function at each example."""
@@ -111,6 +123,9 @@ class SVR(KernelRegressor):
         Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
     on_step : callable or None, default=None
         Called with a `KernelStep` now and then; returning True ends the fit.
+    keep_proof : bool, default=False
+        Whether what `cutplane.verify` needs is kept as `proof_`, for `save`: a hash of the data and both bounds, those
+        of the kernel itself in double precision.
 
     Attributes
     ----------
@@ -172,6 +187,7 @@ class SVR(KernelRegressor):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         on_step: Callable[[KernelStep], Any] | None = None,
+        keep_proof: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -190,6 +206,7 @@ class SVR(KernelRegressor):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.on_step = on_step
+        self.keep_proof = keep_proof
 
     def _problem(self, y: Array, weights: Array) -> DualProblem:
         epsilon = validation.check_not_negative("epsilon", self.epsilon)
@@ -197,6 +214,12 @@ class SVR(KernelRegressor):
 
     def _offset(self, result: SMOResult) -> float:
         return result.rho[0]
+
+    def _proof_risk(self, y: Array, weights: Array) -> Tubed:
+        return Tubed(y, self._check_C(self.C) * weights, float(self.epsilon))
+
+    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+        return coef, intercept, risk.epsilon
 
 
 class NuSVR(KernelRegressor):
@@ -246,6 +269,9 @@ class NuSVR(KernelRegressor):
         Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
     on_step : callable or None, default=None
         Called with a `KernelStep` now and then; returning True ends the fit.
+    keep_proof : bool, default=False
+        Whether what `cutplane.verify` needs is kept as `proof_`, for `save`: a hash of the data and both bounds, those
+        of the kernel itself in double precision.
 
     Attributes
     ----------
@@ -287,6 +313,8 @@ class NuSVR(KernelRegressor):
     array([6.2])
     """
 
+    _free_width = True
+
     def __init__(
         self,
         *,
@@ -307,6 +335,7 @@ class NuSVR(KernelRegressor):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         on_step: Callable[[KernelStep], Any] | None = None,
+        keep_proof: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -325,6 +354,7 @@ class NuSVR(KernelRegressor):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.on_step = on_step
+        self.keep_proof = keep_proof
 
     def _problem(self, y: Array, weights: Array) -> DualProblem:
         nu = validation.check_share("nu", self.nu)
@@ -332,3 +362,10 @@ class NuSVR(KernelRegressor):
 
     def _offset(self, result: SMOResult) -> float:
         return (result.rho[0] + result.rho[1]) / 2.0
+
+    def _proof_risk(self, y: Array, weights: Array) -> Tubed:
+        each = self._check_C(self.C) * weights
+        return Tubed(y, each, total=share_of(float(self.nu), each))
+
+    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+        return coef, intercept, float(width or 0.0)

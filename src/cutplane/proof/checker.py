@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.losses import ScoreLoss
-from cutplane.proof.rounding import UNIT, gamma, half_square, summed
+from cutplane.proof.rounding import UNIT, exact_sum, gamma, half_square, summed
 
 Array = NDArray[np.float64]
 
@@ -64,10 +64,15 @@ class Problem:
 
 
 class Bounds(NamedTuple):
-    """The objective of a model, and what no model's objective is below: both as inequalities of real numbers."""
+    """The objective of a model, and what no model's objective is below: both as inequalities of real numbers.
+
+    `premise` says in words what they take for granted or are of, where that is not plainly the problem: a kernel that
+    is positive semi-definite for these examples, or nearly so.
+    """
 
     objective: float
     lower_bound: float
+    premise: str = ""
 
     @property
     def gap(self) -> float:
@@ -114,6 +119,8 @@ def check(X: Any, problem: Problem, w: Array, b: float, p: Array) -> Bounds:
         quadratic += 0.5 * (b / problem.scaling) ** 2
         error += 8.0 * UNIT * quadratic
     objective = quadratic + sums.losses + (error + sums.losses_error) * (1.0 + 1e-9)
+    if problem.nonnegative is not None and (w[problem.nonnegative] < 0.0).any():
+        objective = math.inf  # of no model that may be
     return Bounds(objective, _lower(problem, w, p, alpha, prior, sums, objective))
 
 
@@ -134,7 +141,7 @@ def _pass(X: Any, problem: Problem, w: Array, b: float, alpha: Array) -> _Sums:
         sizes += size.T @ np.abs(alpha[part])
         largest = max(largest, float(np.sqrt((size * size).sum(axis=1).max())))
     depth = BLOCK + n // BLOCK + 4
-    return _Sums(math.fsum(values), math.fsum(errors), slope, gamma(depth) * sizes, largest)
+    return _Sums(exact_sum(values), exact_sum(errors), slope, gamma(depth) * sizes, largest)
 
 
 def _lower(problem: Problem, w: Array, p: Array, alpha: Array, prior: Array, sums: _Sums, objective: float) -> float:
@@ -144,8 +151,8 @@ def _lower(problem: Problem, w: Array, p: Array, alpha: Array, prior: Array, sum
     offset, error = summed(problem.weight * conjugates)
     sizes = np.abs(conjugates) + np.abs(p) * (1.0 + np.abs(problem.y))
     error += _OPERATIONS * UNIT * float((problem.weight * sizes).sum())
-    least, more = _least_quadratic(sums.slope, prior, problem.nonnegative)
-    total = math.fsum(alpha.tolist())
+    least, more = least_quadratic(sums.slope, prior, problem.nonnegative)
+    total = exact_sum(alpha.tolist())
     if problem.intercept == "penalised":
         least -= 0.5 * (problem.scaling * total) ** 2
         more += _OPERATIONS * UNIT * (problem.scaling * float(np.abs(alpha).sum())) ** 2
@@ -165,7 +172,7 @@ def _lower(problem: Problem, w: Array, p: Array, alpha: Array, prior: Array, sum
     return bound
 
 
-def _least_quadratic(g: Array, prior: Array, nonnegative: NDArray[np.bool_] | None) -> tuple[float, float]:
+def least_quadratic(g: Array, prior: Array, nonnegative: NDArray[np.bool_] | None) -> tuple[float, float]:
     """The least ½|w - prior|² + <g, w>, weight by weight, and how far off it can be."""
     w = prior - g
     if nonnegative is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from cutplane.proof.checker import Bounds
 from cutplane.proof.codes import Codes
+from cutplane.proof.data_hash import hash_data
+from cutplane.proof.joint_codes import JointCodes
 
 _PREFIX = "proof."
 
@@ -54,7 +57,7 @@ class Proof:
             "parameters": dict(self.parameters),
             "data": self.data,
             "steepest": [each.steepest for each in self.codes],
-            "claims": [[*claim] for claim in self.claims],
+            "claims": claims_to_file(self.claims),
         }
 
     @classmethod
@@ -62,11 +65,145 @@ class Proof:
         """What `to_file` gave; any error means a damaged file."""
         steepest = [float(value) for value in stored["steepest"]]
         codes = tuple(Codes(arrays[f"{_PREFIX}{k}"], value) for k, value in enumerate(steepest))
-        claims = tuple(Bounds(float(upper), float(lower)) for upper, lower in stored["claims"])
+        claims = claims_from_file(stored["claims"])
         if len(claims) != len(codes):
             raise ValueError("the proof has not one claim for each problem")
         parameters = {str(name): float(value) for name, value in stored["parameters"].items()}
         return cls(str(stored["loss"]), parameters, str(stored["data"]), codes, claims)
+
+
+@dataclass(frozen=True)
+class KernelProof:
+    """What the certificates of kernel machines rest on: their coefficients are dual variables, and the model has them.
+
+    Attributes
+    ----------
+    data : str
+        `hash_data` of the examples.
+    widths : tuple of float
+        Of machines that choose it: the margin of a nu-classifier, the tube of a nu-regression.
+    claims : tuple of Bounds
+        For each machine what `check_kernel` gives.
+    """
+
+    data: str
+    widths: tuple[float, ...]
+    claims: tuple[Bounds, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes that the widths take."""
+        return 8 * len(self.widths)
+
+    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """No arrays; what JSON can hold."""
+        return {}, {
+            "kind": "kernel",
+            "data": self.data,
+            "widths": list(self.widths),
+            "claims": claims_to_file(self.claims),
+        }
+
+    @classmethod
+    def from_file(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> KernelProof:
+        """What `to_file` gave; any error means a damaged file."""
+        widths = tuple(float(width) for width in stored["widths"])
+        if not all(math.isfinite(width) and width >= 0.0 for width in widths):
+            raise ValueError("the proof has a width that is no number of 0 or greater")
+        return cls(str(stored["data"]), widths, claims_from_file(stored["claims"]))
+
+
+@dataclass(frozen=True)
+class JointProof:
+    """What the certificate of classes trained together rests on.
+
+    Attributes
+    ----------
+    data : str
+        `hash_data` of the examples.
+    codes : JointCodes
+        For each example the shares of its wrong classes.
+    claim : Bounds
+        What `check_joint` gives for them.
+    """
+
+    data: str
+    codes: JointCodes
+    claim: Bounds
+
+    @property
+    def size(self) -> int:
+        """Bytes that the codes take."""
+        return sum(part.nbytes for part in self.codes)
+
+    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays, and what JSON can hold."""
+        arrays = {f"{_PREFIX}{name}": part for name, part in self.codes._asdict().items()}
+        return arrays, {"kind": "joint", "data": self.data, "claims": claims_to_file([self.claim])}
+
+    @classmethod
+    def from_file(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> JointProof:
+        """What `to_file` gave; any error means a damaged file."""
+        codes = JointCodes(*(arrays[f"{_PREFIX}{name}"] for name in JointCodes._fields))
+        (claim,) = claims_from_file(stored["claims"])
+        return cls(str(stored["data"]), codes, claim)
+
+
+@dataclass(frozen=True)
+class OneClassProof:
+    """What the certificate of a linear one-class machine rests on: a whole number for each example, and the claim."""
+
+    data: str
+    numbers: NDArray[Any]
+    claim: Bounds
+
+    @property
+    def size(self) -> int:
+        """Bytes that the codes take."""
+        return int(self.numbers.nbytes)
+
+    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays, and what JSON can hold."""
+        claims = claims_to_file([self.claim])
+        return {f"{_PREFIX}numbers": self.numbers}, {"kind": "one_class", "data": self.data, "claims": claims}
+
+    @classmethod
+    def from_file(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> OneClassProof:
+        """What `to_file` gave; any error means a damaged file."""
+        (claim,) = claims_from_file(stored["claims"])
+        return cls(str(stored["data"]), arrays[f"{_PREFIX}numbers"], claim)
+
+
+_KINDS: Mapping[str, Any] = {
+    "slopes": Proof,
+    "kernel": KernelProof,
+    "joint": JointProof,
+    "one_class": OneClassProof,
+}
+
+
+def proof_from_file(arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> Any:
+    """The proof that a file holds; any error means a damaged file."""
+    kind = stored.get("kind", "slopes")
+    if kind not in _KINDS:
+        raise ValueError(f"there is no proof of the kind {kind!r}")
+    return _KINDS[kind].from_file(arrays, stored)
+
+
+def claims_to_file(claims: Sequence[Bounds]) -> list[list[float]]:
+    """Objectives and bounds."""
+    return [[claim.objective, claim.lower_bound] for claim in claims]
+
+
+def claims_from_file(stored: Any) -> tuple[Bounds, ...]:
+    """What `claims_to_file` gave."""
+    return tuple(Bounds(float(upper), float(lower)) for upper, lower in stored)
+
+
+def check_data(proof: Any, X: Any, y: Any, weights: Any) -> None:
+    """Raise unless these are the examples that the proof is of."""
+    if hash_data(X, np.asarray(y), weights) != proof.data:
+        raise ProofError("The proof is of other data: examples, labels, weights and order must be those of the fit.")
 
 
 def confirm(claim: Bounds, found: Bounds, which: str) -> None:

@@ -8,6 +8,7 @@ inequalities of real numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,6 +44,14 @@ def summed(values: Array) -> tuple[float, float]:
     flat = np.ascontiguousarray(values).ravel()
     error = gamma(pairwise_depth(flat.size)) * float(np.abs(flat).sum())
     return float(flat.sum()), error
+
+
+def exact_sum(values: Iterable[float]) -> float:
+    """The sum, rounded once; not a number where it is too large, or its terms are none."""
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):
+        return math.nan
 
 
 def half_square(w: Array) -> tuple[float, float]:
