@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from cutplane.deadline import time_is_up
 from cutplane.solvers.base import Array, SmoothedCut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton_system import NewtonSystem
@@ -163,7 +164,7 @@ def _step(
         point = objective.move(state.point, direction, t)
         smoothed = objective.smoothed(point, h)
         slope = float(point.w @ p) + C * float(smoothed.coef @ direction.scores)
-        if abs(slope) <= _SLOPE_LEFT * abs(first):
+        if abs(slope) <= _SLOPE_LEFT * abs(first) or time_is_up():
             break
         if slope > 0.0:
             high = (t, slope)

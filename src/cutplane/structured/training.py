@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cutplane.deadline import deadline
 from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
@@ -29,7 +31,7 @@ _MOST_DISPUTES = 2
 
 @dataclass(frozen=True)
 class StructuredTraining:
-    """The settings of a run; C is that of a mean risk."""
+    """The settings of a run; C is that of a mean risk. The time there is counts from when the settings were made."""
 
     C: float
     stopping: Stopping
@@ -39,6 +41,7 @@ class StructuredTraining:
     n_threads: int = 0
     cache: PlaneCache | None = None
     on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
+    began: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
     def for_examples(self, n_examples: int, cache: PlaneCache | None = None) -> StructuredTraining:
         """The same settings for a mean risk: C per example times the number of them."""
@@ -52,10 +55,11 @@ class StructuredTraining:
         """
         bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=self.n_threads)
         on_step = self.on_step if objective.exact or self.on_step is None else _hiding(self.on_step)
-        ledger = Ledger(self.C, bundle, self.stopping, on_step, objective.rounding)
+        left = self.stopping.after(time.perf_counter() - self.began)
+        ledger = Ledger(self.C, bundle, left, on_step, objective.rounding)
         if watch is not None:
             watch(ledger)
-        with one_blas_thread():
+        with one_blas_thread(), deadline(left.time_limit):
             reason = self._run(objective, ledger)
         result = ledger.result(reason)
         if type(objective.sample) is OracleSample and objective.exact and reason == "gap":
