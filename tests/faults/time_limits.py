@@ -2,8 +2,8 @@
 
 Two passes over the data, or 0.2 s where those are quicker, is what a fit may need to end: one step that is under way,
 and the proof of what was reached. A pass is an evaluation of the objective and a plane, as in an iteration of cutting
-planes, no search for the best intercepts; of several problems, one for each. `python -m tests.faults late` prints a line
-for every case, the latest last.
+planes, no search for the best intercepts; of several problems, one for each. `python -m tests.faults late` prints a
+line for every case, the latest last.
 
 Fits have one thread, and the clock is that of the processor: what else a machine is busy with does not count.
 """
