@@ -85,7 +85,7 @@ class BlockAscent:
         return float("inf") if self._gaps is None else float(self._gaps.sum())
 
     def epoch(self) -> None:
-        """As many visits as there are examples: all once at first, then more where gaps are large; fewer where time is up."""
+        """As many visits as there are examples, if time allows: all once at first, then more where gaps are large."""
         n = self._sample.examples
         if self._gaps is None:
             self._gaps = np.zeros(n)
