@@ -32,3 +32,8 @@ def deadline(seconds: float | None) -> Iterator[None]:
 def time_is_up() -> bool:
     """Whether the deadline has passed."""
     return time.perf_counter() >= _deadline.get()
+
+
+def seconds_left() -> float:
+    """Until the deadline: infinity where there is none, less than zero where it has passed."""
+    return _deadline.get() - time.perf_counter()
