@@ -342,11 +342,13 @@ void bind_multiclass(nb::module_& m) {
                     std::optional<Vector<const double>>, double, bool, std::uint64_t, int>(),
            "matrix"_a, "y"_a, "cost"_a, "upper"_a.none(), "upper_all"_a, "intercept"_a, "seed"_a,
            "n_threads"_a)
-      .def("epoch",
-           [](PyBlockAscent& self) {
-             nb::gil_scoped_release release;
-             self.ascent->epoch();
-           })
+      .def(
+          "epoch",
+          [](PyBlockAscent& self, double seconds) {
+            nb::gil_scoped_release release;
+            self.ascent->epoch(Deadline(seconds));
+          },
+          "seconds"_a, "One sweep over the active examples, or as much of it as there is time for.")
       .def(
           "use_gram",
           [](PyBlockAscent& self,

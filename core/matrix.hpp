@@ -17,6 +17,7 @@ namespace cutplane {
 
 struct Ascent;            // core/dual_ascent_state.hpp
 struct BlockAscent;       // core/multiclass/ascent.hpp
+class Deadline;           // core/deadline.hpp
 struct MulticlassSample;  // core/multiclass/sweeps.hpp
 
 // Sums that a pass may carry along, added up by blocks.
@@ -83,7 +84,7 @@ class Matrix {
   // One sweep of dual coordinate ascent, on the calling thread.
   virtual void ascend(Ascent& state) const = 0;
   // The same over the blocks of a multi-class risk.
-  virtual void ascend_blocks(BlockAscent& state) const = 0;
+  virtual void ascend_blocks(BlockAscent& state, const Deadline& deadline) const = 0;
   // The first row with a value that is not finite, or beyond 2^234 (2.8e70) in size; -1 if there is
   // none.
   virtual index_t first_unusable_row(int n_threads) const = 0;

@@ -300,7 +300,9 @@ class RowMatrix : public Matrix {
   }
 
   void ascend(Ascent& state) const override { ascend_rows(rows_, state); }
-  void ascend_blocks(BlockAscent& state) const override { ascend_row_blocks(rows_, state); }
+  void ascend_blocks(BlockAscent& state, const Deadline& deadline) const override {
+    ascend_row_blocks(rows_, state, deadline);
+  }
 
   index_t first_unusable_row(int n_threads) const override {
     const Blocks blocks = row_blocks();

@@ -46,13 +46,27 @@ def test_what_is_no_checkpoint_is_one_line(tmp_path: Path, monkeypatch: pytest.M
     assert Path("run.ckpt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("more", [("--kernel", "rbf"), ("--task", "sequence")])
-def test_only_linear_models_have_checkpoints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, more: tuple[str, str]
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--kernel", "rbf"), "is for models without --kernel"),
+        (("--task", "sequence"), "needs --method oca with --task sequence"),
+    ],
+)
+def test_models_without_planes_have_no_checkpoints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, more: tuple[str, str], words: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("d.svm").write_text("1 1:1\n-1 1:0\n")
     assert run(["train", "d.svm", "m.safetensors", "--checkpoint", "run.ckpt", *more]) == 2
-    assert "is for linear models" in capfd.readouterr().err
+    assert words in " ".join(capfd.readouterr().err.replace("│", " ").split())
     assert run(["train", "d.svm", "m.safetensors", "--checkpoint", "d.svm"]) == 2
     assert "needs a file of its own" in capfd.readouterr().err
+
+
+def test_a_checkpoint_of_sequences_goes_when_the_fit_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tokens").write_text("the D\ndog N\n\na D\ncat N\n")
+    every = ["--checkpoint", "run.ckpt", "--checkpoint-every", "1e-9"]
+    assert run(["train", "tokens", "m.safetensors", "--task", "sequence", "--method", "oca", "--quiet", *every]) == 0
+    assert not Path("run.ckpt").exists()

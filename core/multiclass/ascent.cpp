@@ -67,11 +67,11 @@ void BlockDualAscent::unshrink() {
             static_cast<std::int16_t>(state_.classes));
 }
 
-void BlockDualAscent::epoch() {
+void BlockDualAscent::epoch(const Deadline& deadline) {
   if (gram_) {
-    ascend_blocks_by_gram(matrix_, gram_, state_, n_threads_);
+    ascend_blocks_by_gram(matrix_, gram_, state_, deadline, n_threads_);
   } else {
-    matrix_.ascend_blocks(state_);
+    matrix_.ascend_blocks(state_, deadline);
   }
   if (++epochs_ == revival_) {
     unshrink();

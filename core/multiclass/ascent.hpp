@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/deadline.hpp"
 #include "core/large_memory.hpp"
 #include "core/matrix.hpp"
 
@@ -48,8 +49,9 @@ class BlockDualAscent {
                   const double* upper, double upper_all, bool intercept, std::uint64_t seed,
                   int n_threads);
 
-  // One sweep over the active examples; after 4, 8, 16, ... all come back.
-  void epoch();
+  // One sweep over the active examples, or over the first of them where the time is up; after 4, 8,
+  // 16, ... all come back.
+  void epoch(const Deadline& deadline);
   // From now on sweeps go by the Gram matrix of the examples (core/multiclass/gram_sweep.hpp),
   // which must outlive this.
   void use_gram(const float* gram) { gram_ = gram; }

@@ -13,6 +13,9 @@
 
 namespace cutplane {
 
+// Visits from one look at the clock to the next.
+constexpr index_t kVisitsPerLook = 64;
+
 // The memory one example needs while it is visited.
 struct BlockScratch {
   explicit BlockScratch(index_t columns)
@@ -102,7 +105,8 @@ CUTPLANE_INLINE void drop_classes(const ActiveClasses& active, const double* u, 
 }
 
 template <class Rows>
-CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& state) {
+CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& state,
+                                             const Deadline& deadline) {
   shuffle_runs(state.order, state.active, state.random);
   const index_t classes = state.classes;
   BlockScratch scratch(state.columns);
@@ -111,6 +115,7 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
   double violations = 0;
   index_t s = 0;
   while (s < state.active) {
+    if (s % kVisitsPerLook == 0 && deadline.passed()) break;
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
     const index_t e = state.order[s];
     const double size = state.upper ? state.upper[e] : state.upper_all;

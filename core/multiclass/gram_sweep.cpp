@@ -183,7 +183,7 @@ void sum_up(const Matrix& matrix, BlockAscent& state, int n_threads) {
 }  // namespace
 
 void ascend_blocks_by_gram(const Matrix& matrix, const float* gram, BlockAscent& state,
-                           int n_threads) {
+                           const Deadline& deadline, int n_threads) {
   const index_t n = matrix.rows(), columns = state.columns;
   LargeArray scores(static_cast<std::size_t>(n * columns));
   matrix.scores(state.v.data(), columns, scores.data(), n_threads);
@@ -194,7 +194,7 @@ void ascend_blocks_by_gram(const Matrix& matrix, const float* gram, BlockAscent&
   double violation = blocks.look();
   const double enough = kDone * violation;
   index_t left = kStepsPerExample * blocks.size();
-  while (violation > enough && left > 0) {
+  while (violation > enough && left > 0 && !deadline.passed()) {
     left -= blocks.go(state, kLarge * violation);
     violation = blocks.look();
   }

@@ -14,6 +14,6 @@ namespace cutplane {
 // what it was. V is summed up afresh in the end, so that what the matrix in single precision leaves
 // out is made up for by the next sweep.
 void ascend_blocks_by_gram(const Matrix& matrix, const float* gram, BlockAscent& state,
-                           int n_threads);
+                           const Deadline& deadline, int n_threads);
 
 }  // namespace cutplane

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "core/smo/deadline.hpp"
+#include "core/deadline.hpp"
 #include "core/smo/row_cache.hpp"
 
 namespace cutplane::smo {

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cutplane import _core
+from cutplane.deadline import seconds_left
 from cutplane.proof.rounding import balanced_mass
 from cutplane.risks.base import Array
 from cutplane.risks.multiclass import Multiclass
@@ -79,14 +80,14 @@ class MulticlassAscent:
         """Nothing to go on from."""
 
     def epoch(self) -> None:
-        """One sweep over the examples that have not settled."""
+        """One sweep over the examples that have not settled, as far as time allows."""
         self._dual_value = None
         if self._epochs == _EPOCHS_BEFORE and gram_pays(self._source, self._risk.n_classes):
             self.by_gram = _SHORTEST < self.mean_square < _LONGEST
             if self.by_gram:
                 self._ascent.use_gram(self._source.products())
         self._epochs += 1
-        self._ascent.epoch()
+        self._ascent.epoch(seconds_left())
 
     def extrapolate(self) -> None:
         """Not for blocks."""

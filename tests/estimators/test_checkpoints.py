@@ -12,10 +12,21 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from cutplane import LinearOneClassSVM, LinearSVC, LinearSVR, OrdinalSVC, RankSVM, StringSVC, load
+from cutplane import (
+    LinearOneClassSVM,
+    LinearSVC,
+    LinearSVR,
+    OrdinalSVC,
+    RankSVM,
+    SequenceSVM,
+    StringSVC,
+    StructuralSVM,
+    load,
+)
 from cutplane.io.checkpoint_file import CheckpointError
 from cutplane.io.model_file import write_model
 from cutplane.risks.hinge import Hinge
+from cutplane.structured.classes import MulticlassModel
 
 # What a process that is killed does: the same fit as here, slowed down, with a word after each iteration.
 KILLED = """
@@ -43,6 +54,8 @@ MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
     "ordinal": (OrdinalSVC, {"C": 10.0, **SLOW}),
     "one class": (LinearOneClassSVM, {"nu": 0.3, **SLOW, "tol": 1e-7}),
     "strings": (StringSVC, {"C": 1.0, "order": 4, **SLOW}),
+    "labels": (StructuralSVM, {"model": MulticlassModel(range(3)), "tol": 1e-4, "method": "oca"}),
+    "sequences": (SequenceSVM, {"C": 1.0, "tol": 1e-4, "method": "one-slack"}),
 }
 
 
@@ -59,6 +72,9 @@ def examples(name: str, seed: int = 0) -> tuple[Any, Any]:
     if name == "strings":
         X = np.array(["".join(rng.choice(list("ACGT"), 12)) for _ in range(200)])
         return X, rng.integers(2, size=200)
+    if name == "sequences":
+        tokens = np.split(X[:, :5], 30)
+        return tokens, [np.digitize(each[:, 0] + 0.3 * rng.normal(size=10), [0.0]).tolist() for each in tokens]
     noisy = X[:, 0] + X[:, 1] + 0.7 * rng.normal(size=300)
     y = noisy if name == "regression" else np.digitize(noisy, [-0.5, 0.5])
     return X, np.minimum(y, 1) if name in ("two classes", "nonnegative") else y

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cutplane.estimators.checkpoint_entries import Entry
+from cutplane.estimators.checkpoint_entries import Entry, Run
 from cutplane.estimators.savable import Arrays
 from cutplane.estimators.training import Training
 from cutplane.io.atomic import OutputError, check_writable
@@ -82,7 +82,7 @@ class Checkpoint:
         history = [*result.history[:-1], replace(result.history[-1], upper=upper, lower=lower)]
         return replace(result, upper=upper, lower=lower, history=history)
 
-    def warm(self, index: int, run: Training, objective: Any) -> Result | None:
+    def warm(self, index: int, run: Run, objective: Any) -> Result | None:
         """What a run goes on from; None where nothing is known of the problem."""
         entry = self._entries.pop(index, None)
         try:
@@ -90,7 +90,7 @@ class Checkpoint:
         except _UNFIT as error:
             raise self._damaged(error) from error
 
-    def note(self, index: int, run: Training, result: Result, ledger: Ledger) -> None:
+    def note(self, index: int, run: Run, result: Result, ledger: Ledger) -> None:
         """Keep what a run ended with; one that was ended early is written down, to be gone on with."""
         if self._path is None:
             return

@@ -5,20 +5,32 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self, get_args
+from typing import Any, Protocol, Self, get_args
 
 import numpy as np
 
 from cutplane.estimators.history_arrays import history_from_arrays, history_to_arrays
 from cutplane.estimators.left_out import qualified_name
 from cutplane.estimators.savable import Arrays, finite
-from cutplane.estimators.training import Training
 from cutplane.proof.prover import Plane
 from cutplane.risks.base import Array, Risk
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Duals, Result, StopReason
+from cutplane.solvers.stopping import Stopping
 
 _SCALES = (0.1, 1.0, 10.0)
+
+
+class Run(Protocol):
+    """The settings of a run, as far as checkpoints see them."""
+
+    @property
+    def C(self) -> float: ...  # noqa: D102
+
+    @property
+    def stopping(self) -> Stopping: ...  # noqa: D102
+
+    def new_bundle(self, objective: Any) -> Any: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -40,9 +52,9 @@ class Entry:
         """A run under way, which has an incumbent."""
         point = ledger.incumbent
         assert point is not None
-        slopes, offsets = ledger.bundle.planes
+        slopes, offsets, errors = ledger.planes()
         arrays: Arrays = {"w": point.w, "intercept": np.asarray(point.intercept, np.float64)}
-        arrays |= {"slopes": slopes, "offsets": offsets, "errors": ledger.bundle.errors}
+        arrays |= {"slopes": slopes, "offsets": offsets, "errors": errors}
         duals = ledger.current_duals
         if duals is not None:
             arrays |= {"duals.fractions": duals.fractions, "duals.w": duals.w}
@@ -50,7 +62,7 @@ class Entry:
         return cls(arrays, {"reason": None})
 
     @classmethod
-    def ended(cls, result: Result, witness: Plane, run: Training) -> Self:
+    def ended(cls, result: Result, witness: Plane, run: Run) -> Self:
         """A run that has ended by itself."""
         arrays, described = history_to_arrays(result.history)
         arrays |= {"w": result.w, "intercept": np.asarray(result.intercept, np.float64)}
@@ -58,7 +70,7 @@ class Entry:
         arrays |= {"errors": np.array([witness.error]), "mass": np.array(witness.mass)}
         return cls(arrays, {"reason": result.stop_reason, "settings": settings_of(run), "history": described})
 
-    def has_ended(self, run: Training) -> bool:
+    def has_ended(self, run: Run) -> bool:
         """Whether this is where such a run ends."""
         return self.about["reason"] is not None and self.about["settings"] == settings_of(run)
 
@@ -68,7 +80,7 @@ class Entry:
         offset, error = (float(finite(self.arrays, name, (1,))[0]) for name in ("offsets", "errors"))
         return Plane(slope, offset, error, float(finite(self.arrays, "mass", ())))
 
-    def result(self, run: Training, objective: Any) -> Result:
+    def result(self, run: Run, objective: Any) -> Result:
         """What a run goes on from; its bounds are not known. `ValueError` and the like where it does not fit."""
         arrays, d = self.arrays, objective.dimension
         heights = finite(arrays, "offsets", arrays["offsets"].shape[:1])
@@ -102,7 +114,7 @@ class Entry:
         return Duals(fractions, C, finite(self.arrays, "duals.w", (objective.dimension,)), intercept)
 
 
-def settings_of(run: Training) -> dict[str, Any]:
+def settings_of(run: Run) -> dict[str, Any]:
     """What makes a run end where it does."""
     stopping = run.stopping
     return {

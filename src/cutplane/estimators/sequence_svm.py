@@ -48,6 +48,11 @@ class SequenceSVM(StructuredEstimator):
         For the order of the sequences. None is a fixed seed.
     on_step : callable or None, default=None
         Called with a `Step` after every iteration; returning True ends the fit.
+    checkpoint : path-like or None, default=None
+        A file for what has been reached: a fit that was killed goes on from there. For "one-slack" and "oca"; see
+        `docs/files.md`.
+    checkpoint_every : float, default=30.0
+        Seconds from one checkpoint to the next.
 
     Attributes
     ----------
@@ -86,6 +91,8 @@ class SequenceSVM(StructuredEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 30.0,
     ) -> None:
         self.C = C
         self.cost = cost
@@ -97,6 +104,8 @@ class SequenceSVM(StructuredEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Train on sequences X and their labels Y.

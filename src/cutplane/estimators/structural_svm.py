@@ -62,6 +62,11 @@ class StructuralSVM(StructuredEstimator):
         For the order of examples in "frank-wolfe". None is a fixed seed.
     on_step : callable or None, default=None
         Called with a `Step` after every iteration; returning True ends the fit.
+    checkpoint : path-like or None, default=None
+        A file for what has been reached: a fit that was killed goes on from there. For "one-slack" and "oca"; see
+        `docs/files.md`.
+    checkpoint_every : float, default=30.0
+        Seconds from one checkpoint to the next.
 
     Attributes
     ----------
@@ -103,6 +108,8 @@ class StructuralSVM(StructuredEstimator):
         backend: str = "threads",
         random_state: Any = None,
         on_step: Callable[[Step], Any] | None = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 30.0,
     ) -> None:
         self.model = model
         self.C = C
@@ -117,6 +124,8 @@ class StructuralSVM(StructuredEstimator):
         self.backend = backend
         self.random_state = random_state
         self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Train on examples X and their labellings Y, as many of each.

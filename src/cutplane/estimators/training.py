@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane.deadline import deadline
 from cutplane.objective import SmoothObjective
 from cutplane.pair_objective import PairObjective
 from cutplane.proof.prover import Plane, Proven, Prover
@@ -116,7 +117,8 @@ class Training:
         if watch is not None:
             watch(ledger)
         try:
-            reason = self._reach_proof(objective, ledger, warm, reached, prover)
+            with deadline(left.time_limit):
+                reason = self._reach_proof(objective, ledger, warm, reached, prover)
         except KeyboardInterrupt:
             if ledger.incumbent is None:
                 raise

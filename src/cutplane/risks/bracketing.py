@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from cutplane.deadline import time_is_up
+
 # A step is good enough when it misses at most this fraction of the descent it makes.
 ACCURACY = 1e-2
 # What rounding leaves of differences of function values.
@@ -72,7 +74,8 @@ def ray_minimum(
         Gives the risk and its right derivative at t.
     quadratic, linear, C : float
     accuracy : float
-        The function is proven to be within this fraction of its descent f(0) - f(t) of its least value.
+        The function is proven to be within this fraction of its descent f(0) - f(t) of its least value, unless the time
+        is up before.
     guess : float
         Where to look first.
     """
@@ -84,11 +87,11 @@ def ray_minimum(
         )
 
     start = point(0.0)
-    if start.slope >= 0.0:
+    if start.slope >= 0.0 or time_is_up():
         return 0.0
     low, high = start, point(guess)
     while high.slope < 0.0:
-        if high.t > 1e30:
+        if high.t > 1e30 or time_is_up():
             return high.t
         low, high = high, point(2.0 * high.t)
     bracket = _Bracket(low, high)
@@ -97,7 +100,7 @@ def ray_minimum(
     for turn in range(_MOST):
         corner, lower = bracket.model(quadratic, linear, C)
         best = bracket.best
-        if best.f - lower <= max(accuracy * (start.f - best.f), _ROUNDING * size):
+        if best.f - lower <= max(accuracy * (start.f - best.f), _ROUNDING * size) or time_is_up():
             return best.t
         # The slope is nearly smooth where kinks are many: a secant; a step where they are few: the corner. By turns,
         # and by bisection where neither gets on.

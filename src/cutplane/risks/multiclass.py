@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
+from cutplane.deadline import time_is_up
 from cutplane.proof.rounding import UNIT, gamma
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
@@ -207,6 +208,8 @@ class Multiclass(RoundedRisk):
         for width in _WIDTHS:
             h = width * self.mean_cost
             b = self.rounded_shift(scores, h, start=b, flat=_FLAT_ON_THE_WAY)
+            if time_is_up():
+                break
             if width == _WIDTHS[-1] or self.smoothed(scores + b, h).error <= enough:
                 b = self.rounded_shift(scores, h, start=b, flat=flat)
                 if self.smoothed(scores + b, h).error <= enough:
@@ -223,6 +226,8 @@ class Multiclass(RoundedRisk):
         """Intercepts that make the risk rounded over h, plus <rest, b>, least: Newton's method."""
         b = np.zeros(self.n_classes) if start is None else start
         extra = np.zeros(self.n_classes) if rest is None else rest
+        if time_is_up():
+            return b
 
         def derivatives(at: Array) -> tuple[Array, Array]:
             _, gradient, hessian = self._core.intercepts(scores, at, h, self._n_threads)
@@ -232,7 +237,7 @@ class Multiclass(RoundedRisk):
         resolved = 4.0 * UNIT * float(np.abs(scores).max(initial=0.0))  # shifts by less are lost on the scores
         jumps, reach = 0, self.mean_cost
         for _ in range(50):
-            if np.abs(gradient).max() <= flat or jumps > self.n_classes:
+            if np.abs(gradient).max() <= flat or jumps > self.n_classes or time_is_up():
                 break
             step = _intercept_step(gradient, hessian, reach)
             first = float(gradient @ step)
@@ -244,6 +249,8 @@ class Multiclass(RoundedRisk):
                     low = t
                     break
                 low, high = (t, high) if slope < 0.0 else (low, t)
+                if time_is_up():
+                    break
                 t = 4.0 * t if np.isinf(high) else 0.5 * (low + high)
                 if (high - low) * float(np.abs(step).max()) <= resolved:  # a kink that scores do not resolve
                     jumps += 1

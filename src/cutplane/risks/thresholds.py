@@ -20,7 +20,7 @@ def least_error_thresholds(
     class k and not above the threshold, and for each other one above the threshold. From k to k + 1 the examples of
     class k + 1 change sides, which moves the first least point up and never down: the thresholds are in order.
     """
-    order = np.argsort(scores, kind="stable")
+    order = np.argsort(scores)  # no threshold fits between equal scores: their order does not matter
     ordered, classes = scores[order], codes[order]
     own = np.ones(len(order)) if weights is None else np.asarray(weights, dtype=np.float64)[order]
     # A threshold fits before the first, after the last, and between any two that differ.

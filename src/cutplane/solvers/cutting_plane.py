@@ -59,6 +59,8 @@ class CuttingPlane:
             with ledger.phase("qp"):
                 model = ledger.solve()
                 bundle.prune(IDLE_SOLVES)
+            if ledger.overdue:  # the planes have raised the lower bound; for another point there is no time
+                return ledger.close_iteration(0.0) or "time_limit"
             with ledger.phase("scores"):
                 w_t = objective.at(model.w)
             with ledger.phase("line_search"):

@@ -13,7 +13,7 @@ import numpy as np
 from cutplane import _core
 from cutplane.proof.prover import Plane, Proven
 from cutplane.proof.rounding import UNIT, Rounding, gamma
-from cutplane.solvers.base import Cut, Evaluated, Point, SmoothedCut
+from cutplane.solvers.base import Array, Cut, Evaluated, Point, SmoothedCut
 from cutplane.solvers.bundle import Bundle, BundleSolution
 from cutplane.solvers.result import Duals, Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
@@ -43,6 +43,8 @@ class Ledger:
         Called with each `Step`; returning True ends the run.
     rounding : Rounding, optional
         What planes and values are charged for.
+    rounding_now : callable, optional
+        Gives what is known of rounding by now, where that is more than when the run began.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Ledger:
         stopping: Stopping,
         on_step: Callable[[Step], Any] | None = None,
         rounding: Rounding | None = None,
+        rounding_now: Callable[[], Rounding] | None = None,
     ) -> None:
         self.C = C
         self.bundle = bundle
@@ -60,6 +63,7 @@ class Ledger:
         self.lower = C * bundle.lower_bound
         self._mass = 0.0  # of the last plane: how steep the risk is
         self._rounding = Rounding() if rounding is None else rounding
+        self._rounding_now = rounding_now
         self._drift = 0.0  # how far scores that are moved along with the weights may have left them
         self._margin = 0.0  # by how much bounds must be closer than asked for: what the prover did not grant
         self.witness = Plane(np.zeros(bundle.dimension), bundle.lower_bound)  # the plane that proves the lower bound
@@ -131,6 +135,17 @@ class Ledger:
         self._mass = cut.mass
         offset = cut.offset - self._rounding.offset(cut.offset, cut.mass, cut.value)
         return Plane(cut.slope, offset, self._rounding.slope(cut.mass), cut.mass)
+
+    def planes(self) -> tuple[Array, Array, Array]:
+        """Slopes, offsets and errors of the planes of the bundle, charged for all that is known of rounding by now."""
+        (slopes, offsets), errors = self.bundle.planes, self.bundle.errors
+        if self._rounding_now is None:
+            return slopes, offsets, errors
+        now = self._rounding_now()
+        longer = max(1.0, now.reach / self._rounding.reach, now.scale / self._rounding.scale)
+        if longer > 1.0:
+            offsets = offsets - np.array([now.offset(offset, longer, 0.0) for offset in offsets.tolist()])
+        return slopes, offsets, longer * errors
 
     def prove_by(self, cut: Cut | SmoothedCut, fraction: float = 1.0) -> None:
         """Note what a plane proves by itself, or with the rest of the weight on the trivial one."""

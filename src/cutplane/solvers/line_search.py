@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cutplane import _core
+from cutplane.deadline import time_is_up
 from cutplane.solvers.base import ObjectiveLike, RayLike
 
 # A direction shorter than this, relative to the weights at its ends, is rounding. And no step goes further than so many
@@ -80,12 +81,12 @@ class ThreePointLineSearch:
         delta = self.delta
         low, mid, high = self.start - delta, self.start, self.start + delta
         f_low, f_mid, f_high = f(low), f(mid), f(high)
-        while f_high < f_mid and high <= _FURTHEST:  # shift right
+        while f_high < f_mid and high <= _FURTHEST and not time_is_up():  # shift right
             delta *= 2
             low, f_low, mid, f_mid = mid, f_mid, high, f_high
             high += delta
             f_high = f(high)
-        while f_low < f_mid and low >= -_FURTHEST:  # shift left
+        while f_low < f_mid and low >= -_FURTHEST and not time_is_up():  # shift left
             delta *= 2
             high, f_high, mid, f_mid = mid, f_mid, low, f_low
             low -= delta
@@ -98,12 +99,12 @@ def _golden_section(f: Any) -> float:
     """Argmin over k >= 0 of a convex function, to about 1e-6 of its scale."""
     ratio = 0.6180339887498949
     high = 1.0
-    while f(2 * high) < f(high) and high < _FURTHEST:
+    while f(2 * high) < f(high) and high < _FURTHEST and not time_is_up():
         high *= 2
     low, high = 0.0, 2 * high
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     f_left, f_right = f(left), f(right)
-    while high - low > 1e-6 * max(1.0, high):
+    while high - low > 1e-6 * max(1.0, high) and not time_is_up():
         if f_left <= f_right:
             high, right, f_right = right, left, f_left
             left = high - ratio * (high - low)

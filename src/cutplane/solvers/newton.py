@@ -249,7 +249,7 @@ def _minimise(
             else:
                 h_next = max(_LEAST_WIDTH * objective.first_width, next_width(now, h, narrowing, until.tolerance))
                 p, shift = newton_direction(objective, C, point, now, h, h_next, system, bold=until.bold)
-        if inner is not None and until.proven(0.0):
+        if until.proven(0.0) if inner is not None else ledger.overdue:
             return point, h
         with until.phase("scores"):
             # Scores and plane of a whole step are found in one pass; after a shorter one, the next may be as well.

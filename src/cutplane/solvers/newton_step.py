@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cutplane.deadline import time_is_up
 from cutplane.solvers.base import Array, SmoothedCut
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.rounded import Evaluation, evaluate, plenty
@@ -63,7 +64,7 @@ def search(objective: Any, point: Any, direction: Any, h: float, C: float, first
         return 0.0
     for _ in range(40):
         now, curvature = slope(t)
-        if abs(now) <= _SLOPE_LEFT * abs(first):
+        if abs(now) <= _SLOPE_LEFT * abs(first) or time_is_up():
             break
         if now > 0.0:
             high = t

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
+from cutplane.deadline import time_is_up
 from cutplane.solvers.base import Array, Curvature
 
 # A factor of a system this large would cost more memory and time than it saves.
@@ -149,7 +150,7 @@ class NewtonSystem:
         q = z
         rz = first = float(r @ z)
         products = 0
-        while products < _MOST_PRODUCTS and rz > 0.0:
+        while products < _MOST_PRODUCTS and rz > 0.0 and not (products and time_is_up()):
             product = q + kappa * curvature.product(q)
             products += 1
             curved = float(q @ product)

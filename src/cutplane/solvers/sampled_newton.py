@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from cutplane.deadline import time_is_up
 from cutplane.solvers.base import Array, SmoothedCut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton_system import NewtonSystem
@@ -144,18 +145,22 @@ def _certify(objective: SampledObjectiveLike, ledger: Ledger, state: _State, sys
         if idle >= _MOST_IDLE:
             return "stalled"
         with ledger.phase("newton"):
-            state, step = _step(objective, state, now, ledger.C, ledger.allowed_fraction, system)
+            last, (state, step) = state, _step(objective, state, now, ledger.C, ledger.allowed_fraction, system)
+        if state is last:
+            return "time_limit"
 
 
 def _step(
     objective: SampledObjectiveLike, state: _State, now: Evaluation, C: float, tolerance: float, system: NewtonSystem
 ) -> tuple[_State, float]:
-    """A Newton step, cut short or lengthened until it leaves little of the slope."""
+    """A Newton step, cut short or lengthened until it leaves little of the slope; none where the time is up."""
     h = max(_LEAST_WIDTH, next_width(now, state.h, _NARROWING, tolerance))
     gradient = now.gradient
     if h < state.h:
         gradient = state.point.w + C * objective.extrapolated_slope(state.point, h, state.h)
     p = system.solve(objective.curvature(state.point, state.h), C / h, gradient)
+    if time_is_up():
+        return state, 0.0
     direction = objective.at(p)
     first = float(gradient @ p)
     low, high, t = (0.0, first), None, 1.0
@@ -163,7 +168,7 @@ def _step(
         point = objective.move(state.point, direction, t)
         smoothed = objective.smoothed(point, h)
         slope = float(point.w @ p) + C * float(smoothed.coef @ direction.scores)
-        if abs(slope) <= _SLOPE_LEFT * abs(first):
+        if abs(slope) <= _SLOPE_LEFT * abs(first) or time_is_up():
             break
         if slope > 0.0:
             high = (t, slope)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane.deadline import time_is_up
 from cutplane.sources.base import Array, Extent, Rows, Source
 
 # Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. The fewer suffice
@@ -112,6 +113,8 @@ class MatrixSource(Source):
         panels = [(begin, min(begin + _PANEL, d)) for begin in range(0, d, _PANEL)][::-1]
         with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
             for start in range(0, len(rows), block):
+                if time_is_up():
+                    break  # a sum over some of them will do for the step that is left
                 part = self._matrix.gather(rows[start : start + block], scale[start : start + block], self._n_threads)
                 list(pool.map(partial(_add_products, part, total), panels))
         return total.astype(np.float64)

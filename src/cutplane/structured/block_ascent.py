@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cutplane.deadline import time_is_up
 from cutplane.proof.rounding import UNIT
 from cutplane.structured import vectors
 from cutplane.structured.base import Array, Sweep
@@ -84,7 +85,7 @@ class BlockAscent:
         return float("inf") if self._gaps is None else float(self._gaps.sum())
 
     def epoch(self) -> None:
-        """As many visits as there are examples: all once at first, then the more the larger a gap is."""
+        """As many visits as there are examples, if time allows: all once at first, then more where gaps are large."""
         n = self._sample.examples
         if self._gaps is None:
             self._gaps = np.zeros(n)
@@ -97,6 +98,8 @@ class BlockAscent:
             order = self._rng.choice(n, size=n, p=chance)
         for index in order.tolist():
             self._visit(index)
+            if time_is_up():
+                break
 
     def renew(self, sweep: Sweep) -> None:
         """Take the examples' gaps from a sweep at the present weights."""

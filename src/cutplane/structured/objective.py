@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cutplane.deadline import time_is_up
 from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import Cut, Point
 from cutplane.structured.base import Array, Sample, Sweep
@@ -145,7 +146,7 @@ class StructuredRay:
                 best, best_t = value, t
             lines.append((slope, risk - slope * t))
             t, bound = _minimise_over_lines(lines, quadratic, linear, C)
-            if count and best - bound <= _LINE_SHARE * (start - best):
+            if time_is_up() or (count and best - bound <= _LINE_SHARE * (start - best)):
                 break
         return best_t
 

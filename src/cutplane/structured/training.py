@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cutplane.deadline import deadline
 from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
@@ -29,7 +31,7 @@ _MOST_DISPUTES = 2
 
 @dataclass(frozen=True)
 class StructuredTraining:
-    """The settings of a run; C is that of a mean risk."""
+    """The settings of a run; C is that of a mean risk. The time there is counts from when the settings were made."""
 
     C: float
     stopping: Stopping
@@ -39,33 +41,49 @@ class StructuredTraining:
     n_threads: int = 0
     cache: PlaneCache | None = None
     on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
+    began: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
     def for_examples(self, n_examples: int, cache: PlaneCache | None = None) -> StructuredTraining:
         """The same settings for a mean risk: C per example times the number of them."""
         return replace(self, C=self.C * n_examples, cache=cache)
 
-    def run(self, objective: StructuredObjective, watch: Callable[[Ledger], None] | None = None) -> Result:
-        """Train; after Ctrl-C, what was reached until then.
+    def new_bundle(self, objective: StructuredObjective) -> Bundle:
+        """One without planes."""
+        return Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=self.n_threads)
+
+    def by_blocks(self, objective: StructuredObjective) -> bool:
+        """Whether a run goes on from the dual variables of single examples, and not from planes."""
+        compiled = not isinstance(objective.sample, OracleSample)
+        return self.method == "frank-wolfe" or (self.method == "auto" and compiled)
+
+    def run(
+        self,
+        objective: StructuredObjective,
+        watch: Callable[[Ledger], None] | None = None,
+        warm: Result | None = None,
+    ) -> Result:
+        """Train, from the planes and weights of `warm` if there are some; after Ctrl-C, what was reached until then.
 
         Where the searches are inexact, their values are only below the risk: the result then has an infinite upper
         bound, and "stalled" stands for the end of what such searches can find.
         """
-        bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=self.n_threads)
+        bundle = self.new_bundle(objective) if warm is None else warm.bundle.copy()
         on_step = self.on_step if objective.exact or self.on_step is None else _hiding(self.on_step)
-        ledger = Ledger(self.C, bundle, self.stopping, on_step, objective.rounding)
+        left = self.stopping.after(time.perf_counter() - self.began)
+        ledger = Ledger(self.C, bundle, left, on_step, objective.rounding, lambda: objective.rounding)
         if watch is not None:
             watch(ledger)
-        with one_blas_thread():
-            reason = self._run(objective, ledger)
+        with one_blas_thread(), deadline(left.time_limit):
+            reason = self._run(objective, ledger, None if warm is None else warm.w)
         result = ledger.result(reason)
         if type(objective.sample) is OracleSample and objective.exact and reason == "gap":
             objective.sample.audit(result.w)
         return result if objective.exact else uncertified(result)
 
-    def _run(self, objective: StructuredObjective, ledger: Ledger) -> StopReason:
+    def _run(self, objective: StructuredObjective, ledger: Ledger, start: Array | None) -> StopReason:
         prover = StructuredProver(objective, self.C) if objective.exact else None
         try:
-            return self._reach_proof(objective, ledger, prover)
+            return self._reach_proof(objective, ledger, prover, start)
         except KeyboardInterrupt:
             if ledger.incumbent is None:
                 raise
@@ -74,11 +92,11 @@ class StructuredTraining:
             return "interrupted"
 
     def _reach_proof(
-        self, objective: StructuredObjective, ledger: Ledger, prover: StructuredProver | None
+        self, objective: StructuredObjective, ledger: Ledger, prover: StructuredProver | None, start: Array | None
     ) -> StopReason:
         """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
         solve = self._solver(objective, ledger)
-        reason = solve(None)
+        reason = solve(start)
         if prover is None:
             return reason
         prove(ledger, prover)
@@ -95,8 +113,7 @@ class StructuredTraining:
             search: LineSearch = ThreePointLineSearch() if self.line_search == "three-point" else ExactLineSearch()
             planes = CuttingPlane(search) if self.line_search == "adaptive" else CuttingPlane.published(search)
             return lambda start: planes.run(objective, ledger, start)
-        compiled = not isinstance(objective.sample, OracleSample)
-        if self.method == "frank-wolfe" or (self.method == "auto" and compiled):
+        if self.by_blocks(objective):
             ascent = objective.sample.ascent(ledger.C / objective.examples, self.seed)
             return lambda start: BlockFrankWolfe(self.seed).run(objective, ledger, ascent)
         return lambda start: OneSlack(self.cache).run(objective, ledger, start)
