@@ -220,19 +220,12 @@ def train(
             cut_size,
         ),
     )
-<<<<<<< HEAD
     if proof and (sampled_cuts is not None or task not in (Task.classes, Task.regression)):
         raise typer.BadParameter("is for --task classes and regression, without --sampled-cuts.", param_hint="--proof")
-    if checkpoint is not None and (kernel is not None or task is Task.sequence):
-        raise typer.BadParameter("is for linear models, and not for --task sequence.", param_hint="--checkpoint")
-=======
-    if proof and (kernel is not None or task not in (Task.classes, Task.regression)):
-        raise typer.BadParameter("is for --task classes and regression, without --kernel.", param_hint="--proof")
     if checkpoint is not None and kernel is not None:
         raise typer.BadParameter("is for models without --kernel.", param_hint="--checkpoint")
     if checkpoint is not None and task is Task.sequence and request.method != "oca":
         raise typer.BadParameter("needs --method oca with --task sequence.", param_hint="--checkpoint")
->>>>>>> late
     if kernel is not None:
         return _train_kernel(task, request)
     if sampled_cuts is not None:
