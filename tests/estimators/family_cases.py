@@ -91,6 +91,8 @@ def in_child(name: str) -> bytes:
 
 def main(names: list[str]) -> None:
     """Train in children: of a parent that has not trained, of one that has, and in a pool."""
+    for name in cutplane.__all__:  # loaded once, and not in every child
+        getattr(cutplane, name)
     before = [in_child(name) for name in names]
     ours = [of_fit(name) for name in names]
     afterwards = [in_child(name) for name in names]
