@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def test_the_same_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "adult.svm").write_bytes(adult_svmlight("train"))
     process = subprocess.Popen([sys.executable, "-m", "cutplane", *SLOW, "--tol", "1e-9", "--checkpoint-every", "0.2"])
     while not os.path.exists("run.ckpt") and process.poll() is None:
-        pass
+        time.sleep(0.005)
     process.kill()
     process.wait()
     assert os.path.exists("run.ckpt")

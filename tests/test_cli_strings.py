@@ -10,6 +10,7 @@ import pytest
 
 from cutplane import load
 from cutplane.cli.app import run
+from cutplane.report.trained import Trained
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def test_a_report_shows_held_out_curves_and_names_kmers(reads, capfd):
     assert "200" in page
     model = load("m")
     best = int(np.abs(model.coef_[0]).argmax())
-    assert model._feature_name(best) in page
+    assert Trained(model).feature(best) in page
     assert command(capfd, "train", "--task", "strings", "seen.fa", "m", *options[:-2], "--report", "q.html")[0] == 0
     Path("short.fa").write_text(">a label=1\nACGT\n")
     status, _, err = command(capfd, "train", "--task", "strings", "seen.fa", "m", *options, "--test", "short.fa")

@@ -184,6 +184,7 @@ def draw():
     return wrong
 
 
+@pytest.mark.xdist_group("draw")  # one draw for all
 @pytest.mark.parametrize("name", FAMILIES)
 def test_certificates_of_random_problems_hold(name, draw):
     assert not draw[name], f"{len(draw[name])} failures, the gravest:\n{min(draw[name])[1]}"

