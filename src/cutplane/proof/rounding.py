@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,23 @@ def half_square(w: Array) -> tuple[float, float]:
     return 0.5 * value, 0.5 * error + 4.0 * UNIT * value
 
 
+class Around(NamedTuple):
+    """What long sums say of all weights within a radius of some: their length, and sizes of features times weights."""
+
+    length: float
+    reach: float
+    products: float = math.inf
+    columns: float = 0.0
+
+    def spread(self, radius: float) -> float:
+        """The most that sizes of an example's features times those of weights add up to."""
+        return min(self.reach * (self.length + radius), self.products + radius * self.columns) * (1.0 + 1e-9)
+
+    def longest(self, radius: float) -> float:
+        """The same in units of the longest example: at most the length of the weights."""
+        return self.length + radius if self.reach == 0.0 else self.spread(radius) / self.reach
+
+
 @dataclass(frozen=True, slots=True)
 class Rounding:
     """What rounding does to passes over a sample.
@@ -89,11 +107,13 @@ class Rounding:
 
     def spread(self, w: Array, radius: float = 0.0) -> float:
         """The most that sizes of an example's features times those of weights add up to, within a radius of w."""
-        most = self.reach * (length(w) + radius)
-        if self.columns is not None:
-            around = radius * length(self.columns) if radius > 0.0 else 0.0
-            most = min(most, float(self.columns @ np.abs(w)) + around)
-        return most * (1.0 + 1e-9)
+        return self.around(w).spread(radius)
+
+    def around(self, w: Array) -> Around:
+        """What is asked about weights near w, for one radius after the other."""
+        if self.columns is None:
+            return Around(length(w), self.reach)
+        return Around(length(w), self.reach, float(self.columns @ np.abs(w)), length(self.columns))
 
     def slope(self, mass: float) -> float:
         """How far a plane's slope can be from the sum of examples it stands for; `mass` is the sum of |coef|."""
