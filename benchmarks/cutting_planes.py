@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cutplane._runtime.blas import one_blas_thread
 from cutplane.objective import Objective
 from cutplane.risks.hinge import Hinge
-from cutplane.solvers.blas import one_blas_thread
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger

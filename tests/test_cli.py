@@ -19,7 +19,7 @@ import pytest
 
 from cutplane import LinearSVC
 from cutplane.cli.app import run
-from cutplane.estimators.persistence import load, save
+from cutplane.estimators.common.persistence import load, save
 from cutplane.io.model_file import write_model
 
 Command = Callable[..., tuple[int, str, str]]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from cutplane.estimators.training import Training
+from cutplane.estimators.common.training import Training
 from cutplane.objective_multiclass import MulticlassObjective
 from cutplane.risks.multiclass import Multiclass
 from cutplane.solvers.stopping import Stopping

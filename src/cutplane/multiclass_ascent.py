@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cutplane import _core
-from cutplane.deadline import seconds_left
+from cutplane._runtime.deadline import seconds_left
 from cutplane.proof.rounding import balanced_mass
 from cutplane.risks.base import Array
 from cutplane.risks.multiclass import Multiclass

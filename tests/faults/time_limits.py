@@ -31,8 +31,8 @@ from cutplane import (
     StringSVC,
     StructuralSVM,
 )
-from cutplane.deadline import deadline
-from cutplane.estimators.linear_model import LinearModel
+from cutplane._runtime.deadline import deadline
+from cutplane.estimators.linear.linear_model import LinearModel
 from cutplane.structured.classes import MulticlassModel
 
 LIMITS = (0.01, 0.1, 0.5, 2.0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cutplane.cli.data import Examples, whole_labels
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
-from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.sources.mapped import CsrRows, MappedSource
 
 

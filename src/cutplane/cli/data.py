@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from cutplane.estimators.persistence import restore
-from cutplane.estimators.string_svc import StringSVC
+from cutplane.estimators.common.persistence import restore
+from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.io.fasta import is_fasta
 from cutplane.io.model_file import ModelFile, read_model
 from cutplane.io.strings import read_strings

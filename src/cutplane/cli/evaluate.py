@@ -23,7 +23,7 @@ from cutplane.cli.options import (
 from cutplane.cli.output import plain_label, print_facts, print_json, stdout, warn
 from cutplane.cli.strings import read_labelled
 from cutplane.cli.summary import label_list
-from cutplane.estimators.string_svc import StringSVC
+from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.report.evaluation import Evaluation
 from cutplane.report.evaluation import evaluate as compare
 

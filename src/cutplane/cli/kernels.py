@@ -10,8 +10,8 @@ from cutplane.cli.classification import refuse_targets
 from cutplane.cli.options import Task
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
-from cutplane.estimators.svc import SVC
-from cutplane.estimators.svr import SVR
+from cutplane.estimators.kernel.svc import SVC
+from cutplane.estimators.kernel.svr import SVR
 
 # The default of --max-iter, in cutting planes; a kernel machine takes many more, cheaper steps, and has no limit.
 _MAX_ITER_OF_LINEAR = 10_000

@@ -13,7 +13,7 @@ from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.ranking import ranking_facts, ranking_json
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
-from cutplane.estimators.ordinal_svc import OrdinalSVC
+from cutplane.estimators.ranking.ordinal_svc import OrdinalSVC
 from cutplane.report.ranking import evaluate_ranking
 
 

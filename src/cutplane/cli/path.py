@@ -24,8 +24,8 @@ from cutplane.cli.options import (
 )
 from cutplane.cli.output import print_json, stdout
 from cutplane.cli.outputs import check_model_output, check_plot_output
-from cutplane.estimators.cross_validation import LinearSVCCV, LinearSVRCV
-from cutplane.estimators.persistence import save
+from cutplane.estimators.common.persistence import save
+from cutplane.estimators.linear.cross_validation import LinearSVCCV, LinearSVRCV
 from cutplane.report.path_plot import save_path_plot
 
 

@@ -14,7 +14,7 @@ from cutplane.cli.output import print_facts, print_json, stdout
 from cutplane.cli.outputs import check_model_output, check_plot_output, check_report_output, check_text_output
 from cutplane.cli.training import fit, keep
 from cutplane.datasets import adult_feature_names, adult_svmlight, load_adult
-from cutplane.estimators.linear_svc import LinearSVC
+from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.io.atomic import OutputError, replace_file
 from cutplane.report.build import write_report
 from cutplane.report.plots import save_convergence

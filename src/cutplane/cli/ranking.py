@@ -12,7 +12,7 @@ from cutplane.cli.data import Examples
 from cutplane.cli.output import print_facts, print_json, warn
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
-from cutplane.estimators.rank_svm import RankSVM
+from cutplane.estimators.ranking.rank_svm import RankSVM
 from cutplane.report.ranking import RankingEvaluation, evaluate_ranking
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
-from cutplane.estimators.linear_svr import LinearSVR
+from cutplane.estimators.linear.linear_svr import LinearSVR
 
 
 def train(request: TrainRequest) -> int:

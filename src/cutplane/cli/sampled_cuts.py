@@ -16,8 +16,8 @@ from cutplane.cli.output import warn
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.sequences import SequenceRun, read_sequences
 from cutplane.cli.training import fit, fit_until_stopped, quietly
-from cutplane.estimators.kernel_structural_svm import KernelStructuralSVM
-from cutplane.estimators.sampled_cut_svc import SampledCutSVC
+from cutplane.estimators.kernel.sampled_cut_svc import SampledCutSVC
+from cutplane.estimators.structured.kernel_structural_svm import KernelStructuralSVM
 from cutplane.io.model_file import ModelFile
 from cutplane.report.progress import TrainingProgress
 from cutplane.structured.chain import ChainModel

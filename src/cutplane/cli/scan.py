@@ -15,7 +15,7 @@ from cutplane.cli.data import read_fitted
 from cutplane.cli.options import DebugOption, JsonOption, ModelArgument, ThreadsOption
 from cutplane.cli.output import print_facts, print_json, warn
 from cutplane.cli.outputs import check_plot_output, check_text_output
-from cutplane.estimators.string_svc import StringSVC
+from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.io.atomic import replace_file
 from cutplane.io.bed import bed_line, hits_above
 from cutplane.io.fasta import read_fasta

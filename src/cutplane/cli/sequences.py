@@ -18,8 +18,8 @@ from cutplane.cli.output import plain_label, print_facts, print_json
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.summary import certificate_facts, label_list
 from cutplane.cli.training import Run, fit_until_stopped
-from cutplane.estimators.kernel_structural_svm import KernelStructuralSVM
-from cutplane.estimators.sequence_svm import SequenceSVM
+from cutplane.estimators.structured.kernel_structural_svm import KernelStructuralSVM
+from cutplane.estimators.structured.sequence_svm import SequenceSVM
 from cutplane.io.atomic import replace_file
 from cutplane.io.conll import Sentence, TokenFileError, read_tokens
 from cutplane.io.feature_template import FeatureTemplate

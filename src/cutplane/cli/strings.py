@@ -7,7 +7,7 @@ from pathlib import Path
 from cutplane.cli.data import Examples
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
-from cutplane.estimators.string_svc import StringSVC
+from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.io.strings import read_strings
 from cutplane.sources.alphabet import Alphabet
 

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cutplane.cli import exit_codes, signals
 from cutplane.cli.output import warn
 from cutplane.cli.summary import REACHED, certificate_facts, certificate_json, label_list, stop_reason
-from cutplane.estimators.persistence import save
+from cutplane.estimators.common.persistence import save
 from cutplane.report.progress import TrainingProgress
 
 

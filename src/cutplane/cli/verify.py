@@ -11,7 +11,7 @@ from cutplane.cli import exit_codes
 from cutplane.cli.data import read_data_for, read_fitted
 from cutplane.cli.options import DataArgument, DebugOption, JsonOption, ModelArgument, ThreadsOption, ZeroBasedOption
 from cutplane.cli.output import plain_label, print_facts, print_json
-from cutplane.estimators.proofs import verify as check
+from cutplane.estimators.common.proofs import verify as check
 from cutplane.proof.checker import Bounds
 
 

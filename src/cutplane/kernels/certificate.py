@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._runtime.blas import one_blas_thread
 from cutplane.kernels.definite import MOST_ROWS, distance_to_definite
 from cutplane.kernels.exact import UNIT, ExactKernel, exact_matrix, exact_products
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.problems import DualProblem
-from cutplane.solvers.blas import one_blas_thread
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from cutplane._runtime.blas import one_blas_thread
 from cutplane.kernels.functions import Kernel
-from cutplane.solvers.blas import one_blas_thread
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cutplane.deadline import time_is_up
+from cutplane._runtime.deadline import time_is_up
 
 # A step is good enough when it misses at most this fraction of the descent it makes.
 ACCURACY = 1e-2

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
-from cutplane.deadline import time_is_up
+from cutplane._runtime.deadline import time_is_up
 from cutplane.proof.rounding import UNIT, gamma
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay

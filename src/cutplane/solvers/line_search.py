@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cutplane import _core
-from cutplane.deadline import time_is_up
+from cutplane._runtime.deadline import time_is_up
 from cutplane.solvers.base import ObjectiveLike, RayLike
 
 # A direction shorter than this, relative to the weights at its ends, is rounding. And no step goes further than so many

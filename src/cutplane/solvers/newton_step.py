@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cutplane.deadline import time_is_up
+from cutplane._runtime.deadline import time_is_up
 from cutplane.solvers.base import Array, SmoothedCut
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.rounded import Evaluation, evaluate, plenty

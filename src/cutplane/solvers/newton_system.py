@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from cutplane.deadline import time_is_up
+from cutplane._runtime.deadline import time_is_up
 from cutplane.solvers.base import Array, Curvature
 
 # A factor of a system this large would cost more memory and time than it saves.

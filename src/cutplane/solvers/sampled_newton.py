@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from cutplane.deadline import time_is_up
+from cutplane._runtime.deadline import time_is_up
 from cutplane.solvers.base import Array, SmoothedCut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton_system import NewtonSystem

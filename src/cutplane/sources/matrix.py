@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane import _core
-from cutplane.deadline import time_is_up
+from cutplane._runtime.deadline import time_is_up
 from cutplane.sources.base import Array, Extent, Rows, Source
 
 # Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. The fewer suffice

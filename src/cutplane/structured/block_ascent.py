@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cutplane.deadline import time_is_up
+from cutplane._runtime.deadline import time_is_up
 from cutplane.proof.rounding import UNIT
 from cutplane.structured import vectors
 from cutplane.structured.base import Array, Sweep

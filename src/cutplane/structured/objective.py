@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cutplane.deadline import time_is_up
+from cutplane._runtime.deadline import time_is_up
 from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import Cut, Point
 from cutplane.structured.base import Array, Sample, Sweep

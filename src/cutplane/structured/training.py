@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cutplane.deadline import deadline
-from cutplane.solvers.blas import one_blas_thread
+from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.deadline import deadline
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger

@@ -1,0 +1,1 @@
+"""Threads, interrupts and deadlines: how work runs, whatever it is."""

@@ -1,0 +1,33 @@
+"""Several trainings at once, in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
+
+from cutplane._runtime.interrupts import ctrl_c_calls
+
+T = TypeVar("T")
+
+
+def side_by_side(tasks: Sequence[Callable[[], T]], workers: int, stop: Callable[[], None]) -> list[T]:
+    """What the tasks return. Ctrl-C and errors, also of one task, call `stop`; all tasks are waited for."""
+    with ThreadPoolExecutor(workers) as pool, ctrl_c_calls(stop):
+        try:
+            futures = [pool.submit(task) for task in tasks]
+            _await_all(futures, stop)
+        except BaseException:
+            stop()
+            raise
+    return [future.result() for future in futures]
+
+
+def _await_all(futures: Sequence[Future[Any]], stop: Callable[[], None]) -> None:
+    try:
+        wait(futures, return_when=FIRST_EXCEPTION)
+    except KeyboardInterrupt:
+        stop()
+    if any(future.done() and future.exception() is not None for future in futures):
+        stop()
+    wait(futures)

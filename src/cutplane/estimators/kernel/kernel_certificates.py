@@ -1,0 +1,137 @@
+"""Certificates of trained kernel machines: of the kernel itself, where that costs little beside the training."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from cutplane.estimators.kernel.machines import Machine, MachineTraining
+from cutplane.kernels.certificate import Certificate, Definite, certify
+from cutplane.kernels.functions import Kernel
+from cutplane.kernels.matrix import KernelMatrix
+from cutplane.kernels.smo import SMOResult, working_set_for
+
+OF_KERNEL = "kernel"
+OF_SINGLE = "single-precision kernel matrix"
+ASSUMED = " (assumed positive semi-definite)"
+INDEFINITE = " (not positive semi-definite)"
+
+# Costs are counted in units of about a nanosecond. A certificate of the kernel may cost this share of the training,
+# or this much in any case.
+_SHARE = 0.1
+_ALWAYS = 1e7
+# A value in double precision: for itself, and for each feature by how the kernel is summed up.
+_VALUE, _PRODUCT, _DIFFERENCE = 8.0, 0.1, 1.5
+# A value of the training: for itself, and for each feature. A variable in a pair step.
+_TRAINED_VALUE, _TRAINED_PRODUCT, _STEP = 0.5, 0.03, 0.25
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Results with the bounds of their certificates, and what these are certificates of."""
+
+    results: list[SMOResult]
+    of: str
+
+
+def certified(
+    matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
+) -> Certified:
+    """Evaluate the certificates; a warning where nothing is proven because the kernel is not what it should be."""
+    try:
+        definite = Definite.of(matrix.kernel, matrix.X, np.unique(np.concatenate([m.rows for m in machines])))
+        exact = _affordable(matrix, machines, results, training)
+        pairs = zip(machines, results, strict=True)
+        proofs = [_of_kernel(matrix, *pair, definite) if exact else _of_single(pair[1], definite) for pair in pairs]
+    except KeyboardInterrupt:  # what the solver itself has proven is at hand
+        definite, exact = Definite(assumed=True), False
+        proofs = [_of_single(result, definite) for result in results]
+    of = OF_KERNEL if exact else OF_SINGLE
+    if definite.distance is None:
+        _warn_of_indefinite(matrix)
+        of += INDEFINITE
+    elif definite.assumed or not exact:
+        of += ASSUMED
+    return Certified([_with(*pair, training) for pair in zip(results, proofs, strict=True)], of)
+
+
+def _of_kernel(matrix: KernelMatrix, machine: Machine, result: SMOResult, definite: Definite) -> Certificate:
+    problem, rows = machine.problem, machine.rows
+    copies = len(problem.y) // len(rows)
+    coef = (problem.y * result.alpha).reshape(copies, -1).sum(axis=0)
+    support = np.flatnonzero(coef)
+    X = matrix.X[np.ix_(rows, rows)] if matrix.kernel.name == "precomputed" else matrix.X[rows]
+    return certify(matrix.kernel, X, problem, support, coef[support], result.rho, definite=definite)
+
+
+def _of_single(result: SMOResult, definite: Definite) -> Certificate:
+    return Certificate(result.primal, result.dual if definite.distance is not None else -np.inf)
+
+
+def _with(result: SMOResult, proof: Certificate, training: MachineTraining) -> SMOResult:
+    """The result, its last look and why it ended, by its certificate."""
+    last = replace(result.history[-1], primal=proof.objective, dual=proof.lower_bound)
+    reason = result.stop_reason
+    if reason == "gap" and proof.gap > training.tol:
+        reason = "stalled"
+    return replace(
+        result,
+        primal=proof.objective,
+        dual=proof.lower_bound,
+        history=[*result.history[:-1], last],
+        stop_reason=reason,
+    )
+
+
+def _affordable(
+    matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
+) -> bool:
+    """Whether values in double precision cost little, by counts of what was done and is to do."""
+    if not all(np.isfinite(result.primal) for result in results):
+        return False
+    values = sum(float(len(m.rows)) * np.count_nonzero(r.alpha) for m, r in zip(machines, results, strict=True))
+    trained = trained_cost(matrix.X, float(matrix.core.computed_rows) * matrix.size)
+    for machine, result in zip(machines, results, strict=True):
+        n = len(machine.problem.y)
+        size = working_set_for(n, training.stopping, training.working_set)
+        trained += _STEP * result.n_iter * (n if size == 2 else min(size, n))
+    return affordable(matrix.kernel, matrix.X, values, trained, [result.stop_reason for result in results])
+
+
+def affordable(kernel: Kernel, X: Any, values: float, trained: float, reasons: Sequence[str]) -> bool:
+    """Whether so many values in double precision cost little beside a training that ended for these reasons."""
+    if kernel.name == "callable":  # what a call of it costs is not known
+        return False
+    each = _VALUE + _width(X) * (_PRODUCT if kernel.name in ("linear", "poly", "sigmoid", "rbf") else _DIFFERENCE)
+    cost = values * (1.0 if kernel.name == "precomputed" else each)
+    if cost <= _ALWAYS:
+        return True
+    if any(reason in ("time_limit", "interrupted") for reason in reasons):
+        return False
+    return bool(cost <= _SHARE * trained)
+
+
+def trained_cost(X: Any, values: float) -> float:
+    """Of so many values in single precision."""
+    return values * (_TRAINED_VALUE + _TRAINED_PRODUCT * _width(X))
+
+
+def _width(X: Any) -> float:
+    """Numbers in an example."""
+    return float(X.nnz / X.shape[0] if sp.issparse(X) else X.shape[1])
+
+
+def _warn_of_indefinite(matrix: KernelMatrix) -> None:
+    what = "kernel matrix" if matrix.kernel.name == "precomputed" else f"{matrix.kernel.name} kernel"
+    warnings.warn(
+        f"The {what} is not positive semi-definite on these examples: training found a stationary point, and nothing "
+        "is proven (lower_bound_ is -inf, gap_ is inf).",
+        ConvergenceWarning,
+        stacklevel=5,
+    )

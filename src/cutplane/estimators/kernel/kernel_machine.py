@@ -1,0 +1,312 @@
+"""What kernel estimators share: parameters, the kernel and its matrix, the certificate, scores, files."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
+
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.savable import Arrays, Savable
+from cutplane.estimators.kernel.kernel_certificates import certified
+from cutplane.estimators.kernel.kernel_choice import make_kernel
+from cutplane.estimators.kernel.kernel_files import kernel_machine_from_file, kernel_machine_to_file
+from cutplane.estimators.kernel.kernel_proofs import KernelProofs, NothingProvenError
+from cutplane.estimators.kernel.kernel_scores import kernel_scores
+from cutplane.estimators.kernel.machines import KernelStep, Machine, MachineTraining, history_of, warn_unless_proven
+from cutplane.kernels import Kernel, KernelMatrix, SMOResult
+from cutplane.kernels.definite import MOST_ROWS
+from cutplane.kernels.functions import single
+from cutplane.kernels.memory import default_cache
+from cutplane.kernels.smo import DEFAULT_SELECTION
+
+Array = NDArray[np.float64]
+
+SELECTIONS = ("second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg")
+STOPPINGS = ("kkt", "gap", "pair")
+# What an infinite C is taken as.
+_HARD_MARGIN = 1e10
+
+
+class KernelMachine(Savable, BaseEstimator):
+    """An estimator whose decisions are kernel values with support vectors times coefficients, plus an intercept.
+
+    A subclass names its parameters in `__init__`; those that it leaves out have the values below. It makes the dual
+    problems and turns their solutions into `support_`, `dual_coef_` and `intercept_`.
+    """
+
+    kernel: str | Callable[..., Any] = "rbf"
+    degree: int = 3
+    gamma: str | float = "scale"
+    coef0: float = 0.0
+    tol: float = 1e-3
+    shrinking: bool = True
+    cache_size: float | None = None
+    verbose: bool | int = False
+    max_iter: int | None = -1
+    selection: str = DEFAULT_SELECTION
+    stopping: str = "kkt"
+    working_set: int | None = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    on_step: Callable[[KernelStep], Any] | None = None
+    keep_proof: bool = False
+
+    # Whether fits look at y, and whether the machine chooses a margin or a tube besides its weights.
+    _labelled = True
+    _free_width = False
+
+    # --- parameters ---
+
+    def _training(self) -> MachineTraining:
+        """The settings, checked."""
+        max_iter = None if self.max_iter is None or self.max_iter == -1 else self.max_iter
+        if max_iter is not None and (not _is_whole(max_iter) or max_iter < 1):
+            raise ValueError(
+                f"max_iter={max_iter!r} must be an integer greater than 0, or -1 or None for as many as it takes."
+            )
+        if self.working_set is not None and (not _is_whole(self.working_set) or self.working_set < 2):
+            raise ValueError(f"working_set={self.working_set!r} must be an integer of 2 or greater, or None.")
+        if self.time_limit is not None:
+            validation.check_positive("time_limit", self.time_limit)
+        if self.cache_size is not None:
+            validation.check_positive("cache_size", self.cache_size)
+        if self.keep_proof:
+            self._proving().refuse()
+        if self.on_step is not None and not callable(self.on_step):
+            raise ValueError(f"on_step={self.on_step!r} must be a function of one argument, or None.")
+        return MachineTraining(
+            validation.check_positive("tol", self.tol),
+            validation.check_choice("selection", self.selection, SELECTIONS),
+            validation.check_choice("stopping", self.stopping, STOPPINGS),
+            bool(self.shrinking),
+            None if self.working_set is None else int(self.working_set),
+            None if max_iter is None else int(max_iter),
+            self.time_limit,
+            validation.check_threads(self.n_jobs),
+            _printing(self.on_step) if self.verbose else self.on_step,
+        )
+
+    def _check_C(self, C: Any) -> float:
+        """C as it is; only infinity, which sums and products would not stay finite with, becomes a large number."""
+        value = validation.check_positive("C", C, finite=False)
+        return _HARD_MARGIN if value == np.inf else value
+
+    def _make_kernel(self, X: Any) -> Kernel:
+        """The kernel with `gamma` settled for these examples."""
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+        self._gamma = kernel.gamma if kernel.computed else 0.0
+        return kernel
+
+    # --- examples ---
+
+    def _examples(self, X: Any, y: Any = None, *, labelled: bool = True) -> tuple[Any, Any]:
+        """X and y, checked; what a callable kernel takes is its own affair."""
+        if callable(self.kernel):
+            if labelled and y is None:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+            if not _num_samples(X):
+                raise ValueError("Found array with 0 sample(s), while a minimum of 1 is required.")
+            if labelled:
+                y = np.asarray(y)
+                if y.shape != (X.shape[0],):
+                    raise ValueError(f"X has {X.shape[0]} samples, but y has shape {y.shape}; they must agree.")
+            return X, y
+        if self.kernel == "precomputed" and sp.issparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported; K.toarray() is a dense one.")
+        if labelled:
+            X, y = validation.check_examples(self, X, y)
+        else:
+            X = validation.check_rows(self, X, reset=True)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(f"A precomputed kernel matrix must be square; X has shape {X.shape}.")
+        return X, y
+
+    def _weights(self, sample_weight: Any, X: Any) -> Array:
+        """A weight for each example; as in scikit-learn, those of zero or less leave the example out."""
+        n = X.shape[0]
+        if sample_weight is None:
+            return np.ones(n)
+        weights = np.asarray(sample_weight)
+        if weights.dtype.kind not in "biuf" or np.any(weights):  # of nothing but zeros we say so ourselves
+            weights = np.asarray(_check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64))
+        if not np.any(weights > 0):
+            raise ValueError("Invalid input - all samples have zero or negative weights; at least one must be above 0.")
+        return np.asarray(np.maximum(weights, 0.0))
+
+    def _arrange(self, kernel: Kernel, X: Any, order: NDArray[np.intp]) -> tuple[KernelMatrix, NDArray[np.int64]]:
+        """The kernel matrix, and where in it the examples `order` lie.
+
+        They are copied into that order, for rows of one class that lie together are read faster; a precomputed matrix
+        stays as it is.
+        """
+        whole = len(order) == X.shape[0] and np.array_equal(order, np.arange(len(order)))
+        stays = whole or kernel.name == "precomputed"
+        examples = X if stays else X[order]
+        cache_bytes = default_cache() if self.cache_size is None else max(1, int(self.cache_size * 2**20))
+        if kernel.name == "callable" and 4 * len(order) ** 2 <= cache_bytes:
+            # One call is much faster than one for each row.
+            values = kernel.values(examples, examples)
+            examples, kernel = values if len(values) <= MOST_ROWS else single(values), Kernel("precomputed")
+        n_threads = validation.check_threads(self.n_jobs)
+        matrix = KernelMatrix(examples, kernel, cache_bytes=cache_bytes, n_threads=n_threads)
+        return matrix, order.astype(np.int64) if stays else np.arange(len(order), dtype=np.int64)
+
+    # --- the fitted machine ---
+
+    def _keep(self, X: Any, kernel: Kernel, support: NDArray[np.intp], dual_coef: Array, intercept: Array) -> None:
+        """The fitted machine, as attributes."""
+        if not np.isfinite(dual_coef).all() or not np.isfinite(intercept).all():
+            raise ValueError(
+                "The dual coefficients or intercepts are not finite: values of X are too large; scale them."
+            )
+        self.support_ = support.astype(np.int32)
+        self.support_vectors_: Any = np.empty((0, 0)) if kernel.name == "precomputed" else X[support]
+        self.dual_coef_: Any = sp.csr_array(dual_coef) if sp.issparse(X) and kernel.computed else dual_coef
+        self.intercept_ = intercept
+        self.shape_fit_ = X.shape
+        self._kernel = kernel
+        self._settle()
+
+    def _settle(self) -> None:
+        """What predictions need besides the attributes."""
+        self._dual_coef = self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
+        self._coef: Any = None
+        if self._kernel.name == "linear":
+            self._coef = self._machine_coefficients().T @ self.support_vectors_
+            if sp.issparse(self.support_vectors_):
+                self._coef = sp.csr_array(self._coef)
+
+    def _machine_coefficients(self) -> Array:
+        """The coefficients of every support vector in every machine."""
+        return np.asarray(self._dual_coef.T)
+
+    def _certify(
+        self, matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
+    ) -> None:
+        """The certificate, as attributes; arrays and lists where there are several machines."""
+        proven = certified(matrix, machines, results, training)
+        results, self.certificate_of_ = proven.results, proven.of
+        several = len(results) > 1
+        self.objective_: Any = np.array([r.primal for r in results]) if several else float(results[0].primal)
+        self.lower_bound_: Any = np.array([r.dual for r in results]) if several else float(results[0].dual)
+        self.gap_: Any = np.array([r.gap for r in results]) if several else float(results[0].gap)
+        reasons = [r.stop_reason for r in results]
+        self.stop_reason_: Any = reasons if several else reasons[0]
+        histories = [history_of(result, k) for k, result in enumerate(results)]
+        self.history_: Any = histories if several else histories[0]
+        self.fit_status_ = int(any(reason != training.stopping for reason in reasons))
+        warn_unless_proven(results, training, type(self).__name__)
+
+    def _decisions(self, X: Any) -> Array:
+        """The decision value of each machine, of shape (n, machines)."""
+        check_is_fitted(self)
+        X = self._new_examples(X)
+        if self._coef is not None:
+            products = X @ self._coef.T
+            return np.asarray(products.toarray() if sp.issparse(products) else products) + self.intercept_
+        return self._machine_scores(X) + self.intercept_
+
+    def _new_examples(self, X: Any) -> Any:
+        if self._kernel.name == "callable":
+            return X.tocsr() if sp.issparse(X) else np.asarray(X)
+        if self._kernel.name == "precomputed" and sp.issparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported; K.toarray() is a dense one.")
+        return validation.check_rows(self, X, reset=False)
+
+    def _machine_scores(self, X: Any) -> Array:
+        return self._scores(X, slice(None), self._machine_coefficients())
+
+    def _scores(self, X: Any, part: slice, coef: Array) -> Array:
+        """K(X, some of the support vectors) @ coef."""
+        precomputed = self._kernel.name == "precomputed"
+        values = X[:, self.support_[part]] if precomputed else X
+        vectors = None if precomputed else self.support_vectors_[part]
+        return kernel_scores(
+            self._kernel,
+            values,
+            vectors,
+            np.ascontiguousarray(coef),
+            n_threads=validation.check_threads(self.n_jobs),
+        )
+
+    @property
+    def coef_(self) -> Any:
+        """The weights of the features, for ``kernel="linear"`` only; read-only, for predictions do not use a copy."""
+        check_is_fitted(self)
+        if self._coef is None:
+            raise AttributeError("coef_ is only available when using a linear kernel.")
+        coef = self._coef.copy()
+        (coef.data if sp.issparse(coef) else coef).flags.writeable = False
+        return coef
+
+    # --- proofs ---
+
+    def _proving(self) -> Any:
+        return KernelProofs(self)
+
+    def _proven(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """The machine with its proof where that is wanted, and without that of another fit.
+
+        A kernel that turns out not to be positive semi-definite costs the proof, not the machine.
+        """
+        self.__dict__.pop("proof_", None)
+        if self.keep_proof:
+            try:
+                self.proof(X, y, sample_weight)
+            except NothingProvenError as error:
+                warnings.warn(f"{error} The model is kept without one.", ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _proven_machines(self, y: Any, weights: Array) -> tuple[NDArray[np.intp], list[Any]]:
+        """The examples with weight and, for each machine, a `ProvenMachine` of rows among these."""
+        raise NotImplementedError
+
+    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+        """Coefficients, threshold and width of a machine in units of its problem."""
+        raise NotImplementedError
+
+    # --- files ---
+
+    def _check_one_machine(self) -> None:
+        """For estimators of one machine: the file holds that."""
+        if self.dual_coef_.shape[0] != 1 or self.intercept_.shape != (1,):
+            raise ValueError("there is not one machine")
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        return kernel_machine_to_file(self)
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        kernel_machine_from_file(self, arrays, stored)
+
+    def __sklearn_tags__(self) -> Any:
+        """Scikit-learn's description of what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.positive_only = self.kernel == "chi2"
+        return tags
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _printing(on_step: Callable[[KernelStep], Any] | None) -> Callable[[KernelStep], Any]:
+    def listen(step: KernelStep) -> Any:
+        print(
+            f"[cutplane] machine {step.machine + 1}, iteration {step.iteration}: violation {step.violation:.2e}, "
+            f"duality gap {step.gap:.2e}, {step.seconds:.2f} s"
+        )
+        return on_step is not None and on_step(step)
+
+    return listen

@@ -1,0 +1,196 @@
+"""Dual problems solved to certified machines: one, or several at once on one kernel matrix."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from cutplane import _core
+from cutplane._runtime.side_by_side import side_by_side
+from cutplane.kernels.certificate import relative_gap
+from cutplane.kernels.matrix import KernelMatrix, Rows
+from cutplane.kernels.problems import DualProblem
+from cutplane.kernels.smo import SMOResult, SMOStep, rows_for, solve, working_set_for
+
+# What is left to a machine whose turn comes after the time is up: it stops at its first look at the clock.
+_NO_TIME = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class KernelStep:
+    """A look at a run of SMO, as `history_` and `on_step` see it.
+
+    Attributes
+    ----------
+    iteration : int
+        Pair steps until now.
+    seconds : float
+    upper, lower : float
+        The primal and the dual objective: the optimum lies between them.
+    violation : float
+        The maximal violation of the optimality conditions, which ``stopping="kkt"`` holds against `tol`.
+    machine : int
+        Which of several machines.
+    phases : dict
+        Of the last look: seconds spent on kernel rows, selection, pair steps and gradients, where they are known.
+    """
+
+    iteration: int
+    seconds: float
+    upper: float
+    lower: float
+    violation: float
+    machine: int = 0
+    phases: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap."""
+        return relative_gap(self.upper, self.lower)
+
+    @classmethod
+    def of(cls, step: SMOStep, machine: int) -> KernelStep:
+        """The solver's step, with the machine it belongs to."""
+        return cls(step.iteration, step.seconds, step.primal, step.dual, step.violation, machine)
+
+
+def history_of(result: SMOResult, machine: int) -> list[KernelStep]:
+    """The looks at a run; the last one says where the time went."""
+    steps = [KernelStep.of(step, machine) for step in result.history]
+    return [*steps[:-1], replace(steps[-1], phases={name: s for name, s in result.phases.items() if s > 0.0})]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A dual problem on some rows of the kernel matrix."""
+
+    problem: DualProblem
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class MachineTraining:
+    """The settings of a run. Results do not depend on the number of threads."""
+
+    tol: float
+    selection: Any
+    stopping: Any
+    shrinking: bool
+    working_set: int | None
+    max_iter: int | None
+    time_limit: float | None
+    n_threads: int
+    on_step: Callable[[KernelStep], Any] | None = field(default=None, repr=False)
+    began: float = field(default_factory=time.perf_counter, repr=False)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return self.time_limit is not None and time.perf_counter() - self.began >= self.time_limit
+
+    def silent(self) -> MachineTraining:
+        """The same for machines that nobody watches; the clock runs on."""
+        return replace(self, on_step=None)
+
+    def run(self, matrix: KernelMatrix, machines: Sequence[Machine]) -> list[SMOResult]:
+        """Train each machine; after Ctrl-C, what each had reached until then."""
+        threads = int(_core.thread_count(self.n_threads))
+        workers = min(len(machines), threads)
+        most = max(working_set_for(len(m.problem.y), self.stopping, self.working_set) for m in machines)
+        matrix.warn_before(max(rows_for(most), workers * most), stacklevel=4)
+        run = _Run(self, matrix, max(1, threads // workers))
+        with matrix.without_a_word():
+            results = [run.train(machines[0], 0)] if len(machines) == 1 else run.train_all(machines, workers)
+        matrix.warn_after(stacklevel=4)
+        return results
+
+
+class _Run:
+    """What the machines of one run share: the kernel matrix, the clock, and the wish to stop."""
+
+    def __init__(self, training: MachineTraining, matrix: KernelMatrix, threads_each: int) -> None:
+        self.training = training
+        self.matrix = matrix
+        self.threads_each = threads_each
+        self.start = training.began
+        self.stopped = False
+        self.listening = threading.Lock()
+
+    def stop(self) -> None:
+        """Every machine ends at its next look, and those to come at their first."""
+        self.stopped = True
+
+    def train(self, machine: Machine, number: int) -> SMOResult:
+        training = self.training
+        left = training.time_limit
+        if left is not None:
+            left = max(_NO_TIME, left - (time.perf_counter() - self.start))
+
+        def listen(step: SMOStep) -> bool:
+            assert training.on_step is not None
+            with self.listening:  # a caller need not think of threads
+                if training.on_step(KernelStep.of(step, number)) is True:
+                    self.stop()
+            return self.stopped
+
+        result = solve(
+            machine.problem,
+            self.matrix,
+            rows=machine.rows,
+            selection=training.selection,
+            stopping=training.stopping,
+            eps=training.tol,
+            tol=training.tol,
+            shrinking=training.shrinking,
+            working_set=training.working_set,
+            max_iter=training.max_iter,
+            time_limit=left,
+            on_step=None if training.on_step is None else listen,
+            should_stop=lambda: self.stopped,
+            n_threads=self.threads_each,
+        )
+        if result.stop_reason == "interrupted":
+            self.stop()
+        return _met(result, training)
+
+    def train_all(self, machines: Sequence[Machine], workers: int) -> list[SMOResult]:
+        """In threads. Ctrl-C and errors, also of one machine, end all of them."""
+        tasks = [partial(self.train, machine, number) for number, machine in enumerate(machines)]
+        return side_by_side(tasks, workers, self.stop)
+
+
+def _met(result: SMOResult, training: MachineTraining) -> SMOResult:
+    """A run that can go no further, or may not, has met its rule all the same if what it reached says so."""
+    reached = {"kkt": result.violation, "gap": result.gap}.get(training.stopping, float("inf"))
+    if result.stop_reason in ("stalled", "max_iter", "time_limit") and reached <= training.tol:
+        return replace(result, stop_reason=training.stopping)
+    return result
+
+
+def warn_unless_proven(results: Sequence[SMOResult], training: MachineTraining, what: str) -> None:
+    """One sentence on machines that ended before they met the rule they were to stop by."""
+    short = [result for result in results if result.stop_reason != training.stopping]
+    if not short:
+        return
+    why = {
+        "max_iter": f"reached max_iter={training.max_iter}",
+        "time_limit": f"ran out of time (time_limit={training.time_limit})",
+        "interrupted": "was interrupted",
+        "stalled": "made no more progress (kernel values are single precision)",
+    }
+    several = f" in {len(short)} of its {len(results)} machines" if len(results) > 1 else ""
+    reasons = " or ".join(why[reason] for reason in why if any(r.stop_reason == reason for r in short))
+    violation, gap = max(r.violation for r in short), max(r.gap for r in short)
+    warnings.warn(
+        f"{what} {reasons}{several}; what was reached is kept, with a violation of {violation:.2g} "
+        f"(tol={training.tol:g}) and a relative duality gap of {gap:.2g}.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,165 @@
+"""Models for a whole grid of C at little more than the price of one."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from sklearn.base import clone
+
+from cutplane import _core
+from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.side_by_side import side_by_side
+from cutplane._runtime.threads import openmp_threads
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.training import Training, prover_of, warn_unless_proven
+from cutplane.estimators.linear.linear_model import LinearModel, Prepared, total_weight
+from cutplane.objective import ScoredPoint
+from cutplane.proof.prover import Prover
+from cutplane.risks.base import Rows
+from cutplane.solvers.base import Evaluated
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.path import chains, follow
+from cutplane.solvers.result import Result, Step
+from cutplane.sources import Source
+
+
+class CPathMixin:
+    """Adds `path` to a linear model that has a C."""
+
+    def path(self: Any, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[Any]:
+        """Train a model for each C, each from the planes of the others; all are certified to `tol`.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for `fit`
+        Cs : sequence of float
+            In any order.
+
+        Returns
+        -------
+        list of fitted models
+            In the order of `Cs`; this estimator itself stays as it is.
+
+        Examples
+        --------
+        >>> from cutplane import LinearSVC
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+        >>> [round(float(model.coef_[0, 0]), 2) for model in LinearSVC(tol=1e-6).path(X, y, [0.1, 1.0, 10.0])]
+        [0.4, 1.0, 2.0]
+        """
+        grid = validation.check_grid(Cs)
+        pattern: Any = clone(self)
+        training = pattern._training()
+        prepared = pattern._prepare(training, X, y, sample_weight)
+        source = pattern._source(prepared.X, 0)  # each run says how many threads it has
+        results = path_results(pattern, training, prepared, source, grid)
+        return [_fitted_model(pattern, C, [each[k] for each in results]) for k, C in enumerate(grid)]
+
+
+def path_results(
+    model: LinearModel,
+    training: Training,
+    prepared: Prepared,
+    source: Source,
+    grid: Sequence[float],
+    rows: Rows | None = None,
+) -> list[list[Result]]:
+    """For each problem the results along the grid, on some rows of the examples or all; `source` holds these."""
+    weights = prepared.weights
+    part = weights if rows is None or weights is None else weights[rows]
+    results = []
+    with one_blas_thread(), openmp_threads(training.n_threads):
+        for index, make_risk in enumerate(prepared.problems):
+            risk = make_risk(rows)
+            objective, settings, origin = model._problem(source, risk, training, index, len(prepared.problems))
+            settings = settings.for_risk(total_weight(risk, source.shape[0], part), model.on_step)
+            make_prover = partial(prover_of, objective, risk, origin=origin)
+            found = _follow_all(objective, settings, settings.C / training.C, grid, make_prover)
+            results.append([model._with_threshold(found[float(C)], objective, risk, source, origin) for C in grid])
+    for each in results:
+        for result in each:
+            warn_unless_proven(result, type(model).__name__)
+    return results
+
+
+def _follow_all(
+    objective: Any,
+    settings: Training,
+    scale: float,
+    grid: Sequence[float],
+    make_prover: Callable[[Training], Prover],
+) -> dict[float, Result]:
+    """The results along the grid; chains of C that do not depend on each other run side by side."""
+    parts = chains(grid, falling=settings.falls(objective))
+    threads = int(_core.thread_count(settings.n_threads))
+    workers = min(len(parts), threads)
+    if workers == 1:
+        found = [follow(part, _Chain(objective, settings, scale, make_prover).train) for part in parts]
+    else:
+        watch = _Watch(settings.on_step)
+        settings = replace(settings, n_threads=threads // workers, on_step=watch.step)
+        tasks = [partial(follow, part, _Chain(objective, settings, scale, make_prover).train) for part in parts]
+        found = side_by_side(tasks, workers, watch.stop)
+    return {C: result for each in found for C, result in each.items()}
+
+
+class _Watch:
+    """What runs side by side share: someone who watches, and the wish to stop."""
+
+    def __init__(self, on_step: Callable[[Step], Any] | None) -> None:
+        self._on_step = on_step
+        self._stopped = False
+        self._listening = threading.Lock()
+
+    def stop(self) -> None:
+        """Every run ends after its iteration."""
+        self._stopped = True
+
+    def step(self, step: Step) -> bool:
+        """Whether to stop here."""
+        if self._on_step is not None:
+            with self._listening:  # a caller need not think of threads
+                if self._on_step(step) is True:
+                    self.stop()
+        return self._stopped
+
+
+class _Chain:
+    """Runs one after another, each of which knows where the last two ended and what the last one evaluated."""
+
+    def __init__(
+        self, objective: Any, settings: Training, scale: float, make_prover: Callable[[Training], Prover]
+    ) -> None:
+        self._objective, self._settings, self._scale = objective, settings, scale
+        self._make_prover = make_prover
+        self._reached: list[ScoredPoint] = []
+        self._evaluated: Evaluated | None = None
+
+    def train(self, C: float, warm: Result | None) -> Result:
+        books: list[Ledger] = []
+
+        def watch(ledger: Ledger) -> None:
+            ledger.another_next = True
+            ledger.evaluated = self._evaluated
+            books.append(ledger)
+
+        settings = self._settings.with_C(C * self._scale)
+        prover = self._make_prover(settings)
+        result = settings.run(self._objective, warm, watch, self._reached, prover)
+        end, self._evaluated = books[0].incumbent, books[0].evaluated
+        # Cutting planes keep no scores.
+        self._reached = [*self._reached[-1:], end] if isinstance(end, ScoredPoint) else []
+        return result
+
+
+def _fitted_model(pattern: Any, C: float, results: list[Result]) -> Any:
+    model = copy.copy(pattern)  # with what preparing the examples has found out: classes, names of features
+    model.C = C
+    model._warm_key = None
+    model._keep(results)
+    return model

@@ -1,0 +1,123 @@
+"""The search for dual variables that prove a linear model by themselves."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cutplane.estimators.common.proofs import Proving
+from cutplane.estimators.linear.linear_model import total_weight
+from cutplane.proof.checker import Bounds
+from cutplane.proof.data_hash import hash_data
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.witness import find_witness
+
+Array = NDArray[np.float64]
+
+# Fewer bits are taken where they cost the gap no more than this, relative to it.
+_FOR_BITS = 0.01
+# Parts of the gap that is to be proven: those aimed at, one after the other, for the model is not the best one, and
+# codes are rounded; and the part that multipliers of bounds are found with.
+_AIMS, _MULTIPLIERS = (0.9, 0.3, 0.1), 0.1
+# No relative gap: an absolute one is meant.
+_LEAST = 1e-15
+
+
+class Search:
+    """The problems of a model, prepared as its fit did."""
+
+    def __init__(self, proving: Proving, X: Any, y: Any, sample_weight: Any) -> None:
+        self._model, self._pattern = proving.model, proving.untrained()
+        self._training = self._pattern._training()
+        self.prepared = self._pattern._prepare(self._training, X, y, sample_weight)
+        self._source = self._pattern._source(self.prepared.X, self._training.n_threads)
+
+    @cached_property
+    def hash(self) -> str:
+        """Of the examples."""
+        return hash_data(self.prepared.X, np.asarray(self.prepared.y), self.prepared.weights)
+
+    def risk(self, index: int) -> Any:
+        """Of one problem."""
+        return self.prepared.problems[index](None)
+
+    def gap(self, index: int) -> float:
+        """What is to be proven: the gap that the model asks for, or the one that it has."""
+        reached, asked = float(np.max(np.atleast_1d(self._model.gap_)[index])), self._training.stopping.relative_gap
+        return max(float(asked), reached if math.isfinite(reached) else 0.0)
+
+    def proven(self, index: int, coded: Callable[[Array], tuple[Any, Bounds]]) -> tuple[Any, Bounds]:
+        """The first dual variables, coded, that prove that gap of the model itself, or the best that were found."""
+        best: tuple[Any, Bounds] | None = None
+        for aim in _AIMS:
+            codes, bounds = coded(self._duals(index, aim * self.gap(index)))
+            if best is None or bounds.lower_bound > best[1].lower_bound:
+                best = codes, bounds
+            if bounds.gap <= self.gap(index):
+                break
+        assert best is not None
+        return best
+
+    def _duals(self, index: int, aim: float) -> Array:
+        """Coefficients of a plane that proves that much of the best model."""
+        objective, run = self._problem(self._pattern, index)
+        stopping = replace(run.stopping, relative_gap=aim, max_iter=None)
+        if run.bounds is not None:
+            objective, run = self._problem(self._freed(objective, run, index, aim), index)
+            # The objective that counts is that of the model, not the one with multipliers in its prior.
+            close = aim * abs(float(np.atleast_1d(self._model.objective_)[index]))
+            stopping = replace(stopping, relative_gap=_LEAST, absolute_gap=max(close, stopping.absolute_gap))
+        coef = find_witness(objective.keeping(), run.C, stopping, run.seed)
+        if coef is None:
+            raise ValueError("No dual variables were found that prove a bound; scaled features may help.")
+        return coef
+
+    def _problem(self, pattern: Any, index: int) -> tuple[Any, Any]:
+        risk = self.risk(index)
+        objective, run, _ = pattern._problem(self._source, risk, self._training, index, len(self.prepared.problems))
+        return objective, run.for_risk(total_weight(risk, self.prepared.X.shape[0], self.prepared.weights), None)
+
+    def _freed(self, objective: Any, run: Any, index: int, aim: float) -> Any:
+        """The settings of a problem without bounds, whose dual variables are those of the one that has them.
+
+        With multipliers m >= 0 of the bounds w >= 0, ½|w - prior|² - <m, w> is ½|w - prior - m|² but for a constant:
+        they are part of the prior. A plane that is close to the best, with slope g, has m = max(0, g - prior).
+        """
+        books: list[Ledger] = []
+        closer = replace(run.stopping, relative_gap=_MULTIPLIERS * aim, max_iter=None)
+        replace(run, stopping=closer).run(objective, None, books.append)
+        slope = run.C * books[-1].witness.slope
+        multipliers = np.maximum(run.bounds, -slope) + slope
+        d = self.prepared.X.shape[1]
+        rows = multipliers.reshape(self._source.shape[1], -1)[:d].T  # none of the constant feature
+        freed = copy.copy(self._pattern)
+        prior = self._pattern._prior_rows(len(self.prepared.problems), d)
+        if prior is None:
+            prior = np.zeros((max(len(self.prepared.problems), len(rows)), d))
+        prior = prior.copy()
+        prior[index : index + len(rows)] += rows
+        freed.set_params(prior=prior, nonnegative=None)
+        return freed
+
+
+def smallest(attempt: Callable[[int], tuple[Any, Bounds]], sizes: Sequence[int], gap: float) -> tuple[Any, Bounds]:
+    """The smallest codes that prove a gap, or leave the bound nearly as the largest do."""
+    best = attempt(sizes[-1])
+    for bits in sizes[:-1]:
+        codes, bounds = attempt(bits)
+        if bounds.gap <= gap or bounds.gap <= (1.0 + _FOR_BITS) * best[1].gap:
+            return codes, bounds
+    return best
+
+
+def plain(X: Any) -> Any:
+    """Examples as the checkers read them."""
+    return sp.csr_array(X) if sp.issparse(X) else np.asarray(X)

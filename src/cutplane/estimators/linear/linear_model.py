@@ -1,0 +1,301 @@
+"""What linear estimators share: settings, training of one or several problems, warm starts, the certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.linear_model._base import SparseCoefMixin
+
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.callbacks import CallbackSupportMixin, StepHooks
+from cutplane.estimators.common.checkpoint import Checkpoint
+from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
+from cutplane.estimators.common.savable import Arrays, Savable, finite
+from cutplane.estimators.common.training import LINE_SEARCHES, METHODS, Training, prover_of, warn_unless_proven
+from cutplane.objective import Objective, make_objective
+from cutplane.pair_objective import PairObjective
+from cutplane.risks.base import Risk, Rows
+from cutplane.risks.pairs import PairRisk
+from cutplane.risks.translated import translated
+from cutplane.single_objective import in_single
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.result import Result
+from cutplane.solvers.stopping import Stopping
+from cutplane.sources import Source, as_source
+from cutplane.sources.augmented import AugmentedSource
+
+
+class Prepared(NamedTuple):
+    """Checked examples, and what makes the problems of them.
+
+    Attributes
+    ----------
+    X, y, weights : array
+        The examples and their weights (None: 1 each), checked.
+    problems : sequence of callables
+        Each makes the risk of one problem on some of the examples (None: on all), when its turn comes.
+    key : tuple
+        All besides X and the weights that the risks depend on, arrays or comparable values: what a warm start must
+        find equal. The targets come first; None where there are none.
+    """
+
+    X: Any
+    y: Any
+    weights: NDArray[np.float64] | None
+    problems: Sequence[Callable[[Rows | None], Risk]]
+    key: tuple[Any, ...]
+
+
+class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator):
+    """A model of one score per example, or of one for each of several problems on the same examples.
+
+    A subclass names its parameters in `__init__` (those that it leaves out have the values below), checks its
+    examples in `_prepare`, and calls `_train` with what makes the risk of each problem.
+    """
+
+    C: float = 1.0
+    tol: float = 1e-3
+    absolute_tol: float = 0.0
+    risk_tol: float = 0.0
+    method: str = "auto"
+    line_search: str = "adaptive"
+    fit_intercept: bool = True
+    intercept_scaling: float | None = None
+    prior: Any = None
+    nonnegative: Any = None
+    max_iter: int | None = 10_000
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    random_state: Any = None
+    on_step: Callable[..., Any] | None = None
+    keep_proof: bool = False
+
+    checkpoint: Any = None
+    checkpoint_every: float = 30.0
+
+    def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """The examples checked, `n_features_in_` and the like set, and the problems to solve."""
+        raise NotImplementedError
+
+    def _training(self) -> Training:
+        """The settings, checked."""
+        if self.intercept_scaling is not None:
+            validation.check_positive("intercept_scaling", self.intercept_scaling)
+        if self.max_iter is not None:
+            validation.check_count("max_iter", self.max_iter)
+        if self.time_limit is not None:
+            validation.check_positive("time_limit", self.time_limit)
+        validation.check_file_name("checkpoint", self.checkpoint)
+        validation.check_positive("checkpoint_every", self.checkpoint_every)
+        return Training(
+            validation.check_positive("C", self.C),
+            Stopping(
+                validation.check_positive("tol", self.tol),
+                validation.check_not_negative("absolute_tol", self.absolute_tol),
+                validation.check_not_negative("risk_tol", self.risk_tol),
+                self.max_iter,
+                self.time_limit,
+            ),
+            validation.check_choice("method", self.method, METHODS),
+            validation.check_choice("line_search", self.line_search, LINE_SEARCHES),
+            validation.check_seed(self.random_state),
+            validation.check_threads(self.n_jobs),
+        )
+
+    @property
+    def _penalised(self) -> bool:
+        return bool(self.fit_intercept) and self.intercept_scaling is not None
+
+    def _source(self, X: Any, n_threads: int) -> Source:
+        """The examples, with a constant feature where the intercept is penalised."""
+        source = as_source(X, n_threads=n_threads)
+        validation.check_width(source.shape[1])
+        return AugmentedSource(source, float(self.intercept_scaling or 0.0)) if self._penalised else source
+
+    def _problem(
+        self, source: Source, risk: Risk, training: Training, index: int, n_problems: int
+    ) -> tuple[Objective, Training, NDArray[np.float64] | None]:
+        """The objective of one problem, the settings for it, and the weights that those of it and bounds count from."""
+        d = source.shape[1] - self._penalised
+        origin = self._origin(index, n_problems, d)
+        whole = None if origin is None else self._padded(origin, 0.0)
+        if whole is not None:
+            risk = translated(risk, source.scores(whole))
+        mask = validation.check_features("nonnegative", self.nonnegative, d)
+        if mask is not None:
+            bounds = self._padded(self._bounds(mask, origin), -np.inf)
+            training = replace(training, bounds=bounds.ravel())
+        return self._objective(source, risk), training, None if whole is None else whole.ravel()
+
+    def _origin(self, index: int, n_problems: int, d: int) -> NDArray[np.float64] | None:
+        """The weights that those of a problem count from, a row for each feature; None: zero."""
+        prior = self._prior_rows(n_problems, d)
+        return None if prior is None else prior[index]
+
+    def _bounds(self, mask: NDArray[np.bool_], origin: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """The least that the weights may be, counted from their origin."""
+        return np.where(mask, 0.0 if origin is None else -origin, -np.inf)
+
+    def _padded(self, values: NDArray[np.float64], last: float) -> NDArray[np.float64]:
+        """With a row for the constant feature, where there is one."""
+        more = [np.full_like(values[:1], last)] if self._penalised else []
+        return np.ascontiguousarray(np.concatenate([values, *more]))
+
+    def _prior_rows(self, n_problems: int, d: int) -> NDArray[np.float64] | None:
+        return validation.check_prior(self.prior, n_problems, d)
+
+    def _weights(self, results: list[Result]) -> NDArray[np.float64]:
+        """The weights of each problem, those of the constant feature included: what was found, beside the prior."""
+        w = np.vstack([r.w for r in results])
+        prior = self._prior_rows(len(results), w.shape[1] - self._penalised)
+        if prior is not None:
+            w[:, : prior.shape[1]] += prior
+        return w
+
+    def _train(self, training: Training, prepared: Prepared) -> list[Result]:
+        """Solve each problem and keep the results."""
+        X, y, weights, problems, _ = prepared
+        source = self._source(X, training.n_threads)
+        checkpoint = Checkpoint(self.checkpoint, self.checkpoint_every, lambda: digests(self._key(source, prepared)))
+        warm = self._warm_results(source, prepared)
+        results: list[Result] = []
+        books: list[Ledger] = []  # of the run under way
+
+        def so_far() -> dict[str, Any] | None:
+            open_run = [books[-1].result("interrupted")] if books else []
+            return self._fitted(results + open_run) if len(results + open_run) == len(problems) else None
+
+        hooks = StepHooks(self, self.on_step, X, y, so_far)
+        for index, make_risk in enumerate(problems):
+            risk = make_risk(None)
+            objective, run, origin = self._problem(source, risk, training, index, len(problems))
+            on_step = checkpoint.watching(index, books, hooks if hooks.wanted else None)
+            run = run.for_risk(total_weight(risk, X.shape[0], weights), on_step)
+            objective = in_single(objective, run.stopping.relative_gap)
+            prover = prover_of(objective, risk, run, origin)
+            result = checkpoint.ended(index, run, objective, prover)
+            if result is None:
+                begin = checkpoint.warm(index, run, objective) or (warm[index] if warm else None)
+                result = run.run(objective, begin, books.append, prover=prover)
+                checkpoint.note(index, run, result, books.pop())
+            results.append(self._with_threshold(result, objective, risk, source, origin))
+            warn_unless_proven(results[-1], type(self).__name__)
+            if result.stop_reason == "interrupted" and len(results) < len(problems):
+                raise KeyboardInterrupt
+        self._keep(results)
+        self.__dict__.pop("proof_", None)  # of another fit
+        if results[-1].stop_reason != "interrupted":
+            checkpoint.remove()
+        hooks.close()
+        return results
+
+    def _with_threshold(
+        self, result: Result, objective: Objective, risk: Risk, source: Source, origin: NDArray[np.float64] | None
+    ) -> Result:
+        """Where an intercept is wanted but changes nothing of the objective, what the risk makes of the scores."""
+        if not self.fit_intercept or self._penalised or objective.intercept:
+            return result
+        w = result.w if origin is None else result.w + origin
+        return replace(result, intercept=risk.threshold(source.scores(w)))
+
+    def _objective(self, source: Source, risk: Risk) -> Objective:
+        """The objective of a problem, made for what its risk can do."""
+        if isinstance(risk, PairRisk):
+            return PairObjective(source, risk)
+        return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
+
+    def _keep(self, results: list[Result]) -> None:
+        """The fitted model and its certificate, as attributes."""
+        for name, value in self._fitted(results).items():
+            setattr(self, name, value)
+        several = len(results) > 1
+        self.objective_ = _each([r.upper for r in results])
+        self.lower_bound_ = _each([r.lower for r in results])
+        self.gap_ = _each([r.gap for r in results])
+        self.n_iter_ = max(len(r.history) for r in results)
+        self.history_ = [r.history for r in results] if several else results[0].history
+        self.stop_reason_ = [r.stop_reason for r in results] if several else results[0].stop_reason
+        if self._warm_key is not None:
+            self._warm = (self._warm_key, results)
+        else:
+            self.__dict__.pop("_warm", None)
+
+    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+        """The attributes that predictions need: a row of weights and an intercept for each problem."""
+        w = self._weights(results)
+        intercept = np.array([r.intercept for r in results])
+        if self._penalised:
+            intercept = float(self.intercept_scaling or 0.0) * w[:, -1]
+            w = np.ascontiguousarray(w[:, :-1])
+        return {"coef_": w, "intercept_": intercept}
+
+    def _warm_results(self, source: Source, prepared: Prepared) -> list[Result] | None:
+        """The results of the last fit if it was on the same data."""
+        self._warm_key: tuple[Any, ...] | None = None
+        if self.warm_start:
+            # Losses of the user's own are compared as objects: within a process, a name would say less.
+            own = [part for part in prepared.key if not isinstance(part, np.ndarray)]
+            self._warm_key = digests(self._key(source, prepared)), own
+        last, results = getattr(self, "_warm", (None, None))
+        return results if self._warm_key is not None and last == self._warm_key else None
+
+    def _key(self, source: Source, prepared: Prepared) -> dict[str, Any]:
+        """All that planes depend on, by name; examples are recognised by the scores of a fixed vector."""
+        probe = np.random.default_rng(0).standard_normal(source.shape[1])
+        scores = source.scores(probe)
+        y, *loss = prepared.key
+        if any(map(callable, loss)):  # the name of a loss does not say what it is
+            loss.append(fingerprint(prepared.problems[0](None), scores))
+        return {
+            "the estimators": type(self).__name__,
+            "the shapes of X": source.shape,
+            "the values of X": scores,
+            "the targets y": y,
+            "the sample or class weights": prepared.weights,
+            "the losses or their options": loss,
+            "the values of fit_intercept": bool(self.fit_intercept),
+            "the values of intercept_scaling": self.intercept_scaling,
+            "the values of prior": _as_key(self.prior),
+            "the values of nonnegative": _as_key(self.nonnegative),
+        }
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        weights: Any = self.coef_  # sparse after `sparsify`
+        coef = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+        return {"coef": coef, "intercept": np.asarray(self.intercept_)}, {}
+
+    def _weights_from_file(self, arrays: Arrays, shape: tuple[int, ...], problems: int | None = None) -> None:
+        """Take `coef_` of the given shape and an intercept for each of its rows; there are as many problems, or so."""
+        self.coef_: Any = finite(arrays, "coef", shape)
+        self.intercept_: NDArray[np.float64] = finite(arrays, "intercept", shape[:-1] or (1,))
+        if np.size(self.gap_) != (problems or (shape[0] if len(shape) > 1 else 1)):
+            raise ValueError("the certificate is not one number per problem")
+
+    def __sklearn_tags__(self) -> Any:
+        """Scikit-learn's description of what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _as_key(parameter: Any) -> Any:
+    return None if parameter is None else np.asarray(parameter)
+
+
+def total_weight(risk: Risk, n_examples: int, weights: NDArray[np.float64] | None) -> float:
+    """What C per example is multiplied by to weigh the risk."""
+    if risk.total_weight is not None:
+        return risk.total_weight
+    return float(n_examples) if weights is None else float(weights.sum())
+
+
+def _each(values: list[float]) -> Any:
+    """The value of one problem, or an array of those of several."""
+    return float(values[0]) if len(values) == 1 else np.array(values)

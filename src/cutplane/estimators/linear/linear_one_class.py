@@ -1,0 +1,190 @@
+"""`LinearOneClassSVM`: what is unlike the examples, by a plane that has most of them on one side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import OutlierMixin
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.callbacks import with_callbacks
+from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.training import Training
+from cutplane.estimators.linear.linear_model import LinearModel, Prepared
+from cutplane.risks.one_class import OneClass
+from cutplane.solvers.result import Step
+from cutplane.sources import as_source
+
+# Where the examples surround the origin the objective ends at zero, and no relative gap can be proven: then this much
+# of the largest squared length is close enough, times tol.
+_NOTHING = 1e-6
+
+
+class LinearOneClassSVM(OutlierMixin, LinearModel):
+    """Linear one-class support vector machine, proven optimal up to `tol`.
+
+    Minimises ½|w|² - rho + Σ max(0, rho - ⟨w, xᵢ⟩) / (nu·n) over w and rho (Schölkopf et al. 2001): the plane
+    furthest from the origin that has all but a share nu of the examples beyond it. The same problem as scikit-learn's
+    ``OneClassSVM(kernel="linear")``.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The share of the examples that may be told apart as outliers: above 0, at most 1.
+    tol : float, default=1e-3
+        The relative gap (upper - lower) / |upper| at which training ends.
+    absolute_tol : float, default=0.0
+        Training also ends when upper - lower is at most this.
+    method : {"auto", "oca", "cpa"}, default="auto"
+        How planes are found.
+    line_search : {"adaptive", "exact", "three-point"}, default="adaptive"
+        For ``method="oca"``. ``"exact"`` and ``"three-point"`` are the papers' searches, with every plane a tenth of
+        the way ahead; ``"adaptive"`` is exact too and takes planes closer after short steps.
+    max_iter : int or None, default=10_000
+        Iterations at most.
+    time_limit : float or None, default=None
+        Seconds at most.
+    n_jobs : int or None, default=None
+        Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
+    warm_start : bool, default=False
+        Whether a fit on the same data with another tol goes on from the planes of the last one.
+    on_step : callable or None, default=None
+        Called with a `Step` after every iteration; returning True ends the fit.
+    checkpoint : path-like or None, default=None
+        A file to keep what `fit` has reached, while it runs. If the process is killed, the same fit goes on from there.
+        See docs/files.md.
+    checkpoint_every : float, default=30.0
+        Seconds between two checkpoints, or more where one takes long to write.
+    keep_proof : bool, default=False
+        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features)
+    offset_ : array of shape (1,)
+        Rho: the decision function is ⟨w, x⟩ - rho.
+    intercept_ : array of shape (1,)
+        Minus rho.
+    objective_, lower_bound_, gap_ : float
+        The objective at the model (never above zero), a proven lower bound on its least value, and their relative
+        difference.
+    n_iter_ : int
+    history_ : list of Step
+        What each iteration reached.
+    stop_reason_ : str
+        "gap", "max_iter", "time_limit", "interrupted" or "stalled".
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has names.
+
+    Examples
+    --------
+    >>> from cutplane import LinearOneClassSVM
+    >>> model = LinearOneClassSVM(nu=0.25).fit([[3.0, 3.1], [3.2, 3.0], [2.9, 3.0], [0.5, 0.2]])
+    >>> model.predict([[3.0, 3.0], [0.1, 0.1]])
+    array([ 1, -1])
+    """
+
+    fit_intercept = False
+
+    def __init__(
+        self,
+        nu: float = 0.5,
+        *,
+        tol: float = 1e-3,
+        absolute_tol: float = 0.0,
+        method: str = "auto",
+        line_search: str = "adaptive",
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        on_step: Callable[[Step], Any] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
+        keep_proof: bool = False,
+    ) -> None:
+        self.nu = nu
+        self.tol = tol
+        self.absolute_tol = absolute_tol
+        self.method = method
+        self.line_search = line_search
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.keep_proof = keep_proof
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train on X (dense, CSR, memory-mapped, DataFrame); y is ignored.
+
+        Returns
+        -------
+        self
+        """
+        training, X, weights, risk = self._sample(self._training(), X, sample_weight)
+        (result,) = self._train(training, Prepared(X, y, weights, [lambda rows: risk], (None, self.nu)))
+        rho = risk.threshold(as_source(X, n_threads=training.n_threads).scores(result.w))
+        self.offset_ = np.array([rho])
+        self.intercept_ = -self.offset_
+        return self.proof(X, None, sample_weight) if self.keep_proof else self
+
+    def _sample(self, training: Training, X: Any, sample_weight: Any) -> tuple[Training, Any, Any, OneClass]:
+        """The settings for these examples, the examples and weights, checked, and the risk."""
+        if not isinstance(self.nu, (int, float, np.floating)) or isinstance(self.nu, bool) or not 0.0 < self.nu <= 1.0:
+            raise ValueError(f"nu={self.nu!r} must be a number greater than 0, at most 1.")
+        X = validation.check_rows(self, X, reset=True)
+        weights = validation.check_sample_weight(sample_weight, X)
+        square = _largest_square(X)
+        stopping = training.stopping
+        close = max(stopping.absolute_gap, _NOTHING * stopping.relative_gap * square)
+        training = replace(training, stopping=replace(stopping, absolute_gap=close))
+        # Points no worse than w = 0 have |w| <= 2 max|x|, so that the risk there is at least -2 max|x|².
+        risk = OneClass(X.shape[0], weights, nu=float(self.nu), lower_bound=-2.0 * square, n_threads=training.n_threads)
+        return training, X, weights, risk
+
+    def _proving(self) -> Any:
+        from cutplane.estimators.linear.one_class_proofs import OneClassProofs
+
+        return OneClassProofs(self)
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """⟨w, x⟩ of each example."""
+        check_is_fitted(self)
+        X = validation.check_new_rows(self, X)
+        coef: Any = self.coef_
+        weights = coef.toarray()[0] if sp.issparse(coef) else coef[0]
+        return np.asarray(safe_sparse_dot(X, weights, dense_output=True))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """⟨w, x⟩ - rho of each example: negative for outliers."""
+        return np.asarray(self.score_samples(X) - self.offset_[0])
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """+1 for what is like the examples, -1 for outliers."""
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        self._weights_from_file(arrays, (1, self.n_features_in_))
+        self.offset_ = -finite(arrays, "intercept", (1,))
+
+
+def _largest_square(X: Any) -> float:
+    """The largest squared length of an example."""
+    if sp.issparse(X):
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    else:
+        squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return float(squares.max())

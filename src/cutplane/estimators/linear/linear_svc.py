@@ -1,0 +1,382 @@
+"""`LinearSVC`: linear classification of two classes or more with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.callbacks import with_callbacks
+from cutplane.estimators.common.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.training import Training
+from cutplane.estimators.linear.c_path import CPathMixin
+from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
+from cutplane.estimators.linear.linear_model import LinearModel, Prepared
+from cutplane.objective import Objective
+from cutplane.risks.base import Risk, Rows
+from cutplane.risks.logistic import probabilities
+from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
+from cutplane.solvers.result import Result, Step
+from cutplane.sources import Source
+
+
+def _has_probabilities(model: LinearSVC) -> bool:
+    """Only the logistic loss makes probabilities of scores."""
+    if model.loss == "logistic":
+        return True
+    raise AttributeError(f"predict_proba needs loss='logistic', not loss={model.loss!r}.")
+
+
+class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
+    """Linear support vector classification, proven optimal up to `tol`.
+
+    Minimises ½|w|² + C·Σ loss(yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised; the loss is
+    max(0, 1 - margin) unless `loss` says otherwise.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses against the margin, per example.
+    loss : str or callable, default="hinge"
+        "hinge", "squared_hinge", "logistic" (with `predict_proba`), another name in
+        `cutplane.risks.registry.BINARY`, or your own: a subclass of
+        `cutplane.risks.base.Risk` (or a function that returns one) that is called as ``loss(y, sample_weight)`` with
+        labels of -1 and +1.
+    loss_options : dict or None, default=None
+        Further keyword arguments of the loss.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        More than two classes as one problem for each class against the rest, or as one problem for all of them
+        (Crammer and Singer): ½|W|² + C·Σ max over y of [cost(yᵢ, y) + s_y(xᵢ) - s_yᵢ(xᵢ)], s being the scores.
+    cost_matrix : array of shape (n_classes, n_classes) or None, default=None
+        For ``multi_class="crammer_singer"``: what it costs to say class y of an example of class k, row k, column y, in
+        the order of `classes_`. Zero on the diagonal, positive elsewhere; None is 1 for every mistake.
+    rescaling : {"margin", "slack"}, default="margin"
+        For ``multi_class="crammer_singer"``: whether the cost is the margin asked for (as above) or the factor on a
+        violated margin, cost·(1 + s_y - s_yᵢ). The same where every mistake costs 1.
+    class_features : array of shape (n_classes, q) or None, default=None
+        For ``multi_class="crammer_singer"``: features of the classes, in the order of `classes_`, through which they
+        share weights: the score of class y is xᵀWφ(y). None gives every class weights of its own.
+    tol : float, default=1e-3
+        The relative gap (upper - lower) / upper at which training ends.
+    absolute_tol : float, default=0.0
+        Training also ends when upper - lower is at most this.
+    risk_tol : float, default=0.0
+        Training also ends when the mean loss is proven within this of its value at the optimum: SVM-perf's epsilon.
+    method : {"auto", "newton", "oca", "cpa"}, default="auto"
+        How planes are found: the fastest way known for the data at hand, smoothed Newton, optimised cutting planes
+        (Franc and Sonnenburg 2009) or plain ones (Joachims 2006).
+    line_search : {"adaptive", "exact", "three-point"}, default="adaptive"
+        For ``method="oca"``. ``"exact"`` and ``"three-point"`` are the papers' searches, with every plane a tenth of
+        the way ahead; ``"adaptive"`` is exact too and takes planes closer after short steps.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float or None, default=None
+        None leaves the intercept free. A number makes it the weight of a constant feature of that size and penalises
+        it, as LIBLINEAR does.
+    prior : array of shape (n_features,) or (n_classes, n_features) or None, default=None
+        Weights w0 to stay close to, of the shape that `coef_` has: ½|w - w0|² takes the place of ½|w|².
+    nonnegative : bool, array of indices or of booleans, or None, default=None
+        Features whose weights must not be negative, for any class; True is all of them. Planes are then found by
+        cutting planes (``method="oca"`` or ``"cpa"``) alone.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on C by class.
+    max_iter : int or None, default=10_000
+        Iterations at most.
+    time_limit : float or None, default=None
+        Seconds at most, for the whole fit. What is then left to train of several classes keeps weights of zero.
+    n_jobs : int or None, default=None
+        Threads; None leaves it to OpenMP (``OMP_NUM_THREADS``, threadpoolctl), -1 takes all processors. The model
+        does not depend on it.
+    warm_start : bool, default=False
+        Whether a fit on the same data with another C or tol goes on from the planes of the last one.
+    random_state : int, RandomState or None, default=None
+        For the order of examples and the samples Newton's method starts from. None is a fixed seed: the same data
+        give the same model.
+    on_step : callable or None, default=None
+        Called with a `Step` after every iteration; returning True ends the fit.
+    keep_proof : bool, default=False
+        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
+    checkpoint : path-like or None, default=None
+        A file to keep what `fit` has reached, while it runs. If the process is killed, the same fit goes on from there.
+        See docs/files.md.
+    checkpoint_every : float, default=30.0
+        Seconds between two checkpoints, or more where one takes long to write.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : array of shape (1,) or (n_classes,)
+    classes_ : array of shape (n_classes,)
+    objective_, lower_bound_, gap_ : float
+        The objective at the model, a proven lower bound on its least value, and their relative difference. With more
+        than two classes and ``multi_class="ovr"``: arrays, one entry for each class against the rest.
+    n_iter_ : int
+        Iterations (the most over the classes).
+    history_ : list of Step
+        What each iteration reached; a list for each class if there are several problems. Of many short examples
+        scores are kept in single precision: the objective of the last entry is exact, those before it may be 1e-6 off.
+    stop_reason_ : str
+        "gap", "max_iter", "time_limit", "interrupted" or "stalled"; a list if there are several problems.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has names.
+
+    Examples
+    --------
+    >>> from cutplane import LinearSVC
+    >>> model = LinearSVC(C=1.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> model.predict([[0.5], [2.5]])
+    array([0, 1])
+    >>> bool(model.gap_ <= 1e-3)
+    True
+    """
+
+    # Of the fit: the joint problem of all classes, and a risk that decides in its own way.
+    _joint: CrammerSinger | None = None
+    _decides: Risk | None = None
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str | Callable[..., Risk] = "hinge",
+        loss_options: Mapping[str, Any] | None = None,
+        multi_class: str = "ovr",
+        cost_matrix: Any = None,
+        rescaling: str = "margin",
+        class_features: Any = None,
+        tol: float = 1e-3,
+        absolute_tol: float = 0.0,
+        risk_tol: float = 0.0,
+        method: str = "auto",
+        line_search: str = "adaptive",
+        fit_intercept: bool = True,
+        intercept_scaling: float | None = None,
+        prior: Any = None,
+        nonnegative: Any = None,
+        class_weight: Any = None,
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        on_step: Callable[[Step], Any] | None = None,
+        keep_proof: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.loss_options = loss_options
+        self.multi_class = multi_class
+        self.cost_matrix = cost_matrix
+        self.rescaling = rescaling
+        self.class_features = class_features
+        self.tol = tol
+        self.absolute_tol = absolute_tol
+        self.risk_tol = risk_tol
+        self.method = method
+        self.line_search = line_search
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.prior = prior
+        self.nonnegative = nonnegative
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.on_step = on_step
+        self.keep_proof = keep_proof
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on X (dense, CSR, memory-mapped, DataFrame) and labels y of any type.
+
+        Returns
+        -------
+        self
+        """
+        training = self._training()
+        prepared = self._prepare(training, X, y, sample_weight)
+        if self.keep_proof:
+            self._proving().refuse(prepared)
+        self._train(training, prepared)
+        return self.proof(X, y, sample_weight) if self.keep_proof else self
+
+    def _proving(self) -> Any:
+        from cutplane.estimators.linear.joint_proofs import JointProofs
+        from cutplane.estimators.linear.linear_proofs import LinearProofs
+
+        return LinearProofs(self) if self.multi_class == "ovr" else JointProofs(self)
+
+    def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
+        """For each problem its name and the targets or labels, -1 and +1, of the examples."""
+        several = len(self.classes_) > 2
+        labels = np.asarray(y)
+        return [
+            (f"class {label}" if several else "", np.where(labels == label, 1.0, -1.0))
+            for label in (self.classes_ if several else self.classes_[1:])
+        ]
+
+    def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
+        self._check_multi_class()
+        X, y = validation.check_examples(self, X, y)
+        self.classes_, codes = validation.check_many_labels(y)
+        weights = validation.check_weights(sample_weight, X, self.class_weight, self.classes_, y)
+        if self.multi_class == "crammer_singer":
+            return self._prepare_jointly(training, X, y, codes, weights)
+        self._joint = None
+        positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
+        return Prepared(X, y, weights, problems, (codes, self.loss, self.loss_options))
+
+    def _check_multi_class(self) -> None:
+        """Refuse what only one way of having several classes understands, where it is not that way."""
+        joint = validation.check_choice("multi_class", self.multi_class, MULTI_CLASS) == "crammer_singer"
+        if joint and self.loss != "hinge":
+            raise ValueError(f"multi_class='crammer_singer' is for loss='hinge', not loss={self.loss!r}.")
+        for name, value in (("prior", self.prior), ("nonnegative", self.nonnegative)):
+            if joint and value is not None and self.class_features is not None:
+                raise ValueError(f"{name} is for weights of each class of its own: class_features must be None.")
+        for name, value, default in (
+            ("cost_matrix", self.cost_matrix, None),
+            ("class_features", self.class_features, None),
+            ("rescaling", self.rescaling, "margin"),
+        ):
+            if not joint and value is not default and not (isinstance(value, str) and value == default):
+                raise ValueError(f"{name} is for multi_class='crammer_singer', not multi_class='ovr'.")
+
+    def _prepare_jointly(
+        self, training: Training, X: Any, y: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None
+    ) -> Prepared:
+        """One problem for all classes."""
+        self._decides = None
+        joint = CrammerSinger.checked(self.classes_, self.cost_matrix, self.rescaling, self.class_features)
+        self._joint = joint
+        if self.nonnegative is not None and len(self.classes_) == 2:
+            raise ValueError(
+                "nonnegative with multi_class='crammer_singer' is for three classes and more: of two, `coef_` is the "
+                "difference; multi_class='ovr' bounds that."
+            )
+        check_class_weights(codes, weights, self.classes_)
+        problem = partial(joint.risk, codes, weights, training.n_threads)
+        return Prepared(X, y, weights, [problem], (codes, self.multi_class, *joint.key))
+
+    def _prior_rows(self, n_problems: int, d: int) -> NDArray[np.float64] | None:
+        """Trained together, every class has a row, as in `coef_`."""
+        rows = n_problems if self._joint is None or len(self.classes_) == 2 else len(self.classes_)
+        return super()._prior_rows(rows, d)
+
+    def _origin(self, index: int, n_problems: int, d: int) -> NDArray[np.float64] | None:
+        prior = self._prior_rows(n_problems, d)
+        if prior is None or self._joint is None:
+            return super()._origin(index, n_problems, d)
+        return self._joint.weights_from(prior)
+
+    def _bounds(self, mask: NDArray[np.bool_], origin: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Trained together, every class has the bounds of its features."""
+        wide = mask if self._joint is None else np.repeat(mask[:, None], len(self.classes_), axis=1)
+        return super()._bounds(wide, origin)
+
+    def _objective(self, source: Source, risk: Risk) -> Objective:
+        if self._joint is None:
+            return super()._objective(source, risk)
+        free = self.fit_intercept and not self._penalised
+        return self._joint.objective(source, risk, intercept=free, relative_gap=self.tol)
+
+    def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any, rows: Rows | None) -> Risk:
+        """The risk of one class against the rest, on some rows or all."""
+        labels = validation.signs((codes if rows is None else codes[rows]) == positive)
+        part = weights if rows is None or weights is None else weights[rows]
+        check_both_sides(labels, part, self.classes_[positive])
+        risk = make_risk(loss, labels, part)
+        if risk.binary_only and len(self.classes_) > 2:
+            raise ValueError(f"y has {len(self.classes_)} classes, but loss={self.loss!r} is for two.")
+        # A user's risk may decide in its own way; the others by the sign.
+        self._decides = None if type(risk).decide is Risk.decide else risk
+        return risk
+
+    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+        if self._joint is None:
+            return {**super()._fitted(results), "classes_": self.classes_}
+        coef, intercept = self._joint.weights_of(results[0], self.intercept_scaling if self._penalised else None)
+        prior = self._prior_rows(1, coef.shape[1])
+        if prior is not None:
+            coef = coef + prior
+        return {"coef_": coef, "intercept_": intercept, "classes_": self.classes_}
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of each example; of each class if there are more than two."""
+        check_is_fitted(self)
+        if not isinstance(X, Source):
+            X = validation.check_new_rows(self, X)
+            product = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+            return np.asarray(product.ravel() if product.shape[1] == 1 else product)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but the model was trained with {self.n_features_in_}.")
+        scores = X.scores(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each example: by the sign of its score, or the highest score where there are several."""
+        return self._predict_from(self.decision_function(X))
+
+    def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        if scores.ndim > 1:
+            return np.asarray(self.classes_[scores.argmax(axis=1)])
+        decides = getattr(self, "_decides", None)
+        positive = scores > 0 if decides is None else np.asarray(decides.decide(scores)) > 0
+        return np.asarray(self.classes_[positive.astype(int)])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class; only with ``loss="logistic"``.
+
+        With more than two classes these are of each class against the rest, divided by their sum.
+        """
+        return probabilities(self.decision_function(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of the probability of each class; only with ``loss="logistic"``."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        if getattr(self, "_decides", None) is not None:
+            raise ValueError(
+                f"The predictions of loss={self.loss!r} are its own `decide`, which a model file cannot hold; "
+                "models whose predictions are the sign of their scores can be saved."
+            )
+        arrays, stored = super()._to_file()
+        class_arrays, classes = labels_to_file(self.classes_)
+        return {**arrays, **class_arrays}, {**stored, "classes": classes}
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        self.classes_ = labels_from_file(arrays, stored["classes"])
+        rows = 1 if len(self.classes_) == 2 else len(self.classes_)
+        problems = 1 if self.multi_class == "crammer_singer" else rows
+        self._weights_from_file(arrays, (rows, self.n_features_in_), problems)
+
+
+def check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:
+    """An intercept without penalty needs weight on both sides, and so does a classifier."""
+    if weights is None:
+        return
+    shown = positive.item() if isinstance(positive, np.generic) else positive
+    for sign, name in ((1, f"class {shown!r}"), (-1, f"the classes other than {shown!r}")):
+        if not weights[labels == sign].any():
+            raise ValueError(f"All examples of {name} have weight zero; each side needs at least one with weight.")

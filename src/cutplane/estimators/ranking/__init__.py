@@ -1,0 +1,1 @@
+"""Rankings and ordered classes."""

@@ -1,0 +1,175 @@
+"""`OrdinalSVC`: classes with an order, with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.callbacks import with_callbacks
+from cutplane.estimators.common.savable import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.estimators.ranking.pair_model import PairModel
+from cutplane.estimators.ranking.ranking_data import check_pairs
+from cutplane.risks.ordinal import OrdinalRisk
+from cutplane.risks.thresholds import least_error_thresholds
+from cutplane.solvers.result import Result, Step
+
+
+class OrdinalSVC(ClassifierMixin, PairModel):
+    """Linear classification into ordered classes, proven optimal up to `tol`.
+
+    Minimises ½|w|² + C·n·R, where n is the number of examples and R the mean over all pairs of different classes,
+    i above j, of max(0, 1 - ⟨w, xᵢ - xⱼ⟩): Herbrich's ordinal regression, all pairs in O(n log n) time. Then thresholds
+    are put between the classes where they make the least absolute error on the training scores.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses against the margin, per example.
+    class_order : sequence or None, default=None
+        The classes from the lowest to the highest; sorted if None.
+    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state, on_step, \
+checkpoint, checkpoint_every
+        As in `LinearSVC`.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features)
+    thresholds_ : array of shape (n_classes - 1,)
+        Ascending; the class of an example is the number of thresholds below its score.
+    classes_ : array of shape (n_classes,)
+        In their order.
+    objective_, lower_bound_, gap_ : float
+        The objective at the model, a proven lower bound on its least value, and their relative difference. They are
+        of the weights: thresholds do not enter the objective.
+    n_iter_, history_, stop_reason_
+        As in `LinearSVC`.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has names.
+
+    Examples
+    --------
+    >>> from cutplane import OrdinalSVC
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> y = ["low", "low", "middle", "middle", "high", "high"]
+    >>> model = OrdinalSVC(class_order=["low", "middle", "high"]).fit(X, y)
+    >>> model.predict([[0.2], [2.4], [9.0]])
+    array(['low', 'middle', 'high'], dtype='<U6')
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        class_order: Sequence[Any] | None = None,
+        tol: float = 1e-3,
+        absolute_tol: float = 0.0,
+        risk_tol: float = 0.0,
+        method: str = "auto",
+        line_search: str = "adaptive",
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        on_step: Callable[[Step], Any] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
+    ) -> None:
+        self.C = C
+        self.class_order = class_order
+        self.tol = tol
+        self.absolute_tol = absolute_tol
+        self.risk_tol = risk_tol
+        self.method = method
+        self.line_search = line_search
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on X (dense, CSR, memory-mapped, DataFrame) and ordered labels y.
+
+        Parameters
+        ----------
+        X : matrix of shape (n, n_features)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            A pair weighs the product of its examples' weights; thresholds weigh errors by them.
+
+        Returns
+        -------
+        self
+        """
+        training = self._training()
+        X, y = validation.check_examples(self, X, y)
+        check_classification_targets(y)
+        self.classes_, codes = _ordered_classes(y, self.class_order)
+        weights = validation.check_weights(sample_weight, X, None, None, y)
+        check_pairs(codes.astype(np.float64), None, weights, what="class")
+        risk = OrdinalRisk(codes, weights, n_threads=training.n_threads)
+        (result,) = self._train(training, Prepared(X, y, weights, [lambda rows: risk], (codes,)))
+        self.thresholds_ = least_error_thresholds(X @ result.w, codes, len(self.classes_), weights)
+        return self
+
+    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+        return {**super()._fitted(results), "classes_": self.classes_}
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """The score of each example: higher means a higher class."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each example: the number of thresholds below its score."""
+        scores = self.score_samples(X)
+        return np.asarray(self.classes_[np.searchsorted(self.thresholds_, scores, side="left")])
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        arrays, stored = super()._to_file()
+        class_arrays, classes = labels_to_file(self.classes_)
+        return {**arrays, "thresholds": self.thresholds_, **class_arrays}, {**stored, "classes": classes}
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        super()._from_file(arrays, stored)
+        self.classes_ = labels_from_file(arrays, stored["classes"])
+        self.thresholds_ = finite(arrays, "thresholds", (len(self.classes_) - 1,))
+        if (np.diff(self.thresholds_) < 0.0).any():
+            raise ValueError("the thresholds are not in order")
+
+    def __sklearn_tags__(self) -> Any:
+        """Scikit-learn's description of what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # where the classes have no order
+        return tags
+
+
+def _ordered_classes(y: NDArray[Any], order: Sequence[Any] | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The classes in their order, and the place of each example's there."""
+    classes, codes = validation.check_labels(y)
+    if order is None:
+        return classes, codes.astype(np.int64)
+    given = np.asarray(order)
+    place = {label: k for k, label in enumerate(given.tolist())}
+    if len(place) != len(given):
+        raise ValueError(f"class_order={order!r} names a class twice.")
+    missing = [label for label in classes.tolist() if label not in place]
+    if missing:
+        raise ValueError(f"y has the class {missing[0]!r}, which class_order={order!r} does not name.")
+    present = [label for label in given.tolist() if label in set(classes.tolist())]
+    ordered = np.array(present, dtype=classes.dtype)
+    new_place = {label: k for k, label in enumerate(present)}
+    return ordered, np.array([new_place[label] for label in classes.tolist()], dtype=np.int64)[codes]

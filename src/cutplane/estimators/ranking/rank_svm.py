@@ -1,0 +1,157 @@
+"""`RankSVM`: linear ranking with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.callbacks import with_callbacks
+from cutplane.estimators.common.savable import Arrays
+from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.estimators.ranking.pair_model import PairModel
+from cutplane.estimators.ranking.ranking_data import check_pairs, check_queries
+from cutplane.metrics import pair_accuracy
+from cutplane.risks.ranking import RankingRisk
+from cutplane.solvers.result import Step
+
+WEIGHTINGS = ("queries", "pairs")
+
+
+class RankSVM(PairModel):
+    """Linear ranking within queries, proven optimal up to `tol`.
+
+    Minimises ½|w|² + C·Q·R, where Q is the number of queries and R the mean, over queries or over pairs, of
+    max(0, 1 - ⟨w, xᵢ - xⱼ⟩) for all pairs of the same query with yᵢ > yⱼ. All pairs count, in O(n log n) time.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses against the margin, per query.
+    weighting : {"queries", "pairs"}, default="queries"
+        Whether every query weighs the same, or every pair.
+    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state, on_step, \
+checkpoint, checkpoint_every
+        As in `LinearSVC`.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features)
+    objective_, lower_bound_, gap_ : float
+        The objective at the model, a proven lower bound on its least value, and their relative difference.
+    n_iter_, history_, stop_reason_
+        As in `LinearSVC`.
+    n_queries_ : int
+        The queries that have a pair, Q.
+    n_pairs_ : int
+        The pairs compared.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has names.
+
+    Examples
+    --------
+    >>> from cutplane import RankSVM
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [5.0, 0.0], [4.0, 1.0]]
+    >>> model = RankSVM().fit(X, [0, 1, 2, 1, 0], qid=[1, 1, 1, 2, 2])
+    >>> model.predict(X).argsort()
+    array([0, 1, 2, 4, 3])
+    >>> model.score(X, [0, 1, 2, 1, 0], qid=[1, 1, 1, 2, 2])
+    1.0
+    """
+
+    # Asked for wherever scikit-learn routes metadata.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        weighting: str = "queries",
+        tol: float = 1e-3,
+        absolute_tol: float = 0.0,
+        risk_tol: float = 0.0,
+        method: str = "auto",
+        line_search: str = "adaptive",
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        on_step: Callable[[Step], Any] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
+    ) -> None:
+        self.C = C
+        self.weighting = weighting
+        self.tol = tol
+        self.absolute_tol = absolute_tol
+        self.risk_tol = risk_tol
+        self.method = method
+        self.line_search = line_search
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
+        """Train on X (dense, CSR, memory-mapped, DataFrame), targets y and the query of each example.
+
+        Parameters
+        ----------
+        X : matrix of shape (n, n_features)
+        y : array of shape (n,)
+            Targets, higher is better; only their order within a query counts.
+        qid : array of shape (n,), optional
+            The query of each example, of any type and in any order; all are one query if None.
+        sample_weight : array of shape (n,), optional
+            A pair weighs the product of its examples' weights.
+
+        Returns
+        -------
+        self
+        """
+        training = self._training()
+        validation.check_choice("weighting", self.weighting, WEIGHTINGS)
+        X, y = validation.check_examples(self, X, y)
+        y = validation.check_targets(y)
+        queries = check_queries(qid, len(y))
+        weights = validation.check_weights(sample_weight, X, None, None, y)
+        check_pairs(y, queries, weights)
+        everyone = np.zeros(len(y), dtype=np.int64) if queries is None else queries
+        risk = RankingRisk(y, everyone, weights, equal_groups=self.weighting == "queries", n_threads=training.n_threads)
+        self._train(training, Prepared(X, y, weights, [lambda rows: risk], (y, everyone, self.weighting)))
+        self.n_queries_, self.n_pairs_ = risk.n_groups, risk.n_pairs
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The score of each example: within a query, higher is better."""
+        return self._scores(X)
+
+    def score(self, X: Any, y: Any, qid: Any = None) -> float:
+        """The share of pairs in the right order, averaged over the queries: `cutplane.metrics.pair_accuracy`."""
+        return pair_accuracy(y, self.predict(X), qid=qid)
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        arrays, stored = super()._to_file()
+        return arrays, {**stored, "n_queries": self.n_queries_, "n_pairs": self.n_pairs_}
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        super()._from_file(arrays, stored)
+        self.n_queries_, self.n_pairs_ = int(stored["n_queries"]), int(stored["n_pairs"])
+
+    def __sklearn_tags__(self) -> Any:
+        """Scikit-learn's description of what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

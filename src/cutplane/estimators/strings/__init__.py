@@ -1,0 +1,1 @@
+"""Strings over a small alphabet."""

@@ -1,0 +1,294 @@
+"""`StringSVC`: classification of strings of one length, DNA above all, with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.callbacks import with_callbacks
+from cutplane.estimators.common.input_kinds import plain_labels
+from cutplane.estimators.common.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.linear.linear_model import LinearModel, Prepared
+from cutplane.estimators.linear.linear_svc import check_both_sides
+from cutplane.io.strings import read_strings
+from cutplane.risks.base import Risk, Rows
+from cutplane.risks.hinge import Hinge
+from cutplane.solvers.result import Result, Step
+from cutplane.sources.alphabet import Alphabet, as_alphabet
+from cutplane.sources.kmers import feature_name
+from cutplane.sources.packed import PackedStrings, StringCollection
+from cutplane.sources.strings import StringPart, StringSource, degree_weights, string_part
+from cutplane.sources.windows import SlidingWindows
+
+
+class StringSVC(ClassifierMixin, LinearModel):
+    """Support vector classification of strings of one length, proven optimal up to `tol`.
+
+    Features are k-mers of orders 1 to `order`, each at its position (weighted degree, over the whole string), and,
+    for each of `spectra`, k-mers of orders 1 to `spectrum_order` anywhere in a window (spectrum). They are computed
+    as they are needed. Unless ``normalize=False`` the vector of all features is scaled to length 1, so that C means
+    the same at any order and length. k-mers with an unknown letter (N) are left out.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses against the margin, per example.
+    order : int, default=8
+        The longest k-mers at fixed positions; 0 leaves them out.
+    spectra : sequence of (int, int), default=()
+        Windows, from the first letter up to the last, which is not included.
+    spectrum_order : int, default=8
+        The longest k-mers in these windows.
+    depth : int or None, default=None
+        K-mers of order k weigh as in a weighted-degree kernel of this order; None is the order itself.
+    alphabet : str or Alphabet, default="dna"
+        "dna", "rna", "protein", or the letters.
+    normalize : bool, default=True
+        Whether feature vectors are scaled to length 1.
+    tol, absolute_tol, risk_tol, method, line_search, fit_intercept, class_weight, max_iter, time_limit, n_jobs, \
+warm_start, random_state, on_step, checkpoint, checkpoint_every
+        As in `LinearSVC`.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
+        As in `LinearSVC`; weights are in the order of the parts, the spectra first.
+    length_ : int
+        Letters of a string.
+    n_features_in_ : int
+        String features.
+
+    Examples
+    --------
+    >>> from cutplane import StringSVC
+    >>> model = StringSVC(order=3).fit(["ACGTA", "ACGTC", "TTGTA", "TTGTC"], [1, 1, 0, 0])
+    >>> model.predict(["ACGTG", "TTGTG"])
+    array([1, 0])
+    >>> model.scan("TTGTACGTAA").argmax()  # the window that begins at letter 4, ACGTA
+    np.int64(4)
+    """
+
+    _no_proof = "its features are k-mers, which are never stored as the matrix that the check needs"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        order: int = 8,
+        spectra: Sequence[tuple[int, int]] = (),
+        spectrum_order: int = 8,
+        depth: int | None = None,
+        alphabet: str | Alphabet = "dna",
+        normalize: bool = True,
+        tol: float = 1e-3,
+        absolute_tol: float = 0.0,
+        risk_tol: float = 0.0,
+        method: str = "auto",
+        line_search: str = "adaptive",
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        on_step: Callable[[Step], Any] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
+    ) -> None:
+        self.C = C
+        self.order = order
+        self.spectra = spectra
+        self.spectrum_order = spectrum_order
+        self.depth = depth
+        self.alphabet = alphabet
+        self.normalize = normalize
+        self.tol = tol
+        self.absolute_tol = absolute_tol
+        self.risk_tol = risk_tol
+        self.method = method
+        self.line_search = line_search
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train on strings and labels of any type.
+
+        Parameters
+        ----------
+        X : list or array of str or bytes, PackedStrings, or path
+            All of one length. A path is that of a FASTA file or of one that `cutplane convert` has written.
+        y : array of shape (n,)
+            Labels; a file brings its own.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        training = self._training()
+        validation.check_flags(self)
+        strings, labels = self._strings(X, training.n_threads)
+        y = _labels_for(strings, labels if y is None else y, X)
+        self.length_ = strings.length
+        source = self._string_source(strings, training.n_threads)
+        self.n_features_in_ = source.shape[1]
+        self.classes_, codes = validation.check_many_labels(y)
+        weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
+        positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        problems = [partial(self._risk, codes, positive, weights, training.n_threads) for positive in positives]
+        self._train(training, Prepared(source, y, weights, problems, (codes,)))
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of each string; of each class if there are more than two.
+
+        Parameters
+        ----------
+        X : list or array of str or bytes, PackedStrings, SlidingWindows, or path
+        """
+        check_is_fitted(self)
+        threads = validation.check_threads(self.n_jobs)
+        strings, _ = self._strings(X, threads)
+        if strings.length != self.length_:
+            raise ValueError(f"Strings of {strings.length} letters are given to a model of {self.length_} letters.")
+        source = self._string_source(strings, threads)
+        scores = source.scores(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
+
+    def scan(self, text: Any, *, reverse: bool = False) -> NDArray[np.float64]:
+        """The score of the window that begins at each letter of a text.
+
+        Parameters
+        ----------
+        text : str, bytes or array of uint8
+            A chromosome, say. No windows are cut out.
+        reverse : bool
+            Whether the opposite strand is read, in the same windows.
+
+        Returns
+        -------
+        array of shape (len(text) - length_ + 1,), or one column per class
+        """
+        check_is_fitted(self)
+        windows = SlidingWindows(text, self.length_, self.alphabet, reverse=reverse)
+        return windows.forward(self.decision_function(windows))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each string: by the sign of its score, or the highest score where there are several."""
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
+
+    def _risk(self, codes: NDArray[np.intp], positive: int, weights: Any, n_threads: int, rows: Rows | None) -> Risk:
+        """The risk of one class against the rest, on some rows or all."""
+        labels = validation.signs((codes if rows is None else codes[rows]) == positive)
+        part = weights if rows is None or weights is None else weights[rows]
+        check_both_sides(labels, part, self.classes_[positive])
+        return Hinge(labels, part, n_threads=n_threads)
+
+    def parts(self, length: int) -> list[StringPart]:
+        """The features of strings of that length, the spectra first."""
+        letters = as_alphabet(self.alphabet).size
+        parts = [
+            string_part(
+                False, length, letters, self.spectrum_order, window, self._kernel_weights(self.spectrum_order), False
+            )
+            for window in map(_window, _windows(self.spectra))
+        ]
+        if self.order:
+            parts.append(string_part(True, length, letters, self.order, None, self._kernel_weights(self.order), False))
+        if not parts:
+            raise ValueError("order=0 and spectra=() leave no features; give one of them.")
+        return parts
+
+    def _feature_name(self, index: int) -> str:
+        """What reports call a feature."""
+        return feature_name(self.parts(self.length_), as_alphabet(self.alphabet), index)
+
+    def _kernel_weights(self, order: Any) -> NDArray[np.float64] | None:
+        if isinstance(order, int) and order >= 1 and self.depth is not None:
+            return degree_weights(order, self.depth)
+        return None
+
+    def _string_source(self, strings: Any, n_threads: int) -> StringSource:
+        return StringSource(strings, self.parts(strings.length), normalize=bool(self.normalize), n_threads=n_threads)
+
+    def _strings(self, X: Any, n_threads: int) -> tuple[Any, NDArray[Any] | None]:
+        """The strings, packed, and the labels that came with them."""
+        if isinstance(X, PathLike):
+            return read_strings(X, self.alphabet, n_threads=n_threads)
+        if isinstance(X, (str, bytes)):
+            raise ValueError(f"X={X[:40]!r} is one string; a list of strings, one for each example, is needed.")
+        if isinstance(X, StringCollection):
+            if X.alphabet != as_alphabet(self.alphabet):
+                wanted = as_alphabet(self.alphabet).letters
+                raise ValueError(f"The strings are made of {X.alphabet.letters}, but alphabet={wanted!r}.")
+            return X, getattr(X, "labels", None)
+        return PackedStrings.pack(X, self.alphabet, n_threads=n_threads), None
+
+    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+        return {**super()._fitted(results), "classes_": self.classes_}
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        arrays, stored = super()._to_file()
+        class_arrays, classes = labels_to_file(self.classes_)
+        return {**arrays, **class_arrays}, {**stored, "classes": classes, "length": self.length_}
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        self.classes_ = labels_from_file(arrays, stored["classes"])
+        self.length_ = int(stored["length"])
+        expected = sum(part.dimension(as_alphabet(self.alphabet).size) for part in self.parts(self.length_))
+        if expected != self.n_features_in_:
+            raise ValueError(f"there are {self.n_features_in_} weights for {expected} features")
+        problems = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self._weights_from_file(arrays, (problems, self.n_features_in_))
+
+    def __sklearn_tags__(self) -> Any:
+        """Scikit-learn's description of what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        return tags
+
+
+def _windows(spectra: Any) -> list[Any]:
+    try:
+        return list(spectra)
+    except TypeError:
+        raise ValueError(f"spectra={spectra!r} must be a sequence of windows, pairs of begin and end.") from None
+
+
+def _window(window: Any) -> tuple[int, int]:
+    try:
+        begin, end = map(int, window)
+    except (TypeError, ValueError):
+        raise ValueError(f"spectra has {window!r}; windows are pairs of whole numbers, begin and end.") from None
+    return begin, end
+
+
+def _labels_for(strings: Any, y: Any, X: Any) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(f"There are no labels: {X if isinstance(X, PathLike) else 'the strings'} have none; give y.")
+    labels = np.asarray(plain_labels(y))
+    if labels.shape != (len(strings),):
+        raise ValueError(f"y of shape {labels.shape} must have one label for each of {len(strings)} strings.")
+    return labels

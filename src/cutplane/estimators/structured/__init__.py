@@ -1,0 +1,1 @@
+"""Labels that are objects: sequences, classes with costs, a user's own."""

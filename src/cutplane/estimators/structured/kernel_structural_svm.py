@@ -1,0 +1,196 @@
+"""`KernelStructuralSVM`: labels that are objects, scored by kernel functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
+from cutplane.estimators.structured.structural_svm import check_model, check_pairs, model_from_file, model_to_file
+from cutplane.kernels.sampled_cuts import CutStep
+from cutplane.structured.base import StructuredModel
+from cutplane.structured.factored import Factors
+
+
+class KernelStructuralSVM(SampledCutEstimator):
+    """A structural SVM with a kernel, by cutting planes made of all or of sampled examples (Yu and Joachims 2008).
+
+    Minimises ½|w|² + C·Σ maxᵧ (loss(yᵢ, y) + ⟨w, Ψ(xᵢ, y) - Ψ(xᵢ, yᵢ)⟩) in the feature space of the kernel. The
+    model's joint kernel must factorise, as that of a linear chain does: ⟨Ψ(x, y), Ψ(x', y')⟩ is the sum of k(xₜ, x'ₛ)
+    over pairs of tokens with the same label, plus the product of the counts of transitions.
+
+    Parameters
+    ----------
+    model : StructuredModel
+        One whose `factors` are not None: those of `cutplane.structured`, or your own.
+    C : float, default=1.0
+        Weight of the losses against the margin, per example.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
+        Between the rows of examples: tokens of a chain.
+    gamma : {"scale", "auto"} or float, default="scale"
+    degree : int, default=3
+    coef0 : float, default=0.0
+    algorithm : {"exact", "linear", "constant"}, default="exact"
+        As in `SampledCutSVC`. "exact" proves a gap, and takes rows² kernel values an iteration.
+    r : int or None, default=None
+        Examples in a sample, at most all; None: 400, or all if there are fewer.
+    epsilon : float, default=1e-2
+        Training ends when the mean loss is within this of the cuts' model of it; "constant": in four samples in a row.
+    stabilised : bool, default=True
+        Whether "linear" and "exact" take cuts near the best point on the line to the model's minimiser, and "constant"
+        returns the mean of the minimisers in the last part of the run.
+    memory : int or None, default=None
+        Bytes for the products of cuts with all rows, 4·rows·columns for each cut ("linear" and "exact"); None: a
+        quarter of what is free.
+    max_iter : int, default=10_000
+        Iterations; 1,000 at most where the kernel turns out not to be positive semi-definite.
+    time_limit : float or None, default=None
+        Seconds.
+    n_jobs : int or None, default=None
+        Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        For the samples; None is a fixed seed.
+    on_step : callable or None, default=None
+        Called with a `CutStep` after every iteration; returning True ends the fit.
+
+    Attributes
+    ----------
+    support_, support_vectors_ : array
+        The rows in the model, by position among all rows and as rows.
+    dual_coef_ : array of shape (n_support, n_columns)
+        A column for each label.
+    explicit_coef_ : array
+        Weights of explicit features: of a chain's transitions, a row of the table after the other.
+    objective_, violation_, bound_, bound_probability_, n_iter_, history_, stop_reason_
+        As in `SampledCutSVC`.
+    lower_bound_, gap_ : float
+        A proven bound on the optimum and the relative gap: with "exact" only.
+    certificate_of_ : str
+        As in `SampledCutSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane import KernelStructuralSVM
+    >>> from cutplane.structured.chain import ChainModel
+    >>> X = [np.array([[0.0], [1.0], [2.0]]), np.array([[2.0], [1.0]])]
+    >>> Y = [[0, 1, 0], [0, 1]]  # no linear score of the one feature gives the middle another label
+    >>> svm = KernelStructuralSVM(ChainModel(n_labels=2, n_features=1), C=10.0, gamma=2.0).fit(X, Y)
+    >>> [labels.tolist() for labels in svm.predict(X)]
+    [[0, 1, 0], [0, 1]]
+    """
+
+    def __init__(
+        self,
+        model: StructuredModel | None = None,
+        C: float = 1.0,
+        *,
+        kernel: str | Callable[..., Any] = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        algorithm: str = "exact",
+        r: int | None = None,
+        epsilon: float = 1e-2,
+        stabilised: bool = True,
+        memory: int | None = None,
+        max_iter: int = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        on_step: Callable[[CutStep], Any] | None = None,
+    ) -> None:
+        self.model = model
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.algorithm = algorithm
+        self.r = r
+        self.epsilon = epsilon
+        self.stabilised = stabilised
+        self.memory = memory
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.on_step = on_step
+
+    def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Train on examples X and their labellings Y, as many of each.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        model, factors = self._factorised()
+        check_pairs(model, X, Y)
+        self._sample_size(len(Y))
+        rows = _finite_rows(factors.rows(X))
+        self.n_features_in_ = int(rows.shape[1])
+        risk = factors.risk(X, Y, n_threads=validation.check_threads(self.n_jobs))
+        outcome = self._train(risk, rows, self._make_kernel(rows))
+        self.explicit_coef_ = outcome.explicit
+        return self
+
+    def predict(self, X: Sequence[Any]) -> list[Any]:
+        """The best labelling of each example."""
+        check_is_fitted(self)
+        factors = self._factorised()[1]
+        if not len(X):
+            return []
+        threads = validation.check_threads(self.n_jobs)
+        return factors.label(X, self._row_scores(_finite_rows(factors.rows(X))), self.explicit_coef_, n_threads=threads)
+
+    def score(self, X: Sequence[Any], Y: Sequence[Any]) -> float:
+        """Minus the mean loss of the predictions: the greater the better, 0 at best."""
+        model = check_model(self.model)
+        losses = [model.loss(y, found) for y, found in zip(Y, self.predict(X), strict=True)]
+        return -float(np.mean(losses))
+
+    def _factorised(self) -> tuple[StructuredModel, Factors]:
+        model = check_model(self.model)
+        factors = model.factors()
+        if factors is None:
+            raise ValueError(
+                f"{type(model).__name__} has no factors(), which say how its joint kernel factorises over rows of X, "
+                "so no kernel can take the place of its features; ChainModel, MulticlassModel, HierarchyModel, "
+                "MultilabelModel, MatchingModel and models with factors() of their own can have one."
+            )
+        return model, factors
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        arrays, described = super()._to_file()
+        return arrays | {"explicit_coef": self.explicit_coef_}, described | {"model": model_to_file(self.model)}
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        super()._from_file(arrays, stored)
+        self.explicit_coef_ = finite(arrays, "explicit_coef", arrays["explicit_coef"].shape)
+        self.model = model_from_file(stored["model"])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a model."""
+        return hasattr(self, "explicit_coef_")
+
+
+def _finite_rows(rows: Any) -> Any:
+    sparse = hasattr(rows, "indptr")
+    wrong = np.flatnonzero(~np.isfinite(rows.data if sparse else rows))
+    if not len(wrong):
+        return rows
+    if sparse:
+        row, column = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1, int(rows.indices[wrong[0]])
+    else:
+        row, column = divmod(int(wrong[0]), rows.shape[1])
+    value = float(rows[row, column])
+    raise ValueError(
+        f"Row {row} of X, counted through all examples, has the value {'NaN' if value != value else value} in column "
+        f"{column}; every value must be finite."
+    )

@@ -1,0 +1,215 @@
+"""`StructuralSVM`: labels that are objects, for any model that can be searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from cutplane.estimators.common import validation
+from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.structured.structured_training import StructuredEstimator
+from cutplane.solvers.result import Step
+from cutplane.structured.base import Sample, StructuredModel
+from cutplane.structured.oracle import BACKENDS, RESCALINGS, OracleSample
+
+# The models that files may hold, with their modules.
+_MODELS = {
+    "ChainModel": "cutplane.structured.chain",
+    "HierarchyModel": "cutplane.structured.classes",
+    "MatchingModel": "cutplane.structured.matching",
+    "MulticlassModel": "cutplane.structured.classes",
+    "MultilabelModel": "cutplane.structured.multilabel",
+}
+
+
+class StructuralSVM(StructuredEstimator):
+    """A structural SVM, proven optimal up to `tol`.
+
+    Minimises ½|w|² + C·Σ maxᵧ (loss(yᵢ, y) + ⟨w, Ψ(xᵢ, y) - Ψ(xᵢ, yᵢ)⟩) over w, Ψ being the model's joint features.
+
+    Parameters
+    ----------
+    model : StructuredModel
+        Features, loss and searches: one of those in `cutplane.structured`, or your own.
+    C : float, default=1.0
+        Weight of the losses against the margin, per example.
+    rescaling : {"margin", "slack"}, default="margin"
+        Whether the loss is added to a labelling's violation or multiplies it: loss·(1 + ⟨w, Ψ(x, y) - Ψ(x, yᵢ)⟩).
+    method : {"auto", "one-slack", "oca", "frank-wolfe"}, default="auto"
+        How planes are found: one search per example and plane, with a line search (which pays where the small QP costs
+        more than searches), or block-coordinate Frank-Wolfe, which wins where a search is cheap. "auto" is "one-slack"
+        unless the model has compiled searches.
+    line_search : {"three-point", "exact", "adaptive"}, default="three-point"
+        For ``method="oca"``.
+    tol : float, default=1e-3
+        The relative gap (upper - lower) / upper at which training ends.
+    max_iter : int or None, default=10_000
+        Iterations at most.
+    time_limit : float or None, default=None
+        Seconds at most.
+    planes_kept : int, default=10
+        Labellings remembered for each example by "one-slack": they are tried before the next search. 0 keeps none.
+    n_jobs : int or None, default=None
+        Searches side by side, 1 by default (threads of compiled searches: left to OpenMP); -1 takes all processors.
+        The result does not depend on it.
+    backend : {"threads", "processes"}, default="threads"
+        Processes serve models written in Python, threads those that release the interpreter's lock.
+    random_state : int, RandomState or None, default=None
+        For the order of examples in "frank-wolfe". None is a fixed seed.
+    on_step : callable or None, default=None
+        Called with a `Step` after every iteration; returning True ends the fit.
+    checkpoint : path-like or None, default=None
+        A file for what has been reached: a fit that was killed goes on from there. For "one-slack" and "oca"; see
+        `docs/files.md`.
+    checkpoint_every : float, default=30.0
+        Seconds from one checkpoint to the next.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_weights,)
+    objective_, lower_bound_, gap_ : float
+        The objective at the model, a proven lower bound on its least value, and their relative difference. Where the
+        model's searches are not exact, `objective_` and `gap_` are infinite: nothing is certified.
+    n_iter_ : int
+    history_ : list of Step
+    stop_reason_ : str
+        "gap", "max_iter", "time_limit", "interrupted" or "stalled".
+
+    Examples
+    --------
+    >>> from cutplane import StructuralSVM
+    >>> from cutplane.structured.classes import HierarchyModel
+    >>> model = HierarchyModel({"cat": "mammal", "dog": "mammal", "mammal": "animal", "fish": "animal"})
+    >>> X = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    >>> svm = StructuralSVM(model, C=10.0).fit(X, ["cat", "dog", "fish"])
+    >>> svm.predict(X)
+    ['cat', 'dog', 'fish']
+    >>> svm.gap_ <= 1e-3
+    True
+    """
+
+    def __init__(
+        self,
+        model: StructuredModel | None = None,
+        C: float = 1.0,
+        *,
+        rescaling: str = "margin",
+        method: str = "auto",
+        line_search: str = "three-point",
+        tol: float = 1e-3,
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        planes_kept: int = 10,
+        n_jobs: int | None = None,
+        backend: str = "threads",
+        random_state: Any = None,
+        on_step: Callable[[Step], Any] | None = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 30.0,
+    ) -> None:
+        self.model = model
+        self.C = C
+        self.rescaling = rescaling
+        self.method = method
+        self.line_search = line_search
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.planes_kept = planes_kept
+        self.n_jobs = n_jobs
+        self.backend = backend
+        self.random_state = random_state
+        self.on_step = on_step
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+
+    def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Train on examples X and their labellings Y, as many of each.
+
+        Returns
+        -------
+        self
+        """
+        settings = self._settings()
+        validation.check_not_negative("planes_kept", self.planes_kept)
+        sample = self._sample(X, Y, settings.n_threads)
+        result = self._train(settings, sample, int(self.planes_kept))
+        self.coef_ = result.w
+        return self
+
+    def _sample(self, X: Sequence[Any], Y: Sequence[Any], n_threads: int) -> Sample:
+        model = check_model(self.model)
+        rescaling = validation.check_choice("rescaling", self.rescaling, RESCALINGS)
+        backend = validation.check_choice("backend", self.backend, BACKENDS)
+        check_pairs(model, X, Y)
+        bound = model.bind(X, Y, rescaling=rescaling, n_threads=n_threads)
+        if bound is not None:
+            return bound
+        return OracleSample(model, X, Y, rescaling, max(1, n_threads), backend)
+
+    def predict(self, X: Sequence[Any]) -> list[Any]:
+        """The best labelling of each example."""
+        check_is_fitted(self)
+        return check_model(self.model).predict(X, self.coef_, n_threads=validation.check_threads(self.n_jobs))
+
+    def score(self, X: Sequence[Any], Y: Sequence[Any]) -> float:
+        """Minus the mean loss of the predictions: the greater the better, 0 at best."""
+        model = check_model(self.model)
+        losses = [model.loss(y, found) for y, found in zip(Y, self.predict(X), strict=True)]
+        return -float(np.mean(losses))
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        return {"coef": self.coef_}, {"model": model_to_file(self.model)}
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        self.coef_ = finite(arrays, "coef", arrays["coef"].shape)
+        self.model = model_from_file(stored["model"])
+
+
+def check_model(model: Any) -> StructuredModel:
+    """`model` if it is one."""
+    if not isinstance(model, StructuredModel):
+        where = "" if model is not None else "; files keep the weights of a model of your own, not its code"
+        raise ValueError(f"model={model!r} must be a StructuredModel{where}.")
+    return model
+
+
+def check_pairs(model: StructuredModel, X: Any, Y: Any) -> None:
+    """`ValueError` unless there are as many examples as labellings, and all are for this model."""
+    n_examples, n_labellings = _length("X", X), _length("Y", Y)
+    if n_examples != n_labellings:
+        raise ValueError(f"X has {n_examples} examples and Y {n_labellings} labellings; as many are needed.")
+    if not n_examples:
+        raise ValueError("X is empty; at least one example is needed.")
+    for index in range(n_examples):
+        try:
+            model.check(X[index], Y[index])
+        except ValueError as error:
+            raise ValueError(f"Example {index}: {error}.") from error
+
+
+def model_to_file(model: Any) -> dict[str, Any]:
+    """What a file keeps of a structured model."""
+    return {"kind": type(check_model(model)).__name__, "params": model.params()}
+
+
+def model_from_file(described: dict[str, Any]) -> StructuredModel | None:
+    """The model that `model_to_file` described; None for one of the user's own."""
+    if described["params"] is None:
+        return None
+    kind = getattr(import_module(_MODELS[described["kind"]]), described["kind"])
+    made: StructuredModel = kind(**described["params"])
+    return made
+
+
+def _length(name: str, values: Any) -> int:
+    if hasattr(values, "shape") and len(values.shape) > 0:
+        return int(values.shape[0])
+    try:
+        return len(values)
+    except TypeError:
+        raise ValueError(f"{name} is a {type(values).__name__}; a list or an array of examples is needed.") from None
