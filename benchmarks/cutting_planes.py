@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cutplane._runtime.blas import one_blas_thread
-from cutplane.objective import Objective
+from cutplane.objectives.generic import Objective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane

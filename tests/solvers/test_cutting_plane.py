@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cutplane import LinearSVC
-from cutplane.objective import Objective
+from cutplane.objectives.generic import Objective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane

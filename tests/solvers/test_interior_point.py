@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cutplane import LinearSVC
 from cutplane.datasets import load_adult
-from cutplane.near_hinges import NearHinges
-from cutplane.objective import ScoredPoint, SmoothObjective
+from cutplane.shards.near_hinges import NearHinges
+from cutplane.objectives.generic import ScoredPoint, SmoothObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.interior_point import InteriorPoint, finish

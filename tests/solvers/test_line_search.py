@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutplane.objective import Objective
+from cutplane.objectives.generic import Objective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.line_search import ExactLineSearch, NoLineSearch, ThreePointLineSearch
 from cutplane.sources import DenseSource

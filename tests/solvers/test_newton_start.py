@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cutplane.objective import SmoothObjective
+from cutplane.objectives.generic import SmoothObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.base import Evaluated
 from cutplane.solvers.bundle import Bundle

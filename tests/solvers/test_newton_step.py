@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from cutplane.objective import SmoothObjective
+from cutplane.objectives.generic import SmoothObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.newton_step import is_far_enough, newton_direction, search
 from cutplane.solvers.newton_system import NewtonSystem

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutplane.objective import SmoothObjective
+from cutplane.objectives.generic import SmoothObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.bundle import Bundle
 from cutplane.sources import as_source

@@ -43,7 +43,7 @@ _FEW_OF_SAMPLE = 0.15
 
 
 class SmoothObjectiveLike(Protocol):
-    """An objective that can round its kinks: see `cutplane.objective.SmoothObjective`."""
+    """An objective that can round its kinks: see `cutplane.objectives.generic.SmoothObjective`."""
 
     @property
     def dimension(self) -> int: ...  # noqa: D102

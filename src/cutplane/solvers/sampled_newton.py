@@ -34,7 +34,7 @@ _START_ERROR = 0.15
 
 
 class SampledObjectiveLike(Protocol):
-    """An objective whose curvature is estimated: see `cutplane.pair_objective.PairObjective`."""
+    """An objective whose curvature is estimated: see `cutplane.objectives.pairs.PairObjective`."""
 
     @property
     def dimension(self) -> int: ...  # noqa: D102

@@ -15,11 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.deadline import deadline
 from cutplane._runtime.threads import openmp_threads
-from cutplane.objective import SmoothObjective
-from cutplane.pair_objective import PairObjective
+from cutplane.objectives.generic import SmoothObjective
+from cutplane.objectives.pairs import PairObjective
 from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.proof.rounding import UNIT
-from cutplane.single_objective import ScoresTooLargeError
+from cutplane.objectives.single import ScoresTooLargeError
 from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import Array, bare
 from cutplane.solvers.bounded_bundle import BoundedBundle, BoundedLineSearch

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.estimators.common import validation
-from cutplane.objective import Objective
-from cutplane.objective_multiclass import MulticlassObjective
+from cutplane.objectives.generic import Objective
+from cutplane.objectives.multiclass import MulticlassObjective
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.multiclass import RESCALINGS, Multiclass, check_cost_matrix
 from cutplane.solvers.result import Result

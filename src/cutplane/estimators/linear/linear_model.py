@@ -18,12 +18,12 @@ from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
 from cutplane.estimators.common.savable import Arrays, Savable, finite
 from cutplane.estimators.common.training import LINE_SEARCHES, METHODS, Training, prover_of, warn_unless_proven
-from cutplane.objective import Objective, make_objective
-from cutplane.pair_objective import PairObjective
+from cutplane.objectives.generic import Objective, make_objective
+from cutplane.objectives.pairs import PairObjective
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.pairs import PairRisk
 from cutplane.risks.translated import translated
-from cutplane.single_objective import in_single
+from cutplane.objectives.single import in_single
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
 from cutplane.solvers.stopping import Stopping

@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from cutplane import LinearSVC, single_objective
-from cutplane.objective import SmoothObjective
+from cutplane.objectives.generic import SmoothObjective
 from cutplane.proof.prover import Prover
 from cutplane.risks.hinge import Hinge
-from cutplane.single_objective import SingleObjective, in_single
+from cutplane.objectives.single import SingleObjective, in_single
 from cutplane.sources import as_source
 
 LAYOUTS = {

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from cutplane.estimators.common.training import Training
-from cutplane.objective_multiclass import MulticlassObjective
+from cutplane.objectives.multiclass import MulticlassObjective
 from cutplane.risks.multiclass import Multiclass
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source

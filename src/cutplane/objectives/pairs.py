@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane import _core
-from cutplane.objective import Objective, ScoredPoint
+from cutplane.objectives.generic import Objective, ScoredPoint
 from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Array, Rows, Smoothed
 from cutplane.risks.pairs import NoPairsError, PairRisk, rounded

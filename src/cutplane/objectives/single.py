@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cutplane import _core
-from cutplane.objective import Objective, ScoredPoint, SmoothObjective
+from cutplane.objectives.generic import Objective, ScoredPoint, SmoothObjective
 from cutplane.proof.rounding import SINGLE_UNIT, Rounding
 from cutplane.risks.base import Array
 from cutplane.risks.hinge import Hinge

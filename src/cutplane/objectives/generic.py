@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cutplane import _core
-from cutplane.hinge_ascent import HingeAscent
-from cutplane.near_hinges import NearHinges
+from cutplane.shards.hinge_ascent import HingeAscent
+from cutplane.shards.near_hinges import NearHinges
 from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Array, Ray, Risk, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.hinge import Hinge

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from cutplane.objective import Objective, ScoredPoint, SmoothObjective
+from cutplane.objectives.generic import Objective, ScoredPoint, SmoothObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.base import Evaluated
 from cutplane.sources import as_source

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from cutplane import _core
-from cutplane.multiclass_ascent import MulticlassAscent, gram_pays
-from cutplane.multiclass_curvature import MulticlassCurvature
-from cutplane.objective import ScoredPoint, SmoothObjective
+from cutplane.shards.multiclass_ascent import MulticlassAscent, gram_pays
+from cutplane.shards.multiclass_curvature import MulticlassCurvature
+from cutplane.objectives.generic import ScoredPoint, SmoothObjective
 from cutplane.proof.rounding import balanced_mass
 from cutplane.risks.base import Array
 from cutplane.risks.multiclass import Multiclass
