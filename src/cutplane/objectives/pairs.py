@@ -1,149 +1,52 @@
-"""Source x pair risk: the objective as cutting planes and Newton's method on pairs need it."""
+"""The risk of pairs as a function of the weights: for cutting planes, and for Newton's method on pairs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
-
 import numpy as np
-from numpy.typing import NDArray
 
-from cutplane import _core
 from cutplane.objectives.generic import Objective, ScoredPoint
-from cutplane.proof.rounding import Rounding
-from cutplane.risks.base import Array, Rows, Smoothed
-from cutplane.risks.pairs import NoPairsError, PairRisk, rounded
+from cutplane.risks.base import Smoothed
+from cutplane.shards.base import Array
+from cutplane.shards.pairs import PairCurvature, PairShard
 from cutplane.solvers.base import SmoothedCut
-from cutplane.sources.base import Source
-from cutplane.sources.matrix import MatrixSource
-
-# Examples that the curvature is estimated from: at least this many, and so many for each feature.
-_LEAST_ROWS = 8000
-_ROWS_PER_FEATURE = 20
 
 
 class PairObjective(Objective):
-    """The pair risk as a function of the weights. There is no intercept: it would change nothing.
+    """The pair risk as a function of the weights. There is no intercept: it would change nothing."""
 
-    Scores are sorted once for all that is asked of a point in a row.
-    """
+    newton_by = "pairs"
 
-    risk: PairRisk
+    shard: PairShard
 
-    def __init__(self, source: Source, risk: PairRisk) -> None:
-        super().__init__(source, risk)
-        self._last: tuple[Array, _core.SortedPairs] | None = None
-
-    def _order(self, point: ScoredPoint) -> _core.SortedPairs:
-        if self._last is None or self._last[0] is not point.scores:
-            self._last = (point.scores, self.risk.sort(point.scores))
-        return self._last[1]
+    def __init__(self, shard: PairShard, *, intercept: bool = False) -> None:
+        super().__init__(shard)
 
     def smoothed(self, point: ScoredPoint, h: float) -> Smoothed:
         """The risk rounded over h, in terms of the scores."""
-        return rounded(self._order(point), point.scores, h)
+        return self.shard.smoothed(point.scores, h)
 
     def plane(self, smoothed: Smoothed, point: ScoredPoint, h: float) -> SmoothedCut:
         """The plane below the risk that a rounded one gives: a pass over the data."""
-        mass = self.risk.smoothed_mass(smoothed, point.scores, h)
-        return SmoothedCut(self.source.combine(smoothed.coef), *smoothed[1:], mass)
+        plane = self.shard.plane(smoothed, point.scores, h)
+        return SmoothedCut(plane.slope, plane.offset, plane.value, plane.error, plane.kinks, plane.mass)
 
-    @property
-    def rounding(self) -> Rounding:
-        """Sweeps add up pairs without cutting the examples into blocks."""
-        return replace(super().rounding, sum_depth=self.examples + 64)
+    def slope_along(self, smoothed: Smoothed, direction: ScoredPoint) -> float:
+        """How a rounded risk rises along a direction."""
+        return self.shard.slope_along(smoothed, direction.scores)
 
     def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
         """The slope for width h if the pairs within `reach` stayed on their kinks."""
-        return self.source.combine(self._order(point).smoothed(h, reach)[0])
+        return self.shard.extrapolated(point.scores, h, reach)
 
     def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint:
         """The point + t·direction."""
-        return ScoredPoint(point.w + t * direction.w, 0.0, point.scores + t * direction.scores)
+        return ScoredPoint(point.w + t * direction.w, 0.0, self.shard.moved(point.scores, direction.scores, t))
 
     def sample(self, size: int, generator: np.random.Generator) -> PairObjective | None:
         """An estimate of the objective from about `size` of its examples; None where these have no pair."""
-        return self._part(self.risk.sample_rows(size, generator))
-
-    def _part(self, rows: Rows) -> PairObjective | None:
-        try:
-            return PairObjective(self.source.take(rows), self.risk.take(rows))
-        except NoPairsError:
-            return None
-
-    @cached_property
-    def _representatives(self) -> tuple[Rows | None, PairObjective]:
-        """The examples that the curvature is estimated from, and the objective of these."""
-        size = max(_LEAST_ROWS, _ROWS_PER_FEATURE * self.dimension)
-        if 2 * size > self.examples:
-            return None, self
-        rows = self.risk.sample_rows(size, np.random.default_rng(0))
-        part = self._part(rows)
-        return (None, self) if part is None else (rows, part)
+        part = self.shard.sample(size, generator)
+        return None if part is None else PairObjective(part)
 
     def curvature(self, point: ScoredPoint, h: float) -> PairCurvature:
         """An estimate of h times the second derivative of the rounded risk."""
-        rows, part = self._representatives
-        if rows is None:
-            return PairCurvature(self, point.scores, self._order(point), h)
-        scores = np.ascontiguousarray(point.scores[rows])
-        return PairCurvature(part, scores, part.risk.sort(scores), h)
-
-
-@dataclass(frozen=True, slots=True)
-class PairCurvature:
-    """X' L X, L being the Laplacian of the pairs on the kink: what `solvers.newton_system` solves with."""
-
-    objective: PairObjective
-    scores: Array
-    order: _core.SortedPairs
-    h: float
-
-    @property
-    def rows(self) -> range:
-        """The examples it is made from."""
-        return range(self.objective.examples)
-
-    def product(self, v: Array) -> Array:
-        """The curvature times v."""
-        source = self.objective.source
-        return source.combine(self.order.curvature(self.h, source.scores(v)))
-
-    def root(self, most: int) -> None:
-        """Not at hand."""
-
-    @property
-    def cost(self) -> float:
-        """What `matrix` costs, in products: measured, roughly. It is a dense product whatever the rows are."""
-        source, d = self.objective.source, self.objective.dimension
-        per_row = source.per_row if isinstance(source, MatrixSource) else float(d)
-        return max(2.0, d * d / (150.0 * max(per_row, 1.0)))
-
-    @property
-    def exact(self) -> bool:
-        """Whether `matrix` is the curvature to more digits than a direction needs: it is not taken to be."""
-        return False
-
-    def matrix(self, most: int | None = None) -> Array:
-        """The curvature itself, or an estimate from about `most` of its examples."""
-        part, order = self.objective, self.order
-        if most is not None and most < part.examples:
-            rows = part.risk.sample_rows(most, np.random.default_rng(0))
-            fewer = part._part(rows)
-            if fewer is not None:
-                part, order = fewer, fewer.risk.sort(np.ascontiguousarray(self.scores[rows]))
-        dense = _dense(part.source)
-        against = np.empty(dense.shape)
-        order.curvature_of_rows(self.h, dense.astype(np.float64), against)
-        # As a preconditioner: single precision will do. Where it overflows, the system finds no direction, and others
-        # take over.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(dense.T @ against.astype(np.float32), dtype=np.float64)
-
-
-def _dense(source: Source) -> NDArray[np.float32]:
-    """All rows of a small source."""
-    n, d = source.shape
-    if isinstance(source, MatrixSource):
-        return source.core.gather(np.arange(n, dtype=np.int64), np.ones(n), source.n_threads)
-    return source.scores(np.eye(d)).astype(np.float32)
+        return self.shard.curvature(point.scores, h)

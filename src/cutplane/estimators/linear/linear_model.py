@@ -18,12 +18,10 @@ from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
 from cutplane.estimators.common.savable import Arrays, Savable, finite
 from cutplane.estimators.common.training import LINE_SEARCHES, METHODS, Training, prover_of, warn_unless_proven
-from cutplane.objectives.generic import Objective, make_objective
-from cutplane.objectives.pairs import PairObjective
+from cutplane.objectives.factory import in_single, make_objective
+from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
-from cutplane.risks.pairs import PairRisk
 from cutplane.risks.translated import translated
-from cutplane.objectives.single import in_single
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
 from cutplane.solvers.stopping import Stopping
@@ -207,8 +205,6 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
     def _objective(self, source: Source, risk: Risk) -> Objective:
         """The objective of a problem, made for what its risk can do."""
-        if isinstance(risk, PairRisk):
-            return PairObjective(source, risk)
         return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
 
     def _keep(self, results: list[Result]) -> None:

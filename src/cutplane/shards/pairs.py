@@ -1,0 +1,157 @@
+"""A risk of pairs over examples in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane import _core
+from cutplane.proof.rounding import Rounding
+from cutplane.risks.base import Rows, Smoothed
+from cutplane.risks.pairs import NoPairsError, PairRisk, rounded
+from cutplane.shards.base import Array, Handle, ShardPlane
+from cutplane.shards.host import HostShard, scores_of
+from cutplane.sources.base import Source
+from cutplane.sources.matrix import MatrixSource
+
+# Examples that the curvature is estimated from: at least this many, and so many for each feature.
+_LEAST_ROWS = 8000
+_ROWS_PER_FEATURE = 20
+
+
+class PairShard(HostShard):
+    """The pair risk of a sample. Scores are sorted once for all that is asked of a handle in a row."""
+
+    kind: ClassVar[str] = "pairs"
+
+    risk: PairRisk
+
+    def __init__(self, source: Source, risk: PairRisk) -> None:
+        super().__init__(source, risk)
+        self._last: tuple[Array, _core.SortedPairs] | None = None
+
+    def _order(self, scores: Array) -> _core.SortedPairs:
+        if self._last is None or self._last[0] is not scores:
+            self._last = (scores, self.risk.sort(scores))
+        return self._last[1]
+
+    def rounding(self, *, by_columns: bool) -> Rounding:
+        """Sweeps add up pairs without cutting the examples into blocks."""
+        return replace(super().rounding(by_columns=by_columns), sum_depth=self.examples + 64)
+
+    def smoothed(self, scores: Handle, h: float) -> Smoothed:
+        """The risk rounded over h, in terms of the scores."""
+        return rounded(self._order(scores_of(scores)), scores_of(scores), h)
+
+    def plane(self, smoothed: Smoothed, scores: Handle, h: float) -> ShardPlane:
+        """The plane below the risk that a rounded one gives: a pass over the data."""
+        mass = self.risk.smoothed_mass(smoothed, scores_of(scores), h)
+        return ShardPlane(self.source.combine(smoothed.coef), *smoothed[1:], mass=mass)
+
+    def slope_along(self, smoothed: Smoothed, direction: Handle) -> float:
+        """How a rounded risk rises along a direction."""
+        return float(smoothed.coef @ scores_of(direction))
+
+    def extrapolated(self, scores: Handle, h: float, reach: float) -> Array:
+        """The slope for width h if the pairs within `reach` stayed on their kinks."""
+        return self.source.combine(self._order(scores_of(scores)).smoothed(h, reach)[0])
+
+    def moved(self, scores: Handle, direction: Handle, t: float) -> Handle:
+        """Scores + t·direction."""
+        return scores_of(scores) + t * scores_of(direction)
+
+    def sample(self, size: int, generator: np.random.Generator) -> PairShard | None:
+        """About `size` of the examples; None where these have no pair."""
+        return self._part(self.risk.sample_rows(size, generator))
+
+    def _part(self, rows: Rows) -> PairShard | None:
+        try:
+            return PairShard(self.source.take(rows), self.risk.take(rows))
+        except NoPairsError:
+            return None
+
+    @cached_property
+    def _representatives(self) -> tuple[Rows | None, PairShard]:
+        """The examples that the curvature is estimated from."""
+        size = max(_LEAST_ROWS, _ROWS_PER_FEATURE * self.dimension)
+        if 2 * size > self.examples:
+            return None, self
+        rows = self.risk.sample_rows(size, np.random.default_rng(0))
+        part = self._part(rows)
+        return (None, self) if part is None else (rows, part)
+
+    def curvature(self, scores: Handle, h: float) -> PairCurvature:
+        """An estimate of h times the second derivative of the rounded risk."""
+        values = scores_of(scores)
+        rows, part = self._representatives
+        if rows is None:
+            return PairCurvature(self, values, self._order(values), h)
+        chosen = np.ascontiguousarray(values[rows])
+        return PairCurvature(part, chosen, part.risk.sort(chosen), h)
+
+
+@dataclass(frozen=True, slots=True)
+class PairCurvature:
+    """X' L X, L being the Laplacian of the pairs on the kink: what `solvers.newton_system` solves with."""
+
+    shard: PairShard
+    scores: Array
+    order: _core.SortedPairs
+    h: float
+
+    @property
+    def examples(self) -> int:
+        """The number of examples it is made from."""
+        return self.shard.examples
+
+    def product(self, v: Array) -> Array:
+        """The curvature times v."""
+        source = self.shard.source
+        return source.combine(self.order.curvature(self.h, source.scores(v)))
+
+    def shift(self, p: Array) -> float:
+        """There is no intercept."""
+        return 0.0
+
+    def root(self, most: int) -> None:
+        """Not at hand."""
+
+    @property
+    def cost(self) -> float:
+        """What `matrix` costs, in products: measured, roughly. It is a dense product whatever the rows are."""
+        source, d = self.shard.source, self.shard.dimension
+        per_row = source.per_row if isinstance(source, MatrixSource) else float(d)
+        return max(2.0, d * d / (150.0 * max(per_row, 1.0)))
+
+    @property
+    def exact(self) -> bool:
+        """Whether `matrix` is the curvature to more digits than a direction needs: it is not taken to be."""
+        return False
+
+    def matrix(self, most: int | None = None) -> Array:
+        """The curvature itself, or an estimate from about `most` of its examples."""
+        part, order = self.shard, self.order
+        if most is not None and most < part.examples:
+            rows = part.risk.sample_rows(most, np.random.default_rng(0))
+            fewer = part._part(rows)
+            if fewer is not None:
+                part, order = fewer, fewer.risk.sort(np.ascontiguousarray(self.scores[rows]))
+        dense = _dense(part.source)
+        against = np.empty(dense.shape)
+        order.curvature_of_rows(self.h, dense.astype(np.float64), against)
+        # As a preconditioner: single precision will do. Where it overflows, the system finds no direction, and others
+        # take over.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(dense.T @ against.astype(np.float32), dtype=np.float64)
+
+
+def _dense(source: Source) -> NDArray[np.float32]:
+    """All rows of a small source."""
+    n, d = source.shape
+    if isinstance(source, MatrixSource):
+        return source.core.gather(np.arange(n, dtype=np.int64), np.ones(n), source.n_threads)
+    return source.scores(np.eye(d)).astype(np.float32)
