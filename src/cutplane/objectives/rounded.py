@@ -115,7 +115,8 @@ class RoundedObjective(Objective):
 
     def curvature(self, point: ScoredPoint, h: float) -> Curvature:
         """H times the second derivative of the rounded risk, over the examples on the kink."""
-        return self.shard.curvature(point.scores, h, centred=self.intercept)
+        found: Curvature = self.shard.curvature(point.scores, h, centred=self.intercept)
+        return found
 
     def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint:
         """The point + t·direction, which is used up: the new scores are written where its own were."""

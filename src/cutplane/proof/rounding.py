@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -105,6 +105,10 @@ class Rounding:
     scale: float = 1.0
     unit: float = UNIT
 
+    def after(self, sums: int) -> Rounding:
+        """The same where so many sums over examples are added up."""
+        return replace(self, sum_depth=self.sum_depth + sums)
+
     def spread(self, w: Array, radius: float = 0.0) -> float:
         """The most that sizes of an example's features times those of weights add up to, within a radius of w."""
         return self.around(w).spread(radius)
@@ -144,7 +148,12 @@ class Rounding:
 def balanced_mass(coef: Array) -> float:
     """The mass of coefficients that should be in balance: as much as what they lack of it is charged by."""
     leaning = float(np.abs(coef.sum(axis=0)).max(initial=0.0))
-    return max(float(np.abs(coef).sum()) * (1.0 + 1e-9), 2.0 * leaning / (_BALANCED * UNIT))
+    return leaning_mass(float(np.abs(coef).sum()) * (1.0 + 1e-9), leaning)
+
+
+def leaning_mass(mass: float, lean: float) -> float:
+    """The same, of coefficients whose sizes and whose own sum are known."""
+    return max(mass, 2.0 * abs(lean) / (_BALANCED * UNIT))
 
 
 def length(w: Array) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.rounding import Rounding
-from cutplane.solvers.base import Curvature, RayLike, Subset
+from cutplane.solvers.base import RayLike, Subset
 
 Array = NDArray[np.float64]
 Handle = object
@@ -74,6 +74,10 @@ class Shard(Protocol):
 
     def best_shift(self, scores: Handle) -> Any: ...  # noqa: D102
 
+    def lean(self, scores: Handle, shift: float) -> float: ...  # noqa: D102
+
+    def size(self, scores: Handle) -> float: ...  # noqa: D102
+
     def cut(self, scores: Handle) -> ShardPlane: ...  # noqa: D102
 
     def balanced_cut(self, scores: Handle) -> ShardPlane: ...  # noqa: D102
@@ -99,8 +103,16 @@ class RoundedShard(Shard, Protocol):
 
     def keeping(self) -> RoundedShard: ...  # noqa: D102
 
+    def sides(self, scores: Handle, h: float) -> tuple[float, float]: ...  # noqa: D102
+
     def smoothed(  # noqa: D102
-        self, scores: Handle, h: float, *, balanced: bool = False, lean: bool = False
+        self,
+        scores: Handle,
+        h: float,
+        *,
+        balanced: bool = False,
+        lean: bool = False,
+        factors: tuple[float, float] | None = None,
     ) -> ShardPlane: ...
 
     def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None: ...  # noqa: D102
@@ -113,7 +125,7 @@ class RoundedShard(Shard, Protocol):
 
     def extrapolated(self, scores: Handle, h: float, reach: float) -> Array: ...  # noqa: D102
 
-    def curvature(self, scores: Handle, h: float, *, centred: bool) -> Curvature: ...  # noqa: D102
+    def curvature(self, scores: Handle, h: float, *, centred: bool) -> Any: ...  # noqa: D102
 
     def along(  # noqa: D102
         self, scores: Handle, direction: Handle | None, t: float, h: float

@@ -32,6 +32,10 @@ class RowCurvature(NamedTuple):
             result = result - self.mean * float(self.mean @ v)
         return result
 
+    def moments(self) -> tuple[float, Array]:
+        """The sum of the weights, and that of the weighted examples: what centres them."""
+        return float(self.weights.sum()), self.source.take(self.rows).combine(self.weights)
+
     def shift(self, p: Array) -> float:
         """The change of the intercept that goes with a change p of the weights."""
         if self.mean is None:

@@ -53,10 +53,18 @@ class HingeShard(RoundedHostShard):
     def _like(self, source: Any, risk: Any) -> Self:
         return type(self)(source, risk, fused=self._fused)
 
-    def smoothed(self, scores: Handle, h: float, *, balanced: bool = False, lean: bool = False) -> ShardPlane:
+    def smoothed(
+        self,
+        scores: Handle,
+        h: float,
+        *,
+        balanced: bool = False,
+        lean: bool = False,
+        factors: tuple[float, float] | None = None,
+    ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives: one pass."""
-        if not self._fused or balanced or lean:
-            return super().smoothed(scores, h, balanced=balanced, lean=lean)
+        if not self._fused or balanced or lean or factors is not None:
+            return super().smoothed(scores, h, balanced=balanced, lean=lean, factors=factors)
         source = self.source
         return self._smoothed_plane(*self.risk.core.smoothed_plane(source.core, scores_of(scores), h, source.n_threads))
 

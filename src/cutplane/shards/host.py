@@ -13,7 +13,8 @@ import numpy as np
 from cutplane import _core
 from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Ray, Risk, RoundedRisk, ScoreCut, Smoothed
-from cutplane.risks.intercept import balanced
+from cutplane.risks.intercept import balanced as in_balance
+from cutplane.risks.intercept import total_of
 from cutplane.shards.base import Array, Handle, ShardPlane
 from cutplane.shards.curvature import RowCurvature
 from cutplane.shards.rows import RowSet, positions_of, spread
@@ -89,6 +90,14 @@ class HostShard:
         """The constant that, added to all scores, makes the risk least."""
         return self.risk.shift(scores_of(scores))
 
+    def lean(self, scores: Handle, shift: float) -> float:
+        """What the coefficients of the plane at scores + shift add up to: the slope along constants."""
+        return total_of(self.risk.cut(scores_of(scores) + shift).coef)
+
+    def size(self, scores: Handle) -> float:
+        """The largest score, in size."""
+        return float(np.abs(scores_of(scores)).max(initial=0.0))
+
     def cut(self, scores: Handle) -> ShardPlane:
         """The plane that touches the risk at the scores: a pass."""
         return self._plane(self.risk.cut(scores_of(scores)))
@@ -155,15 +164,39 @@ class RoundedHostShard(HostShard):
         """The same with scores in single precision, where that is known how to be done: itself."""
         return self
 
-    def smoothed(self, scores: Handle, h: float, *, balanced: bool = False, lean: bool = False) -> ShardPlane:
+    def sides(self, scores: Handle, h: float) -> tuple[float, float]:
+        """What the positive and the negative coefficients of the rounded risk add up to."""
+        coef = self.risk.smoothed(scores_of(scores), h).coef
+        return float(coef[coef > 0.0].sum()), float(coef[coef < 0.0].sum())
+
+    def smoothed(
+        self,
+        scores: Handle,
+        h: float,
+        *,
+        balanced: bool = False,
+        lean: bool = False,
+        factors: tuple[float, float] | None = None,
+    ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives: a pass.
 
-        `balanced`: with coefficients that sum to zero to the last digit. `lean`: with what they sum to.
+        Parameters
+        ----------
+        scores : handle
+        h : float
+        balanced : bool
+            With coefficients that sum to zero to the last digit.
+        lean : bool
+            With what they sum to.
+        factors : tuple of two floats, optional
+            Positive and negative coefficients are scaled by these, at most 1.
         """
         values = scores_of(scores)
         s = self.risk.smoothed(values, h)
         if balanced:
             s = _balanced(s, values, self.risk)
+        elif factors is not None:
+            s = _scaled(s, factors, values, self.risk)
         leaning = s.coef.sum(axis=0) if lean else 0.0
         return self._smoothed_plane(self.source.combine(s.coef), s, leaning, s.coef if self.keeps else None)
 
@@ -258,6 +291,15 @@ class RoundedHostShard(HostShard):
 
 def _balanced(s: Smoothed, scores: Array, risk: RoundedRisk) -> Smoothed:
     """The plane with coefficients that sum to zero to the last digit."""
-    coef = balanced(s.coef)
+    return _with_coefficients(s, in_balance(s.coef), scores, risk)
+
+
+def _scaled(s: Smoothed, factors: tuple[float, float], scores: Array, risk: RoundedRisk) -> Smoothed:
+    """The plane with its positive and its negative coefficients scaled down."""
+    coef = s.coef * np.where(s.coef > 0.0, *factors)
+    return _with_coefficients(s, coef, scores, risk)
+
+
+def _with_coefficients(s: Smoothed, coef: Array, scores: Array, risk: RoundedRisk) -> Smoothed:
     offset = risk.plane_offset(coef)
     return s._replace(coef=coef, offset=offset, error=s.value - float(coef @ scores) - offset)

@@ -116,8 +116,17 @@ class MulticlassShard(RoundedHostShard):
         """Whether weights, too, are written where those of the end lay."""
         return self._plain_examples is not None
 
-    def smoothed(self, scores: Handle, h: float, *, balanced: bool = False, lean: bool = False) -> ShardPlane:
+    def smoothed(
+        self,
+        scores: Handle,
+        h: float,
+        *,
+        balanced: bool = False,
+        lean: bool = False,
+        factors: tuple[float, float] | None = None,
+    ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives."""
+        assert factors is None  # classes are not balanced by two factors
         values = scores_of(scores)
         s = self.risk.smoothed(values, h)
         if balanced:
