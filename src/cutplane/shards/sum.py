@@ -159,7 +159,8 @@ class SumShard:
 
     def rounding(self, *, by_columns: bool) -> Rounding:
         """As that of the part where it does most, and that of adding them up."""
-        return reduce(_either, [part.rounding(by_columns=by_columns) for part in self._parts]).after(len(self._parts))
+        each = [part.rounding(by_columns=by_columns) for part in self._parts]
+        return reduce(_either, each).after(len(each) - 1)
 
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""
