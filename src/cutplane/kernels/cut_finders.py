@@ -17,7 +17,7 @@ import numpy as np
 
 from cutplane.kernels.exact import UNIT
 from cutplane.kernels.expansions import Array, Expansion, KernelRows, Rows
-from cutplane.solvers.gram_bundle import GramSolution
+from cutplane.solvers.bundle.gram import GramSolution
 from cutplane.structured.factored import FactoredRisk
 
 # Kernels with phi(x) of length one.

@@ -96,7 +96,7 @@ class PairShard(HostShard):
 
 @dataclass(frozen=True, slots=True)
 class PairCurvature:
-    """X' L X, L being the Laplacian of the pairs on the kink: what `solvers.newton_system` solves with."""
+    """X' L X, L being the Laplacian of the pairs on the kink: what `solvers.newton.system` solves with."""
 
     shard: PairShard
     scores: Array

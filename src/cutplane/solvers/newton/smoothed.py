@@ -18,16 +18,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from cutplane.solvers.base import Array, Curvature, Evaluated, Point, SmoothedCut, Subset, bare
-from cutplane.solvers.interior_point import NearHingesLike, most_examples
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.neighbourhood import Neighbourhood
-from cutplane.solvers.newton_progress import Progress, Within
-from cutplane.solvers.newton_start import Start, worth_a_sample
-from cutplane.solvers.newton_step import is_far_enough, newton_direction, search
-from cutplane.solvers.newton_system import NewtonSystem
+from cutplane.solvers.newton.interior_point import NearHingesLike, most_examples
+from cutplane.solvers.newton.neighbourhood import Neighbourhood
+from cutplane.solvers.newton.progress import Progress, Within
+from cutplane.solvers.newton.rounded import FOR_ROUNDING, Evaluation, evaluate, next_width, shrinking, widened
+from cutplane.solvers.newton.samples import sample_sizes
+from cutplane.solvers.newton.start import Start, worth_a_sample
+from cutplane.solvers.newton.step import is_far_enough, newton_direction, search
+from cutplane.solvers.newton.system import NewtonSystem
 from cutplane.solvers.result import StopReason
-from cutplane.solvers.rounded import FOR_ROUNDING, Evaluation, evaluate, next_width, shrinking, widened
-from cutplane.solvers.samples import sample_sizes
 
 # The width after one that is solved, relative to it; less where samples have shown the way, for they are many.
 _NARROWING, _NARROWING_ON_SAMPLES = 0.15, 0.25

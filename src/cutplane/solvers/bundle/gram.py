@@ -40,7 +40,7 @@ class GramBundle:
     Examples
     --------
     >>> import numpy as np
-    >>> from cutplane.solvers.gram_bundle import GramBundle
+    >>> from cutplane.solvers.bundle.gram import GramBundle
     >>> bundle = GramBundle()
     >>> bundle.add(np.array([1.0]), 1.0)
     >>> bundle.solve(C=0.5).value

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from cutplane.objectives.factory import make_objective
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
-from cutplane.solvers.newton_step import is_far_enough, newton_direction, search
-from cutplane.solvers.newton_system import NewtonSystem
-from cutplane.solvers.rounded import Evaluation, evaluate
+from cutplane.solvers.newton.rounded import Evaluation, evaluate
+from cutplane.solvers.newton.step import is_far_enough, newton_direction, search
+from cutplane.solvers.newton.system import NewtonSystem
 from cutplane.sources.matrix import DenseSource
 
 

@@ -1,6 +1,6 @@
 """Smoothed Newton where every example is near some kink: few evaluations, with the curvature of a sample.
 
-As in `cutplane.solvers.newton`, each evaluation of the rounded objective is also a plane, and the gap it leaves is
+As in `newton.smoothed`, each evaluation of the rounded objective is also a plane, and the gap it leaves is
 ½|w - v|² plus what rounding costs. But of pairs, some are on their kinks wherever an example is, so none can be put
 aside. What costs is to sort and to sweep all the scores: the slope at the end of a step tells whether it was a good
 one, so that most steps take one sweep.
@@ -16,9 +16,9 @@ import numpy as np
 from cutplane._runtime.deadline import time_is_up
 from cutplane.solvers.base import Array, SmoothedCut
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.newton_system import NewtonSystem
+from cutplane.solvers.newton.rounded import Evaluation, evaluate, next_width
+from cutplane.solvers.newton.system import NewtonSystem
 from cutplane.solvers.result import StopReason
-from cutplane.solvers.rounded import Evaluation, evaluate, next_width
 
 _FIRST_WIDTH = 4.0
 _NARROWING = 0.25

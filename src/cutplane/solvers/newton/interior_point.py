@@ -14,7 +14,7 @@ import numpy as np
 from cutplane.solvers.base import Array, Curvature, Cut
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.line_search import ExactLineSearch
-from cutplane.solvers.newton_system import LARGEST_FACTOR, NewtonSystem
+from cutplane.solvers.newton.system import LARGEST_FACTOR, NewtonSystem
 from cutplane.solvers.result import StopReason
 
 # Multiplications of a BLAS that each of its systems may cost: some hundredths of a second.

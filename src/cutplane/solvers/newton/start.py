@@ -9,8 +9,8 @@ import numpy as np
 
 from cutplane.solvers.base import Array, Evaluated
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.rounded import FOR_ROUNDING, Evaluation, evaluate, widened
-from cutplane.solvers.samples import AMPLE, sample_sizes
+from cutplane.solvers.newton.rounded import FOR_ROUNDING, Evaluation, evaluate, widened
+from cutplane.solvers.newton.samples import AMPLE, sample_sizes
 
 # The incumbent is rounded so that this costs the given fraction of the gap it leaves; less where nearly all is left,
 # which is no measure of how far the weights are off.

@@ -8,8 +8,8 @@ import numpy as np
 
 from cutplane._runtime.deadline import time_is_up
 from cutplane.solvers.base import Array, SmoothedCut
-from cutplane.solvers.newton_system import NewtonSystem
-from cutplane.solvers.rounded import Evaluation, evaluate, plenty
+from cutplane.solvers.newton.rounded import Evaluation, evaluate, plenty
+from cutplane.solvers.newton.system import NewtonSystem
 
 # A narrower width is in reach of a single step where the optimum is off by no more than this times what rounding costs.
 _IN_REACH = 50.0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.bundle.planes import Bundle
 
 seeds = st.integers(0, 2**32 - 1)
 

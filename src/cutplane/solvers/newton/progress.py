@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cutplane.solvers.base import Evaluated, bare
-from cutplane.solvers.interior_point import finish
 from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.newton.interior_point import finish
+from cutplane.solvers.newton.rounded import Evaluation, plenty
 from cutplane.solvers.result import StopReason
-from cutplane.solvers.rounded import Evaluation, plenty
 
 # What the problem of the near examples may leave of the gap aimed at.
 _FOR_NEAR = 0.5

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutplane.solvers.bundle import Bundle
-from cutplane.solvers.gram_bundle import GramBundle
+from cutplane.solvers.bundle.gram import GramBundle
+from cutplane.solvers.bundle.planes import Bundle
 
 
 def both(seed: int, n: int, d: int) -> tuple[Bundle, GramBundle]:

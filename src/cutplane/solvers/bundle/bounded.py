@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.solvers.base import ObjectiveLike
-from cutplane.solvers.bundle import Array, Bundle, BundleSolution
+from cutplane.solvers.bundle.planes import Array, Bundle, BundleSolution
 from cutplane.solvers.line_search import LineSearch
 
 # Rounds of the method; it mostly takes two or three. What is proven holds after any number.
@@ -42,7 +42,7 @@ class BoundedBundle:
     Examples
     --------
     >>> import numpy as np
-    >>> from cutplane.solvers.bounded_bundle import BoundedBundle
+    >>> from cutplane.solvers.bundle.bounded import BoundedBundle
     >>> bundle = BoundedBundle(np.array([0.0, 0.0]))
     >>> bundle.add(np.array([-1.0, 0.5]), 1.0)
     >>> solution = bundle.solve(C=0.5)

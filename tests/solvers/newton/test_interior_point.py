@@ -16,9 +16,9 @@ from cutplane.objectives.generic import ScoredPoint
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.near_hinges import NearHinges
-from cutplane.solvers.bundle import Bundle
-from cutplane.solvers.interior_point import InteriorPoint, finish
+from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.newton.interior_point import InteriorPoint, finish
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source
 

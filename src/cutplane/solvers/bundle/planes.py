@@ -79,7 +79,7 @@ class Bundle:
     Examples
     --------
     >>> import numpy as np
-    >>> from cutplane.solvers.bundle import Bundle
+    >>> from cutplane.solvers.bundle.planes import Bundle
     >>> bundle = Bundle(2)
     >>> bundle.add(np.array([-1.0, 0.0]), 1.0)
     >>> solution = bundle.solve(C=0.5)

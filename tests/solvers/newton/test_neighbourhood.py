@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 
 from cutplane.shards.rows import RowSet, spread
 from cutplane.solvers.base import SmoothedCut
-from cutplane.solvers.neighbourhood import Neighbourhood
-from cutplane.solvers.rounded import Evaluation
+from cutplane.solvers.newton.neighbourhood import Neighbourhood
+from cutplane.solvers.newton.rounded import Evaluation
 
 
 @given(st.integers(1, 200), st.integers(0, 300), st.integers(0, 5))

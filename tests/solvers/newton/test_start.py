@@ -9,12 +9,12 @@ from cutplane.objectives.factory import make_objective
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.base import Evaluated
-from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.newton import SmoothedNewton
-from cutplane.solvers.newton_progress import Progress, Within
-from cutplane.solvers.newton_start import from_last, resumed_start, worth_a_sample
-from cutplane.solvers.rounded import evaluate, widened
+from cutplane.solvers.newton.progress import Progress, Within
+from cutplane.solvers.newton.rounded import evaluate, widened
+from cutplane.solvers.newton.smoothed import SmoothedNewton
+from cutplane.solvers.newton.start import from_last, resumed_start, worth_a_sample
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources.matrix import DenseSource
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cutplane.solvers.base import Subset
-from cutplane.solvers.rounded import Evaluation, plenty
+from cutplane.solvers.newton.rounded import Evaluation, plenty
 
 # Examples within this many widths of their kinks are near (kinks are within half a width, so the near are about
 # 2 * _REACH times as many).
