@@ -17,7 +17,6 @@ from cutplane.estimators.common.class_weights import class_factors
 from cutplane.estimators.common.input_kinds import check_kind, check_words, plain_labels
 from cutplane.estimators.common.sparse_structure import canonical, check_structure
 from cutplane.sources import CsrSource, DenseSource, Source
-from cutplane.sources.mapped import MappedSource
 
 Array = NDArray[np.float64]
 # Beyond these, products of a few numbers leave the range of double precision.
@@ -236,8 +235,7 @@ def _check_source(estimator: Any, X: Source, y: Any) -> tuple[Source, NDArray[An
     labels = np.asarray(y)
     if labels.shape != (X.shape[0],):
         raise ValueError(f"y of shape {labels.shape} must have one label for each of {X.shape[0]} examples.")
-    if isinstance(X, MappedSource):
-        X.check_finite()
+    X.check_finite()
     estimator.n_features_in_ = X.shape[1]
     return X, labels
 
