@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.kernels.sampled_cuts import CutStep
 from cutplane.structured.factored import BinaryHinge, ClassHinge, FactoredRisk

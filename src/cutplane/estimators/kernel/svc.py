@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.kernel.kernel_classifier import KernelClassifier
-from cutplane.estimators.kernel.machines import KernelStep
 from cutplane.estimators.kernel.splits import Split
 from cutplane.kernels import DualProblem, SMOResult
+from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.smo import DEFAULT_SELECTION
 from cutplane.proof.kernel_machines import Sided, share_of
 

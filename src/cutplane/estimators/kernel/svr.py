@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays
+from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
-from cutplane.estimators.kernel.machines import KernelStep, Machine
+from cutplane.estimators.kernel.machines import Machine
 from cutplane.kernels import DualProblem, SMOResult
+from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.smo import DEFAULT_SELECTION
 from cutplane.proof.kernel_machines import Tubed, share_of
 

@@ -22,7 +22,7 @@ from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import path_results
 from cutplane.estimators.linear.linear_model import Prepared

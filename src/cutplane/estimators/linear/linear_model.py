@@ -16,7 +16,8 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import CallbackSupportMixin, StepHooks
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
-from cutplane.estimators.common.savable import Arrays, Savable, finite
+from cutplane.estimators.common.savable import Savable
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.common.training import LINE_SEARCHES, METHODS, Training, prover_of, warn_unless_proven
 from cutplane.objective import Objective, make_objective
 from cutplane.pair_objective import PairObjective

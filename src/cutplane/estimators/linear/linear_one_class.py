@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.risks.one_class import OneClass

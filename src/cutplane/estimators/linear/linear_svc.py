@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
 from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays
+from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
 from cutplane.estimators.ranking.ranking_data import check_pairs

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays
+from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
 from cutplane.estimators.ranking.ranking_data import check_pairs, check_queries

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.input_kinds import plain_labels
-from cutplane.estimators.common.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.estimators.linear.linear_svc import check_both_sides
 from cutplane.io.strings import read_strings

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.estimators.structured.structural_svm import check_model, check_pairs, model_from_file, model_to_file
 from cutplane.kernels.sampled_cuts import CutStep

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.input_kinds import plain_labels
-from cutplane.estimators.common.savable import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
 from cutplane.estimators.structured.structured_training import StructuredEstimator
 from cutplane.solvers.result import Step
 from cutplane.structured.chain import ChainModel, ChainSample

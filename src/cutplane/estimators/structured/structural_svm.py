@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.structured.structured_training import StructuredEstimator
 from cutplane.solvers.result import Step
 from cutplane.structured.base import Sample, StructuredModel
