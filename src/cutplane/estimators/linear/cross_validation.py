@@ -22,9 +22,11 @@ from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
+from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import path_results
+from cutplane.estimators.linear.descriptions import LINEAR_CLASSES, LINEAR_TARGETS
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.estimators.linear.linear_svr import LinearSVR
@@ -214,6 +216,7 @@ class _CrossValidated:
         self.C_ = float(stored["C"])
 
 
+@documented(LINEAR_CLASSES)
 class LinearSVCCV(_CrossValidated, LinearSVC):
     """`LinearSVC` with C chosen by cross-validation.
 
@@ -228,19 +231,22 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
         As in scikit-learn: None is 5 folds, stratified by class.
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is the accuracy.
-    loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol, risk_tol, method, \
-line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter, time_limit, n_jobs, \
-random_state, on_step
-        As for `LinearSVC`; choosing C takes half of `time_limit` at most.
+    loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol, risk_tol,
+    method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter
+    time_limit : float or None, default=None
+        Seconds at most, for all of `fit`; choosing C takes half of them at most.
+    n_jobs, random_state, on_step
 
     Attributes
     ----------
     C_ : float
         The C with the best mean score; the smallest, if several have it.
     Cs_ : array of shape (n_Cs,)
+        The values of C that were tried.
     scores_ : array of shape (n_Cs, n_folds)
-    coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
-        Of the model trained with `C_` on all examples, as for `LinearSVC`.
+        Of each on the rows that a fold holds out; all below are of the model trained with `C_` on all examples.
+    coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
+    n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -308,6 +314,7 @@ random_state, on_step
         self.on_step = on_step
 
 
+@documented(LINEAR_TARGETS)
 class LinearSVRCV(_CrossValidated, LinearSVR):
     """`LinearSVR` with C chosen by cross-validation.
 
@@ -322,18 +329,22 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
         As in scikit-learn: None is 5 folds.
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is R².
-    loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept, \
-intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, random_state, on_step
-        As for `LinearSVR`; choosing C takes half of `time_limit` at most.
+    loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
+    intercept_scaling, prior, nonnegative, max_iter
+    time_limit : float or None, default=None
+        Seconds at most, for all of `fit`; choosing C takes half of them at most.
+    n_jobs, random_state, on_step
 
     Attributes
     ----------
     C_ : float
         The C with the best mean score; the smallest, if several have it.
     Cs_ : array of shape (n_Cs,)
+        The values of C that were tried.
     scores_ : array of shape (n_Cs, n_folds)
-    coef_, intercept_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
-        Of the model trained with `C_` on all examples, as for `LinearSVR`.
+        Of each on the rows that a fold holds out; all below are of the model trained with `C_` on all examples.
+    coef_, intercept_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_, n_features_in_,
+    feature_names_in_
 
     Examples
     --------
