@@ -13,8 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.class_weights import class_factors
 from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.kernel import one_vs_one
 from cutplane.estimators.kernel.calibration import Curve, agree, curves_from_arrays, curves_to_arrays, fit_curve
 from cutplane.estimators.kernel.kernel_machine import KernelMachine

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.input_kinds import plain_labels
 from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.validation.input_kinds import plain_labels
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.estimators.linear.linear_svc import check_both_sides

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.input_kinds import plain_labels
 from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.validation.input_kinds import plain_labels
 from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.structured_training import StructuredEstimator
 from cutplane.solvers.result import Step
