@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cutplane._runtime.blas import one_blas_thread
-from cutplane.objective import Objective
+from cutplane.objectives.generic import Objective
 from cutplane.risks.hinge import Hinge
+from cutplane.shards.host import HostShard
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
@@ -42,7 +43,7 @@ def train(
     """
     source = as_source(X, n_threads=threads)
     risk = Hinge(y.astype(np.int8), None, n_threads=threads)
-    objective = Objective(source, risk)
+    objective = Objective(HostShard(source, risk))
     bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=threads)
     stopping = Stopping(relative_gap=tol, risk_epsilon=epsilon, max_iter=max_iter, time_limit=limit)
     with one_blas_thread():

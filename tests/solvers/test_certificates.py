@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import LinearSVC
-from cutplane.hinge_ascent import HingeAscent
+from cutplane.shards.hinge_ascent import HingeAscent
 from cutplane.solvers.base import Cut
 from cutplane.testing import check_certificate
 from cutplane.testing.reference import HingeSample

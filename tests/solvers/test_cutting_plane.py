@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from cutplane import LinearSVC
-from cutplane.objective import Objective
+from cutplane.objectives.generic import Objective
 from cutplane.risks.hinge import Hinge
+from cutplane.shards.host import HostShard
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
@@ -38,7 +39,7 @@ def taken(solver: CuttingPlane, *, intercept: bool, iterations: int = 50) -> np.
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 8))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=200) > 0.0, 1, -1)
-    objective = Recorder(as_source(X), Hinge(y), intercept=intercept)
+    objective = Recorder(HostShard(as_source(X), Hinge(y)), intercept=intercept)
     solver.run(objective, Ledger(100.0, Bundle(8), Stopping(relative_gap=0.0, max_iter=iterations)))
     return np.array(objective.taken)
 

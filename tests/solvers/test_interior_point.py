@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from cutplane import LinearSVC
 from cutplane.datasets import load_adult
-from cutplane.near_hinges import NearHinges
-from cutplane.objective import ScoredPoint, SmoothObjective
+from cutplane.objectives.factory import make_objective
+from cutplane.objectives.generic import ScoredPoint
+from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
+from cutplane.shards.near_hinges import NearHinges
 from cutplane.solvers.bundle import Bundle
 from cutplane.solvers.interior_point import InteriorPoint, finish
 from cutplane.solvers.ledger import Ledger
@@ -23,23 +25,23 @@ from cutplane.sources import as_source
 intercepts = pytest.mark.parametrize("intercept", [False, True])
 
 
-def make(seed: int, n: int = 80, d: int = 5, *, intercept: bool, weighted: bool = True) -> SmoothObjective:
+def make(seed: int, n: int = 80, d: int = 5, *, intercept: bool, weighted: bool = True) -> RoundedObjective:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     y = np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0.3, 1, -1)
     y[:2] = 1, -1
     weights = np.where(rng.random(n) < 0.1, 0.0, rng.random(n) + 0.1) if weighted else None
-    return SmoothObjective(as_source(sp.csr_array(X) if seed % 2 else X), Hinge(y, weights), intercept=intercept)
+    return make_objective(as_source(sp.csr_array(X) if seed % 2 else X), Hinge(y, weights), intercept=intercept)
 
 
 def books(C: float, d: int, gap: float) -> Ledger:
     return Ledger(C, Bundle(d), Stopping(relative_gap=gap))
 
 
-def optimum(objective: SmoothObjective, near: NearHinges | None, C: float) -> float:
+def optimum(objective: RoundedObjective, near: NearHinges | None, C: float) -> float:
     """Clarabel's, of all examples, or of the near ones with the tangents of the others."""
-    risk, d = objective.risk, objective.dimension
-    X = np.column_stack([objective.source.scores(unit) for unit in np.eye(d)])
+    risk, d = objective.shard.risk, objective.dimension
+    X = np.column_stack([objective.shard.source.scores(unit) for unit in np.eye(d)])
     w, b = cp.Variable(d), cp.Variable()
     weights = np.full(len(X), risk.each) if risk.weights is None else risk.weights
     y, c, rest = risk.y, weights, 0.0
@@ -92,8 +94,8 @@ def test_rounds_end_with_a_proof(intercept: bool, C: float) -> None:
     objective = make(3, intercept=intercept)
     ledger = books(C, 5, 1e-8)
     start = LinearSVC(C=C * 1.02, tol=1e-3, fit_intercept=intercept)
-    X = np.column_stack([objective.source.scores(unit) for unit in np.eye(5)])
-    start.fit(X, objective.risk.y, sample_weight=objective.risk.weights)
+    X = np.column_stack([objective.shard.source.scores(unit) for unit in np.eye(5)])
+    start.fit(X, objective.shard.risk.y, sample_weight=objective.shard.risk.weights)
     point: ScoredPoint = objective.at(start.coef_[0])
     ledger.offer(point, objective.value(point))
     reason = finish(objective, ledger, point, point, 0.5, 60)

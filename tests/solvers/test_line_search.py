@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutplane.objective import Objective
+from cutplane.objectives.generic import Objective
 from cutplane.risks.hinge import Hinge
+from cutplane.shards.host import HostShard
 from cutplane.solvers.line_search import ExactLineSearch, NoLineSearch, ThreePointLineSearch
 from cutplane.sources import DenseSource
 
@@ -40,7 +41,7 @@ def make(seed: int, log_C: float, risk: type[Hinge] = Hinge) -> Line:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(50, 3))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=50) > 0, 1, -1)
-    return Line(Objective(DenseSource(X), risk(y)), *rng.normal(size=(2, 3)), 10.0**log_C)
+    return Line(Objective(HostShard(DenseSource(X), risk(y))), *rng.normal(size=(2, 3)), 10.0**log_C)
 
 
 seeds, logs = st.integers(0, 10_000), st.floats(-2, 4)

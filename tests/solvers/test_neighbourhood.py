@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from cutplane.shards.rows import RowSet, spread
 from cutplane.solvers.base import SmoothedCut
 from cutplane.solvers.neighbourhood import Neighbourhood
 from cutplane.solvers.rounded import Evaluation
-from cutplane.solvers.samples import spread
 
 
 @given(st.integers(1, 200), st.integers(0, 300), st.integers(0, 5))
 def test_a_sample_has_one_example_of_each_stretch(size: int, more: int, seed: int) -> None:
     n = size + more
-    drawn = spread(n, size, np.random.default_rng(seed))
+    drawn = spread(n, size, np.random.default_rng(seed)).positions
     ends = np.arange(size + 1) * n // size
     assert np.all(ends[:-1] <= drawn)
     assert np.all(drawn < ends[1:])
@@ -36,15 +36,15 @@ class Line:
         cut = SmoothedCut(np.zeros(1), 0.0, 0.0, 1.0, self.kinks)
         return Evaluation(cut, np.zeros(1), 1.0, 0.0, residual, 1.0)
 
-    def near_rows(self, place: float, radius: float) -> Any:
-        return np.flatnonzero(np.abs(np.arange(self.examples) - place) <= radius)
+    def near_kinks(self, place: float, radius: float) -> RowSet:
+        return RowSet(np.flatnonzero(np.abs(np.arange(self.examples) - place) <= radius))
 
-    def near(self, place: float, whole: SmoothedCut, h: float, rows: Any) -> Any:
-        return rows
+    def near(self, place: float, whole: SmoothedCut, h: float, subset: RowSet) -> Any:
+        return subset.positions
 
-    def crossed(self, place: float, direction: float) -> Any:
+    def crossed(self, place: float, direction: float) -> RowSet:
         at = np.arange(self.examples)
-        return np.flatnonzero((at > place) & (at <= place + direction))
+        return RowSet(np.flatnonzero((at > place) & (at <= place + direction)))
 
 
 def test_few_examples_met_on_the_way_are_near_from_then_on() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cutplane.objective import SmoothObjective
+from cutplane.objectives.factory import make_objective
+from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.base import Evaluated
 from cutplane.solvers.bundle import Bundle
@@ -18,25 +19,25 @@ from cutplane.solvers.stopping import Stopping
 from cutplane.sources.matrix import DenseSource
 
 
-def plenty(n: int = 40_000, d: int = 4) -> SmoothObjective:
+def plenty(n: int = 40_000, d: int = 4) -> RoundedObjective:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
-    return SmoothObjective(DenseSource(X), Hinge(np.where(X[:, 0] + rng.normal(size=n) > 0.2, 1, -1)))
+    return make_objective(DenseSource(X), Hinge(np.where(X[:, 0] + rng.normal(size=n) > 0.2, 1, -1)))
 
 
-def books(objective: SmoothObjective, C: float, gap: float = 1e-3) -> Ledger:
+def books(objective: RoundedObjective, C: float, gap: float = 1e-3) -> Ledger:
     ledger = Ledger(C, Bundle(objective.dimension, lower_bound=0.0), Stopping(relative_gap=gap))
     ledger.another_next = True
     return ledger
 
 
-def solved(objective: SmoothObjective, C: float, gap: float = 1e-3) -> Ledger:
+def solved(objective: RoundedObjective, C: float, gap: float = 1e-3) -> Ledger:
     ledger = books(objective, C, gap)
     assert SmoothedNewton().run(objective, ledger) == "gap"
     return ledger
 
 
-def next_after(objective: SmoothObjective, last: Ledger, C: float, gap: float = 1e-3) -> Ledger:
+def next_after(objective: RoundedObjective, last: Ledger, C: float, gap: float = 1e-3) -> Ledger:
     """The books of a run for another C, as a path opens them."""
     ledger = books(objective, C, gap)
     ledger.bundle = last.bundle.copy()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from cutplane.objective import SmoothObjective
+from cutplane.objectives.factory import make_objective
+from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.newton_step import is_far_enough, newton_direction, search
 from cutplane.solvers.newton_system import NewtonSystem
@@ -14,14 +15,14 @@ from cutplane.solvers.rounded import Evaluation, evaluate
 from cutplane.sources.matrix import DenseSource
 
 
-def objective_of(examples: int, noise: float) -> SmoothObjective:
+def objective_of(examples: int, noise: float) -> RoundedObjective:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(examples, 3))
     y = np.where(X @ [1.0, -1.0, 0.5] + noise * generator.normal(size=examples) > 0.0, 1.0, -1.0)
-    return SmoothObjective(DenseSource(X), Hinge(y))
+    return make_objective(DenseSource(X), Hinge(y))
 
 
-def solved(objective: SmoothObjective, C: float, h: float) -> tuple[object, Evaluation]:
+def solved(objective: RoundedObjective, C: float, h: float) -> tuple[object, Evaluation]:
     """The optimum of the objective rounded over h."""
     system, point = NewtonSystem(3), objective.at(np.zeros(3))
     for _ in range(50):

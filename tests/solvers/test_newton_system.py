@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from cutplane.solvers.base import Curvature
+from cutplane.shards.curvature import RowCurvature as Curvature
 from cutplane.solvers.newton_system import LARGEST_FACTOR, NewtonSystem
 from cutplane.sources import as_source
 from cutplane.sources.augmented import AugmentedSource

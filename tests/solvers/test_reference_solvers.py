@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutplane.objective import SmoothObjective
+from cutplane.objectives.factory import make_objective
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.bundle import Bundle
 from cutplane.sources import as_source
@@ -45,7 +45,7 @@ def test_both_ascents_reach_the_same_dual_value(store, weighted: bool) -> None:
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1, -1)
     C = 12.0
     risk = Hinge(y, rng.random(60) + 0.1 if weighted else None)
-    ascent = SmoothObjective(as_source(store(X)), risk).dual_ascent(C, seed=3)
+    ascent = make_objective(as_source(store(X)), risk).dual_ascent(C, seed=3)
     values = []
     for _ in range(400):
         ascent.epoch()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from cutplane.proof.losses import Terms
-from cutplane.proof.rounding import UNIT, Array, Rounding, gamma, half_square, length, pairwise_depth, summed
+from cutplane.proof.rounding import UNIT, Around, Array, Rounding, gamma, half_square, length, pairwise_depth, summed
 
 # Examples evaluated at a time: they stay in the second cache.
 _PART = 1 << 14
@@ -121,8 +121,10 @@ class Prover:
         radius = length(w) + math.sqrt(max(0.0, 2.0 * (upper - self._C * self._risk.lower_bound))) * (1.0 + 1e-9)
         lower = self._C * float(self._risk.lower_bound)
         lower -= _OPERATIONS * UNIT * abs(lower)
+        near = self._rounding.around(w)
+        near_total = near if self._origin is None else self._rounding.around(w + self._origin)
         for _ in range(_ROUNDS):
-            charge = self._charge(plane, w, radius, upper)
+            charge = self._charge(plane, near, near_total, radius, upper)
             if not math.isfinite(charge):
                 break
             lower = max(lower, least - (error + charge) * (1.0 + 1e-9))
@@ -147,14 +149,18 @@ class Prover:
         found: Callable[[float, float], float] = self._risk.intercept_bound(self._source.shape[0])
         return found
 
-    def _charge(self, plane: Plane, w: Array, radius: float, upper: float) -> float:
-        """What rounding did to the plane, for weights within a radius of w."""
-        reach = self._rounding.reach
-        longest = length(w) + radius if reach == 0.0 else self._rounding.spread(w, radius) / reach
-        charge = self._C * plane.error * longest
+    def _charge(
+        self,
+        plane: Plane,
+        near: Around,
+        near_total: Around,
+        radius: float,
+        upper: float,
+    ) -> float:
+        """What rounding did to the plane, for weights within a radius."""
+        charge = self._C * plane.error * near.longest(radius)
         if self._intercept and plane.mass > 0.0:
-            total = w if self._origin is None else w + self._origin
-            furthest = self._furthest_intercept(upper / self._C, self._rounding.spread(total, radius))
+            furthest = self._furthest_intercept(upper / self._C, near_total.spread(radius))
             charge += self._C * self._rounding.imbalance(plane.mass) * furthest
         return charge
 

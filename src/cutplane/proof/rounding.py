@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,23 @@ def half_square(w: Array) -> tuple[float, float]:
     return 0.5 * value, 0.5 * error + 4.0 * UNIT * value
 
 
+class Around(NamedTuple):
+    """What long sums say of all weights within a radius of some: their length, and sizes of features times weights."""
+
+    length: float
+    reach: float
+    products: float = math.inf
+    columns: float = 0.0
+
+    def spread(self, radius: float) -> float:
+        """The most that sizes of an example's features times those of weights add up to."""
+        return min(self.reach * (self.length + radius), self.products + radius * self.columns) * (1.0 + 1e-9)
+
+    def longest(self, radius: float) -> float:
+        """The same in units of the longest example: at most the length of the weights."""
+        return self.length + radius if self.reach == 0.0 else self.spread(radius) / self.reach
+
+
 @dataclass(frozen=True, slots=True)
 class Rounding:
     """What rounding does to passes over a sample.
@@ -87,13 +105,19 @@ class Rounding:
     scale: float = 1.0
     unit: float = UNIT
 
+    def after(self, sums: int) -> Rounding:
+        """The same where so many sums over examples are added up."""
+        return replace(self, sum_depth=self.sum_depth + sums)
+
     def spread(self, w: Array, radius: float = 0.0) -> float:
         """The most that sizes of an example's features times those of weights add up to, within a radius of w."""
-        most = self.reach * (length(w) + radius)
-        if self.columns is not None:
-            around = radius * length(self.columns) if radius > 0.0 else 0.0
-            most = min(most, float(self.columns @ np.abs(w)) + around)
-        return most * (1.0 + 1e-9)
+        return self.around(w).spread(radius)
+
+    def around(self, w: Array) -> Around:
+        """What is asked about weights near w, for one radius after the other."""
+        if self.columns is None:
+            return Around(length(w), self.reach)
+        return Around(length(w), self.reach, float(self.columns @ np.abs(w)), length(self.columns))
 
     def slope(self, mass: float) -> float:
         """How far a plane's slope can be from the sum of examples it stands for; `mass` is the sum of |coef|."""
@@ -124,7 +148,12 @@ class Rounding:
 def balanced_mass(coef: Array) -> float:
     """The mass of coefficients that should be in balance: as much as what they lack of it is charged by."""
     leaning = float(np.abs(coef.sum(axis=0)).max(initial=0.0))
-    return max(float(np.abs(coef).sum()) * (1.0 + 1e-9), 2.0 * leaning / (_BALANCED * UNIT))
+    return leaning_mass(float(np.abs(coef).sum()) * (1.0 + 1e-9), leaning)
+
+
+def leaning_mass(mass: float, lean: float) -> float:
+    """The same, of coefficients whose sizes and whose own sum are known."""
+    return max(mass, 2.0 * abs(lean) / (_BALANCED * UNIT))
 
 
 def length(w: Array) -> float:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.risks.root import rising_crossing
+
 Array = NDArray[np.float64]
 Cuts = Callable[[Array], Any]
 
@@ -35,38 +37,24 @@ class NoInterceptError(ValueError):
 
 def best_shift(cut: Cuts, scores: Array) -> float:
     """The constant that makes the risk least."""
+    return least_shift(lambda t: total_of(cut(scores + t).coef), float(np.abs(scores).max(initial=0.0)))
 
-    def slope(t: float) -> float:
-        return _total(cut(scores + t).coef)
 
+def least_shift(slope: Callable[[float], float], size: float) -> float:
+    """The constant at which the slope of a risk along constants passes zero; `size` is that of the scores."""
     first = slope(0.0)
     if first == 0.0:
         return 0.0
-    furthest = _FURTHEST * max(1.0, float(np.abs(scores).max()))
+    furthest = _FURTHEST * max(1.0, size)
     # Towards where the risk falls, ever further, until it rises.
-    towards = -1.0 if first > 0.0 else 1.0
-    near, far = 0.0, towards
+    near, far = 0.0, -1.0 if first > 0.0 else 1.0
     slope_near, slope_far = first, slope(far)
     while slope_far * first > 0.0:
         near, slope_near, far = far, slope_far, 2.0 * far
         if abs(far) > furthest:
             raise NoInterceptError
         slope_far = slope(far)
-    # A secant finds the root of a smooth slope, bisection the step of one that jumps: by turns.
-    for turn in range(200):
-        middle = 0.5 * (near + far)
-        if turn % 2 == 0 and slope_far != slope_near:
-            middle = near - slope_near * (far - near) / (slope_far - slope_near)
-        if not min(near, far) < middle < max(near, far):
-            middle = 0.5 * (near + far)
-        if slope_far == 0.0 or middle in (near, far):
-            break
-        now = slope(middle)
-        if now * first > 0.0:
-            near, slope_near = middle, now
-        else:
-            far, slope_far = middle, now
-    return far
+    return rising_crossing(slope, near, far, (slope_near, slope_far))
 
 
 class LeaningPlane(NamedTuple):
@@ -115,13 +103,13 @@ def furthest_shift(planes: Sequence[LeaningPlane | None]) -> Callable[[float, fl
 def balanced_mixture(cut: Cuts, scores: Array) -> tuple[Array, float]:
     """Coefficients that sum to zero, and the offset, of a plane that is tight (to rounding) at settled scores."""
     here = cut(scores)
-    total = _total(here.coef)
+    total = total_of(here.coef)
     if total == 0.0:
         return here.coef, here.offset
     width = 4.0 * np.finfo(np.float64).eps * max(1.0, float(np.abs(scores).max()))
     while True:
         other = cut(scores - width if total > 0.0 else scores + width)
-        opposite = _total(other.coef)
+        opposite = total_of(other.coef)
         if opposite * total <= 0.0:
             break
         width *= 4.0
@@ -148,6 +136,7 @@ def balanced(coef: Array) -> Array:
     return coef
 
 
-def _total(coef: Array) -> float:
+def total_of(coef: Array) -> float:
+    """The sum of coefficients; zero where only rounding is left of it."""
     total = float(np.sum(coef))
     return 0.0 if abs(total) <= _ROUNDING * float(np.abs(coef).sum()) else total

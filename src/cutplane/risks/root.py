@@ -11,6 +11,35 @@ import numpy as np
 _LONGEST = 1e3
 
 
+def rising_crossing(slope: Callable[[float], float], near: float, far: float, slopes: tuple[float, float]) -> float:
+    """Where a function that never falls, and may jump, passes zero: the end that lies on the side of `far`.
+
+    Parameters
+    ----------
+    slope : callable
+    near, far : float
+        Between which it passes zero.
+    slopes : tuple of two floats
+        Its values there.
+    """
+    at_near, at_far = first, _ = slopes
+    # A secant finds the root of a smooth slope, bisection the step of one that jumps: by turns.
+    for turn in range(200):
+        middle = 0.5 * (near + far)
+        if turn % 2 == 0 and at_far != at_near:
+            middle = near - at_near * (far - near) / (at_far - at_near)
+        if not min(near, far) < middle < max(near, far):
+            middle = 0.5 * (near + far)
+        if at_far == 0.0 or middle in (near, far):
+            break
+        now = slope(middle)
+        if now * first > 0.0:
+            near, at_near = middle, now
+        else:
+            far, at_far = middle, now
+    return far
+
+
 def rising_root(
     function: Callable[[float], tuple[float, float]], start: float, *, low: float = -np.inf, tolerance: float = 0.0
 ) -> float:

@@ -61,59 +61,45 @@ class Evaluated(NamedTuple):
     h: float
 
 
-class Curvature(NamedTuple):
-    """Sum over the examples on a kink of weights[i] x_i x_i', less mean mean' where an intercept is free."""
+class Curvature(Protocol):
+    """H times the second derivative of a rounded risk, an intercept moving along where one is free."""
 
-    source: Any
-    rows: NDArray[np.int64]
-    weights: Array
-    mean: Array | None
-
-    def product(self, v: Array) -> Array:
-        """The curvature times v."""
-        if not len(self.rows):
-            return np.zeros_like(v)
-        result: Array = self.source.curvature(self.rows, self.weights, v)
-        if self.mean is not None:
-            result = result - self.mean * float(self.mean @ v)
-        return result
-
-    def shift(self, p: Array) -> float:
-        """The change of the intercept that goes with a change p of the weights."""
-        if self.mean is None:
-            return 0.0
-        return -float(self.mean @ p) / float(np.sqrt(self.weights.sum()))
+    @property
+    def examples(self) -> int:
+        """The number of examples it is made from."""
 
     @property
     def cost(self) -> float:
         """What `matrix` costs, in products."""
-        return float(self.source.gram_cost)
 
     @property
     def exact(self) -> bool:
         """Whether `matrix` is summed up in double precision."""
-        return bool(self.source.exact_gram)
+
+    def product(self, v: Array) -> Array:
+        """The curvature times v."""
+
+    def shift(self, p: Array) -> Any:
+        """The change of the intercept that goes with a change p of the weights."""
 
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from `most` of its examples; the lower triangle is meant to be read."""
-        rows, weights = self.rows, self.weights
-        if most is not None and len(rows) > most:
-            every = -(-len(rows) // most)
-            rows, weights = np.ascontiguousarray(rows[::every]), weights[::every] * float(every)
-        gram: Array = self.source.gram(rows, weights)
-        if self.mean is not None:
-            gram -= np.outer(self.mean, self.mean)
-        return gram
 
     def root(self, most: int) -> Array | None:
         """A with A'A = curvature, a row for each example; None where these are more than `most`, or not at hand."""
-        if len(self.rows) > most or not hasattr(self.source, "dense_rows"):
-            return None
-        scale = np.sqrt(self.weights)
-        rows: Array = self.source.dense_rows(self.rows, scale)
-        if self.mean is not None:
-            rows -= np.outer(scale / np.sqrt(self.weights.sum()), self.mean)
-        return rows
+
+
+class Subset(Protocol):
+    """Some of the examples: which, only the shard knows that they lie in."""
+
+    def __len__(self) -> int:
+        """The number of examples."""
+
+    def union(self, *others: Any) -> Subset:
+        """What is in this set or in any of the others."""
+
+    def minus(self, other: Any) -> Subset:
+        """What is in this set and not in the other."""
 
 
 class RayLike(Protocol):

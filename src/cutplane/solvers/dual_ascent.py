@@ -46,7 +46,7 @@ _EXTRAPOLATE_AFTER = 2
 
 
 class AscentLike(Protocol):
-    """See `cutplane.hinge_ascent.HingeAscent`."""
+    """See `cutplane.shards.hinge_ascent.HingeAscent`."""
 
     @property
     def can_start(self) -> bool: ...  # noqa: D102

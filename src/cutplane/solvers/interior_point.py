@@ -33,7 +33,7 @@ _RESIDUAL_PREDICTED, _RESIDUAL_CORRECTED = 1e-2, 1e-3
 
 
 class NearHingesLike(Protocol):
-    """See `cutplane.near_hinges.NearHinges`."""
+    """See `cutplane.shards.near_hinges.NearHinges`."""
 
     radius: float
     intercept: bool

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cutplane.solvers.base import Subset
 from cutplane.solvers.rounded import Evaluation, plenty
 
 # Examples within this many widths of their kinks are near (kinks are within half a width, so the near are about
@@ -41,8 +39,8 @@ class Neighbourhood:
     few: float
     bold: bool = False
     reach: float = field(default=_REACH, init=False)
-    _rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), init=False, repr=False)
-    _met: NDArray[np.int64] | None = field(default=None, init=False, repr=False)
+    _near: Subset | None = field(default=None, init=False, repr=False)
+    _met: Subset | None = field(default=None, init=False, repr=False)
     _end: Any = field(default=None, init=False, repr=False)
     _trusted: bool | None = field(default=None, init=False, repr=False)  # None: not yet known
 
@@ -58,10 +56,13 @@ class Neighbourhood:
         if self.bold and 2.0 * reach * cut.kinks >= most and self._settled(now, shrunk):
             reach *= _ON_KINKS / _REACH
         if trusted and 2.0 * reach * cut.kinks < most:
-            rows = objective.near_rows(point, reach * h)
-            self._rows = rows if self._met is None else _union(rows, self._rows, self._met)
-            if len(self._rows) <= most:
-                return objective.near(point, cut, h, self._rows)
+            near = objective.near_kinks(point, reach * h)
+            if self._met is not None:
+                assert self._near is not None
+                near = near.union(self._near, self._met)
+            self._near = near
+            if len(near) <= most:
+                return objective.near(point, cut, h, near)
         self._met = self._end = None
         return None
 
@@ -84,11 +85,10 @@ class Neighbourhood:
 
         With the end goes the width of rounding there.
         """
-        met = np.empty(0, np.int64)
-        if step < _WHOLE:
-            met = np.setdiff1d(objective.crossed(point, direction), self._rows, assume_unique=True)
-        if 0 < len(met) <= _FEW_MET * len(self._rows):
-            self._met = met if self._met is None else np.union1d(self._met, met)
+        assert self._near is not None
+        met = objective.crossed(point, direction).minus(self._near) if step < _WHOLE else None
+        if met is not None and 0 < len(met) <= _FEW_MET * len(self._near):
+            self._met = met if self._met is None else self._met.union(met)
             self._end = end
         else:
             self._met = self._end = None
@@ -96,10 +96,3 @@ class Neighbourhood:
             if step < _HELD:
                 self.reach *= 2.0
         return step >= _HELD
-
-
-def _union(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What is in any of them, in order."""
-    together = np.sort(np.concatenate(parts))
-    found: NDArray[np.int64] = together[np.append(True, together[1:] > together[:-1])]
-    return found

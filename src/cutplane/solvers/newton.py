@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cutplane.solvers.base import Array, Curvature, Evaluated, Point, SmoothedCut, bare
+from cutplane.solvers.base import Array, Curvature, Evaluated, Point, SmoothedCut, Subset, bare
 from cutplane.solvers.interior_point import NearHingesLike, most_examples
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.neighbourhood import Neighbourhood
@@ -27,7 +27,7 @@ from cutplane.solvers.newton_step import is_far_enough, newton_direction, search
 from cutplane.solvers.newton_system import NewtonSystem
 from cutplane.solvers.result import StopReason
 from cutplane.solvers.rounded import FOR_ROUNDING, Evaluation, evaluate, next_width, shrinking, widened
-from cutplane.solvers.samples import sample_sizes, spread
+from cutplane.solvers.samples import sample_sizes
 
 # The width after one that is solved, relative to it; less where samples have shown the way, for they are many.
 _NARROWING, _NARROWING_ON_SAMPLES = 0.15, 0.25
@@ -43,7 +43,7 @@ _FEW_OF_SAMPLE = 0.15
 
 
 class SmoothObjectiveLike(Protocol):
-    """An objective that can round its kinks: see `cutplane.objective.SmoothObjective`."""
+    """An objective that can round its kinks: see `cutplane.objectives.rounded.RoundedObjective`."""
 
     @property
     def dimension(self) -> int: ...  # noqa: D102
@@ -84,18 +84,20 @@ class SmoothObjectiveLike(Protocol):
     @property
     def proves_by_parts(self) -> bool: ...  # noqa: D102
 
-    def sample(self, rows: Any, *, keep: bool = False) -> SmoothObjectiveLike: ...  # noqa: D102
+    def sample(  # noqa: D102
+        self, size: int, generator: np.random.Generator, *, keep: bool = False
+    ) -> SmoothObjectiveLike: ...
 
     @property
     def keeps_sample(self) -> bool: ...  # noqa: D102
 
     def anchored_sample(self, last: Evaluated) -> tuple[SmoothObjectiveLike, Any]: ...  # noqa: D102
 
-    def near_rows(self, point: Any, radius: float) -> Any: ...  # noqa: D102
+    def near_kinks(self, point: Any, radius: float) -> Subset: ...  # noqa: D102
 
-    def near(self, point: Any, whole: SmoothedCut, h: float, rows: Any) -> SmoothObjectiveLike: ...  # noqa: D102
+    def near(self, point: Any, whole: SmoothedCut, h: float, subset: Subset) -> SmoothObjectiveLike: ...  # noqa: D102
 
-    def crossed(self, point: Any, direction: Any) -> Any: ...  # noqa: D102
+    def crossed(self, point: Any, direction: Any) -> Subset: ...  # noqa: D102
 
     def most_near_hinges(self, work: float) -> int: ...  # noqa: D102
 
@@ -145,7 +147,7 @@ class SmoothedNewton:
         generator = np.random.default_rng(self.seed)
         with ledger.phase("sample"):
             for size in sample_sizes(n, d):
-                part = objective.sample(spread(n, size, generator), keep=ledger.another_next)
+                part = objective.sample(size, generator, keep=ledger.another_next)
                 # A closer fit to the sample says nothing of the whole, and leaves a width too narrow to go on with.
                 within = Within(max(ledger.allowed_fraction, _SAMPLE_TELLS * d / size), 30)
                 point, h = _on_sample(part, ledger, partial(_check, part, ledger.C, start), system, within)
@@ -164,7 +166,7 @@ class SmoothedNewton:
         with ledger.phase("sample"):
             if not objective.keeps_sample:
                 size = sample_sizes(n, objective.dimension)[-1]
-                objective.sample(spread(n, size, np.random.default_rng(self.seed)), keep=True)
+                objective.sample(size, np.random.default_rng(self.seed), keep=True)
             part, there = objective.anchored_sample(anchor)
             scale = abs(ledger.upper)
             within = Within(max(ledger.allowed_fraction, _ANCHORED_TELLS * (ledger.upper - ledger.lower) / scale), 30)

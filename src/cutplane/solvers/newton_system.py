@@ -70,7 +70,7 @@ class NewtonSystem:
             few = _FewRows.of(root, kappa)
             if few is not None:
                 return self._conjugate_gradients(few.solve, curvature, kappa, gradient, residual)[0]
-        if self._dimension <= LARGEST_FACTOR and len(curvature.rows):
+        if self._dimension <= LARGEST_FACTOR and curvature.examples:
             fresh = self._saved >= curvature.cost
             if fresh:
                 self._square = self._factor = None  # makes room
@@ -87,7 +87,7 @@ class NewtonSystem:
 
     def _root(self, curvature: Any) -> Array | None:
         """The curvature as few rows, where there are few and the system is large."""
-        if not _LARGE < self._dimension <= LARGEST_FACTOR or not len(curvature.rows):
+        if not _LARGE < self._dimension <= LARGEST_FACTOR or not curvature.examples:
             return None
         found: Array | None = curvature.root(int(_FEW * self._dimension))
         return found

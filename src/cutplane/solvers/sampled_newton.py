@@ -34,7 +34,7 @@ _START_ERROR = 0.15
 
 
 class SampledObjectiveLike(Protocol):
-    """An objective whose curvature is estimated: see `cutplane.pair_objective.PairObjective`."""
+    """An objective whose curvature is estimated: see `cutplane.objectives.pairs.PairObjective`."""
 
     @property
     def dimension(self) -> int: ...  # noqa: D102
@@ -47,6 +47,8 @@ class SampledObjectiveLike(Protocol):
     def smoothed(self, point: Any, h: float) -> Any: ...  # noqa: D102
 
     def plane(self, smoothed: Any, point: Any, h: float) -> SmoothedCut: ...  # noqa: D102
+
+    def slope_along(self, smoothed: Any, direction: Any) -> float: ...  # noqa: D102
 
     def extrapolated_slope(self, point: Any, h: float, reach: float) -> Array: ...  # noqa: D102
 
@@ -167,7 +169,7 @@ def _step(
     for _ in range(_MOST_TRIALS):
         point = objective.move(state.point, direction, t)
         smoothed = objective.smoothed(point, h)
-        slope = float(point.w @ p) + C * float(smoothed.coef @ direction.scores)
+        slope = float(point.w @ p) + C * objective.slope_along(smoothed, direction)
         if abs(slope) <= _SLOPE_LEFT * abs(first) or time_is_up():
             break
         if slope > 0.0:

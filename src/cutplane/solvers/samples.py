@@ -1,9 +1,6 @@
-"""Samples of the examples: how many, and which."""
+"""Samples of the examples: how many."""
 
 from __future__ import annotations
-
-import numpy as np
-from numpy.typing import NDArray
 
 # With this many examples a feature, samples tell nearly all.
 AMPLE = 2000
@@ -20,13 +17,3 @@ def sample_sizes(examples: int, features: int) -> list[int]:
         sizes.insert(0, size)
         size //= 4
     return sizes
-
-
-def spread(n: int, size: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """One example at random from each of so many equal stretches: in order, and sooner found than any others."""
-    ends = np.arange(size + 1, dtype=np.int64) * n // size
-    offsets = generator.random(size)
-    offsets *= np.diff(ends)
-    drawn: NDArray[np.int64] = offsets.astype(np.int64)
-    drawn += ends[:-1]
-    return drawn

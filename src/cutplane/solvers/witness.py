@@ -43,7 +43,7 @@ def find_witness(objective: Any, C: float, stopping: Stopping, seed: int = 0) ->
 
     Parameters
     ----------
-    objective : SmoothObjective
+    objective : RoundedObjective
         One that keeps coefficients.
     C : float
         Of the whole risk.

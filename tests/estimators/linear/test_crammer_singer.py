@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 
 import cutplane
 from cutplane import LinearSVC
-from cutplane.objective_multiclass import MulticlassObjective
+from cutplane.objectives.multiclass import MulticlassObjective
 from cutplane.testing import check_certificate
 
 TREE_COST = 4.0  # of a mistake between branches; 1 within

@@ -15,11 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.deadline import deadline
 from cutplane._runtime.threads import openmp_threads
-from cutplane.objective import SmoothObjective
-from cutplane.pair_objective import PairObjective
 from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.proof.rounding import UNIT
-from cutplane.single_objective import ScoresTooLargeError
+from cutplane.shards.hinge import ScoresTooLargeError
 from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import Array, bare
 from cutplane.solvers.bounded_bundle import BoundedBundle, BoundedLineSearch
@@ -89,16 +87,16 @@ class Training:
         prover : Prover, optional
             Says what is proven in the end; one for the objective as it is, if None.
         """
-        if self.method == "newton" and not isinstance(objective, (SmoothObjective, PairObjective)):
+        if self.method == "newton" and objective.newton_by is None:
             raise ValueError(
                 f"method='newton' needs a loss that is smooth or can round its kinks, which "
-                f"{objective.risk.name} cannot; 'auto', 'oca' and 'cpa' are accepted."
+                f"{objective.shard.risk.name} cannot; 'auto', 'oca' and 'cpa' are accepted."
             )
         if self.method == "newton" and self.bounds is not None:
             raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")
         with one_blas_thread(), openmp_threads(self.n_threads):
             if prover is None:
-                prover = prover_of(objective, objective.risk, self)
+                prover = prover_of(objective, objective.shard.risk, self)
             return self._run(objective, warm, watch, reached, prover)
 
     def _run(
@@ -179,7 +177,7 @@ class Training:
 
     def falls(self, objective: Any) -> bool:
         """Whether a path of C is followed from the largest: where dual ascent does the work and goes on."""
-        ascends = self.method == "auto" and self.bounds is None and isinstance(objective, SmoothObjective)
+        ascends = self.method == "auto" and self.bounds is None and objective.newton_by == "kinks"
         return ascends and objective.keeps_duals and is_wide(objective)
 
     def _resume(self, objective: Any, ledger: Ledger, warm: Result, reached: Sequence[Any]) -> StopReason | None:
@@ -212,9 +210,9 @@ class Training:
             return self._cutting_plane().run(objective, ledger, begin_at)
         if self.method in ("oca", "cpa"):
             return self._cutting_plane().run(objective, ledger, start)
-        if isinstance(objective, PairObjective):
+        if objective.newton_by == "pairs":
             return self._solve_pairs(objective, ledger)
-        if not isinstance(objective, SmoothObjective):
+        if objective.newton_by is None:
             return CuttingPlane().run(objective, ledger, start)
         if self.method == "newton":
             begin = resumed_start(objective, ledger) if resumed else None
@@ -228,7 +226,7 @@ class Training:
         bounded = search if self.bounds is None else BoundedLineSearch(search, self.bounds)
         return CuttingPlane(bounded) if self.line_search == "adaptive" else CuttingPlane.published(bounded)
 
-    def _solve_pairs(self, objective: PairObjective, ledger: Ledger) -> StopReason:
+    def _solve_pairs(self, objective: Any, ledger: Ledger) -> StopReason:
         """Newton's method while its systems are small; OCA where they are not, or where it comes to a stand."""
         if self.method == "newton" or objective.dimension <= _FEW_FEATURES:
             reason = SampledNewton(self.seed).run(objective, ledger)
@@ -240,7 +238,7 @@ class Training:
 def prover_of(objective: Any, risk: Any, training: Training, origin: Array | None = None) -> Prover:
     """What proves models of an objective; `risk` is that of the weights themselves, which count from `origin`."""
     return Prover(
-        objective.source,
+        objective.shard.source,
         risk,
         training.C,
         replace(objective.rounding, unit=UNIT),

@@ -18,7 +18,7 @@ from cutplane._runtime.threads import openmp_threads
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.training import Training, prover_of, warn_unless_proven
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared, total_weight
-from cutplane.objective import ScoredPoint
+from cutplane.objectives.generic import ScoredPoint
 from cutplane.proof.prover import Prover
 from cutplane.risks.base import Rows
 from cutplane.solvers.base import Evaluated

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.estimators.common import validation
-from cutplane.objective import Objective
-from cutplane.objective_multiclass import MulticlassObjective
+from cutplane.objectives.factory import make_multiclass
+from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.multiclass import RESCALINGS, Multiclass, check_cost_matrix
 from cutplane.solvers.result import Result
@@ -72,7 +72,7 @@ class CrammerSinger:
     def objective(self, source: Source, risk: Risk, *, intercept: bool, relative_gap: float) -> Objective:
         """The risk as a function of the weights, made for the gap that is aimed at."""
         assert isinstance(risk, Multiclass)
-        return MulticlassObjective(
+        return make_multiclass(
             source, risk, class_features=self.class_features, intercept=intercept, relative_gap=relative_gap
         )
 

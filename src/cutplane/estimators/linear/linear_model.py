@@ -20,12 +20,10 @@ from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.common.training import LINE_SEARCHES, METHODS, Training, prover_of, warn_unless_proven
 from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
-from cutplane.objective import Objective, make_objective
-from cutplane.pair_objective import PairObjective
+from cutplane.objectives.factory import in_single, make_objective
+from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
-from cutplane.risks.pairs import PairRisk
 from cutplane.risks.translated import translated
-from cutplane.single_objective import in_single
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
 from cutplane.solvers.stopping import Stopping
@@ -209,8 +207,6 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
     def _objective(self, source: Source, risk: Risk) -> Objective:
         """The objective of a problem, made for what its risk can do."""
-        if isinstance(risk, PairRisk):
-            return PairObjective(source, risk)
         return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
 
     def _keep(self, results: list[Result]) -> None:

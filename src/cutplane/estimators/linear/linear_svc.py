@@ -23,7 +23,7 @@ from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
-from cutplane.objective import Objective
+from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.logistic import probabilities
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from cutplane.estimators.common.training import Training
-from cutplane.objective_multiclass import MulticlassObjective
+from cutplane.objectives.factory import make_multiclass
 from cutplane.risks.multiclass import Multiclass
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source
@@ -53,7 +53,7 @@ def test_bounds_hold_the_optimum(rescaling: str, shared: bool, intercept: bool) 
     for C in (1.0, 60.0):
         best = optimum(X, y, risk, C, features, intercept)
         for method in ("oca", "cpa", "newton", "auto"):
-            objective = MulticlassObjective(as_source(X), risk, class_features=features, intercept=intercept)
+            objective = make_multiclass(as_source(X), risk, class_features=features, intercept=intercept)
             result = Training(C, Stopping(1e-5, max_iter=600), method).run(objective)
             assert result.stop_reason == "gap", method
             check_certificate(result.history, result.upper, result.lower, best)
@@ -68,7 +68,7 @@ def test_weights_and_three_points() -> None:
     risk = Multiclass(y, CLASSES, cost, sample_weight=weights)
     best = optimum(X, y, risk, 20.0, None, False)
     for method, search in (("oca", "three-point"), ("auto", "exact")):
-        objective = MulticlassObjective(as_source(X), risk)
+        objective = make_multiclass(as_source(X), risk)
         result = Training(20.0, Stopping(1e-5, max_iter=600), method, search).run(objective)
         assert result.stop_reason == "gap"
         check_certificate(result.history, result.upper, result.lower, best)
@@ -81,7 +81,7 @@ def test_dual_ascent_reaches_the_optimum_of_cutting_planes(classes: int, interce
     X.sort_indices()
     y = np.concatenate([np.arange(classes), rng.integers(0, classes, 300 - classes)])
     risk = Multiclass(y, classes)
-    objective = MulticlassObjective(as_source(X), risk, intercept=intercept)
+    objective = make_multiclass(as_source(X), risk, intercept=intercept)
     ascent = objective.dual_ascent(15.0, seed=0)
     assert ascent is not None
     estimates = []
@@ -110,7 +110,7 @@ def test_long_rows_go_by_the_gram_matrix_to_the_same_optimum(weighted: bool, int
     X, (_, y, cost) = rng.normal(size=(40, 90)), problem(11, n=40)
     weights = rng.integers(0, 3, 40).astype(float) if weighted else None
     risk = Multiclass(y, CLASSES, cost, sample_weight=weights)
-    objective = MulticlassObjective(as_source(X), risk, intercept=intercept)
+    objective = make_multiclass(as_source(X), risk, intercept=intercept)
     C = 1e4  # separable: nothing is at its bound in the end
     ascent = objective.dual_ascent(C, seed=0)
     assert ascent is not None
@@ -134,7 +134,7 @@ def test_long_rows_go_by_the_gram_matrix_to_the_same_optimum(weighted: bool, int
 
 def test_short_rows_are_visited_one_by_one() -> None:
     X, y, cost = problem(5, n=80)
-    ascent = MulticlassObjective(as_source(X), Multiclass(y, CLASSES, cost)).dual_ascent(1.0, seed=0)
+    ascent = make_multiclass(as_source(X), Multiclass(y, CLASSES, cost)).dual_ascent(1.0, seed=0)
     for _ in range(20):
         ascent.epoch()
     assert not ascent.by_gram
@@ -146,7 +146,7 @@ def test_dual_ascent_sees_every_layout_alike(layout: str) -> None:
     X = np.round(X, 2)  # so that single precision is close
     laid = {"csr": sp.csr_matrix(X), "c": X, "f": np.asfortranarray(X), "float32": X.astype(np.float32)}[layout]
     risk = Multiclass(y, CLASSES, cost)
-    reference, other = (MulticlassObjective(as_source(each), risk).dual_ascent(40.0, seed=0) for each in (X, laid))
+    reference, other = (make_multiclass(as_source(each), risk).dual_ascent(40.0, seed=0) for each in (X, laid))
     for _ in range(5):
         reference.epoch()
         other.epoch()
@@ -160,7 +160,7 @@ def test_newton_preconditioner_is_the_curvature() -> None:
         for features in (None, rng.normal(size=(CLASSES, 3))):
             for intercept in (False, True):
                 risk = Multiclass(y, CLASSES, cost, rescaling=rescaling)
-                objective = MulticlassObjective(as_source(X), risk, class_features=features, intercept=intercept)
+                objective = make_multiclass(as_source(X), risk, class_features=features, intercept=intercept)
                 point = objective.at(0.2 * rng.normal(size=objective.dimension))
                 curvature = objective.curvature(point, 2.0)
                 columns = [curvature.product(e) for e in np.eye(objective.dimension)]

@@ -9,30 +9,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from cutplane.objective import Objective, ScoredPoint, SmoothObjective
+from cutplane.objectives.factory import make_objective
+from cutplane.objectives.generic import Objective, ScoredPoint
+from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
+from cutplane.shards.rows import RowSet, positions_of
 from cutplane.solvers.base import Evaluated
-from cutplane.sources import as_source
+from cutplane.sources import Source, as_source
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.testing.reference import HingeSample
 
 C = 20.0
 
 
-def make(seed: int = 0, n: int = 60, d: int = 4, *, intercept: bool, weighted: bool = False) -> SmoothObjective:
+def make(seed: int = 0, n: int = 60, d: int = 4, *, intercept: bool, weighted: bool = False) -> RoundedObjective:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     y = np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0.3, 1, -1)
     y[:2] = 1, -1
     risk = Hinge(y, rng.random(n) + 0.1 if weighted else None)
-    return SmoothObjective(as_source(sp.csr_array(X) if seed % 2 else X), risk, intercept=intercept)
+    return make_objective(as_source(sp.csr_array(X) if seed % 2 else X), risk, intercept=intercept)
 
 
 def best_value(objective: Objective, w: np.ndarray) -> float:
     """The risk at w with its best intercept, by trying every kink."""
-    risk = objective.risk
+    risk = objective.shard.risk
     weights = np.full(len(risk.y), risk.each) if risk.weights is None else risk.weights
-    twin, scores = HingeSample(risk.y, weights), objective.source.scores(w)
+    twin, scores = HingeSample(risk.y, weights), objective.shard.source.scores(w)
     return twin.value(scores + twin.best_intercept(scores)) if objective.intercept else twin.value(scores)
 
 
@@ -42,32 +45,32 @@ intercepts = pytest.mark.parametrize("intercept", [False, True])
 
 @given(objectives, st.integers(0, 1000))
 @settings(deadline=None, max_examples=60)
-def test_a_point_has_the_best_intercept(objective: SmoothObjective, seed: int) -> None:
+def test_a_point_has_the_best_intercept(objective: RoundedObjective, seed: int) -> None:
     w = np.random.default_rng(seed).normal(size=4)
     point = objective.at(w)
     assert objective.value(point) == pytest.approx(best_value(objective, w), abs=1e-12)
-    assert_allclose(point.scores, objective.source.scores(w) + point.intercept, atol=1e-12)
+    assert_allclose(point.scores, objective.shard.source.scores(w) + point.intercept, atol=1e-12)
     if not objective.intercept:
         assert point.intercept == 0.0
 
 
 @given(objectives, st.floats(-1, 2))
 @settings(deadline=None, max_examples=40)
-def test_a_mixture_is_scored_without_a_pass(objective: SmoothObjective, t: float) -> None:
+def test_a_mixture_is_scored_without_a_pass(objective: RoundedObjective, t: float) -> None:
     rng = np.random.default_rng(0)
     a, b = objective.at(rng.normal(size=4)), objective.at(rng.normal(size=4))
     mixed = objective.mix(a, b, t)
     assert_allclose(mixed.w, (1 - t) * a.w + t * b.w, atol=1e-12)
-    assert_allclose(mixed.scores, objective.source.scores(mixed.w) + mixed.intercept, atol=1e-12)
+    assert_allclose(mixed.scores, objective.shard.source.scores(mixed.w) + mixed.intercept, atol=1e-12)
     ray = objective.ray(a, b)
     assert ray.value(t) == pytest.approx(objective.value(mixed), abs=1e-12)
     moved = objective.move(a, b, t)
-    assert_allclose(moved.scores, objective.source.scores(moved.w) + moved.intercept, atol=1e-12)
+    assert_allclose(moved.scores, objective.shard.source.scores(moved.w) + moved.intercept, atol=1e-12)
 
 
 @given(objectives, st.integers(0, 1000))
 @settings(deadline=None, max_examples=60)
-def test_cuts_are_below_the_profiled_risk(objective: SmoothObjective, seed: int) -> None:
+def test_cuts_are_below_the_profiled_risk(objective: RoundedObjective, seed: int) -> None:
     rng = np.random.default_rng(seed)
     point = objective.mix(objective.at(rng.normal(size=4)), objective.at(rng.normal(size=4)), 0.3)
     cut = objective.cut(point)
@@ -82,12 +85,12 @@ def test_cuts_are_below_the_profiled_risk(objective: SmoothObjective, seed: int)
 
 @given(objectives, st.sampled_from([4.0, 0.5, 1e-3]))
 @settings(deadline=None, max_examples=60)
-def test_rounded_planes_are_below_the_profiled_risk(objective: SmoothObjective, h: float) -> None:
+def test_rounded_planes_are_below_the_profiled_risk(objective: RoundedObjective, h: float) -> None:
     rng = np.random.default_rng(0)
     w = rng.normal(size=4)
     point = objective.balance(objective.score(w, 0.3), h)
     if not objective.intercept:  # the 0.3 is in no score
-        assert_allclose(point.scores, objective.source.scores(w), rtol=1e-12, atol=1e-12)
+        assert_allclose(point.scores, objective.shard.source.scores(w), rtol=1e-12, atol=1e-12)
     cut = objective.smoothed(point, h)
     assert cut.error == pytest.approx(cut.value - cut.slope @ w - cut.offset, abs=1e-9)
     assert cut.error == pytest.approx(objective.rounding_error(point, h), abs=1e-9)
@@ -107,7 +110,7 @@ def test_rounded_planes_do_not_lean_on_the_intercept(h: float, scale: float) -> 
     X = np.column_stack([rng.normal(size=(200, 3)), np.full(200, 1e9)])
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=200) > 0.3, 1, -1)
     # Uneven weights: no set of whole examples balances, so that one on its kink must.
-    objective = SmoothObjective(as_source(X), Hinge(y, rng.random(200) + 0.1), intercept=True)
+    objective = make_objective(as_source(X), Hinge(y, rng.random(200) + 0.1), intercept=True)
     w = np.array([scale, 0.3 * scale, -0.1 * scale, 0.0])
     point = objective.balance(objective.score(w, 0.0), h)
     assert abs(objective.smoothed(point, h).slope[-1]) <= 1e9 * 1e-15
@@ -160,9 +163,9 @@ def test_tangents_stand_in_for_far_examples(intercept: bool, weighted: bool) -> 
     rng = np.random.default_rng(3)
     h, radius = 0.2, 0.6
     point = objective.balance(objective.score(rng.normal(size=4), 0.0), h)
-    near = objective.near(point, objective.smoothed(point, h), h, objective.near_rows(point, radius))
+    near = objective.near(point, objective.smoothed(point, h), h, objective.near_kinks(point, radius))
     assert 0 < near.examples < objective.examples
-    largest = np.abs(objective.source.scores(np.eye(4))).sum(axis=1).max()
+    largest = np.abs(objective.shard.source.scores(np.eye(4))).sum(axis=1).max()
     moves = [np.zeros(4), *((radius - h) / largest * rng.uniform(-1, 1, size=(5, 4)))]
     for move in moves:
         whole_point, near_point = (f.balance(f.score(point.w + move, point.intercept), h) for f in (objective, near))
@@ -172,7 +175,7 @@ def test_tangents_stand_in_for_far_examples(intercept: bool, weighted: bool) -> 
         assert part.error == pytest.approx(whole.error, abs=1e-9)
         assert part.offset == pytest.approx(whole.offset, abs=1e-9)
         assert_allclose(part.slope, whole.slope, atol=1e-9)
-        towards = ScoredPoint(np.ones(4), 0.0, objective.source.scores(np.ones(4)))
+        towards = ScoredPoint(np.ones(4), 0.0, objective.shard.source.scores(np.ones(4)))
         near_towards = near.score(np.ones(4), 0.0)
         assert_allclose(
             near.smoothed_ray(near_point, near_towards, 0.0, h),
@@ -191,7 +194,7 @@ def test_tangents_stand_in_for_far_examples(intercept: bool, weighted: bool) -> 
 def test_a_step_and_its_plane_in_one_pass(seed: int, weighted: bool) -> None:
     objective, h = make(seed, 5000, intercept=False, weighted=weighted), 0.4
     point = objective.score(np.array([1.0, -0.2, 0.3, 0.0]), 0.0)
-    near = objective.near(point, objective.smoothed(point, h), h, objective.near_rows(point, 0.5))
+    near = objective.near(point, objective.smoothed(point, h), h, objective.near_kinks(point, 0.5))
     p = np.array([-0.3, 0.2, 0.0, 0.1])
     for part in (objective, near):
         begin = part.score(point.w, 0.0)
@@ -216,10 +219,11 @@ def test_a_sample_estimates_the_whole(intercept: bool, weighted: bool) -> None:
     objective = make(0, 400, intercept=intercept, weighted=weighted)
     w = np.array([1.0, -0.2, 0.3, 0.0])
     rows = np.random.default_rng(0).permutation(400)
-    parts = [objective.sample(rows[k::4]) for k in range(4)]
+    quarters = [objective.shard.part(RowSet(np.sort(rows[k::4])), scale=4.0, gathered=True) for k in range(4)]
+    parts = [RoundedObjective(quarter, intercept=intercept) for quarter in quarters]
     values = [part.value(part.score(w, 0.1)) for part in parts]
     assert np.mean(values) == pytest.approx(objective.value(objective.score(w, 0.1)), rel=1e-12)
-    everything = objective.sample(np.arange(400))
+    everything = objective.sample(400, np.random.default_rng(0))
     assert everything.value(everything.at(w)) == pytest.approx(objective.value(objective.at(w)), rel=1e-12)
 
 
@@ -231,8 +235,10 @@ def test_planes_of_near_examples_are_below_the_whole_risk(weighted: bool) -> Non
     rng = np.random.default_rng(5)
     h = 0.3
     point = objective.score(rng.normal(size=4), 0.0)
-    near = objective.near(point, objective.smoothed(point, h), h, objective.near_rows(point, 0.4))
-    nearer_still = near.near(near.score(point.w, 0.0), near.smoothed(near.score(point.w, 0.0), h), h, np.arange(20))
+    near = objective.near(point, objective.smoothed(point, h), h, objective.near_kinks(point, 0.4))
+    nearer_still = near.near(
+        near.score(point.w, 0.0), near.smoothed(near.score(point.w, 0.0), h), h, RowSet(np.arange(20))
+    )
     for part in (near, nearer_still):
         for there in 3.0 * rng.normal(size=(5, 4)):
             plane = part.smoothed(part.score(there, 0.0), 0.5 * h)
@@ -244,17 +250,17 @@ def test_planes_of_near_examples_are_below_the_whole_risk(weighted: bool) -> Non
 @pytest.mark.parametrize("weighted", [False, True])
 def test_an_anchored_sample_has_the_slope_of_the_whole(intercept: bool, weighted: bool) -> None:
     objective = make(0, 400, intercept=intercept, weighted=weighted)
-    h, rows = 0.5, np.arange(0, 400, 4)
+    h, size = 0.5, 100
     point = objective.balance(objective.score(np.array([1.0, -0.2, 0.3, 0.0]), 0.0), h)
     whole = objective.smoothed(point, h)
     assert not objective.keeps_sample
-    plain = objective.sample(rows, keep=True)
+    plain = objective.sample(size, np.random.default_rng(1), keep=True)
     assert objective.keeps_sample
     assert plain.correction == 0.0
     narrow = objective.balance(point, 0.2)
     for last in (Evaluated(point, whole, h), Evaluated(narrow, objective.smoothed(narrow, 0.2), 0.2)):
         part, there = objective.anchored_sample(last)
-        assert part.examples == len(rows)
+        assert part.examples == size
         assert_allclose(there.scores, part.score(point.w, there.intercept).scores, atol=1e-12)
         assert part.balance(there, last.h).intercept == pytest.approx(last.point.intercept, abs=1e-9)
         assert_allclose(part.smoothed(there, last.h).slope, last.cut.slope, atol=1e-12)
@@ -268,9 +274,9 @@ def test_an_anchored_sample_has_the_slope_of_the_whole(intercept: bool, weighted
         )
 
 
-def _slope(objective: SmoothObjective, w: np.ndarray, intercept: float, h: float) -> np.ndarray:
+def _slope(objective: RoundedObjective, w: np.ndarray, intercept: float, h: float) -> np.ndarray:
     """Of the rounded risk, at an intercept that need not be the best."""
-    return objective.source.combine(objective.risk.smoothed(objective.score(w, intercept).scores, h).coef)
+    return objective.shard.source.combine(objective.shard.risk.smoothed(objective.score(w, intercept).scores, h).coef)
 
 
 @intercepts
@@ -303,10 +309,12 @@ def test_extrapolation_keeps_weights_and_duals_together_and_never_loses(intercep
         ascent.extrapolate()
         moved += not np.array_equal(weights, ascent.weights[0])
         alpha = -ascent._ascent.coefficients(1.0, False)
-        assert_allclose(ascent.weights[0], objective.source.combine(alpha), rtol=1e-9, atol=1e-9)
-        bounds = 2000.0 * (objective.risk.each if objective.risk.weights is None else objective.risk.weights)
-        assert np.all(alpha * objective.risk.y >= 0.0)
-        assert np.all(alpha * objective.risk.y <= bounds)
+        assert_allclose(ascent.weights[0], objective.shard.source.combine(alpha), rtol=1e-9, atol=1e-9)
+        bounds = 2000.0 * (
+            objective.shard.risk.each if objective.shard.risk.weights is None else objective.shard.risk.weights
+        )
+        assert np.all(alpha * objective.shard.risk.y >= 0.0)
+        assert np.all(alpha * objective.shard.risk.y <= bounds)
         if not intercept:
             assert ascent.estimate >= before * (1.0 - 1e-12)
     assert moved > 3
@@ -319,7 +327,7 @@ def test_only_examples_that_left_their_bounds_too_early_come_back() -> None:
         ascent.epoch()
     active = ascent.share_active
     assert active < 1.0
-    y, weights = objective.risk.y, ascent.weights[0]
+    y, weights = objective.shard.risk.y, ascent.weights[0]
     at_upper = ascent.duals.fractions > 0.0
     settled = ScoredPoint(weights, 0.0, np.where(at_upper, 0.0, 2.0 * y))  # losses at the upper bound, none at zero
     ascent.revive(settled)
@@ -335,7 +343,7 @@ def test_a_start_at_the_plane_at_zero_keeps_weights_and_duals_together(intercept
     ascent.start(objective.cut(objective.at(np.zeros(4))), 0.5)
     for _ in range(3):
         assert_allclose(
-            ascent.weights[0], -objective.source.combine(ascent._ascent.coefficients(1.0, False)), atol=1e-9
+            ascent.weights[0], -objective.shard.source.combine(ascent._ascent.coefficients(1.0, False)), atol=1e-9
         )
         ascent.epoch()
 
@@ -358,7 +366,7 @@ def test_an_epoch_tells_the_gap_that_it_has_met(weighted: bool) -> None:
     rng = np.random.default_rng(2)
     y = np.where(rng.random(30) < 0.5, 1, -1).astype(np.int8)
     risk = Hinge(y, rng.uniform(0.5, 2.0, 30) if weighted else None)
-    objective = SmoothObjective(as_source(np.diag(rng.uniform(0.1, 2.0, 30))), risk)
+    objective = make_objective(as_source(np.diag(rng.uniform(0.1, 2.0, 30))), risk)
     ascent = objective.dual_ascent(C, seed=0)
     for _ in range(3):
         w = ascent.weights[0]
@@ -381,7 +389,7 @@ def test_an_epoch_tells_about_the_gap_it_leaves() -> None:
 def test_two_directions_find_the_optimum_of_a_plane() -> None:
     """Two dual variables that meet no bound: the second extrapolation that knows two directions ends at the optimum."""
     X = np.array([[1.0, 0.2, 0.0], [1.0, 0.0, 0.3]])  # nearly the same: ascent alone is slow
-    objective = SmoothObjective(as_source(X), Hinge(np.array([1, 1], np.int8)))
+    objective = make_objective(as_source(X), Hinge(np.array([1, 1], np.int8)))
     ascents = [objective.dual_ascent(1e6, seed=0) for _ in range(2)]
     for _ in range(3):
         for ascent in ascents:
@@ -398,18 +406,20 @@ def test_examples_met_on_the_way() -> None:
     rng = np.random.default_rng(3)
     h = 0.05
     point, direction = (objective.score(rng.normal(size=4), 0.0) for _ in range(2))
-    before, after = (objective.risk.y * scores < 1.0 for scores in (point.scores, point.scores + direction.scores))
+    before, after = (
+        objective.shard.risk.y * scores < 1.0 for scores in (point.scores, point.scores + direction.scores)
+    )
     crossed = objective.crossed(point, direction)
-    assert_array_equal(crossed, np.flatnonzero(before != after))
-    rows = objective.near_rows(point, 3.0 * h)
-    assert len(np.setdiff1d(crossed, rows)) > 0
+    assert_array_equal(positions_of(crossed), np.flatnonzero(before != after))
+    rows = objective.near_kinks(point, 3.0 * h)
+    assert len(crossed.minus(rows)) > 0
     there = point.w + direction.w
     whole = objective.smoothed(objective.score(there, 0.0), h)
     near = objective.near(point, objective.smoothed(point, h), h, rows)
     assert near.smoothed(near.score(there, 0.0), h).value < whole.value - 1e-3
     # Those that end on a kink bend, too.
-    ends = objective.near_rows(objective.score(there, 0.0), 0.5 * h)
-    every = np.unique(np.concatenate([rows, crossed, ends]))
+    ends = objective.near_kinks(objective.score(there, 0.0), 0.5 * h)
+    every = rows.union(crossed, ends)
     near = objective.near(point, objective.smoothed(point, h), h, every)
     assert near.examples < objective.examples
     assert near.smoothed(near.score(there, 0.0), h).value == pytest.approx(whole.value, abs=1e-12)
@@ -459,17 +469,22 @@ def test_ascent_goes_on_at_another_C(intercept: bool, factor: float) -> None:
 
 def test_examples_that_cannot_be_visited_one_by_one() -> None:
     objective = make(0, intercept=False)
-    augmented = SmoothObjective(AugmentedSource(objective.source, 1.0), objective.risk)
+    augmented = make_objective(AugmentedSource(objective.shard.source, 1.0), objective.shard.risk)
     assert augmented.dual_ascent(C, seed=0) is None
 
 
 def test_zero_weights_need_no_pass() -> None:
-    class Unread:
+    class Unread(Source):
         shape = (60, 4)
+
+        def combine(self, coef: np.ndarray) -> np.ndarray:
+            raise AssertionError("nor is any plane asked for")
+
+        take = combine
 
         def scores(self, w: np.ndarray) -> np.ndarray:
             raise AssertionError("the scores of zero are zero")
 
     objective = make(0, intercept=True)
-    unread = SmoothObjective(Unread(), objective.risk, intercept=True)
+    unread = make_objective(Unread(), objective.shard.risk, intercept=True)
     assert unread.value(unread.at(np.zeros(4))) == objective.value(objective.at(np.zeros(4)))

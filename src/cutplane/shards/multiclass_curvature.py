@@ -29,6 +29,11 @@ class MulticlassCurvature:
         self._intercept = intercept
         self._inverse: Array | None = None  # of the intercepts' own curvature
 
+    @property
+    def examples(self) -> int:
+        """The number of examples on their kinks."""
+        return len(self.rows)
+
     def product(self, v: Array) -> Array:
         """The curvature times v, the intercepts moving along as suits them best."""
         if not len(self.rows):

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from cutplane import LinearSVC, single_objective
-from cutplane.objective import SmoothObjective
+from cutplane import LinearSVC
+from cutplane.objectives.factory import in_single, make_objective
+from cutplane.objectives.rounded import RoundedObjective
 from cutplane.proof.prover import Prover
 from cutplane.risks.hinge import Hinge
-from cutplane.single_objective import SingleObjective, in_single
+from cutplane.shards import hinge as hinge_shard
+from cutplane.shards.hinge import SingleHingeShard
+from cutplane.shards.rows import positions_of
 from cutplane.sources import as_source
 
 LAYOUTS = {
@@ -30,15 +33,15 @@ def data(n: int = 3000, d: int = 12, seed: int = 0) -> tuple[np.ndarray, np.ndar
     return X, y, rng.random(n)
 
 
-def both(layout: str, *, weighted: bool) -> tuple[SingleObjective, SmoothObjective]:
+def both(layout: str, *, weighted: bool) -> tuple[RoundedObjective, RoundedObjective]:
     X, y, weights = data()
     source, risk = as_source(LAYOUTS[layout](X), n_threads=2), Hinge(y, weights if weighted else None, n_threads=2)
-    return SingleObjective(source, risk), SmoothObjective(source, risk)
+    return RoundedObjective(SingleHingeShard(source, risk)), make_objective(source, risk)
 
 
 @pytest.fixture
 def always_single(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(single_objective, "_MANY_EXAMPLES", 1)
+    monkeypatch.setattr(hinge_shard, "_MANY_EXAMPLES", 1)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -55,8 +58,10 @@ def test_it_is_the_objective_in_double_but_for_rounding(layout: str, weighted: b
     np.testing.assert_allclose(
         single.extrapolated_slope(a, 0.3, 0.5), double.extrapolated_slope(a_double, 0.3, 0.5), atol=1e-5
     )
-    assert set(single.crossed(a, b)) == set(double.crossed(a_double, b_double))
-    np.testing.assert_array_equal(single.near_rows(a, 0.4), double.near_rows(a_double, 0.4))
+    crossed = [positions_of(each.crossed(*ends)) for each, *ends in ((single, a, b), (double, a_double, b_double))]
+    np.testing.assert_array_equal(*crossed)
+    near = [positions_of(each.near_kinks(at, 0.4)) for each, at in ((single, a), (double, a_double))]
+    np.testing.assert_array_equal(*near)
     for t in (0.0, 0.4, 3.0):
         np.testing.assert_allclose(
             single.smoothed_ray(a, b, t, 0.3), double.smoothed_ray(a_double, b_double, t, 0.3), rtol=1e-4
@@ -166,13 +171,13 @@ def test_scores_beyond_single_precision_are_kept_in_double(
 ) -> None:
     X, y, _ = data()
     small = LinearSVC(C=1.0, method=method, fit_intercept=False).fit(X, y)
-    scores, left = SingleObjective._scores, [passes]
+    scores, left = SingleHingeShard.at, [passes]
 
-    def soon_too_large(self: SingleObjective, w: np.ndarray) -> Any:
+    def soon_too_large(self: SingleHingeShard, w: np.ndarray) -> Any:
         left[0] -= 1
         return scores(self, w if left[0] >= 0 else 1e40 * (w + 1.0))
 
-    monkeypatch.setattr(SingleObjective, "_scores", soon_too_large)
+    monkeypatch.setattr(SingleHingeShard, "at", soon_too_large)
     large = LinearSVC(C=1.0, method=method, fit_intercept=False).fit(X, y)
     assert left[0] == -1
     assert large.gap_ <= 1e-3
@@ -185,7 +190,7 @@ def test_a_step_beyond_single_precision_is_noticed() -> None:
     assert single.stepped(point, np.full(12, 1e20), 0.3) is not None
     for p in (np.full(12, 1e35), np.full(12, 1e300)):
         for base in (None, point):
-            with pytest.raises(single_objective.ScoresTooLargeError):
+            with pytest.raises(hinge_shard.ScoresTooLargeError):
                 single.stepped(base, p, 0.3)
 
 
@@ -193,13 +198,13 @@ def test_a_step_beyond_single_precision_is_noticed() -> None:
 def test_a_start_beyond_single_precision_is_made_in_double(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _ = data()
     small = LinearSVC(C=1.0, method="newton", fit_intercept=False).fit(X, y)
-    step, asked = SingleObjective._scored_plane, []
+    step, asked = SingleHingeShard._scored_plane, []
 
-    def too_large(self: SingleObjective, w: np.ndarray, base: Any, h: float) -> Any:
+    def too_large(self: SingleHingeShard, w: np.ndarray, base: Any, h: float) -> Any:
         asked.append(base)
         return step(self, 1e40 * (w + 1.0), base, h)
 
-    monkeypatch.setattr(SingleObjective, "_scored_plane", too_large)
+    monkeypatch.setattr(SingleHingeShard, "_scored_plane", too_large)
     large = LinearSVC(C=1.0, method="newton", fit_intercept=False).fit(X, y)
     assert asked == [None]
     assert large.gap_ <= 1e-3
@@ -208,12 +213,12 @@ def test_a_start_beyond_single_precision_is_made_in_double(monkeypatch: pytest.M
 
 def test_it_is_for_many_short_examples_and_gaps_that_it_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _ = data()
-    objective = SmoothObjective(as_source(X), Hinge(y))
+    objective = make_objective(as_source(X), Hinge(y))
     assert in_single(objective, 1e-3) is objective
-    monkeypatch.setattr(single_objective, "_MANY_EXAMPLES", len(y))
-    assert isinstance(in_single(objective, 1e-3), SingleObjective)
+    monkeypatch.setattr(hinge_shard, "_MANY_EXAMPLES", len(y))
+    assert isinstance(in_single(objective, 1e-3).shard, SingleHingeShard)
     assert in_single(objective, 1e-7) is objective
-    with_intercept = SmoothObjective(as_source(X), Hinge(y), intercept=True)
+    with_intercept = make_objective(as_source(X), Hinge(y), intercept=True)
     assert in_single(with_intercept, 1e-3) is with_intercept
-    monkeypatch.setattr(single_objective, "_FEW_ENTRIES", 3)
+    monkeypatch.setattr(hinge_shard, "_FEW_ENTRIES", 3)
     assert in_single(objective, 1e-3) is objective

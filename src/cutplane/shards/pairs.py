@@ -1,19 +1,20 @@
-"""Source x pair risk: the objective as cutting planes and Newton's method on pairs need it."""
+"""A risk of pairs over examples in memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutplane import _core
-from cutplane.objective import Objective, ScoredPoint
 from cutplane.proof.rounding import Rounding
-from cutplane.risks.base import Array, Rows, Smoothed
+from cutplane.risks.base import Rows, Smoothed
 from cutplane.risks.pairs import NoPairsError, PairRisk, rounded
-from cutplane.solvers.base import SmoothedCut
+from cutplane.shards.base import Array, Handle, ShardPlane
+from cutplane.shards.host import HostShard, scores_of
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
 
@@ -22,11 +23,10 @@ _LEAST_ROWS = 8000
 _ROWS_PER_FEATURE = 20
 
 
-class PairObjective(Objective):
-    """The pair risk as a function of the weights. There is no intercept: it would change nothing.
+class PairShard(HostShard):
+    """The pair risk of a sample. Scores are sorted once for all that is asked of a handle in a row."""
 
-    Scores are sorted once for all that is asked of a point in a row.
-    """
+    kind: ClassVar[str] = "pairs"
 
     risk: PairRisk
 
@@ -34,46 +34,49 @@ class PairObjective(Objective):
         super().__init__(source, risk)
         self._last: tuple[Array, _core.SortedPairs] | None = None
 
-    def _order(self, point: ScoredPoint) -> _core.SortedPairs:
-        if self._last is None or self._last[0] is not point.scores:
-            self._last = (point.scores, self.risk.sort(point.scores))
+    def _order(self, scores: Array) -> _core.SortedPairs:
+        if self._last is None or self._last[0] is not scores:
+            self._last = (scores, self.risk.sort(scores))
         return self._last[1]
 
-    def smoothed(self, point: ScoredPoint, h: float) -> Smoothed:
-        """The risk rounded over h, in terms of the scores."""
-        return rounded(self._order(point), point.scores, h)
-
-    def plane(self, smoothed: Smoothed, point: ScoredPoint, h: float) -> SmoothedCut:
-        """The plane below the risk that a rounded one gives: a pass over the data."""
-        mass = self.risk.smoothed_mass(smoothed, point.scores, h)
-        return SmoothedCut(self.source.combine(smoothed.coef), *smoothed[1:], mass)
-
-    @property
-    def rounding(self) -> Rounding:
+    def rounding(self, *, by_columns: bool) -> Rounding:
         """Sweeps add up pairs without cutting the examples into blocks."""
-        return replace(super().rounding, sum_depth=self.examples + 64)
+        return replace(super().rounding(by_columns=by_columns), sum_depth=self.examples + 64)
 
-    def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
+    def smoothed(self, scores: Handle, h: float) -> Smoothed:
+        """The risk rounded over h, in terms of the scores."""
+        return rounded(self._order(scores_of(scores)), scores_of(scores), h)
+
+    def plane(self, smoothed: Smoothed, scores: Handle, h: float) -> ShardPlane:
+        """The plane below the risk that a rounded one gives: a pass over the data."""
+        mass = self.risk.smoothed_mass(smoothed, scores_of(scores), h)
+        return ShardPlane(self.source.combine(smoothed.coef), *smoothed[1:], mass=mass)
+
+    def slope_along(self, smoothed: Smoothed, direction: Handle) -> float:
+        """How a rounded risk rises along a direction."""
+        return float(smoothed.coef @ scores_of(direction))
+
+    def extrapolated(self, scores: Handle, h: float, reach: float) -> Array:
         """The slope for width h if the pairs within `reach` stayed on their kinks."""
-        return self.source.combine(self._order(point).smoothed(h, reach)[0])
+        return self.source.combine(self._order(scores_of(scores)).smoothed(h, reach)[0])
 
-    def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint:
-        """The point + t·direction."""
-        return ScoredPoint(point.w + t * direction.w, 0.0, point.scores + t * direction.scores)
+    def moved(self, scores: Handle, direction: Handle, t: float) -> Handle:
+        """Scores + t·direction."""
+        return scores_of(scores) + t * scores_of(direction)
 
-    def sample(self, size: int, generator: np.random.Generator) -> PairObjective | None:
-        """An estimate of the objective from about `size` of its examples; None where these have no pair."""
+    def sample(self, size: int, generator: np.random.Generator) -> PairShard | None:
+        """About `size` of the examples; None where these have no pair."""
         return self._part(self.risk.sample_rows(size, generator))
 
-    def _part(self, rows: Rows) -> PairObjective | None:
+    def _part(self, rows: Rows) -> PairShard | None:
         try:
-            return PairObjective(self.source.take(rows), self.risk.take(rows))
+            return PairShard(self.source.take(rows), self.risk.take(rows))
         except NoPairsError:
             return None
 
     @cached_property
-    def _representatives(self) -> tuple[Rows | None, PairObjective]:
-        """The examples that the curvature is estimated from, and the objective of these."""
+    def _representatives(self) -> tuple[Rows | None, PairShard]:
+        """The examples that the curvature is estimated from."""
         size = max(_LEAST_ROWS, _ROWS_PER_FEATURE * self.dimension)
         if 2 * size > self.examples:
             return None, self
@@ -81,33 +84,38 @@ class PairObjective(Objective):
         part = self._part(rows)
         return (None, self) if part is None else (rows, part)
 
-    def curvature(self, point: ScoredPoint, h: float) -> PairCurvature:
+    def curvature(self, scores: Handle, h: float) -> PairCurvature:
         """An estimate of h times the second derivative of the rounded risk."""
+        values = scores_of(scores)
         rows, part = self._representatives
         if rows is None:
-            return PairCurvature(self, point.scores, self._order(point), h)
-        scores = np.ascontiguousarray(point.scores[rows])
-        return PairCurvature(part, scores, part.risk.sort(scores), h)
+            return PairCurvature(self, values, self._order(values), h)
+        chosen = np.ascontiguousarray(values[rows])
+        return PairCurvature(part, chosen, part.risk.sort(chosen), h)
 
 
 @dataclass(frozen=True, slots=True)
 class PairCurvature:
     """X' L X, L being the Laplacian of the pairs on the kink: what `solvers.newton_system` solves with."""
 
-    objective: PairObjective
+    shard: PairShard
     scores: Array
     order: _core.SortedPairs
     h: float
 
     @property
-    def rows(self) -> range:
-        """The examples it is made from."""
-        return range(self.objective.examples)
+    def examples(self) -> int:
+        """The number of examples it is made from."""
+        return self.shard.examples
 
     def product(self, v: Array) -> Array:
         """The curvature times v."""
-        source = self.objective.source
+        source = self.shard.source
         return source.combine(self.order.curvature(self.h, source.scores(v)))
+
+    def shift(self, p: Array) -> float:
+        """There is no intercept."""
+        return 0.0
 
     def root(self, most: int) -> None:
         """Not at hand."""
@@ -115,7 +123,7 @@ class PairCurvature:
     @property
     def cost(self) -> float:
         """What `matrix` costs, in products: measured, roughly. It is a dense product whatever the rows are."""
-        source, d = self.objective.source, self.objective.dimension
+        source, d = self.shard.source, self.shard.dimension
         per_row = source.per_row if isinstance(source, MatrixSource) else float(d)
         return max(2.0, d * d / (150.0 * max(per_row, 1.0)))
 
@@ -126,7 +134,7 @@ class PairCurvature:
 
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from about `most` of its examples."""
-        part, order = self.objective, self.order
+        part, order = self.shard, self.order
         if most is not None and most < part.examples:
             rows = part.risk.sample_rows(most, np.random.default_rng(0))
             fewer = part._part(rows)

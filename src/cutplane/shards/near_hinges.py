@@ -7,7 +7,8 @@ import numpy as np
 from cutplane.risks.base import Array
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.intercept import balanced
-from cutplane.solvers.base import Curvature, Cut
+from cutplane.shards.curvature import RowCurvature
+from cutplane.solvers.base import Cut
 from cutplane.sources.matrix import MatrixSource
 
 
@@ -70,10 +71,10 @@ class NearHinges:
         """The near examples, weighted and summed."""
         return self._near.combine(coef)
 
-    def curvature(self, weights: Array) -> Curvature:
+    def curvature(self, weights: Array) -> RowCurvature:
         """The sum of weights[i] x_i x_i', as a system of Newton's method takes it."""
         mean = self._near.combine(weights) / np.sqrt(weights.sum()) if self.intercept else None
-        return Curvature(self._near, self._all, weights, mean)
+        return RowCurvature(self._near, self._all, weights, mean)
 
     def plane(self, shares: Array) -> Cut:
         """The plane below the whole risk that gives each near example this share, between 0 and 1, of its weight."""

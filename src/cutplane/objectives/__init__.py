@@ -1,0 +1,1 @@
+"""The risk as a function of the weights, over a shard."""

@@ -1,0 +1,52 @@
+"""The risk of pairs as a function of the weights: for cutting planes, and for Newton's method on pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cutplane.objectives.generic import Objective, ScoredPoint
+from cutplane.risks.base import Smoothed
+from cutplane.shards.base import Array
+from cutplane.shards.pairs import PairCurvature, PairShard
+from cutplane.solvers.base import SmoothedCut
+
+
+class PairObjective(Objective):
+    """The pair risk as a function of the weights. There is no intercept: it would change nothing."""
+
+    newton_by = "pairs"
+
+    shard: PairShard
+
+    def __init__(self, shard: PairShard, *, intercept: bool = False) -> None:
+        super().__init__(shard)
+
+    def smoothed(self, point: ScoredPoint, h: float) -> Smoothed:
+        """The risk rounded over h, in terms of the scores."""
+        return self.shard.smoothed(point.scores, h)
+
+    def plane(self, smoothed: Smoothed, point: ScoredPoint, h: float) -> SmoothedCut:
+        """The plane below the risk that a rounded one gives: a pass over the data."""
+        plane = self.shard.plane(smoothed, point.scores, h)
+        return SmoothedCut(plane.slope, plane.offset, plane.value, plane.error, plane.kinks, plane.mass)
+
+    def slope_along(self, smoothed: Smoothed, direction: ScoredPoint) -> float:
+        """How a rounded risk rises along a direction."""
+        return self.shard.slope_along(smoothed, direction.scores)
+
+    def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
+        """The slope for width h if the pairs within `reach` stayed on their kinks."""
+        return self.shard.extrapolated(point.scores, h, reach)
+
+    def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint:
+        """The point + t·direction."""
+        return ScoredPoint(point.w + t * direction.w, 0.0, self.shard.moved(point.scores, direction.scores, t))
+
+    def sample(self, size: int, generator: np.random.Generator) -> PairObjective | None:
+        """An estimate of the objective from about `size` of its examples; None where these have no pair."""
+        part = self.shard.sample(size, generator)
+        return None if part is None else PairObjective(part)
+
+    def curvature(self, point: ScoredPoint, h: float) -> PairCurvature:
+        """An estimate of h times the second derivative of the rounded risk."""
+        return self.shard.curvature(point.scores, h)

@@ -1,0 +1,224 @@
+"""The risk with its kinks rounded, as a function of the weights: what Newton's method and dual ascent need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cutplane.objectives.generic import Objective, ScoredPoint
+from cutplane.risks.root import rising_root
+from cutplane.shards.base import Array, RoundedShard, ShardPlane
+from cutplane.solvers.base import Curvature, Cut, Evaluated, SmoothedCut, Subset
+
+
+class RoundedObjective(Objective):
+    """An objective whose risk can round its kinks.
+
+    It is the sum over the shard's examples, plus a plane for those left out: far from their kinks, these add a linear
+    function.
+
+    Parameters
+    ----------
+    shard : RoundedShard
+    intercept : bool
+    rest : Cut, optional
+        The plane of the examples left out.
+    rest_balance : float
+        How that rises with the intercept.
+    """
+
+    newton_by = "kinks"
+
+    shard: RoundedShard
+
+    def __init__(
+        self, shard: RoundedShard, *, intercept: bool = False, rest: Cut | None = None, rest_balance: float = 0.0
+    ) -> None:
+        super().__init__(shard, intercept=intercept)
+        self._rest = rest
+        self._rest_balance = rest_balance
+        self._kept: tuple[Subset, RoundedShard] | None = None  # a sample: which examples, and these
+        self._anchored: tuple[Evaluated, RoundedObjective, ScoredPoint] | None = None  # the last of it
+
+    def in_double(self) -> RoundedObjective:
+        """The same with scores in double precision."""
+        double = self.shard.in_double()
+        return self if double is self.shard else RoundedObjective(double, intercept=self.intercept)
+
+    @property
+    def first_width(self) -> float:
+        """The width that has most examples on a kink at w = 0."""
+        return self.shard.first_width
+
+    @property
+    def proves_by_parts(self) -> bool:
+        """Whether planes of `near` are below the whole risk to the last digit: those with an intercept are not."""
+        return not self.intercept and not self.shard.keeps
+
+    @property
+    def newton_pays(self) -> bool:
+        """Whether Newton's method is worth trying: it works on copies of the examples near their kinks."""
+        return not self.shard.streamed
+
+    @property
+    def ascent_epochs(self) -> tuple[float, float] | None:
+        """Epochs of dual ascent, promised early on and as they turn out, above which others arrive sooner.
+
+        None: what holds for two classes.
+        """
+        return None
+
+    def score(self, w: Array, intercept: float) -> ScoredPoint:
+        """The point with these weights and this intercept: one pass."""
+        scores = self.shard.at(w)
+        return ScoredPoint(w, intercept, self.shard.shifted(scores, intercept) if self.intercept else scores)
+
+    def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
+        """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
+        balanced = self.intercept and self._rest is None
+        return self._with_rest(point, self.shard.smoothed(point.scores, h, balanced=balanced))
+
+    def _with_rest(self, point: ScoredPoint, plane: ShardPlane) -> SmoothedCut:
+        """The plane of the examples there are, and that of those left out."""
+        slope, offset, value, mass = plane.slope, plane.offset, plane.value, plane.mass
+        if self._rest is not None:
+            slope = slope + self._rest.slope
+            offset += self._rest.offset
+            value += float(self._rest.slope @ point.w) + self._rest_balance * point.intercept + self._rest.offset
+            mass += self._rest.mass
+        return SmoothedCut(slope, offset, value, plane.error, plane.kinks, mass, plane.coef)
+
+    def stepped(self, point: ScoredPoint | None, p: Array, h: float) -> tuple[ScoredPoint, SmoothedCut] | None:
+        """The point + p (without one, p itself) and what `smoothed` says there, in one pass; None if it takes two."""
+        base, w = (None, p) if point is None else (point.scores, point.w + p)
+        found = self.shard.stepped(p, base, h)
+        if found is None:
+            return None
+        moved = ScoredPoint(w, 0.0, found[0])
+        return moved, self._with_rest(moved, found[1])
+
+    def between(self, start: ScoredPoint, end: ScoredPoint) -> ScoredPoint:
+        """The direction from one point to another, which is used up: its scores are written where the end's were."""
+        scores = self.shard.difference(end.scores, start.scores)
+        return ScoredPoint(end.w - start.w, end.intercept - start.intercept, scores)
+
+    def rounding_error(self, point: ScoredPoint, h: float) -> float:
+        """What rounding over h costs at a point: no pass over the data."""
+        return self.shard.rounding_error(point.scores, h)
+
+    def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array:
+        """The slope for width h if the examples within `reach` stayed on their kinks."""
+        slope = self.shard.extrapolated(point.scores, h, reach)
+        return slope if self._rest is None else slope + self._rest.slope
+
+    def curvature(self, point: ScoredPoint, h: float) -> Curvature:
+        """H times the second derivative of the rounded risk, over the examples on the kink."""
+        found: Curvature = self.shard.curvature(point.scores, h, centred=self.intercept)
+        return found
+
+    def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint:
+        """The point + t·direction, which is used up: the new scores are written where its own were."""
+        scores = self.shard.moved(point.scores, direction.scores, t)
+        return ScoredPoint(point.w + t * direction.w, point.intercept + t * direction.intercept, scores)
+
+    def smoothed_ray(
+        self, point: ScoredPoint, direction: ScoredPoint, t: float, h: float
+    ) -> tuple[float, float, float]:
+        """Value, slope and curvature of the rounded risk at point + t·direction."""
+        value, slope, curvature = self.shard.along(point.scores, direction.scores, t, h)
+        if self._rest is not None:
+            along = float(self._rest.slope @ direction.w) + self._rest_balance * direction.intercept
+            start = float(self._rest.slope @ point.w) + self._rest_balance * point.intercept
+            value += start + t * along + self._rest.offset
+            slope += along
+        return value, slope, curvature
+
+    def balance(self, point: ScoredPoint, h: float) -> ScoredPoint:
+        """The point with the intercept that makes the rounded risk least, so that its plane has none."""
+        if not self.intercept:
+            return point
+
+        def slope(t: float) -> tuple[float, float]:
+            _, slope, curvature = self.shard.along(point.scores, None, t, h)
+            return slope + self._rest_balance, curvature
+
+        shift = rising_root(slope, 0.0, tolerance=1e-15)
+        return ScoredPoint(point.w, point.intercept + shift, self.shard.shifted(point.scores, shift))
+
+    def keeping(self) -> RoundedObjective:
+        """The same objective, whose planes come with their coefficients: passes are no longer fused."""
+        return RoundedObjective(self.shard.keeping(), intercept=self.intercept)
+
+    @property
+    def keeps_duals(self) -> bool:
+        """Whether dual ascent can go on from where it ended for another C."""
+        return self.shard.keeps_duals and self._rest is None
+
+    def dual_ascent(self, C: float, seed: int) -> Any:
+        """Dual ascent on this objective; None where the examples cannot be visited one by one."""
+        return None if self._rest is not None else self.shard.ascent(C, seed, intercept=self.intercept)
+
+    def sample(self, size: int, generator: np.random.Generator, *, keep: bool = False) -> RoundedObjective:
+        """An estimate of the objective from so many of its examples, kept for `anchored_sample` if wanted."""
+        drawn = self.shard.draw(size, generator)
+        part = self.shard.part(drawn, scale=self.examples / len(drawn), gathered=True)
+        if keep:
+            self._kept, self._anchored = (drawn, part), None
+        return self._part(part)
+
+    @property
+    def keeps_sample(self) -> bool:
+        """Whether there is one for `anchored_sample`."""
+        return self._kept is not None
+
+    def anchored_sample(self, last: Evaluated) -> tuple[RoundedObjective, ScoredPoint]:
+        """The kept sample with a plane that gives it the slope of the whole at some point, and that point of it."""
+        assert self._kept is not None
+        if self._anchored is None or self._anchored[0] is not last:
+            drawn, part = self._kept
+            there = replace(last.point, scores=self.shard.restricted(last.point.scores, drawn))
+            self._anchored = last, self._completed(part, there, last.cut, last.h), there
+        return self._anchored[1:]
+
+    @property
+    def correction(self) -> float:
+        """The length of the slope of the plane for the examples left out: of a sample, how far it was off."""
+        return 0.0 if self._rest is None else float(np.linalg.norm(self._rest.slope))
+
+    def _completed(self, part: RoundedShard, there: ScoredPoint, whole: SmoothedCut, h: float) -> RoundedObjective:
+        """Some examples, and a plane that makes up for what the whole has at a point and these have not."""
+        plane = part.smoothed(there.scores, h, lean=True)
+        rest = Cut(whole.slope - plane.slope, whole.offset - plane.offset, whole.value, mass=whole.mass + plane.mass)
+        # The whole is balanced: what some examples lack, the others have.
+        return self._part(part, rest, -plane.lean)
+
+    def _part(self, shard: RoundedShard, rest: Cut | None = None, rest_balance: Any = 0.0) -> RoundedObjective:
+        """The same kind of objective of other examples."""
+        return RoundedObjective(shard, intercept=self.intercept, rest=rest, rest_balance=rest_balance)
+
+    def near_kinks(self, point: ScoredPoint, radius: float) -> Subset:
+        """The examples within `radius` of their kinks."""
+        return self.shard.near(point.scores, radius)
+
+    def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, subset: Subset) -> RoundedObjective:
+        """The objective with every example but some replaced by its tangent.
+
+        `whole` is the plane of the objective rounded over h at the point; all within h / 2 of their kinks are in the
+        subset.
+        """
+        there = replace(point, scores=self.shard.restricted(point.scores, subset))
+        return self._completed(self.shard.part(subset), there, whole, h)
+
+    def crossed(self, point: ScoredPoint, direction: ScoredPoint) -> Subset:
+        """The examples whose tangents at the point do not hold at point + direction."""
+        return self.shard.crossed(point.scores, direction.scores)
+
+    def most_near_hinges(self, work: float) -> int:
+        """How many examples `near_hinges` may take if each of its systems is to cost `work`; 0 where it cannot be."""
+        return 0 if self._rest is not None else self.shard.most_near(work)
+
+    def near_hinges(self, point: ScoredPoint, radius: float, most: int) -> Any:
+        """The problem of the examples within `radius` of their kinks, of the `most` nearest where these are more."""
+        return self.shard.near_problem(point.scores, radius, most, intercept=self.intercept)

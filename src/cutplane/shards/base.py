@@ -1,0 +1,153 @@
+"""What an objective asks of the place where its examples lie.
+
+Whatever there is one of for each example (scores, coefficients, sets of examples) stays in the shard. Others hold it by
+a handle, which is an `object` to them: the type checker lets no one look into it. A shard answers with sums over its
+examples, small matrices, and new handles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane.proof.rounding import Rounding
+from cutplane.solvers.base import RayLike, Subset
+
+Array = NDArray[np.float64]
+Handle = object
+
+
+class ShardPlane(NamedTuple):
+    """A plane below the risk of the shard's examples, as a function of the weights.
+
+    Attributes
+    ----------
+    slope, offset : array, float
+    value : float
+        The risk where the plane was taken.
+    error : float
+        What rounding of kinks adds to the gap: value - <slope, w> - offset.
+    kinks : int
+        The number of examples on a rounded kink.
+    mass : float
+        What the sizes of the coefficients add up to.
+    lean : float or array
+        What the coefficients add up to, for each class: how the plane rises with an intercept. Only where asked for.
+    coef : handle or None
+        The coefficients, where they are kept.
+    """
+
+    slope: Array
+    offset: float
+    value: float
+    error: float = 0.0
+    kinks: int = 0
+    mass: float = 0.0
+    lean: Any = 0.0
+    coef: Any = None
+
+
+class Shard(Protocol):
+    """Examples and the risk of their scores: what cutting planes need."""
+
+    @property
+    def dimension(self) -> int: ...  # noqa: D102
+
+    @property
+    def examples(self) -> int: ...  # noqa: D102
+
+    @property
+    def lower_bound(self) -> float: ...  # noqa: D102
+
+    def rounding(self, *, by_columns: bool) -> Rounding: ...  # noqa: D102
+
+    def at(self, w: Array) -> Handle: ...  # noqa: D102
+
+    def shifted(self, scores: Handle, shift: Any, *, in_place: bool = False) -> Handle: ...  # noqa: D102
+
+    def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle: ...  # noqa: D102
+
+    def value(self, scores: Handle) -> float: ...  # noqa: D102
+
+    def best_shift(self, scores: Handle) -> Any: ...  # noqa: D102
+
+    def lean(self, scores: Handle, shift: float) -> float: ...  # noqa: D102
+
+    def size(self, scores: Handle) -> float: ...  # noqa: D102
+
+    def cut(self, scores: Handle) -> ShardPlane: ...  # noqa: D102
+
+    def balanced_cut(self, scores: Handle) -> ShardPlane: ...  # noqa: D102
+
+    def advance(  # noqa: D102
+        self, a: Handle, b: Handle, step: float, mu: float
+    ) -> tuple[Handle, float, Callable[[], ShardPlane]]: ...
+
+    def ray(self, a: Handle, b: Handle) -> RayLike | None: ...  # noqa: D102
+
+
+class RoundedShard(Shard, Protocol):
+    """A shard whose risk can round its kinks: what Newton's method needs."""
+
+    @property
+    def first_width(self) -> float: ...  # noqa: D102
+
+    @property
+    def streamed(self) -> bool: ...  # noqa: D102
+
+    @property
+    def keeps(self) -> bool: ...  # noqa: D102
+
+    def keeping(self) -> RoundedShard: ...  # noqa: D102
+
+    def sides(self, scores: Handle, h: float) -> tuple[float, float]: ...  # noqa: D102
+
+    def smoothed(  # noqa: D102
+        self,
+        scores: Handle,
+        h: float,
+        *,
+        balanced: bool = False,
+        lean: bool = False,
+        factors: tuple[float, float] | None = None,
+    ) -> ShardPlane: ...
+
+    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None: ...  # noqa: D102
+
+    def difference(self, end: Handle, start: Handle) -> Handle: ...  # noqa: D102
+
+    def moved(self, scores: Handle, direction: Handle, t: float) -> Handle: ...  # noqa: D102
+
+    def rounding_error(self, scores: Handle, h: float) -> float: ...  # noqa: D102
+
+    def extrapolated(self, scores: Handle, h: float, reach: float) -> Array: ...  # noqa: D102
+
+    def curvature(self, scores: Handle, h: float, *, centred: bool) -> Any: ...  # noqa: D102
+
+    def along(  # noqa: D102
+        self, scores: Handle, direction: Handle | None, t: float, h: float
+    ) -> tuple[float, float, float]: ...
+
+    def draw(self, size: int, generator: np.random.Generator) -> Subset: ...  # noqa: D102
+
+    def near(self, scores: Handle, radius: float) -> Subset: ...  # noqa: D102
+
+    def crossed(self, scores: Handle, direction: Handle) -> Subset: ...  # noqa: D102
+
+    def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> Self: ...  # noqa: D102
+
+    def restricted(self, scores: Handle, subset: Subset) -> Handle: ...  # noqa: D102
+
+    @property
+    def keeps_duals(self) -> bool: ...  # noqa: D102
+
+    def ascent(self, C: float, seed: int, *, intercept: bool) -> Any: ...  # noqa: D102
+
+    def most_near(self, work: float) -> int: ...  # noqa: D102
+
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any: ...  # noqa: D102
+
+    def in_double(self) -> RoundedShard: ...  # noqa: D102

@@ -1,0 +1,305 @@
+"""Examples in the memory of this process: a source, and a risk of its scores.
+
+Handles are arrays of scores. What takes long is done by the compiled core, through the source and the risk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from cutplane import _core
+from cutplane.proof.rounding import Rounding
+from cutplane.risks.base import Ray, Risk, RoundedRisk, ScoreCut, Smoothed
+from cutplane.risks.intercept import balanced as in_balance
+from cutplane.risks.intercept import total_of
+from cutplane.shards.base import Array, Handle, ShardPlane
+from cutplane.shards.curvature import RowCurvature
+from cutplane.shards.rows import RowSet, positions_of, spread
+from cutplane.solvers.base import Subset
+from cutplane.sources.base import Source
+
+
+def scores_of(handle: Handle) -> Array:
+    """What a handle of this process holds."""
+    return cast(Array, handle)
+
+
+class HostShard:
+    """Any risk of a source's scores.
+
+    Parameters
+    ----------
+    source : Source
+        The examples.
+    risk : Risk
+        Of their scores.
+    """
+
+    #: Which objective it is for.
+    kind: ClassVar[str] = "planes"
+
+    risk: Risk
+
+    def __init__(self, source: Source, risk: Risk) -> None:
+        self.source = source
+        self.risk = risk
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+        return self.source.shape[1]
+
+    @property
+    def examples(self) -> int:
+        """The number of examples."""
+        return self.source.shape[0]
+
+    @property
+    def lower_bound(self) -> float:
+        """What the risk never falls below."""
+        return self.risk.lower_bound
+
+    def rounding(self, *, by_columns: bool) -> Rounding:
+        """What rounding does to passes; by column where that is asked for."""
+        extent = self.source.extent
+        return Rounding(*(extent if by_columns else extent._replace(columns=None)), scale=self.risk.scale)
+
+    def at(self, w: Array) -> Handle:
+        """The scores of weights: one pass."""
+        return self.source.scores(w) if w.any() else np.zeros(self.examples)
+
+    def shifted(self, scores: Handle, shift: Any, *, in_place: bool = False) -> Handle:
+        """The scores plus a constant, where they were if nobody else holds them."""
+        values = scores_of(scores)
+        return np.add(values, shift, out=values) if in_place else values + shift
+
+    def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
+        """(1 - t) a + t b, in memory of its own or in that of a handle that is used up."""
+        room = np.empty_like(scores_of(a)) if into is None else scores_of(into)
+        _core.mix_into(scores_of(a), scores_of(b), t, room)
+        return room
+
+    def value(self, scores: Handle) -> float:
+        """The risk."""
+        return self.risk.value(scores_of(scores))
+
+    def best_shift(self, scores: Handle) -> float:
+        """The constant that, added to all scores, makes the risk least."""
+        return self.risk.shift(scores_of(scores))
+
+    def lean(self, scores: Handle, shift: float) -> float:
+        """What the coefficients of the plane at scores + shift add up to: the slope along constants."""
+        return total_of(self.risk.cut(scores_of(scores) + shift).coef)
+
+    def size(self, scores: Handle) -> float:
+        """The largest score, in size."""
+        return float(np.abs(scores_of(scores)).max(initial=0.0))
+
+    def cut(self, scores: Handle) -> ShardPlane:
+        """The plane that touches the risk at the scores: a pass."""
+        return self._plane(self.risk.cut(scores_of(scores)))
+
+    def balanced_cut(self, scores: Handle) -> ShardPlane:
+        """The same at scores with their best shift in them, with coefficients that sum to zero."""
+        return self._plane(self.risk.balanced_cut(scores_of(scores)))
+
+    def _plane(self, cut: ScoreCut) -> ShardPlane:
+        slope = self.source.combine(cut.coef)
+        return ShardPlane(slope, cut.offset, cut.value, mass=self.risk.mass(cut), coef=cut.coef)
+
+    def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
+        """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on.
+
+        Both handles are used up.
+        """
+        scores, value, cut = self.risk.advance(scores_of(a), scores_of(b), step, mu)
+        return scores, value, lambda: self._plane(cut)
+
+    def ray(self, a: Handle, b: Handle) -> Ray | None:
+        """The risk along the line from a to b."""
+        return self.risk.ray(scores_of(a), scores_of(b))
+
+
+class RoundedHostShard(HostShard):
+    """A risk that can round its kinks.
+
+    Parameters
+    ----------
+    source : Source
+    risk : RoundedRisk
+    keeps : bool
+        Whether planes come with their coefficients.
+    """
+
+    kind: ClassVar[str] = "rounded"
+
+    risk: RoundedRisk
+
+    def __init__(self, source: Source, risk: RoundedRisk, *, keeps: bool = False) -> None:
+        super().__init__(source, risk)
+        self.keeps = keeps
+
+    @property
+    def first_width(self) -> float:
+        """The width that has most examples on a kink at scores of zero."""
+        return self.risk.first_width
+
+    @property
+    def streamed(self) -> bool:
+        """Whether every pass reads the examples from a file."""
+        return self.source.streamed
+
+    def keeping(self) -> RoundedHostShard:
+        """The same, whose planes come with their coefficients."""
+        return RoundedHostShard(self.source, self.risk, keeps=True)
+
+    def in_double(self) -> RoundedHostShard:
+        """The same with scores in double precision: itself."""
+        return self
+
+    def in_single(self) -> RoundedHostShard:
+        """The same with scores in single precision, where that is known how to be done: itself."""
+        return self
+
+    def sides(self, scores: Handle, h: float) -> tuple[float, float]:
+        """What the positive and the negative coefficients of the rounded risk add up to."""
+        coef = self.risk.smoothed(scores_of(scores), h).coef
+        return float(coef[coef > 0.0].sum()), float(coef[coef < 0.0].sum())
+
+    def smoothed(
+        self,
+        scores: Handle,
+        h: float,
+        *,
+        balanced: bool = False,
+        lean: bool = False,
+        factors: tuple[float, float] | None = None,
+    ) -> ShardPlane:
+        """The risk rounded over h, and the plane below the risk itself that it gives: a pass.
+
+        Parameters
+        ----------
+        scores : handle
+        h : float
+        balanced : bool
+            With coefficients that sum to zero to the last digit.
+        lean : bool
+            With what they sum to.
+        factors : tuple of two floats, optional
+            Positive and negative coefficients are scaled by these, at most 1.
+        """
+        values = scores_of(scores)
+        s = self.risk.smoothed(values, h)
+        if balanced:
+            s = _balanced(s, values, self.risk)
+        elif factors is not None:
+            s = _scaled(s, factors, values, self.risk)
+        leaning = s.coef.sum(axis=0) if lean else 0.0
+        return self._smoothed_plane(self.source.combine(s.coef), s, leaning, s.coef if self.keeps else None)
+
+    def _smoothed_plane(self, slope: Array, s: Any, lean: Any = 0.0, coef: Array | None = None) -> ShardPlane:
+        return ShardPlane(slope, s.offset, s.value, s.error, s.kinks, self.risk.mass(s), lean, coef)
+
+    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None:
+        """The scores of p, added to `base`, and what `smoothed` says there, in one pass; None where it takes two."""
+        return None
+
+    def difference(self, end: Handle, start: Handle) -> Handle:
+        """The direction from start to end, which is used up."""
+        values = scores_of(end)
+        return np.subtract(values, scores_of(start), out=values)
+
+    def moved(self, scores: Handle, direction: Handle, t: float) -> Handle:
+        """Scores + t·direction, which is used up."""
+        along = scores_of(direction)
+        if along.ndim == 1:
+            _core.move_along(scores_of(scores), along, t)
+        else:
+            along *= t
+            along += scores_of(scores)
+        return along
+
+    def rounding_error(self, scores: Handle, h: float) -> float:
+        """What rounding over h costs: no pass."""
+        return self.risk.rounding_error(scores_of(scores), h)
+
+    def extrapolated(self, scores: Handle, h: float, reach: float) -> Array:
+        """The slope for width h if the examples within `reach` stayed on their kinks: a pass."""
+        return self.source.combine(self.risk.extrapolated(scores_of(scores), h, reach))
+
+    def curvature(self, scores: Handle, h: float, *, centred: bool) -> RowCurvature:
+        """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
+        rows, weights = self.risk.kinks(scores_of(scores), h)
+        mean = None
+        if centred and weights.any():
+            mean = self.source.take(rows).combine(weights) / np.sqrt(weights.sum())
+        return RowCurvature(self.source, rows, weights, mean)
+
+    def along(self, scores: Handle, direction: Handle | None, t: float, h: float) -> tuple[float, float, float]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
+        line = None if direction is None else scores_of(direction)
+        return self.risk.smoothed_ray(scores_of(scores), line, t, h)
+
+    def draw(self, size: int, generator: np.random.Generator) -> Subset:
+        """So many examples at random."""
+        return spread(self.examples, size, generator)
+
+    def near(self, scores: Handle, radius: float) -> Subset:
+        """The examples within `radius` of their kinks."""
+        return RowSet(self.risk.kinks(scores_of(scores), 2.0 * radius)[0])
+
+    def crossed(self, scores: Handle, direction: Handle) -> Subset:
+        """The examples whose tangents do not hold at scores + direction."""
+        start = scores_of(scores)
+        differ = self.risk.cut(start)[0] != self.risk.cut(start + scores_of(direction))[0]
+        return RowSet(np.flatnonzero(differ if differ.ndim == 1 else differ.any(axis=1)))
+
+    def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> Self:
+        """The sum over some examples, times `scale`; `gathered`: on a copy of these."""
+        rows = positions_of(subset)
+        source = self.source.gathered(rows) if gathered else self.source.take(rows)
+        return self._like(source, self.risk.take(rows, scale=scale))
+
+    def _like(self, source: Any, risk: Any) -> Self:
+        """The same kind of shard of other examples."""
+        return type(self)(source, risk)
+
+    def restricted(self, scores: Handle, subset: Subset) -> Handle:
+        """The scores of some examples, as their `part` has them."""
+        return scores_of(scores)[positions_of(subset)].astype(np.float64, copy=False)
+
+    @property
+    def keeps_duals(self) -> bool:
+        """Whether dual ascent can go on from where it ended for another C."""
+        return False
+
+    def ascent(self, C: float, seed: int, *, intercept: bool) -> Any:
+        """Dual ascent over the examples; None where these cannot be visited one by one."""
+        return None
+
+    def most_near(self, work: float) -> int:
+        """How many examples `near_problem` may take if each of its systems is to cost `work`; 0: there is none."""
+        return 0
+
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any:
+        """The problem of the examples within `radius` of their kinks, or of the `most` nearest: for interior points."""
+        raise NotImplementedError
+
+
+def _balanced(s: Smoothed, scores: Array, risk: RoundedRisk) -> Smoothed:
+    """The plane with coefficients that sum to zero to the last digit."""
+    return _with_coefficients(s, in_balance(s.coef), scores, risk)
+
+
+def _scaled(s: Smoothed, factors: tuple[float, float], scores: Array, risk: RoundedRisk) -> Smoothed:
+    """The plane with its positive and its negative coefficients scaled down."""
+    coef = s.coef * np.where(s.coef > 0.0, *factors)
+    return _with_coefficients(s, coef, scores, risk)
+
+
+def _with_coefficients(s: Smoothed, coef: Array, scores: Array, risk: RoundedRisk) -> Smoothed:
+    offset = risk.plane_offset(coef)
+    return s._replace(coef=coef, offset=offset, error=s.value - float(coef @ scores) - offset)

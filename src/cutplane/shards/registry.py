@@ -1,0 +1,40 @@
+"""Which shard serves a source and a risk: the one place where they are asked for their types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from cutplane.risks.base import Risk, RoundedRisk
+from cutplane.risks.hinge import Hinge
+from cutplane.risks.pairs import PairRisk
+from cutplane.shards.hinge import HingeShard
+from cutplane.shards.host import HostShard, RoundedHostShard
+from cutplane.shards.pairs import PairShard
+from cutplane.sources.base import Source
+from cutplane.sources.matrix import MatrixSource
+
+
+class _Entry(NamedTuple):
+    """What serves sources and risks of these kinds; `make` is told whether an intercept is free."""
+
+    source: type
+    risk: type
+    make: Callable[[Any, Any, bool], HostShard]
+
+
+# The first that fits: from those that know most of their source and risk to those that know least.
+_ENTRIES = (
+    _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
+    _Entry(Source, PairRisk, lambda source, risk, intercept: PairShard(source, risk)),
+    _Entry(Source, RoundedRisk, lambda source, risk, intercept: RoundedHostShard(source, risk)),
+    _Entry(Source, Risk, lambda source, risk, intercept: HostShard(source, risk)),
+)
+
+
+def make_shard(source: Source, risk: Risk, *, intercept: bool = False) -> HostShard:
+    """The shard that knows most of this source and this risk."""
+    for entry in _ENTRIES:
+        if isinstance(source, entry.source) and isinstance(risk, entry.risk):
+            return entry.make(source, risk, intercept)
+    raise TypeError(f"{type(source).__name__} and {type(risk).__name__} must be a Source and a Risk.")

@@ -1,0 +1,46 @@
+"""Sets of examples in memory, by their positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane.solvers.base import Subset
+
+
+@dataclass(frozen=True, slots=True)
+class RowSet(Subset):
+    """Positions in ascending order, none twice."""
+
+    positions: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        return len(self.positions)
+
+    def union(self, *others: Subset) -> RowSet:
+        """What is in this set or in any of the others."""
+        together = np.sort(np.concatenate([self.positions, *map(positions_of, others)]))
+        return RowSet(together[np.append(True, together[1:] > together[:-1])] if len(together) else together)
+
+    def minus(self, other: Subset) -> RowSet:
+        """What is in this set and not in the other."""
+        return RowSet(np.setdiff1d(self.positions, positions_of(other), assume_unique=True))
+
+
+def positions_of(subset: Subset) -> NDArray[np.int64]:
+    """Those of a set that a shard of this process has made."""
+    assert isinstance(subset, RowSet)
+    return subset.positions
+
+
+def spread(n: int, size: int, generator: np.random.Generator) -> RowSet:
+    """One example at random from each of so many equal stretches: in order, and sooner found than any others."""
+    ends = np.arange(size + 1, dtype=np.int64) * n // size
+    offsets = generator.random(size)
+    offsets *= np.diff(ends)
+    drawn: NDArray[np.int64] = offsets.astype(np.int64)
+    drawn += ends[:-1]
+    return RowSet(drawn)

@@ -1,0 +1,427 @@
+"""The sum of other shards, in a fixed order: serially here, elsewhere by whoever runs the parts.
+
+A handle holds one of each part. Nothing of a part is looked into: it answers with sums, and these are added up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from cutplane.proof.rounding import Rounding, leaning_mass
+from cutplane.risks.intercept import NoInterceptError, least_shift
+from cutplane.risks.root import rising_crossing
+from cutplane.shards.base import Array, Handle, RoundedShard, ShardPlane
+from cutplane.solvers.base import Curvature, RayLike, Subset
+
+# No step along a line goes further, and no shift of scores, in units of these.
+_FURTHEST = 1e15
+
+
+def _each(handle: Handle) -> tuple[Handle, ...]:
+    return cast(tuple[Handle, ...], handle)
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetSum(Subset):
+    """Some of the examples of each part."""
+
+    parts: tuple[Subset, ...]
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        return sum(map(len, self.parts))
+
+    def union(self, *others: Any) -> SubsetSum:
+        """What is in this set or in any of the others."""
+        groups = zip(self.parts, *(other.parts for other in others), strict=True)
+        return SubsetSum(tuple(first.union(*rest) for first, *rest in groups))
+
+    def minus(self, other: Any) -> SubsetSum:
+        """What is in this set and not in the other."""
+        return SubsetSum(tuple(a.minus(b) for a, b in zip(self.parts, other.parts, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class RaySum:
+    """The risk along a line: the sum of the parts'."""
+
+    parts: tuple[RayLike, ...]
+
+    def value(self, t: float) -> float:
+        """The risk at t."""
+        return math.fsum(part.value(t) for part in self.parts)
+
+    def slope(self, t: float) -> float:
+        """Its right derivative at t."""
+        return math.fsum(part.slope(t) for part in self.parts)
+
+    def minimise(self, quadratic: float, linear: float, C: float) -> float:
+        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk."""
+        if len(self.parts) == 1:
+            return self.parts[0].minimise(quadratic, linear, C)
+
+        def derivative(t: float) -> float:
+            return quadratic * t + linear + C * self.slope(t)
+
+        near, far, at_near = 0.0, 1.0, derivative(0.0)
+        if at_near >= 0.0:
+            return 0.0
+        while (at_far := derivative(far)) < 0.0 and far < _FURTHEST:
+            near, at_near, far = far, at_far, 2.0 * far
+        return rising_crossing(derivative, near, far, (at_near, at_far))
+
+
+@dataclass(frozen=True, slots=True)
+class CurvatureSum:
+    """The sum of the parts' curvatures, less mean mean' where an intercept is free."""
+
+    parts: tuple[Curvature, ...]
+    mean: Array | None
+    weight: float
+
+    @property
+    def examples(self) -> int:
+        """The number of examples on kinks."""
+        return sum(part.examples for part in self.parts)
+
+    @property
+    def cost(self) -> float:
+        """What `matrix` costs, in products."""
+        return max(part.cost for part in self.parts)
+
+    @property
+    def exact(self) -> bool:
+        """Whether `matrix` is summed up in double precision."""
+        return all(part.exact for part in self.parts)
+
+    def product(self, v: Array) -> Array:
+        """The curvature times v."""
+        result = _added([part.product(v) for part in self.parts])
+        return result if self.mean is None else result - self.mean * float(self.mean @ v)
+
+    def shift(self, p: Array) -> float:
+        """The change of the intercept that goes with a change p of the weights."""
+        return 0.0 if self.mean is None else -float(self.mean @ p) / math.sqrt(self.weight)
+
+    def matrix(self, most: int | None = None) -> Array:
+        """The curvature itself, or an estimate from about `most` of its examples."""
+        share = None if most is None else max(1, most // len(self.parts))
+        gram = _added([part.matrix(share) for part in self.parts])
+        return gram if self.mean is None else gram - np.outer(self.mean, self.mean)
+
+    def root(self, most: int) -> Array | None:
+        """Not at hand where an intercept is free; else the parts' own, one below the other."""
+        if self.mean is not None or self.examples > most:
+            return None
+        roots = [part.root(most) for part in self.parts]
+        found = [root for root in roots if root is not None]
+        return np.concatenate(found) if len(found) == len(roots) else None
+
+
+class SumShard:
+    """The sum of the risks of several shards; C, weights and intercepts are the same for all.
+
+    Parameters
+    ----------
+    parts : sequence of RoundedShard
+        The risk of each is its part of the whole one. Those without examples are left out.
+    """
+
+    kind: ClassVar[str] = "rounded"
+
+    def __init__(self, parts: Sequence[RoundedShard]) -> None:
+        self._parts = tuple(part for part in parts if part.examples) or tuple(parts[:1])
+
+    def _of(self, *handles: Handle) -> Any:
+        """Each part, with its part of each handle."""
+        return zip(self._parts, *map(_each, handles), strict=True)
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+        return self._parts[0].dimension
+
+    @property
+    def examples(self) -> int:
+        """The number of examples."""
+        return sum(part.examples for part in self._parts)
+
+    @property
+    def lower_bound(self) -> float:
+        """What the risk never falls below."""
+        return math.fsum(part.lower_bound for part in self._parts)
+
+    def rounding(self, *, by_columns: bool) -> Rounding:
+        """As that of the part where it does most, and that of adding them up."""
+        each = [part.rounding(by_columns=by_columns) for part in self._parts]
+        return reduce(_either, each).after(len(each) - 1)
+
+    def at(self, w: Array) -> Handle:
+        """The scores of weights: one pass."""
+        return tuple(part.at(w) for part in self._parts)
+
+    def shifted(self, scores: Handle, shift: Any, *, in_place: bool = False) -> Handle:
+        """The scores plus a constant."""
+        return tuple(part.shifted(s, shift, in_place=in_place) for part, s in self._of(scores))
+
+    def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
+        """(1 - t) a + t b."""
+        rooms = (None,) * len(self._parts) if into is None else _each(into)
+        return tuple(part.blend(x, y, t, room) for part, x, y, room in self._of(a, b, rooms))
+
+    def value(self, scores: Handle) -> float:
+        """The risk."""
+        return math.fsum(part.value(s) for part, s in self._of(scores))
+
+    def lean(self, scores: Handle, shift: float) -> float:
+        """What the coefficients of the plane at scores + shift add up to."""
+        return math.fsum(part.lean(s, shift) for part, s in self._of(scores))
+
+    def size(self, scores: Handle) -> float:
+        """The largest score, in size."""
+        return float(max(part.size(s) for part, s in self._of(scores)))
+
+    def best_shift(self, scores: Handle) -> float:
+        """The constant that, added to all scores, makes the risk least."""
+        if len(self._parts) == 1:
+            return float(self._parts[0].best_shift(*_each(scores)))
+        return least_shift(lambda t: self.lean(scores, t), self.size(scores))
+
+    def cut(self, scores: Handle) -> ShardPlane:
+        """The plane that touches the risk at the scores: a pass."""
+        return _sum([part.cut(s) for part, s in self._of(scores)])
+
+    def balanced_cut(self, scores: Handle) -> ShardPlane:
+        """The same at scores with their best shift in them: mixed with one from beside, so that it does not lean."""
+        if len(self._parts) == 1:
+            return self._parts[0].balanced_cut(*_each(scores))
+        here = self.lean(scores, 0.0)
+        if here == 0.0:
+            return self.cut(scores)
+        shift, opposite = self._beside(scores, here)
+        share = opposite / (opposite - here)
+        plane = _mixed(self.cut(scores), self.cut(self.shifted(scores, shift)), share)
+        left = share * here + (1.0 - share) * opposite
+        return plane._replace(value=self.value(scores), mass=leaning_mass(plane.mass, left))
+
+    def _beside(self, scores: Handle, lean: float) -> tuple[float, float]:
+        """How far off the plane leans to the other side, and by how much."""
+        size = max(1.0, self.size(scores))
+        width = 4.0 * float(np.finfo(np.float64).eps) * size
+        while width <= _FURTHEST * size:
+            shift = -width if lean > 0.0 else width
+            opposite = self.lean(scores, shift)
+            if opposite * lean <= 0.0:
+                return shift, opposite
+            width *= 4.0
+        raise NoInterceptError
+
+    def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
+        """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on."""
+        found = [part.advance(x, y, step, mu) for part, x, y in self._of(a, b)]
+        moved = tuple(each[0] for each in found)
+        return moved, math.fsum(each[1] for each in found), lambda: _sum([each[2]() for each in found])
+
+    def ray(self, a: Handle, b: Handle) -> RaySum | None:
+        """The risk along the line from a to b."""
+        rays = [part.ray(x, y) for part, x, y in self._of(a, b)]
+        found = [ray for ray in rays if ray is not None]
+        return RaySum(tuple(found)) if len(found) == len(rays) else None
+
+    @property
+    def first_width(self) -> float:
+        """The width that has most examples on a kink at scores of zero."""
+        return max(part.first_width for part in self._parts)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether every pass reads the examples from a file."""
+        return any(part.streamed for part in self._parts)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether planes come with their coefficients."""
+        return self._parts[0].keeps
+
+    def keeping(self) -> SumShard:
+        """The same, whose planes come with their coefficients."""
+        return SumShard([part.keeping() for part in self._parts])
+
+    def in_double(self) -> SumShard:
+        """The same with scores in double precision."""
+        double = [part.in_double() for part in self._parts]
+        return self if all(a is b for a, b in zip(double, self._parts, strict=True)) else SumShard(double)
+
+    def in_single(self) -> SumShard:
+        """Itself."""
+        return self
+
+    def sides(self, scores: Handle, h: float) -> tuple[float, float]:
+        """What the positive and the negative coefficients of the rounded risk add up to."""
+        found = [part.sides(s, h) for part, s in self._of(scores)]
+        return math.fsum(up for up, _ in found), math.fsum(down for _, down in found)
+
+    def smoothed(
+        self,
+        scores: Handle,
+        h: float,
+        *,
+        balanced: bool = False,
+        lean: bool = False,
+        factors: tuple[float, float] | None = None,
+    ) -> ShardPlane:
+        """The risk rounded over h, and the plane below the risk itself that it gives: a pass."""
+        if len(self._parts) == 1:
+            (only,) = _each(scores)
+            return self._parts[0].smoothed(only, h, balanced=balanced, lean=lean, factors=factors)
+        if not balanced:
+            return _sum([part.smoothed(s, h, lean=lean, factors=factors) for part, s in self._of(scores)])
+        up, down = self.sides(scores, h)
+        # The heavier side is scaled down.
+        factors = (min(1.0, -down / up), 1.0) if up > -down else (1.0, min(1.0, up / -down) if down < 0.0 else 1.0)
+        plane = self.smoothed(scores, h, lean=True, factors=factors)
+        return plane._replace(mass=leaning_mass(plane.mass, plane.lean), lean=0.0)
+
+    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None:
+        """The scores of p, added to `base`, and what `smoothed` says there, in one pass; None where it takes two."""
+        bases = (None,) * len(self._parts) if base is None else _each(base)
+        found = []
+        for part, start in self._of(bases):
+            step = part.stepped(p, start, h)
+            if step is None:
+                return None
+            found.append(step)
+        return tuple(step[0] for step in found), _sum([step[1] for step in found])
+
+    def difference(self, end: Handle, start: Handle) -> Handle:
+        """The direction from start to end, which is used up."""
+        return tuple(part.difference(x, y) for part, x, y in self._of(end, start))
+
+    def moved(self, scores: Handle, direction: Handle, t: float) -> Handle:
+        """Scores + t·direction, which is used up."""
+        return tuple(part.moved(x, y, t) for part, x, y in self._of(scores, direction))
+
+    def rounding_error(self, scores: Handle, h: float) -> float:
+        """What rounding over h costs: no pass."""
+        return math.fsum(part.rounding_error(s, h) for part, s in self._of(scores))
+
+    def extrapolated(self, scores: Handle, h: float, reach: float) -> Array:
+        """The slope for width h if the examples within `reach` stayed on their kinks: a pass."""
+        return _added([part.extrapolated(s, h, reach) for part, s in self._of(scores)])
+
+    def curvature(self, scores: Handle, h: float, *, centred: bool) -> Curvature:
+        """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
+        if len(self._parts) == 1:
+            (only,) = _each(scores)
+            return cast(Curvature, self._parts[0].curvature(only, h, centred=centred))
+        parts = tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores))
+        if not centred:
+            return CurvatureSum(parts, None, 0.0)
+        moments = [part.moments() for part in parts]
+        weight = math.fsum(each for each, _ in moments)
+        mean = _added([each for _, each in moments]) / math.sqrt(weight) if weight > 0.0 else None
+        return CurvatureSum(parts, mean, weight)
+
+    def along(self, scores: Handle, direction: Handle | None, t: float, h: float) -> tuple[float, float, float]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
+        lines = (None,) * len(self._parts) if direction is None else _each(direction)
+        found = [part.along(s, line, t, h) for part, s, line in self._of(scores, lines)]
+        value, slope, curvature = map(math.fsum, zip(*found, strict=True))
+        return value, slope, curvature
+
+    def draw(self, size: int, generator: np.random.Generator) -> Subset:
+        """So many examples at random: of each part as many as it has of all."""
+        ends = np.cumsum([0, *(part.examples for part in self._parts)])
+        shares = np.diff(np.rint(ends * (size / ends[-1])).astype(int))
+        drawn = [part.draw(max(1, int(share)), generator) for part, share in zip(self._parts, shares, strict=True)]
+        return SubsetSum(tuple(drawn))
+
+    def near(self, scores: Handle, radius: float) -> Subset:
+        """The examples within `radius` of their kinks."""
+        return SubsetSum(tuple(part.near(s, radius) for part, s in self._of(scores)))
+
+    def crossed(self, scores: Handle, direction: Handle) -> Subset:
+        """The examples whose tangents do not hold at scores + direction."""
+        return SubsetSum(tuple(part.crossed(x, y) for part, x, y in self._of(scores, direction)))
+
+    def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> SumShard:
+        """The sum over some examples, times `scale`; `gathered`: on a copy of these."""
+        pairs = self._taken(subset)
+        return SumShard([part.part(some, scale=scale, gathered=gathered) for part, some, _ in pairs])
+
+    def restricted(self, scores: Handle, subset: Subset) -> Handle:
+        """The scores of some examples, as their `part` has them."""
+        return tuple(part.restricted(s, some) for part, some, s in self._taken(subset, scores))
+
+    def _taken(self, subset: Subset, scores: Handle | None = None) -> list[tuple[RoundedShard, Subset, Handle]]:
+        """Those parts that have some of the examples, or the first."""
+        handles = (None,) * len(self._parts) if scores is None else _each(scores)
+        every = list(self._of(cast(SubsetSum, subset).parts, handles))
+        return [each for each in every if len(each[1])] or every[:1]
+
+    @property
+    def keeps_duals(self) -> bool:
+        """Whether dual ascent can go on from where it ended for another C."""
+        return False
+
+    def ascent(self, C: float, seed: int, *, intercept: bool) -> None:
+        """Examples are visited one by one in one place only."""
+
+    def most_near(self, work: float) -> int:
+        """There is no `near_problem`."""
+        return 0
+
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any:
+        """Not of several parts."""
+        raise NotImplementedError
+
+
+def _added(arrays: Sequence[Array]) -> Array:
+    """In order."""
+    return reduce(np.add, arrays)
+
+
+def _sum(planes: Sequence[ShardPlane]) -> ShardPlane:
+    """The plane below a sum of risks that planes below each of them give."""
+    if len(planes) == 1:
+        return planes[0]
+    return ShardPlane(
+        _added([plane.slope for plane in planes]),
+        math.fsum(plane.offset for plane in planes),
+        math.fsum(plane.value for plane in planes),
+        math.fsum(plane.error for plane in planes),
+        sum(plane.kinks for plane in planes),
+        math.fsum(plane.mass for plane in planes) * (1.0 + 1e-9),
+        sum(plane.lean for plane in planes),
+    )
+
+
+def _mixed(a: ShardPlane, b: ShardPlane, share: float) -> ShardPlane:
+    """Share·a + (1 - share)·b."""
+    rest = 1.0 - share
+    return ShardPlane(
+        share * a.slope + rest * b.slope,
+        share * a.offset + rest * b.offset,
+        a.value,
+        mass=(share * a.mass + rest * b.mass) * (1.0 + 1e-9),
+    )
+
+
+def _either(a: Rounding, b: Rounding) -> Rounding:
+    """What holds of both."""
+    columns = None if a.columns is None or b.columns is None else np.maximum(a.columns, b.columns)
+    return replace(
+        a,
+        reach=max(a.reach, b.reach),
+        row_depth=max(a.row_depth, b.row_depth),
+        sum_depth=max(a.sum_depth, b.sum_depth),
+        columns=columns,
+        scale=max(a.scale, b.scale),
+        unit=max(a.unit, b.unit),
+    )

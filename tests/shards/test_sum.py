@@ -1,0 +1,202 @@
+"""The sum of several shards is the shard of all their examples."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from cutplane.objectives.rounded import RoundedObjective
+from cutplane.risks.base import RoundedRisk
+from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
+from cutplane.risks.hinge import Hinge
+from cutplane.risks.huber import Huber
+from cutplane.risks.logistic import Logistic
+from cutplane.risks.quantile import Quantile
+from cutplane.risks.squared_epsilon_insensitive import SquaredEpsilonInsensitive
+from cutplane.risks.squared_hinge import SquaredHinge
+from cutplane.shards.registry import make_shard
+from cutplane.shards.rows import RowSet
+from cutplane.shards.sum import SumShard
+from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.cutting_plane import CuttingPlane
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.line_search import ExactLineSearch
+from cutplane.solvers.newton import SmoothedNewton
+from cutplane.solvers.stopping import Stopping
+from cutplane.sources import as_source
+
+N, D = 400, 5
+CLASSES = {"hinge": Hinge, "squared hinge": SquaredHinge, "logistic": Logistic}
+TARGETS = {
+    "epsilon": EpsilonInsensitive,
+    "squared epsilon": SquaredEpsilonInsensitive,
+    "huber": Huber,
+    "quantile": Quantile,
+}
+RISKS = {**CLASSES, **TARGETS}
+intercepts = pytest.mark.parametrize("intercept", [False, True])
+every_risk = pytest.mark.parametrize("name", RISKS)
+sizes = pytest.mark.parametrize("sizes", [(N,), (150, 250), (150, 0, 250), (7, 93, 100, 50, 50, 60, 40)])
+
+
+def whole(name: str, *, intercept: bool, weighted: bool = True) -> Any:
+    rng = np.random.default_rng(sorted(RISKS).index(name))
+    X = rng.normal(size=(N, D))
+    z = X[:, 0] - 0.5 * X[:, 1] + 0.7 * rng.normal(size=N) + 0.3
+    risk: RoundedRisk = RISKS[name](np.sign(z) if name in CLASSES else z, rng.random(N) + 0.1 if weighted else None)
+    return make_shard(as_source(X), risk, intercept=intercept)
+
+
+def in_parts(shard: Any, sizes: tuple[int, ...]) -> SumShard:
+    if len(sizes) == 1:
+        return SumShard([shard])
+    rows = [RowSet(np.arange(a, b)) for a, b in pairwise(np.cumsum((0, *sizes)))]
+    return SumShard([shard.part(some, gathered=True) for some in rows])
+
+
+def both(name: str, sizes: tuple[int, ...], *, intercept: bool) -> tuple[Any, SumShard]:
+    shard = whole(name, intercept=intercept)
+    return shard, in_parts(shard, sizes)
+
+
+@every_risk
+@sizes
+def test_sums_are_those_of_all_examples(name: str, sizes: tuple[int, ...]) -> None:
+    shard, parts = both(name, sizes, intercept=False)
+    assert (parts.examples, parts.dimension) == (N, D)
+    rng = np.random.default_rng(1)
+    w, v, h = rng.normal(size=D), rng.normal(size=D), 0.4
+    a, b = shard.at(w), shard.at(v)
+    c, d = parts.at(w), parts.at(v)
+    assert parts.value(c) == pytest.approx(shard.value(a), rel=1e-12)
+    for plane, expected in ((parts.cut(c), shard.cut(a)), (parts.smoothed(c, h), shard.smoothed(a, h))):
+        assert_allclose(plane.slope, expected.slope, atol=1e-12)
+        assert plane[1:6] == pytest.approx(expected[1:6], rel=1e-6, abs=1e-12)
+    assert_allclose(parts.extrapolated(c, h, 0.8), shard.extrapolated(a, h, 0.8), atol=1e-12)
+    assert parts.rounding_error(c, h) == pytest.approx(shard.rounding_error(a, h), rel=1e-9, abs=1e-15)
+    assert parts.along(c, d, 0.3, h) == pytest.approx(shard.along(a, b, 0.3, h), rel=1e-10)
+    blended = parts.blend(c, d, 0.3)
+    assert parts.value(blended) == pytest.approx(shard.value(shard.blend(a, b, 0.3)), rel=1e-12)
+    moved = parts.moved(c, parts.difference(d, c), 0.5)
+    assert parts.value(moved) == pytest.approx(shard.value(shard.at(0.5 * (w + v))), rel=1e-10)
+
+
+@every_risk
+@sizes
+@pytest.mark.parametrize("quadratic", [0.0, 1e-3, 10.0])
+def test_line_searches_end_at_the_same_place(name: str, sizes: tuple[int, ...], quadratic: float) -> None:
+    shard, parts = both(name, sizes, intercept=False)
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        w, v = rng.normal(size=(2, D))
+        ray, other = shard.ray(shard.at(w), shard.at(v)), parts.ray(parts.at(w), parts.at(v))
+        t, found = (each.minimise(quadratic, -1e-3, 3.0) for each in (ray, other))
+
+        def along(t: float, ray: Any = ray) -> float:
+            return 0.5 * quadratic * t * t - 1e-3 * t + 3.0 * ray.value(t)
+
+        assert along(found) <= along(t) * (1.0 + 1e-9) + 1e-12
+
+
+@every_risk
+@sizes
+def test_intercepts_are_the_best_ones(name: str, sizes: tuple[int, ...]) -> None:
+    shard, parts = both(name, sizes, intercept=True)
+    w = np.random.default_rng(3).normal(size=D)
+    scores, each = shard.at(w), parts.at(w)
+    settled = shard.shifted(scores, shard.best_shift(scores))
+    settled_parts = parts.shifted(each, parts.best_shift(each))
+    assert parts.value(settled_parts) == pytest.approx(shard.value(settled), rel=1e-12)
+    cut = parts.balanced_cut(settled_parts)
+    height = float(cut.slope @ w) + cut.offset
+    assert height == pytest.approx(cut.value, rel=1e-9)  # without an intercept in it: it does not lean
+
+
+@every_risk
+@sizes
+@intercepts
+def test_rounded_planes_are_below_the_risk(name: str, sizes: tuple[int, ...], intercept: bool) -> None:
+    shard, parts = both(name, sizes, intercept=intercept)
+    objective, of_parts = (RoundedObjective(each, intercept=intercept) for each in (shard, parts))
+    rng = np.random.default_rng(4)
+    for h in (2.0, 0.1):
+        point = of_parts.balance(of_parts.score(rng.normal(size=D), 0.1), h)
+        plane = of_parts.smoothed(point, h)
+        assert float(plane.slope @ point.w) + plane.offset + plane.error == pytest.approx(plane.value, rel=1e-9)
+        for w in 3.0 * rng.normal(size=(20, D)):
+            assert float(plane.slope @ w) + plane.offset <= objective.value(objective.at(w)) + 1e-11
+
+
+@every_risk
+@sizes
+@intercepts
+def test_curvature_is_that_of_all_examples(name: str, sizes: tuple[int, ...], intercept: bool) -> None:
+    shard, parts = both(name, sizes, intercept=intercept)
+    rng = np.random.default_rng(5)
+    w, v = rng.normal(size=(2, D))
+    here, there = (each.curvature(each.at(w), 0.7, centred=intercept) for each in (shard, parts))
+    assert there.examples == here.examples
+    assert_allclose(there.product(v), here.product(v), rtol=1e-9, atol=1e-12)
+    assert there.shift(v) == pytest.approx(here.shift(v), rel=1e-9)
+    assert_allclose(np.tril(there.matrix()), np.tril(here.matrix()), rtol=1e-5, atol=1e-6)
+
+
+@sizes
+def test_sets_of_examples(sizes: tuple[int, ...]) -> None:
+    shard, parts = both("hinge", sizes, intercept=False)
+    rng = np.random.default_rng(6)
+    a, b = rng.normal(size=(2, D))
+    near, near_parts = shard.near(shard.at(a), 0.5), parts.near(parts.at(a), 0.5)
+    crossed, crossed_parts = shard.crossed(shard.at(a), shard.at(b)), parts.crossed(parts.at(a), parts.at(b))
+    assert len(near_parts) == len(near)
+    assert len(near_parts.union(crossed_parts)) == len(near.union(crossed))
+    assert len(crossed_parts.minus(near_parts)) == len(crossed.minus(near))
+    some = parts.part(near_parts)
+    assert some.examples == len(near)
+    scores = parts.restricted(parts.at(a), near_parts)
+    expected = shard.part(near).value(shard.restricted(shard.at(a), near))
+    assert some.value(scores) == pytest.approx(expected, rel=1e-12)
+    drawn = parts.draw(100, np.random.default_rng(0))
+    assert 100 <= len(drawn) <= 100 + len(sizes)
+
+
+def run(shard: Any, solver: Any, *, intercept: bool, C: float = 20.0) -> Ledger:
+    objective = RoundedObjective(shard, intercept=intercept)
+    ledger = Ledger(C, Bundle(D), Stopping(relative_gap=1e-5, max_iter=1000), rounding=objective.rounding)
+    assert solver.run(objective, ledger) == "gap"
+    return ledger
+
+
+SOLVERS = {"newton": SmoothedNewton, "oca": lambda: CuttingPlane(ExactLineSearch()), "cpa": CuttingPlane.cpa}
+
+
+@every_risk
+@sizes
+@intercepts
+@pytest.mark.parametrize("solver", ["newton", "oca"])
+def test_models_are_those_of_all_examples(name: str, sizes: tuple[int, ...], intercept: bool, solver: str) -> None:
+    shard, parts = both(name, sizes, intercept=intercept)
+    alone, together = (run(each, SOLVERS[solver](), intercept=intercept) for each in (shard, parts))
+    assert alone.lower <= together.upper
+    assert together.lower <= alone.upper
+    if len(sizes) == 1:  # a sum of one is that one
+        assert alone.incumbent is not None
+        assert together.incumbent is not None
+        assert_array_equal(alone.incumbent.w, together.incumbent.w)
+        assert alone.upper == together.upper
+
+
+def test_cpa_on_parts() -> None:
+    shard, parts = both("hinge", (150, 0, 250), intercept=True)
+    alone, together = (run(each, CuttingPlane.cpa(), intercept=True) for each in (shard, parts))
+    assert together.upper == pytest.approx(alone.upper, rel=2e-5)
+
+
+def test_no_example_at_all_is_a_part_of_nothing() -> None:
+    shard = whole("hinge", intercept=False)
+    parts = in_parts(shard, (0, 0, 0))
+    assert parts.value(parts.at(np.ones(D))) == 0.0
