@@ -19,7 +19,8 @@ import pytest
 
 from cutplane import LinearSVC
 from cutplane.cli.app import run
-from cutplane.estimators.common.persistence import load, save
+from cutplane.estimators.common.persistence import save
+from cutplane.estimators.loading import load
 from cutplane.io.model_file import write_model
 
 Command = Callable[..., tuple[int, str, str]]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cutplane.datasets import adult_svmlight
-from cutplane.estimators.common.persistence import load
+from cutplane.estimators.loading import load
 
 CUTPLANE = [sys.executable, "-m", "cutplane"]
 

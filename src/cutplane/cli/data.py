@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from cutplane.estimators.common.persistence import restore
+from cutplane.estimators.loading import restore
 from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.io.fasta import is_fasta
 from cutplane.io.model_file import ModelFile, read_model

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import typer
 
 from cutplane.cli.classification import refuse_targets
+from cutplane.cli.named_sequences import token_rows
 from cutplane.cli.output import warn
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.sequences import SequenceRun, read_sequences
 from cutplane.cli.training import fit, fit_until_stopped, quietly
 from cutplane.estimators.kernel.sampled_cut_svc import SampledCutSVC
 from cutplane.estimators.structured.kernel_structural_svm import KernelStructuralSVM
-from cutplane.io.model_file import ModelFile
 from cutplane.report.progress import TrainingProgress
 from cutplane.structured.chain import ChainModel
-from cutplane.structured.metrics import SequenceScores, score_sequences
 from cutplane.structured.tokens import Vocabulary
 
 _MEGABYTE = 1 << 20
@@ -51,7 +47,7 @@ def train_sequences(request: TrainRequest) -> int:
     _check_cut_size(request, len(Y))
     assert request.kernel is not None
     vocabulary = Vocabulary()
-    X = _rows(vocabulary, sentences, grow=True)
+    X = token_rows(vocabulary, sentences, grow=True)
     labels, codes = np.unique(np.array([label for y in Y for label in y]), return_inverse=True)
     if len(labels) < 2:
         raise ValueError(f"{request.data} has the label {labels[0]} only; two or more are needed.")
@@ -67,42 +63,6 @@ def train_sequences(request: TrainRequest) -> int:
     run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, Y)), labels.tolist())
     notes = {"template": template.text, "columns": columns, "names": vocabulary.names, "labels": labels.tolist()}
     return request.finish(run, notes=notes)
-
-
-@dataclass(frozen=True)
-class NamedSequences:
-    """A chain with a kernel as `SequenceSVM` is used: tokens are lists of names, labels are words."""
-
-    model: KernelStructuralSVM
-    vocabulary: Vocabulary
-    labels: list[str]
-
-    @classmethod
-    def restored(cls, model: KernelStructuralSVM, file: ModelFile) -> NamedSequences:
-        """With the names that the model file keeps."""
-        notes = file.metadata.get("notes", {})
-        names, labels = notes.get("names"), notes.get("labels")
-        if not isinstance(names, list) or not isinstance(labels, list):
-            raise ValueError("A KernelStructuralSVM that was trained in Python takes no files; use it in Python.")
-        return cls(model, Vocabulary(names), labels)
-
-    def predict(self, X: Any) -> list[list[str]]:
-        """The label of each token."""
-        found = self.model.predict(_rows(self.vocabulary, X, grow=False))
-        return [[self.labels[code] for code in codes.tolist()] for codes in found]
-
-    def evaluate(self, X: Any, Y: Any) -> SequenceScores:
-        """How the predictions compare with the true labels."""
-        return score_sequences([list(y) for y in Y], self.predict(X))
-
-
-def _rows(vocabulary: Vocabulary, X: Any, *, grow: bool) -> list[Any]:
-    tokens = vocabulary.encode(X, grow=grow)
-    values = np.ones(len(tokens.indices)) if tokens.values is None else tokens.values
-    matrix = sp.csr_array((values, tokens.indices, tokens.indptr), shape=(len(tokens.indptr) - 1, tokens.n_features))
-    matrix.sum_duplicates()
-    starts = tokens.starts.tolist()
-    return [matrix[begin:end] for begin, end in pairwise(starts)]
 
 
 def _refuse(request: TrainRequest) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 import typer
@@ -56,47 +59,89 @@ def scan(
         check_text_output(output, inputs=[model_path, genome])
     if importance is not None:
         check_plot_output(importance, inputs=[model_path, genome])
-    model, _ = read_fitted(model_path)
+    model = _model_for_genomes(model_path)
+    _check_place(model, motif, at)
+    if importance is not None:
+        save_importance(model, importance)
+    model.set_params(n_jobs=threads)
+    target: Any = nullcontext(None) if output is None else replace_file(output)
+    with target as file:
+        write = None if as_json and file is None else partial(_write, file)
+        found = _Scan(model, threshold, motif, at, "+-" if both else "+", write).read(genome)
+        if not found.windows:
+            raise ValueError(
+                f"{genome} has no text as long as a window of the model, which has {model.length_} letters."
+            )
+    if found.short:
+        warn(
+            f"{genome}: {found.short:,} entries are shorter than a window of {model.length_} letters and were left out."
+        )
+    if as_json:
+        print_json({"windows": found.windows, "hits": found.hits, "output": output})
+    elif output is not None:
+        print_facts([("windows", f"{found.windows:,}"), ("sites", f"{found.hits:,}"), ("written", str(output))])
+    return exit_codes.OK
+
+
+def _model_for_genomes(path: Path) -> StringSVC:
+    model, _ = read_fitted(path)
     if not isinstance(model, StringSVC):
-        raise ValueError(f"{model_path} is a {type(model).__name__}; genomes are scanned with a StringSVC.")
+        raise ValueError(f"{path} is a {type(model).__name__}; genomes are scanned with a StringSVC.")
     if len(model.classes_) > 2:
-        raise ValueError(f"{model_path} tells {len(model.classes_)} classes apart; genomes are scanned for one of two.")
+        raise ValueError(f"{path} tells {len(model.classes_)} classes apart; genomes are scanned for one of two.")
+    return model
+
+
+def _check_place(model: StringSVC, motif: str, at: int | None) -> None:
     if motif and at is None:
         raise typer.BadParameter("needs --at: where in a window it stands.", param_hint="--motif")
     if at is not None and at + max(1, len(motif)) > model.length_:
         raise typer.BadParameter(f"{at} is not in a window of {model.length_} letters.", param_hint="--at")
-    if importance is not None:
-        save_importance(model, importance)
-    model.set_params(n_jobs=threads)
-    place = (0, model.length_) if at is None else (at, at + max(1, len(motif)))
-    windows = hits = short = 0
-    target: Any = nullcontext(None) if output is None else replace_file(output)
-    with target as file:
+
+
+def _write(file: Any, line: str) -> None:
+    if file is None:
+        sys.stdout.write(line)
+    else:
+        file.write(line.encode())
+
+
+@dataclass
+class _Scan:
+    """The windows of a genome, scored; `write` is handed the BED line of each that scores more than the threshold."""
+
+    model: StringSVC
+    threshold: float
+    motif: str
+    at: int | None
+    strands: str
+    write: Callable[[str], None] | None
+    windows: int = 0
+    hits: int = 0
+    short: int = 0
+
+    def read(self, genome: Path) -> Self:
+        """Every entry of a FASTA file; those shorter than a window are counted."""
         for record in read_fasta(genome):
-            if len(record.letters) < model.length_:
-                short += 1
+            if len(record.letters) < self.model.length_:
+                self.short += 1
                 continue
             name = record.header.split()[0].decode("latin-1") if record.header.split() else "."
-            for strand in "+-" if both else "+":
-                read = SlidingWindows(record.letters, model.length_, model.alphabet, reverse=strand == "-")
-                chosen = read.starts_with(motif, at) if motif and at is not None else np.ones(len(read), bool)
-                scores = read.forward(model.decision_function(read))
-                order = chosen[::-1] if read.reverse else chosen
-                for hit in hits_above(name, scores, order, threshold, place, model.length_, strand):
-                    hits += 1
-                    if file is not None:
-                        file.write(bed_line(hit).encode())
-                    elif not as_json:
-                        sys.stdout.write(bed_line(hit))
-                windows += len(read)
-        if not windows:
-            raise ValueError(
-                f"{genome} has no text as long as a window of the model, which has {model.length_} letters."
-            )
-    if short:
-        warn(f"{genome}: {short:,} entries are shorter than a window of {model.length_} letters and were left out.")
-    if as_json:
-        print_json({"windows": windows, "hits": hits, "output": output})
-    elif output is not None:
-        print_facts([("windows", f"{windows:,}"), ("sites", f"{hits:,}"), ("written", str(output))])
-    return exit_codes.OK
+            for strand in self.strands:
+                self._strand(name, record.letters, strand)
+        return self
+
+    def _strand(self, name: str, letters: Any, strand: str) -> None:
+        length = self.model.length_
+        place = (0, length) if self.at is None else (self.at, self.at + max(1, len(self.motif)))
+        read = SlidingWindows(letters, length, self.model.alphabet, reverse=strand == "-")
+        chosen = np.ones(len(read), bool)
+        if self.motif and self.at is not None:
+            chosen = read.starts_with(self.motif, self.at)
+        scores = read.forward(self.model.decision_function(read))
+        order = chosen[::-1] if read.reverse else chosen
+        for hit in hits_above(name, scores, order, self.threshold, place, length, strand):
+            self.hits += 1
+            if self.write is not None:
+                self.write(bed_line(hit))
+        self.windows += len(read)

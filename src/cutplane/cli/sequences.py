@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.cli import exit_codes
 from cutplane.cli.data import Examples
+from cutplane.cli.named_sequences import NamedSequences
 from cutplane.cli.output import plain_label, print_facts, print_json
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.summary import certificate_facts, label_list
@@ -112,11 +113,7 @@ def labeller(model: Any, file: ModelFile) -> Labeller | None:
     """`model` if it labels the tokens of files; None for all others."""
     if isinstance(model, SequenceSVM):
         return model
-    if not isinstance(model, KernelStructuralSVM):
-        return None
-    from cutplane.cli.sampled_cuts import NamedSequences
-
-    return NamedSequences.restored(model, file)
+    return NamedSequences.restored(model, file) if isinstance(model, KernelStructuralSVM) else None
 
 
 def predict(model: Labeller, file: ModelFile, data: Path, output: Path | None, *, as_json: bool) -> int:

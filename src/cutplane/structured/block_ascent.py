@@ -7,7 +7,7 @@ Jaggi, Schmidt and Pletscher 2013; pairwise steps and sampling by gaps from Osok
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -15,15 +15,27 @@ from cutplane._runtime.deadline import time_is_up
 from cutplane.proof.rounding import UNIT
 from cutplane.structured import vectors
 from cutplane.structured.base import Array, Sweep
-from cutplane.structured.oracle import ExamplePlane, truth_plane
-
-if TYPE_CHECKING:
-    from cutplane.structured.oracle import OracleSample
+from cutplane.structured.example_planes import ExamplePlane, truth_plane
 
 # Steps among the planes an example has, for each search: they cost no search.
 _STEPS_PER_SEARCH = 5
 # What every example keeps of the chance to be visited, whatever its gap was when last seen.
 _UNIFORM_SHARE = 0.1
+
+
+class Searched(Protocol):
+    """A sample whose examples are searched one by one."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+
+    @property
+    def examples(self) -> int:
+        """The number of examples."""
+
+    def search(self, index: int, w: Array) -> ExamplePlane:
+        """The plane found for one example."""
 
 
 class _Block:
@@ -53,14 +65,14 @@ class BlockAscent:
 
     Parameters
     ----------
-    sample : OracleSample
+    sample : Searched
     C : float
         Per example.
     seed : int
         For the order of the examples.
     """
 
-    def __init__(self, sample: OracleSample, C: float, seed: int) -> None:
+    def __init__(self, sample: Searched, C: float, seed: int) -> None:
         self._sample = sample
         self._C = C
         self._rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cutplane.structured import vectors
 from cutplane.structured.base import Array, OracleError, Sweep
-from cutplane.structured.oracle import ExamplePlane, sweep_of, truth_plane
+from cutplane.structured.example_planes import ExamplePlane, sweep_of, truth_plane
 
 _ROUNDING = 1e-8
 

@@ -98,7 +98,7 @@ class ChainModel(StructuredModel):
 
     def factors(self) -> ChainFactors:
         """Emissions may be sums of kernel functions; transitions stay as they are."""
-        return ChainFactors(self)
+        return ChainFactors(self.n_features, self.cost)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any], *, rescaling: str, n_threads: int) -> ChainSample | None:
         """All sequences flattened, searched by the core."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane.structured.factored import Array, FactoredRisk, Factors, Rows, Violations, owned, starts_of
-
-if TYPE_CHECKING:
-    from cutplane.structured.chain import ChainModel
 
 Labels = NDArray[np.int32]
 
@@ -92,18 +89,25 @@ class ChainHinge(FactoredRisk):
 
 
 class ChainFactors(Factors):
-    """Tokens as rows, labels as columns, transitions as explicit features."""
+    """Tokens as rows, labels as columns, transitions as explicit features.
 
-    def __init__(self, model: ChainModel) -> None:
-        self._model = model
+    Parameters
+    ----------
+    n_features : int
+    cost : array of shape (n_labels, n_labels)
+    """
+
+    def __init__(self, n_features: int, cost: Array) -> None:
+        self._n_features = n_features
+        self._cost = cost
 
     def rows(self, X: Sequence[Any]) -> Any:
         """The tokens' features, one sequence after the other."""
         for index, x in enumerate(X):
             shape = np.shape(x) if not sp.issparse(x) else x.shape
-            if len(shape) != 2 or shape[1] != self._model.n_features:
+            if len(shape) != 2 or shape[1] != self._n_features:
                 raise ValueError(
-                    f"Sequence {index} has the shape {shape}; a row of {self._model.n_features} features for each "
+                    f"Sequence {index} has the shape {shape}; a row of {self._n_features} features for each "
                     "token is needed."
                 )
         if any(sp.issparse(x) for x in X):
@@ -113,12 +117,12 @@ class ChainFactors(Factors):
     def risk(self, X: Sequence[Any], Y: Sequence[Any], *, n_threads: int) -> ChainHinge:
         """The losses of labelled sequences."""
         truth = np.concatenate([np.asarray(y, dtype=np.int32) for y in Y])
-        return ChainHinge(starts_of([len(y) for y in Y]), truth, self._model.cost, n_threads=n_threads)
+        return ChainHinge(starts_of([len(y) for y in Y]), truth, self._cost, n_threads=n_threads)
 
     def label(self, X: Sequence[Any], scores: Array, weights: Array, *, n_threads: int) -> list[Labels]:
         """Viterbi over the scores of tokens."""
         starts = starts_of([x.shape[0] if hasattr(x, "shape") else len(x) for x in X])
-        table = np.concatenate([np.eye(self._model.n_labels).ravel(), weights])
+        table = np.concatenate([np.eye(len(self._cost)).ravel(), weights])
         found = emissions(starts, scores).label(table, None, None, n_threads)
         return np.split(found, starts[1:-1])
 

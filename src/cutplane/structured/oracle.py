@@ -11,6 +11,8 @@ import numpy as np
 from cutplane.proof.rounding import Rounding
 from cutplane.structured import vectors
 from cutplane.structured.base import Array, OracleError, StructuredModel, Sweep
+from cutplane.structured.block_ascent import BlockAscent
+from cutplane.structured.example_planes import ExamplePlane, sweep_of
 from cutplane.structured.vectors import Vector
 
 RESCALINGS = ("margin", "slack")
@@ -23,17 +25,6 @@ _SEARCH_TERMS = 1024
 _LEAST_REACH = 2.0**-300
 # What rounding may take from a score, relative to the size of its parts.
 _ROUNDING = 1e-8
-
-
-class ExamplePlane(NamedTuple):
-    """One labelling of one example: its share of the risk is at least <slope, w> + offset."""
-
-    slope: Vector
-    offset: float
-
-    def height(self, w: Array) -> float:
-        """The plane at w."""
-        return vectors.dot(self.slope, w) + self.offset
 
 
 @dataclass(frozen=True)
@@ -124,11 +115,6 @@ class Oracle:
             raise
         except Exception as error:
             raise OracleError(f"Example {index}: {name} failed ({type(error).__name__}: {error}).") from error
-
-
-def truth_plane(dimension: int) -> ExamplePlane:
-    """The plane of the right labelling: zero."""
-    return ExamplePlane(vectors.zeros(dimension), 0.0)
 
 
 class Chunk(NamedTuple):
@@ -245,10 +231,8 @@ class OracleSample:
         for index, (x, y, truth) in enumerate(zip(self.X, self.Y, self.truths, strict=True)):
             self.oracle.audit(index, x, y, truth, w)
 
-    def ascent(self, C: float, seed: int) -> Any:
+    def ascent(self, C: float, seed: int) -> BlockAscent:
         """Block-coordinate ascent, one example at a time."""
-        from cutplane.structured.block_ascent import BlockAscent
-
         return BlockAscent(self, C, seed)
 
     def _chunks(self) -> list[Chunk]:
@@ -258,15 +242,3 @@ class OracleSample:
             Chunk(begin, self.X[begin:end], self.Y[begin:end], self.truths[begin:end])
             for begin, end in zip([0, *ends[:-1]], ends, strict=True)
         ]
-
-
-def sweep_of(planes: Sequence[ExamplePlane], w: Array, dimension: int) -> Sweep:
-    """The mean of the examples' planes; an example whose own lies below the truth's counts as the truth."""
-    slope, offset = np.zeros(dimension), 0.0
-    heights = np.zeros(len(planes))
-    for index, plane in enumerate(planes):
-        heights[index] = height = plane.height(w)
-        if height > 0.0:
-            vectors.add(plane.slope, 1.0 / len(planes), slope)
-            offset += plane.offset / len(planes)
-    return Sweep(lambda: slope, offset, np.maximum(heights, 0.0))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import cutplane
+from cutplane.estimators import loading
 from cutplane.estimators.common import persistence
 from cutplane.io.model_file import ModelFileError, read_model, write_model
 from cutplane.structured.classes import HierarchyModel
@@ -58,7 +59,7 @@ def refused(path: Path) -> None:
 
 
 def test_every_kind_of_model_is_damaged_below() -> None:
-    assert set(FITS) == set(persistence._KINDS)
+    assert set(FITS) == set(loading._KINDS)
 
 
 @pytest.mark.parametrize("kind", FITS)

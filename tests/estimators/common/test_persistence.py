@@ -12,7 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
 from cutplane import LinearSVC, LinearSVCCV
-from cutplane.estimators.common.persistence import load, save
+from cutplane.estimators.common.persistence import save
+from cutplane.estimators.loading import load
 from cutplane.io.model_file import ModelFileError, read_model, write_model
 from cutplane.risks.base import Risk, ScoreCut
 from cutplane.risks.hinge import Hinge

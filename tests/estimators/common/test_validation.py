@@ -10,8 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from cutplane import LinearSVC
-from cutplane.estimators.common import sparse_structure
-from cutplane.estimators.common.validation import check_labels, check_many_labels
+from cutplane.estimators.common.validation import check_labels, check_many_labels, sparse_structure
 from cutplane.solvers.ledger import Ledger
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cutplane.estimators.common.checkpoint_entries import Entry, Run
-from cutplane.estimators.common.savable import Arrays
+from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.common.training import Training
 from cutplane.io.atomic import OutputError, check_writable
 from cutplane.io.checkpoint_file import CheckpointError, read_checkpoint, write_checkpoint

@@ -11,7 +11,7 @@ import numpy as np
 
 from cutplane.estimators.common.history_arrays import history_from_arrays, history_to_arrays
 from cutplane.estimators.common.left_out import qualified_name
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.proof.prover import Plane
 from cutplane.risks.base import Array, Risk
 from cutplane.solvers.ledger import Ledger

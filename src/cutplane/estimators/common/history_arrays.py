@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.estimators.kernel.machines import KernelStep
+from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.sampled_cuts import CutStep
 from cutplane.solvers.result import Step
 

@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-Arrays = dict[str, NDArray[Any]]
-_ROUNDING = 1e-9
+from cutplane.estimators.common import persistence, proofs
+from cutplane.estimators.common.stored import Arrays
 
 
 class Savable:
     """An estimator that `cutplane.load` can bring back.
 
     Parameters, feature names, certificate and history are stored for every estimator; `_to_file` adds the fitted
-    attributes that predictions need, and `_from_file` sets them again. A new estimator also needs its line in
-    `cutplane.estimators.common.persistence`.
+    attributes that predictions need, and `_from_file` sets them again. A new estimator also needs its lines in
+    `cutplane.estimators` and `cutplane.estimators.loading`.
     """
 
     def save(self, path: str | PathLike[str], *, proof: bool | None = None) -> None:
@@ -30,9 +27,7 @@ class Savable:
         proof : bool, optional
             Whether the file holds the model's proof. By default it does if there is one; True asks for one.
         """
-        from cutplane.estimators.common.persistence import save
-
-        save(self, path, proof=proof)
+        persistence.save(self, path, proof=proof)
 
     def proof(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find what proves this model's bounds, and keep it as `proof_`.
@@ -44,9 +39,7 @@ class Savable:
         -------
         self
         """
-        from cutplane.estimators.common.proofs import make_proof
-
-        self.proof_ = make_proof(self, X, y, sample_weight)
+        self.proof_ = proofs.make_proof(self, X, y, sample_weight)
         return self
 
     #: Why there is no proof file of such a model.
@@ -141,63 +134,3 @@ def _one_each(names: Sequence[str] | None, features: int | None) -> Sequence[str
     if names is not None and features is not None and len(names) != features:
         raise ValueError(f"feature_names has {len(names)} names, but the model has {features} features.")
     return names
-
-
-def labels_to_file(labels: NDArray[Any]) -> tuple[Arrays, dict[str, Any]]:
-    """Numbers as the array "classes", which keeps their dtype; text and Python objects as JSON."""
-    kind = labels.dtype.kind
-    if kind in "biuf":
-        return {"classes": labels}, {"stored": "array"}
-    if kind in "UT":
-        return {}, {"stored": "text", "values": [str(label) for label in labels.tolist()]}
-    values = labels.tolist()
-    if kind != "O" or not all(isinstance(label, (str, bool, int, float, np.generic)) for label in values):
-        raise TypeError(f"Labels of dtype {labels.dtype} cannot be saved; numbers, booleans and text can.")
-    return {}, {"stored": "objects", "values": values}
-
-
-def labels_from_file(arrays: Arrays, stored: dict[str, Any]) -> NDArray[Any]:
-    """The labels that `labels_to_file` stored."""
-    if stored["stored"] == "array":
-        labels = arrays["classes"]
-    elif stored["stored"] == "text":
-        labels = np.array([_text(label) for label in stored["values"]])
-    elif stored["stored"] == "objects":
-        labels = np.array(stored["values"], dtype=object)
-    else:
-        raise ValueError(f"labels stored as {stored['stored']!r}")
-    if labels.ndim != 1 or len(labels) < 2:
-        raise ValueError("there are not two classes or more")
-    return labels
-
-
-def check_bounds(objective: NDArray[Any], lower_bound: NDArray[Any], gap: NDArray[Any]) -> None:
-    """Refuse bounds that contradict each other: no training ends with them.
-
-    Where nothing is certified the objective and the gap are infinite. Bounds that meet may cross by their rounding.
-    """
-    if np.isnan([objective, lower_bound, gap]).any() or (lower_bound == np.inf).any() or (objective == -np.inf).any():
-        raise ValueError("the certificate holds something other than bounds")
-    size = np.maximum(np.abs(objective), np.abs(lower_bound))
-    size = np.where(np.isfinite(size), size, 0.0)
-    if (lower_bound > objective + _ROUNDING * size).any():
-        raise ValueError("the certificate has a lower bound above the objective")
-    proven = np.where(np.isinf(gap), np.inf, (np.where(np.isinf(gap), 0.0, gap) + _ROUNDING) * size)
-    if (gap < 0.0).any() or (objective - lower_bound > proven).any():
-        raise ValueError("the certificate has a gap that its bounds do not prove")
-
-
-def finite(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """An array of finite numbers of this shape."""
-    array = arrays[name]
-    if array.dtype.kind != "f" or not np.isfinite(array).all():
-        raise ValueError(f"{name} holds something other than finite numbers")
-    if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}, not {shape}")
-    return array
-
-
-def _text(label: object) -> str:
-    if not isinstance(label, str):
-        raise TypeError(f"the label {label!r} is not text")
-    return label

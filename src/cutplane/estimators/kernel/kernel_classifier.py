@@ -7,56 +7,35 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.class_weights import class_factors
-from cutplane.estimators.common.savable import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.kernel import one_vs_one
-from cutplane.estimators.kernel.calibration import Curve, agree, curves_from_arrays, curves_to_arrays, fit_curve
-from cutplane.estimators.kernel.kernel_machine import KernelMachine
+from cutplane.estimators.kernel.calibrated_machine import CalibratedMachine, shown_label
+from cutplane.estimators.kernel.calibration import curves_from_arrays, curves_to_arrays
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
-from cutplane.estimators.kernel.machines import MachineTraining
-from cutplane.estimators.kernel.splits import Folds, Kept, Split, warn_if_cut_short, warn_of_haste
-from cutplane.kernels import DualProblem, KernelMatrix, SMOResult
+from cutplane.estimators.kernel.splits import Kept, Split, warn_of_haste
+from cutplane.kernels import SMOResult
 from cutplane.proof.kernel_machines import Sided
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-# Pairwise probabilities are coupled for as many examples at a time as take about this many numbers.
-_COUPLED_AT_ONCE = 4_000_000
 
-
-def _wants_probability(model: Any) -> bool:
-    if not model.probability:
-        raise AttributeError("predict_proba is not available when probability=False")
-    return True
-
-
-class KernelClassifier(ClassifierMixin, KernelMachine):
+class KernelClassifier(ClassifierMixin, CalibratedMachine):
     """A kernel classifier; a subclass makes the dual problem of two sides and reads the machine off its solution."""
 
     class_weight: Any = None
     decision_function_shape: str = "ovr"
     break_ties: bool = False
     multi_class: str = "ovo"
-    probability: bool | str = False
-    random_state: Any = None
     _needs_two = "a classifier needs two"
 
     def _check_own(self) -> None:
         """The parameters that the subclass has for itself."""
-        raise NotImplementedError
-
-    def _problem(self, split: Split) -> DualProblem:
-        raise NotImplementedError
-
-    def _scale(self, result: SMOResult) -> tuple[float, float]:
-        """What coefficients are divided by, and the intercept."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -91,7 +70,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._assemble(X, kernel, order, codes, splits, results)
         self._certify(matrix, machines, results, training)
         self.n_iter_ = np.array([result.n_iter for result in results], np.int32)
-        self._curves: list[Curve] | None = None
+        self._curves = None
         if folds is not None and (training.late or any(result.stop_reason == "interrupted" for result in results)):
             warn_of_haste()
             decisions = [self._own_decisions(*solved) for solved in zip(problems, results, strict=True)]
@@ -120,7 +99,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 f"Invalid input - all samples with positive weights belong to the same class; {self._needs_two}."
             )
         if not left.all():
-            gone = _shown(self.classes_[np.flatnonzero(~left)[0]])
+            gone = shown_label(self.classes_[np.flatnonzero(~left)[0]])
             raise ValueError(f"All examples of class {gone!r} have weight zero; each class needs one with weight.")
 
     # --- training ---
@@ -128,7 +107,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _splits(self, codes: Codes, weights: Array) -> list[Split]:
         """The machines: of two classes the second is the positive one, of a pair of several the first (LIBSVM's)."""
         k = len(self.classes_)
-        shown = [repr(_shown(label)) for label in self.classes_]
+        shown = [repr(shown_label(label)) for label in self.classes_]
         members = [np.flatnonzero(codes == code) for code in range(k)]
 
         def split(positive: int, rows: Codes, name: str) -> Split:
@@ -171,7 +150,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _problem_names(self) -> list[str]:
         """What the machines are about, for reports."""
-        shown = [str(_shown(label)) for label in self.classes_]
+        shown = [str(shown_label(label)) for label in self.classes_]
         if self._pairwise:
             return [f"{shown[i]} against {shown[j]}" for i, j in one_vs_one.pairs(len(shown))]
         return shown if len(shown) > 2 else ["problem 1"]
@@ -239,72 +218,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             return np.asarray(np.argmax(one_vs_one.class_scores(decisions, k), axis=1))
         return np.asarray(np.argmax(one_vs_one.votes(decisions, k), axis=1))
 
-    # --- probabilities ---
-
-    def _own_decisions(self, problem: DualProblem, result: SMOResult) -> Array:
-        """The decision value of every example of the problem: its gradient is Qa + p, with Q_ij = y_i y_j K_ij."""
-        try:
-            scale, intercept = self._scale(result)
-        except ValueError:  # a fold that leaves no margin tells nothing
-            return np.zeros(len(problem.y))
-        return np.asarray(problem.y * (result.gradient - problem.p) / scale + intercept)
-
-    def _folds(self, codes: Codes) -> Folds:
-        return Folds.of(codes, [_shown(label) for label in self.classes_], self.random_state)
-
-    def _calibrated(
-        self, training: MachineTraining, matrix: KernelMatrix, kept: Kept, splits: list[Split], folds: Folds
-    ) -> list[Curve]:
-        """A curve for each machine, from decisions on examples that were left out of training."""
-        parts = [folds.without(split, number) for split in splits for number in range(folds.count)]
-        problems = [self._problem(part) for part in parts]
-        results = training.run(matrix, kept.machines(problems, parts))
-        warn_if_cut_short(results)
-        decisions = [self._own_decisions(problem, result) for problem, result in zip(problems, results, strict=True)]
-        joined = [folds.joined(split, decisions, number) for number, split in enumerate(splits)]
-        return self._curves_of(joined, splits, kept)
-
-    def _curves_of(self, decisions: list[Array], splits: list[Split], kept: Kept) -> list[Curve]:
-        kind = "isotonic" if self.probability == "isotonic" else "sigmoid"
-        return [
-            fit_curve(kind, values, split.signs > 0, kept.weights[split.rows])
-            for values, split in zip(decisions, splits, strict=True)
-        ]
-
-    @available_if(_wants_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """The probability of each class, of shape (n, n_classes); the largest of a row is that of `predict`.
-
-        Decision values become probabilities by curves fitted to cross-validated decisions; those of several classes
-        are coupled (pairs) or normalised (one against the rest). Where that says otherwise than `predict`, the nearest
-        probabilities that agree with it are given.
-        """
-        decisions = self._decisions_for_probabilities(X)
-        k = len(self.classes_)
-        assert self._curves is not None
-        sides = np.column_stack([curve(column) for curve, column in zip(self._curves, decisions.T, strict=True)])
-        if k == 2:
-            p = np.column_stack([1.0 - sides[:, 0], sides[:, 0]])
-        elif self._pairwise:
-            size = max(1, _COUPLED_AT_ONCE // k**2)
-            p = np.vstack([one_vs_one.couple(sides[i : i + size], k) for i in range(0, max(1, len(sides)), size)])
-        else:
-            p = sides / sides.sum(axis=1, keepdims=True)
-        return agree(p, self._winners(decisions))
-
-    @available_if(_wants_probability)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
-        """The logarithm of `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
-
-    def _decisions_for_probabilities(self, X: Any) -> Array:
-        check_is_fitted(self)
-        self._check_ties()
-        if self._curves is None:
-            raise NotFittedError("predict_proba is not available when fitted with probability=False")
-        return self._decisions(X)
-
     # --- proofs ---
 
     def _proof_risk(self, split: Split) -> Sided:
@@ -344,7 +257,3 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if "calibration" in stored:
             self._curves = curves_from_arrays(stored["calibration"], arrays, machines)
         self._settle()
-
-
-def _shown(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label

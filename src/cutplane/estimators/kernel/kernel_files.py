@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.kernel.kernel_certificates import ASSUMED, OF_SINGLE
 from cutplane.kernels import Kernel
 

@@ -15,16 +15,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays, Savable
+from cutplane.estimators.common.savable import Savable
+from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.kernel.kernel_certificates import certified
 from cutplane.estimators.kernel.kernel_choice import make_kernel
 from cutplane.estimators.kernel.kernel_files import kernel_machine_from_file, kernel_machine_to_file
 from cutplane.estimators.kernel.kernel_proofs import KernelProofs, NothingProvenError
 from cutplane.estimators.kernel.kernel_scores import kernel_scores
-from cutplane.estimators.kernel.machines import KernelStep, Machine, MachineTraining, history_of, warn_unless_proven
+from cutplane.estimators.kernel.machines import Machine, MachineTraining, history_of, warn_unless_proven
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
 from cutplane.kernels.definite import MOST_ROWS
 from cutplane.kernels.functions import single
+from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.memory import default_cache
 from cutplane.kernels.smo import DEFAULT_SELECTION
 

@@ -17,6 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.kernel.descriptions import MAPS
 from cutplane.estimators.kernel.kernel_choice import make_kernel
 from cutplane.kernels.functions import Kernel
 
@@ -70,6 +72,7 @@ class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return tags
 
 
+@documented(MAPS)
 class CholeskyFeatures(_KernelMap):
     """The projection of phi(x) on the span of r examples, by a Cholesky factor of their kernel matrix.
 
@@ -79,17 +82,11 @@ class CholeskyFeatures(_KernelMap):
         Examples to project on, sampled or chosen by pivots, at most n; None: 500, or all if there are fewer.
     pivoted : bool, default=False
         Whether each example is the one furthest from the span of those before it: better, but n·r² work to choose.
-    kernel, gamma, degree, coef0
-        As in `SVC`.
-    n_jobs : int or None, default=None
-    random_state : int, RandomState or None, default=None
-        For the sample; None is a fixed seed.
+    kernel, gamma, degree, coef0, n_jobs, random_state
 
     Attributes
     ----------
-    basis_ : array
-        The examples projected on.
-    projection_ : array
+    basis_, projection_
     n_components_ : int
         Features: fewer than asked for where the basis has fewer dimensions.
 
@@ -172,6 +169,7 @@ class CholeskyFeatures(_KernelMap):
         return np.array(chosen or [0])
 
 
+@documented(MAPS)
 class WhitenedKernelMap(_KernelMap):
     """Features of all training examples whose products are the kernel's: K^(-1/2) k(x).
 
@@ -181,13 +179,11 @@ class WhitenedKernelMap(_KernelMap):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0
-        As in `SVC`.
-    n_jobs : int or None, default=None
+    kernel, gamma, degree, coef0, n_jobs
 
     Attributes
     ----------
-    basis_, projection_ : array
+    basis_, projection_
 
     Examples
     --------

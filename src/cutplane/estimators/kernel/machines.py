@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -14,51 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import _core
 from cutplane._runtime.side_by_side import side_by_side
-from cutplane.kernels.certificate import relative_gap
+from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
 from cutplane.kernels.smo import SMOResult, SMOStep, rows_for, solve, working_set_for
 
 # What is left to a machine whose turn comes after the time is up: it stops at its first look at the clock.
 _NO_TIME = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class KernelStep:
-    """A look at a run of SMO, as `history_` and `on_step` see it.
-
-    Attributes
-    ----------
-    iteration : int
-        Pair steps until now.
-    seconds : float
-    upper, lower : float
-        The primal and the dual objective: the optimum lies between them.
-    violation : float
-        The maximal violation of the optimality conditions, which ``stopping="kkt"`` holds against `tol`.
-    machine : int
-        Which of several machines.
-    phases : dict
-        Of the last look: seconds spent on kernel rows, selection, pair steps and gradients, where they are known.
-    """
-
-    iteration: int
-    seconds: float
-    upper: float
-    lower: float
-    violation: float
-    machine: int = 0
-    phases: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def gap(self) -> float:
-        """The relative duality gap."""
-        return relative_gap(self.upper, self.lower)
-
-    @classmethod
-    def of(cls, step: SMOStep, machine: int) -> KernelStep:
-        """The solver's step, with the machine it belongs to."""
-        return cls(step.iteration, step.seconds, step.primal, step.dual, step.violation, machine)
 
 
 def history_of(result: SMOResult, machine: int) -> list[KernelStep]:

@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays
+from cutplane.estimators.kernel.descriptions import MACHINE
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
-from cutplane.estimators.kernel.machines import KernelStep, Machine
+from cutplane.estimators.kernel.machines import Machine
 from cutplane.kernels import DualProblem
+from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.smo import DEFAULT_SELECTION
 from cutplane.proof.kernel_machines import Sided, share_of
 
 Array = NDArray[np.float64]
 
 
+@documented(MACHINE)
 class OneClassSVM(OutlierMixin, KernelMachine):
     """The region that holds most of the training examples, for finding outliers.
 
@@ -28,81 +32,20 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
-        The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
-        all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
-        is called as ``kernel(A, B)`` with some of the examples and returns an array of shape (len(A), len(B)).
-    degree : int, default=3
-        Of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Of all kernels but the linear one: 1 / (n_features * X.var()), 1 / n_features, or the number given.
-    coef0 : float, default=0.0
-        Of the polynomial and the sigmoid kernel.
+    kernel, degree, gamma, coef0, tol
     nu : float, default=0.5
         An upper bound on the share of training examples left outside and a lower bound on that of support vectors, in
         (0, 1].
-    shrinking : bool, default=True
-        Whether variables that seem settled are left out for a while.
-    tol : float, default=1e-3
-        What `stopping` is held against.
-    cache_size : float or None, default=None
-        Memory for kernel rows, in MB; None is a quarter of what is free.
-    verbose : bool, default=False
-        Print a line now and then.
-    max_iter : int or None, default=-1
-        Pair steps at most; -1 or None for as many as it takes.
-    selection : {"second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg"}
-        How a pair of variables is chosen; the default is what measured fastest with the RBF kernel. "conjugate" takes
-        steps along conjugate directions too, which is faster where there are many: polynomial kernels, large C.
-    stopping : {"kkt", "gap", "pair"}, default="kkt"
-        "kkt": the optimality conditions are violated by at most `tol`, as in LIBSVM. "gap": the relative duality gap
-        is at most `tol`. "pair": the pair selected violates less than `tol`, as the OFS paper has it, which proves
-        nothing.
-    working_set : int or None, default=None
-        2 takes one pair at a time; None chooses.
-    time_limit : float or None, default=None
-        Seconds at most, for all of `fit`.
-    n_jobs : int or None, default=None
-        Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
-    on_step : callable or None, default=None
-        Called with a `KernelStep` now and then; returning True ends the fit.
-    keep_proof : bool, default=False
-        Whether what `cutplane.verify` needs is kept as `proof_`, for `save`: a hash of the data and both bounds, those
-        of the kernel itself in double precision.
+    shrinking, cache_size, verbose, max_iter, selection, stopping, working_set, time_limit, n_jobs, on_step,
+    keep_proof
 
     Attributes
     ----------
-    support_ : array of shape (n_SV,)
-        Positions of the support vectors among the training examples.
-    support_vectors_ : array or CSR array of shape (n_SV, n_features)
-        Empty for a precomputed kernel.
-    n_support_ : array of shape (1,)
-    dual_coef_ : array of shape (1, n_SV)
-        Coefficients of the support vectors; sparse if X was.
-    intercept_ : array of shape (1,)
-    coef_ : array of shape (1, n_features)
-        For ``kernel="linear"`` only.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_
     offset_ : array of shape (1,)
         What `score_samples` is held against: the negative intercept.
-    objective_, lower_bound_, gap_ : float
-        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
-        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
-    certificate_of_ : str
-        What they are proven for: "kernel", the kernel itself, evaluated in double precision, or "single-precision
-        kernel matrix", the matrix that was trained on, where the former would cost more than a tenth of the training.
-        " (assumed positive semi-definite)" follows where nobody has looked.
-    n_iter_ : int
-        Pair steps.
-    history_ : list of KernelStep
-    stop_reason_ : str
-        The rule of `stopping`, or "max_iter", "time_limit", "interrupted", "stalled".
-    fit_status_ : int
-        0 if the rule was met, else 1.
-    shape_fit_ : tuple
-        The shape of X in `fit`.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Where X has names.
+    objective_, lower_bound_, gap_, certificate_of_, n_iter_, history_, stop_reason_, fit_status_, shape_fit_,
+    n_features_in_, feature_names_in_
 
     Examples
     --------

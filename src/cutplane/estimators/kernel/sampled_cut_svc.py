@@ -11,12 +11,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.kernels.sampled_cuts import CutStep
 from cutplane.structured.factored import BinaryHinge, ClassHinge, FactoredRisk
 
 
+@documented(CUTS)
 class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
     """Support vector classification with a kernel, by cutting planes made of sampled examples.
 
@@ -25,65 +28,22 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the losses against the margin, per example.
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : int, default=3
-    coef0 : float, default=0.0
-    algorithm : {"linear", "constant", "exact"}, default="linear"
-        "linear": every example is looked at, cuts are made of `r` of those with a loss: n·r kernel values an
-        iteration. "constant": nothing but `r` sampled examples is looked at: the cost of an iteration does not depend
-        on n, and no more is known of the result than samples tell. "exact": cuts of all examples, n² kernel values.
-    r : int or None, default=None
-        Examples in a sample, at most n; None: 400, or all if there are fewer.
-    epsilon : float, default=1e-3
-        Training ends when the mean loss is within this of the cuts' model of it; "constant": in four samples in a row.
-    stabilised : bool, default=True
-        Whether "linear" and "exact" take cuts near the best point on the line to the model's minimiser, as OCA does,
-        instead of at the minimiser as the paper does: fewer cuts are needed. With "constant", whether the model is the
-        mean of the minimisers in the last part of the run instead of the last one: errors are smaller, and there are
-        more support vectors.
+    C, kernel, gamma, degree, coef0, algorithm, r, epsilon, stabilised
     intercept_scaling : float or None, default=None
         A number adds a constant feature of that size (two classes only); None: no intercept.
-    memory : int or None, default=None
-        Bytes for the products of cuts with all examples, 4·n·classes for each cut ("linear" and "exact"); None: a
-        quarter of what is free.
-    max_iter : int, default=10_000
-        Iterations; 1,000 at most where the kernel turns out not to be positive semi-definite.
-    time_limit : float or None, default=None
-        Seconds.
-    n_jobs : int or None, default=None
-        Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
-    random_state : int, RandomState or None, default=None
-        For the samples; None is a fixed seed.
-    on_step : callable or None, default=None
-        Called with a `CutStep` after every iteration; returning True ends the fit.
+    memory, max_iter, time_limit, n_jobs, random_state, on_step
 
     Attributes
     ----------
-    classes_ : array
+    classes_
     support_, support_vectors_ : array
         The examples in the model, by position and as rows.
     dual_coef_ : array of shape (n_support, 1) or (n_support, n_classes)
+        Their coefficients.
     intercept_ : float
-    objective_ : float
-        ½|w|² + C·Σ lossᵢ of the model; with "constant", an estimate from samples.
-    violation_ : float
-        By how much the mean loss is above the cuts' model of it; "constant" and stabilised, the mean of the violations.
-    bound_, bound_probability_ : float
-        With at least this probability, `objective_` (the true one) exceeds the optimum by at most `bound_`: the
-        paper's Theorems 2 and 3, which are coarse. With "exact": the gap, with certainty.
-    lower_bound_, gap_ : float
-        A proven bound on the optimum and the relative gap: with "exact" only, because cuts of samples prove none.
-    certificate_of_ : str
-        With "exact": what the bounds are for. "kernel": evaluated in double precision, with all rounding charged.
-        "single-precision kernel matrix": where that would cost much beside the training, those of the run with an
-        allowance. As for `SVC`, it says where the kernel is assumed, or found not, to be positive semi-definite.
-    n_iter_ : int
-    history_ : list of CutStep
-    stop_reason_ : {"epsilon", "max_iter", "time_limit", "interrupted", "stalled"}
-        "stalled": the run seemed to be within epsilon, but in double precision it is not.
+        What is added to the scores of two classes.
+    objective_, violation_, bound_, bound_probability_, lower_bound_, gap_, certificate_of_, n_iter_, history_,
+    stop_reason_, n_features_in_, feature_names_in_
 
     Examples
     --------

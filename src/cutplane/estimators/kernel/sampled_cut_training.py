@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays, Savable, finite
+from cutplane.estimators.common.savable import Savable
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.kernel.cut_certificates import certified
 from cutplane.estimators.kernel.kernel_choice import make_kernel
 from cutplane.estimators.kernel.kernel_files import kernel_from_file, kernel_to_file, vectors_from_file, vectors_to_file

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane.estimators.common.proofs import Proving
-from cutplane.estimators.common.validation import check_features, check_prior
 from cutplane.estimators.linear.crammer_singer import CrammerSinger
 from cutplane.estimators.linear.dual_search import Search, plain, smallest
+from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
 from cutplane.proof.checker import Bounds
 from cutplane.proof.file import JointProof, ProofError, check_data, confirm
 from cutplane.proof.joint_checker import JointProblem, check_joint

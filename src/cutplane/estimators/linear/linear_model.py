@@ -16,8 +16,10 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import CallbackSupportMixin, StepHooks
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
-from cutplane.estimators.common.savable import Arrays, Savable, finite
+from cutplane.estimators.common.savable import Savable
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.common.training import LINE_SEARCHES, METHODS, Training, prover_of, warn_unless_proven
+from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
 from cutplane.objectives.factory import in_single, make_objective
 from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
@@ -126,7 +128,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         whole = None if origin is None else self._padded(origin, 0.0)
         if whole is not None:
             risk = translated(risk, source.scores(whole))
-        mask = validation.check_features("nonnegative", self.nonnegative, d)
+        mask = check_features("nonnegative", self.nonnegative, d)
         if mask is not None:
             bounds = self._padded(self._bounds(mask, origin), -np.inf)
             training = replace(training, bounds=bounds.ravel())
@@ -147,7 +149,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         return np.ascontiguousarray(np.concatenate([values, *more]))
 
     def _prior_rows(self, n_problems: int, d: int) -> NDArray[np.float64] | None:
-        return validation.check_prior(self.prior, n_problems, d)
+        return check_prior(self.prior, n_problems, d)
 
     def _weights(self, results: list[Result]) -> NDArray[np.float64]:
         """The weights of each problem, those of the constant feature included: what was found, beside the prior."""

@@ -16,8 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.common.training import Training
+from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.risks.one_class import OneClass
 from cutplane.solvers.result import Step
@@ -28,6 +30,7 @@ from cutplane.sources import as_source
 _NOTHING = 1e-6
 
 
+@documented(LINEAR)
 class LinearOneClassSVM(OutlierMixin, LinearModel):
     """Linear one-class support vector machine, proven optimal up to `tol`.
 
@@ -41,34 +44,18 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         The share of the examples that may be told apart as outliers: above 0, at most 1.
     tol : float, default=1e-3
         The relative gap (upper - lower) / |upper| at which training ends.
-    absolute_tol : float, default=0.0
-        Training also ends when upper - lower is at most this.
+    absolute_tol
     method : {"auto", "oca", "cpa"}, default="auto"
         How planes are found.
-    line_search : {"adaptive", "exact", "three-point"}, default="adaptive"
-        For ``method="oca"``. ``"exact"`` and ``"three-point"`` are the papers' searches, with every plane a tenth of
-        the way ahead; ``"adaptive"`` is exact too and takes planes closer after short steps.
-    max_iter : int or None, default=10_000
-        Iterations at most.
-    time_limit : float or None, default=None
-        Seconds at most.
-    n_jobs : int or None, default=None
-        Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
+    line_search, max_iter, time_limit, n_jobs
     warm_start : bool, default=False
         Whether a fit on the same data with another tol goes on from the planes of the last one.
-    on_step : callable or None, default=None
-        Called with a `Step` after every iteration; returning True ends the fit.
-    checkpoint : path-like or None, default=None
-        A file to keep what `fit` has reached, while it runs. If the process is killed, the same fit goes on from there.
-        See docs/files.md.
-    checkpoint_every : float, default=30.0
-        Seconds between two checkpoints, or more where one takes long to write.
-    keep_proof : bool, default=False
-        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
+    on_step, checkpoint, checkpoint_every, keep_proof
 
     Attributes
     ----------
     coef_ : array of shape (1, n_features)
+        Weights.
     offset_ : array of shape (1,)
         Rho: the decision function is ⟨w, x⟩ - rho.
     intercept_ : array of shape (1,)
@@ -76,14 +63,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
     objective_, lower_bound_, gap_ : float
         The objective at the model (never above zero), a proven lower bound on its least value, and their relative
         difference.
-    n_iter_ : int
-    history_ : list of Step
-        What each iteration reached.
-    stop_reason_ : str
-        "gap", "max_iter", "time_limit", "interrupted" or "stalled".
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Where X has names.
+    n_iter_, history_, stop_reason_, n_features_in_, feature_names_in_
 
     Examples
     --------

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane.estimators.common.proofs import Proving
-from cutplane.estimators.common.validation import check_features
 from cutplane.estimators.linear.dual_search import Search, plain, smallest
+from cutplane.estimators.linear.prior_and_bounds import check_features
 from cutplane.proof.checker import Bounds, Problem, check
 from cutplane.proof.codes import BITS, Codes, decode, encode
 from cutplane.proof.file import Proof, ProofError, check_data, confirm

@@ -16,10 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
 from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
+from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
@@ -36,6 +38,7 @@ def _has_probabilities(model: LinearSVC) -> bool:
     raise AttributeError(f"predict_proba needs loss='logistic', not loss={model.loss!r}.")
 
 
+@documented(LINEAR_CLASSES)
 class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     """Linear support vector classification, proven optimal up to `tol`.
 
@@ -44,91 +47,14 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the losses against the margin, per example.
-    loss : str or callable, default="hinge"
-        "hinge", "squared_hinge", "logistic" (with `predict_proba`), another name in
-        `cutplane.risks.registry.BINARY`, or your own: a subclass of
-        `cutplane.risks.base.Risk` (or a function that returns one) that is called as ``loss(y, sample_weight)`` with
-        labels of -1 and +1.
-    loss_options : dict or None, default=None
-        Further keyword arguments of the loss.
-    multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        More than two classes as one problem for each class against the rest, or as one problem for all of them
-        (Crammer and Singer): ½|W|² + C·Σ max over y of [cost(yᵢ, y) + s_y(xᵢ) - s_yᵢ(xᵢ)], s being the scores.
-    cost_matrix : array of shape (n_classes, n_classes) or None, default=None
-        For ``multi_class="crammer_singer"``: what it costs to say class y of an example of class k, row k, column y, in
-        the order of `classes_`. Zero on the diagonal, positive elsewhere; None is 1 for every mistake.
-    rescaling : {"margin", "slack"}, default="margin"
-        For ``multi_class="crammer_singer"``: whether the cost is the margin asked for (as above) or the factor on a
-        violated margin, cost·(1 + s_y - s_yᵢ). The same where every mistake costs 1.
-    class_features : array of shape (n_classes, q) or None, default=None
-        For ``multi_class="crammer_singer"``: features of the classes, in the order of `classes_`, through which they
-        share weights: the score of class y is xᵀWφ(y). None gives every class weights of its own.
-    tol : float, default=1e-3
-        The relative gap (upper - lower) / upper at which training ends.
-    absolute_tol : float, default=0.0
-        Training also ends when upper - lower is at most this.
-    risk_tol : float, default=0.0
-        Training also ends when the mean loss is proven within this of its value at the optimum: SVM-perf's epsilon.
-    method : {"auto", "newton", "oca", "cpa"}, default="auto"
-        How planes are found: the fastest way known for the data at hand, smoothed Newton, optimised cutting planes
-        (Franc and Sonnenburg 2009) or plain ones (Joachims 2006).
-    line_search : {"adaptive", "exact", "three-point"}, default="adaptive"
-        For ``method="oca"``. ``"exact"`` and ``"three-point"`` are the papers' searches, with every plane a tenth of
-        the way ahead; ``"adaptive"`` is exact too and takes planes closer after short steps.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    intercept_scaling : float or None, default=None
-        None leaves the intercept free. A number makes it the weight of a constant feature of that size and penalises
-        it, as LIBLINEAR does.
-    prior : array of shape (n_features,) or (n_classes, n_features) or None, default=None
-        Weights w0 to stay close to, of the shape that `coef_` has: ½|w - w0|² takes the place of ½|w|².
-    nonnegative : bool, array of indices or of booleans, or None, default=None
-        Features whose weights must not be negative, for any class; True is all of them. Planes are then found by
-        cutting planes (``method="oca"`` or ``"cpa"``) alone.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on C by class.
-    max_iter : int or None, default=10_000
-        Iterations at most.
-    time_limit : float or None, default=None
-        Seconds at most, for the whole fit. What is then left to train of several classes keeps weights of zero.
-    n_jobs : int or None, default=None
-        Threads; None leaves it to OpenMP (``OMP_NUM_THREADS``, threadpoolctl), -1 takes all processors. The model
-        does not depend on it.
-    warm_start : bool, default=False
-        Whether a fit on the same data with another C or tol goes on from the planes of the last one.
-    random_state : int, RandomState or None, default=None
-        For the order of examples and the samples Newton's method starts from. None is a fixed seed: the same data
-        give the same model.
-    on_step : callable or None, default=None
-        Called with a `Step` after every iteration; returning True ends the fit.
-    keep_proof : bool, default=False
-        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
-    checkpoint : path-like or None, default=None
-        A file to keep what `fit` has reached, while it runs. If the process is killed, the same fit goes on from there.
-        See docs/files.md.
-    checkpoint_every : float, default=30.0
-        Seconds between two checkpoints, or more where one takes long to write.
+    C, loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol, risk_tol,
+    method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter,
+    time_limit, n_jobs, warm_start, random_state, on_step, keep_proof, checkpoint, checkpoint_every
 
     Attributes
     ----------
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : array of shape (1,) or (n_classes,)
-    classes_ : array of shape (n_classes,)
-    objective_, lower_bound_, gap_ : float
-        The objective at the model, a proven lower bound on its least value, and their relative difference. With more
-        than two classes and ``multi_class="ovr"``: arrays, one entry for each class against the rest.
-    n_iter_ : int
-        Iterations (the most over the classes).
-    history_ : list of Step
-        What each iteration reached; a list for each class if there are several problems. Of many short examples
-        scores are kept in single precision: the objective of the last entry is exact, those before it may be 1e-6 off.
-    stop_reason_ : str
-        "gap", "max_iter", "time_limit", "interrupted" or "stalled"; a list if there are several problems.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Where X has names.
+    coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
+    n_features_in_, feature_names_in_
 
     Examples
     --------

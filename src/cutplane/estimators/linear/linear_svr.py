@@ -14,15 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import CPathMixin
+from cutplane.estimators.linear.descriptions import LINEAR_TARGETS
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.registry import REGRESSION, Loss, check_loss_options, find_loss, make_risk, takes_option
 from cutplane.solvers.result import Result, Step
 
 
+@documented(LINEAR_TARGETS)
 class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
     """Linear support vector regression, proven optimal up to `tol`.
 
@@ -30,71 +33,14 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the losses against the length of w, per example.
-    loss : str or callable, default="epsilon_insensitive"
-        "epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile", or your own: a subclass of
-        `cutplane.risks.base.Risk` (or a function that returns one) that is called as ``loss(y, sample_weight)``.
-    epsilon : float, default=0.0
-        Errors up to this cost nothing, where the loss is one of the first two.
-    loss_options : dict or None, default=None
-        Further keyword arguments of the loss, such as ``{"quantile": 0.9}`` or ``{"delta": 1.35}``.
-    tol : float, default=1e-3
-        The relative gap (upper - lower) / upper at which training ends.
-    absolute_tol : float, default=0.0
-        Training also ends when upper - lower is at most this.
-    risk_tol : float, default=0.0
-        Training also ends when the mean loss is proven within this of its value at the optimum.
-    method : {"auto", "newton", "oca", "cpa"}, default="auto"
-        How planes are found: the fastest way known, Newton's method, optimised cutting planes (Franc and Sonnenburg
-        2009) or plain ones (Joachims 2006).
-    line_search : {"adaptive", "exact", "three-point"}, default="adaptive"
-        For ``method="oca"``. ``"exact"`` and ``"three-point"`` are the papers' searches, with every plane a tenth of
-        the way ahead; ``"adaptive"`` is exact too and takes planes closer after short steps.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    intercept_scaling : float or None, default=None
-        None leaves the intercept free. A number makes it the weight of a constant feature of that size and penalises
-        it, as LIBLINEAR does.
-    prior : array of shape (n_features,) or None, default=None
-        Weights w0 to stay close to: ½|w - w0|² takes the place of ½|w|².
-    nonnegative : bool, array of indices or of booleans, or None, default=None
-        Features whose weights must not be negative; True is all of them. Planes are then found by cutting planes
-        (``method="oca"`` or ``"cpa"``) alone.
-    max_iter : int or None, default=10_000
-        Iterations at most.
-    time_limit : float or None, default=None
-        Seconds at most.
-    n_jobs : int or None, default=None
-        Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
-    warm_start : bool, default=False
-        Whether a fit on the same data with another C or tol goes on from the planes of the last one.
-    random_state : int, RandomState or None, default=None
-        For the samples Newton's method starts from. None is a fixed seed.
-    on_step : callable or None, default=None
-        Called with a `Step` after every iteration; returning True ends the fit.
-    keep_proof : bool, default=False
-        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
-    checkpoint : path-like or None, default=None
-        A file to keep what `fit` has reached, while it runs. If the process is killed, the same fit goes on from there.
-        See docs/files.md.
-    checkpoint_every : float, default=30.0
-        Seconds between two checkpoints, or more where one takes long to write.
+    C, loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
+    intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, warm_start, random_state, on_step,
+    keep_proof, checkpoint, checkpoint_every
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-    intercept_ : array of shape (1,)
-    objective_, lower_bound_, gap_ : float
-        The objective at the model, a proven lower bound on its least value, and their relative difference.
-    n_iter_ : int
-    history_ : list of Step
-        What each iteration reached.
-    stop_reason_ : str
-        "gap", "max_iter", "time_limit", "interrupted" or "stalled".
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Where X has names.
+    coef_, intercept_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_, n_features_in_,
+    feature_names_in_
 
     Examples
     --------

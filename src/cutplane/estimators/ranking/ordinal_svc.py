@@ -13,7 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
 from cutplane.estimators.ranking.ranking_data import check_pairs
@@ -22,6 +24,7 @@ from cutplane.risks.thresholds import least_error_thresholds
 from cutplane.solvers.result import Result, Step
 
 
+@documented(LINEAR)
 class OrdinalSVC(ClassifierMixin, PairModel):
     """Linear classification into ordered classes, proven optimal up to `tol`.
 
@@ -31,17 +34,16 @@ class OrdinalSVC(ClassifierMixin, PairModel):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the losses against the margin, per example.
+    C
     class_order : sequence or None, default=None
         The classes from the lowest to the highest; sorted if None.
-    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state, on_step, \
-checkpoint, checkpoint_every
-        As in `LinearSVC`.
+    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state,
+    on_step, checkpoint, checkpoint_every
 
     Attributes
     ----------
     coef_ : array of shape (1, n_features)
+        Weights.
     thresholds_ : array of shape (n_classes - 1,)
         Ascending; the class of an example is the number of thresholds below its score.
     classes_ : array of shape (n_classes,)
@@ -49,11 +51,7 @@ checkpoint, checkpoint_every
     objective_, lower_bound_, gap_ : float
         The objective at the model, a proven lower bound on its least value, and their relative difference. They are
         of the weights: thresholds do not enter the objective.
-    n_iter_, history_, stop_reason_
-        As in `LinearSVC`.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Where X has names.
+    n_iter_, history_, stop_reason_, n_features_in_, feature_names_in_
 
     Examples
     --------

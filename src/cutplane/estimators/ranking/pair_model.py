@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.linear.linear_model import LinearModel
 from cutplane.solvers.result import Result
 

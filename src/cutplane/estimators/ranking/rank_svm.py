@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.savable import Arrays
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays
+from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
 from cutplane.estimators.ranking.ranking_data import check_pairs, check_queries
@@ -22,6 +24,7 @@ from cutplane.solvers.result import Step
 WEIGHTINGS = ("queries", "pairs")
 
 
+@documented(LINEAR)
 class RankSVM(PairModel):
     """Linear ranking within queries, proven optimal up to `tol`.
 
@@ -34,24 +37,19 @@ class RankSVM(PairModel):
         Weight of the losses against the margin, per query.
     weighting : {"queries", "pairs"}, default="queries"
         Whether every query weighs the same, or every pair.
-    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state, on_step, \
-checkpoint, checkpoint_every
-        As in `LinearSVC`.
+    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state,
+    on_step, checkpoint, checkpoint_every
 
     Attributes
     ----------
     coef_ : array of shape (1, n_features)
-    objective_, lower_bound_, gap_ : float
-        The objective at the model, a proven lower bound on its least value, and their relative difference.
-    n_iter_, history_, stop_reason_
-        As in `LinearSVC`.
+        Weights.
+    objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
     n_queries_ : int
         The queries that have a pair, Q.
     n_pairs_ : int
         The pairs compared.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Where X has names.
+    n_features_in_, feature_names_in_
 
     Examples
     --------

@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
-from cutplane.estimators.common.input_kinds import plain_labels
-from cutplane.estimators.common.savable import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.validation.input_kinds import plain_labels
+from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.estimators.linear.linear_svc import check_both_sides
 from cutplane.io.strings import read_strings
@@ -29,6 +31,7 @@ from cutplane.sources.strings import StringPart, StringSource, degree_weights, s
 from cutplane.sources.windows import SlidingWindows
 
 
+@documented(LINEAR_CLASSES)
 class StringSVC(ClassifierMixin, LinearModel):
     """Support vector classification of strings of one length, proven optimal up to `tol`.
 
@@ -39,8 +42,7 @@ class StringSVC(ClassifierMixin, LinearModel):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the losses against the margin, per example.
+    C
     order : int, default=8
         The longest k-mers at fixed positions; 0 leaves them out.
     spectra : sequence of (int, int), default=()
@@ -53,14 +55,14 @@ class StringSVC(ClassifierMixin, LinearModel):
         "dna", "rna", "protein", or the letters.
     normalize : bool, default=True
         Whether feature vectors are scaled to length 1.
-    tol, absolute_tol, risk_tol, method, line_search, fit_intercept, class_weight, max_iter, time_limit, n_jobs, \
-warm_start, random_state, on_step, checkpoint, checkpoint_every
-        As in `LinearSVC`.
+    tol, absolute_tol, risk_tol, method, line_search, fit_intercept, class_weight, max_iter, time_limit, n_jobs,
+    warm_start, random_state, on_step, checkpoint, checkpoint_every
 
     Attributes
     ----------
-    coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
-        As in `LinearSVC`; weights are in the order of the parts, the spectra first.
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Weights, in the order of the parts, the spectra first; of two classes, of the second against the first.
+    intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
     length_ : int
         Letters of a string.
     n_features_in_ : int

@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays, finite
+from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.estimators.structured.structural_svm import check_model, check_pairs, model_from_file, model_to_file
 from cutplane.kernels.sampled_cuts import CutStep
@@ -17,6 +19,7 @@ from cutplane.structured.base import StructuredModel
 from cutplane.structured.factored import Factors
 
 
+@documented(CUTS)
 class KernelStructuralSVM(SampledCutEstimator):
     """A structural SVM with a kernel, by cutting planes made of all or of sampled examples (Yu and Joachims 2008).
 
@@ -28,35 +31,18 @@ class KernelStructuralSVM(SampledCutEstimator):
     ----------
     model : StructuredModel
         One whose `factors` are not None: those of `cutplane.structured`, or your own.
-    C : float, default=1.0
-        Weight of the losses against the margin, per example.
+    C
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
         Between the rows of examples: tokens of a chain.
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : int, default=3
-    coef0 : float, default=0.0
+    gamma, degree, coef0
     algorithm : {"exact", "linear", "constant"}, default="exact"
-        As in `SampledCutSVC`. "exact" proves a gap, and takes rows² kernel values an iteration.
-    r : int or None, default=None
-        Examples in a sample, at most all; None: 400, or all if there are fewer.
-    epsilon : float, default=1e-2
-        Training ends when the mean loss is within this of the cuts' model of it; "constant": in four samples in a row.
-    stabilised : bool, default=True
-        Whether "linear" and "exact" take cuts near the best point on the line to the model's minimiser, and "constant"
-        returns the mean of the minimisers in the last part of the run.
+        "exact": cuts of all examples, rows² kernel values an iteration; a gap is proven. "linear": every example is
+        looked at, cuts are made of `r` of those with a loss. "constant": nothing but `r` sampled examples is looked at.
+    r, epsilon, stabilised
     memory : int or None, default=None
         Bytes for the products of cuts with all rows, 4·rows·columns for each cut ("linear" and "exact"); None: a
         quarter of what is free.
-    max_iter : int, default=10_000
-        Iterations; 1,000 at most where the kernel turns out not to be positive semi-definite.
-    time_limit : float or None, default=None
-        Seconds.
-    n_jobs : int or None, default=None
-        Threads; None leaves it to OpenMP, -1 takes all processors. The model does not depend on it.
-    random_state : int, RandomState or None, default=None
-        For the samples; None is a fixed seed.
-    on_step : callable or None, default=None
-        Called with a `CutStep` after every iteration; returning True ends the fit.
+    max_iter, time_limit, n_jobs, random_state, on_step
 
     Attributes
     ----------
@@ -66,12 +52,8 @@ class KernelStructuralSVM(SampledCutEstimator):
         A column for each label.
     explicit_coef_ : array
         Weights of explicit features: of a chain's transitions, a row of the table after the other.
-    objective_, violation_, bound_, bound_probability_, n_iter_, history_, stop_reason_
-        As in `SampledCutSVC`.
-    lower_bound_, gap_ : float
-        A proven bound on the optimum and the relative gap: with "exact" only.
-    certificate_of_ : str
-        As in `SampledCutSVC`.
+    objective_, violation_, bound_, bound_probability_, n_iter_, history_, stop_reason_, lower_bound_, gap_,
+    certificate_of_, n_features_in_
 
     Examples
     --------

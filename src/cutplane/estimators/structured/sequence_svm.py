@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.input_kinds import plain_labels
-from cutplane.estimators.common.savable import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.validation.input_kinds import plain_labels
+from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.structured_training import StructuredEstimator
 from cutplane.solvers.result import Step
 from cutplane.structured.chain import ChainModel, ChainSample
@@ -20,6 +22,7 @@ from cutplane.structured.metrics import SequenceScores, score_sequences
 from cutplane.structured.tokens import Tokens, Vocabulary, tokens_from_matrices
 
 
+@documented(STRUCTURED)
 class SequenceSVM(StructuredEstimator):
     """A structural SVM for label sequences, proven optimal up to `tol`.
 
@@ -34,25 +37,7 @@ class SequenceSVM(StructuredEstimator):
         cost[true, predicted] of a token, labels in sorted order; None is 1 for each mistake.
     method : {"auto", "frank-wolfe", "one-slack", "oca"}, default="auto"
         How planes are found; "auto" is "frank-wolfe".
-    line_search : {"three-point", "exact", "adaptive"}, default="three-point"
-        For ``method="oca"``.
-    tol : float, default=1e-2
-        The relative gap (upper - lower) / upper at which training ends.
-    max_iter : int or None, default=10_000
-        Iterations at most.
-    time_limit : float or None, default=None
-        Seconds at most.
-    n_jobs : int or None, default=None
-        Threads for searches over all sequences; None leaves it to OpenMP. The model does not depend on it.
-    random_state : int, RandomState or None, default=None
-        For the order of the sequences. None is a fixed seed.
-    on_step : callable or None, default=None
-        Called with a `Step` after every iteration; returning True ends the fit.
-    checkpoint : path-like or None, default=None
-        A file for what has been reached: a fit that was killed goes on from there. For "one-slack" and "oca"; see
-        `docs/files.md`.
-    checkpoint_every : float, default=30.0
-        Seconds from one checkpoint to the next.
+    line_search, tol, max_iter, time_limit, n_jobs, random_state, on_step, checkpoint, checkpoint_every
 
     Attributes
     ----------
@@ -61,12 +46,12 @@ class SequenceSVM(StructuredEstimator):
     transitions_ : array of shape (n_labels, n_labels)
         Weights of a label followed by another.
     classes_ : array of shape (n_labels,)
+        The labels of tokens, sorted.
     feature_names_ : list of str or None
         Where tokens are dicts or lists of names.
-    objective_, lower_bound_, gap_ : float
-        The objective at the model, a proven lower bound on its least value, and their relative difference.
-    n_iter_, history_, stop_reason_
-        As in `LinearSVC`.
+    objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
+    n_features_in_ : int
+        Features of a token.
 
     Examples
     --------

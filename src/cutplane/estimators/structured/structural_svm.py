@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.savable import Arrays, finite
+from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.stored import Arrays, finite
+from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.structured_training import StructuredEstimator
 from cutplane.solvers.result import Step
 from cutplane.structured.base import Sample, StructuredModel
@@ -26,6 +28,7 @@ _MODELS = {
 }
 
 
+@documented(STRUCTURED)
 class StructuralSVM(StructuredEstimator):
     """A structural SVM, proven optimal up to `tol`.
 
@@ -43,14 +46,7 @@ class StructuralSVM(StructuredEstimator):
         How planes are found: one search per example and plane, with a line search (which pays where the small QP costs
         more than searches), or block-coordinate Frank-Wolfe, which wins where a search is cheap. "auto" is "one-slack"
         unless the model has compiled searches.
-    line_search : {"three-point", "exact", "adaptive"}, default="three-point"
-        For ``method="oca"``.
-    tol : float, default=1e-3
-        The relative gap (upper - lower) / upper at which training ends.
-    max_iter : int or None, default=10_000
-        Iterations at most.
-    time_limit : float or None, default=None
-        Seconds at most.
+    line_search, tol, max_iter, time_limit
     planes_kept : int, default=10
         Labellings remembered for each example by "one-slack": they are tried before the next search. 0 keeps none.
     n_jobs : int or None, default=None
@@ -58,26 +54,16 @@ class StructuralSVM(StructuredEstimator):
         The result does not depend on it.
     backend : {"threads", "processes"}, default="threads"
         Processes serve models written in Python, threads those that release the interpreter's lock.
-    random_state : int, RandomState or None, default=None
-        For the order of examples in "frank-wolfe". None is a fixed seed.
-    on_step : callable or None, default=None
-        Called with a `Step` after every iteration; returning True ends the fit.
-    checkpoint : path-like or None, default=None
-        A file for what has been reached: a fit that was killed goes on from there. For "one-slack" and "oca"; see
-        `docs/files.md`.
-    checkpoint_every : float, default=30.0
-        Seconds from one checkpoint to the next.
+    random_state, on_step, checkpoint, checkpoint_every
 
     Attributes
     ----------
     coef_ : array of shape (n_weights,)
+        Weights of the joint features.
     objective_, lower_bound_, gap_ : float
         The objective at the model, a proven lower bound on its least value, and their relative difference. Where the
         model's searches are not exact, `objective_` and `gap_` are infinite: nothing is certified.
-    n_iter_ : int
-    history_ : list of Step
-    stop_reason_ : str
-        "gap", "max_iter", "time_limit", "interrupted" or "stalled".
+    n_iter_, history_, stop_reason_
 
     Examples
     --------

@@ -1,0 +1,81 @@
+"""What model files hold of an estimator: arrays and JSON, checked when they come back."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+_ROUNDING = 1e-9
+
+
+class Stored(Protocol):
+    """A fitted estimator as files see it."""
+
+    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+        """The fitted attributes as arrays, and what JSON can hold."""
+
+    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+        """Set the fitted attributes; any error if they do not fit together means a damaged file."""
+
+
+def labels_to_file(labels: NDArray[Any]) -> tuple[Arrays, dict[str, Any]]:
+    """Numbers as the array "classes", which keeps their dtype; text and Python objects as JSON."""
+    kind = labels.dtype.kind
+    if kind in "biuf":
+        return {"classes": labels}, {"stored": "array"}
+    if kind in "UT":
+        return {}, {"stored": "text", "values": [str(label) for label in labels.tolist()]}
+    values = labels.tolist()
+    if kind != "O" or not all(isinstance(label, (str, bool, int, float, np.generic)) for label in values):
+        raise TypeError(f"Labels of dtype {labels.dtype} cannot be saved; numbers, booleans and text can.")
+    return {}, {"stored": "objects", "values": values}
+
+
+def labels_from_file(arrays: Arrays, stored: dict[str, Any]) -> NDArray[Any]:
+    """The labels that `labels_to_file` stored."""
+    if stored["stored"] == "array":
+        labels = arrays["classes"]
+    elif stored["stored"] == "text":
+        labels = np.array([_text(label) for label in stored["values"]])
+    elif stored["stored"] == "objects":
+        labels = np.array(stored["values"], dtype=object)
+    else:
+        raise ValueError(f"labels stored as {stored['stored']!r}")
+    if labels.ndim != 1 or len(labels) < 2:
+        raise ValueError("there are not two classes or more")
+    return labels
+
+
+def check_bounds(objective: NDArray[Any], lower_bound: NDArray[Any], gap: NDArray[Any]) -> None:
+    """Refuse bounds that contradict each other: no training ends with them.
+
+    Where nothing is certified the objective and the gap are infinite. Bounds that meet may cross by their rounding.
+    """
+    if np.isnan([objective, lower_bound, gap]).any() or (lower_bound == np.inf).any() or (objective == -np.inf).any():
+        raise ValueError("the certificate holds something other than bounds")
+    size = np.maximum(np.abs(objective), np.abs(lower_bound))
+    size = np.where(np.isfinite(size), size, 0.0)
+    if (lower_bound > objective + _ROUNDING * size).any():
+        raise ValueError("the certificate has a lower bound above the objective")
+    proven = np.where(np.isinf(gap), np.inf, (np.where(np.isinf(gap), 0.0, gap) + _ROUNDING) * size)
+    if (gap < 0.0).any() or (objective - lower_bound > proven).any():
+        raise ValueError("the certificate has a gap that its bounds do not prove")
+
+
+def finite(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array of finite numbers of this shape."""
+    array = arrays[name]
+    if array.dtype.kind != "f" or not np.isfinite(array).all():
+        raise ValueError(f"{name} holds something other than finite numbers")
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}, not {shape}")
+    return array
+
+
+def _text(label: object) -> str:
+    if not isinstance(label, str):
+        raise TypeError(f"the label {label!r} is not text")
+    return label

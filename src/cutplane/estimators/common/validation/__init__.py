@@ -1,0 +1,55 @@
+"""Checks of what users hand over: one clear sentence each, before any work is done."""
+
+from cutplane.estimators.common.validation.examples import (
+    check_examples,
+    check_new_rows,
+    check_rows,
+    check_width,
+)
+from cutplane.estimators.common.validation.parameters import (
+    check_choice,
+    check_count,
+    check_file_name,
+    check_flag,
+    check_flags,
+    check_grid,
+    check_not_negative,
+    check_positive,
+    check_seed,
+    check_share,
+    check_threads,
+)
+from cutplane.estimators.common.validation.targets import (
+    check_labels,
+    check_many_labels,
+    check_targets,
+    signs,
+)
+from cutplane.estimators.common.validation.weights import (
+    check_sample_weight,
+    check_weights,
+)
+
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_examples",
+    "check_file_name",
+    "check_flag",
+    "check_flags",
+    "check_grid",
+    "check_labels",
+    "check_many_labels",
+    "check_new_rows",
+    "check_not_negative",
+    "check_positive",
+    "check_rows",
+    "check_sample_weight",
+    "check_seed",
+    "check_share",
+    "check_targets",
+    "check_threads",
+    "check_weights",
+    "check_width",
+    "signs",
+]

@@ -1,0 +1,118 @@
+"""Checks of X: its type, its structure, its values."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from cutplane.estimators.common.validation.input_kinds import check_kind, check_words, plain_labels
+from cutplane.estimators.common.validation.parameters import check_flags, check_threads
+from cutplane.estimators.common.validation.ranges import MOST
+from cutplane.estimators.common.validation.sparse_structure import canonical, check_structure
+from cutplane.sources import CsrSource, DenseSource, Source
+
+# Vectors as long as an example is wide that training holds at least.
+_VECTORS = 4
+
+
+def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """X as a dense array or canonical CSR matrix of float32 or float64, uncopied where possible, and y.
+
+    A source is taken as it is: whatever it reads its examples from.
+    """
+    check_flags(estimator)
+    check_kind("y", y)
+    y = plain_labels(y)
+    if isinstance(X, Source):
+        return _check_source(estimator, X, y)
+    _check_given(X)
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        accept_large_sparse=True,
+        ensure_all_finite=False,
+    )
+    if sp.issparse(X):
+        X = canonical(X)
+    _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
+    return X, y
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as `check_examples` has it, where there is no y; unless `reset`, X must have the features of the fit."""
+    if reset:
+        check_flags(estimator)
+    _check_given(X)
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        accept_large_sparse=True,
+        ensure_all_finite=False,
+    )
+    if sp.issparse(X):
+        X = canonical(X)
+    _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
+    return X
+
+
+def check_new_rows(estimator: Any, X: Any) -> Any:
+    """X for the predictions of a linear model: as it is where that serves, checked, with the features of the fit."""
+    _check_given(X)
+    X = validate_data(estimator, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+    if X.dtype in (np.float64, np.float32):
+        _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
+    return X
+
+
+def check_width(n_features: int) -> None:
+    """Refuse more features than the machine has memory for vectors of weights."""
+    needed = 8 * _VECTORS * n_features
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > memory:
+        raise ValueError(
+            f"X has {n_features} columns, which take {needed / 1e9:.0f} GB for vectors of weights; this machine has "
+            f"{memory / 1e9:.0f} GB, enough for {memory // (8 * _VECTORS)} columns."
+        )
+
+
+def _check_given(X: Any) -> None:
+    """What must be known of X before any library converts it."""
+    check_kind("X", X)
+    check_words(X)
+    check_structure(X)
+
+
+def _check_source(estimator: Any, X: Source, y: Any) -> tuple[Source, NDArray[Any]]:
+    labels = np.asarray(y)
+    if labels.shape != (X.shape[0],):
+        raise ValueError(f"y of shape {labels.shape} must have one label for each of {X.shape[0]} examples.")
+    X.check_finite()
+    estimator.n_features_in_ = X.shape[1]
+    return X, labels
+
+
+def _check_finite(X: Any, n_threads: int) -> None:
+    source = CsrSource(X) if sp.issparse(X) else DenseSource(X)
+    row = source.core.first_unusable_row(n_threads)
+    if row < 0:
+        return
+    if sp.issparse(X):
+        part = slice(X.indptr[row], X.indptr[row + 1])
+        values, columns = X.data[part], X.indices[part]
+    else:
+        values, columns = X[row], np.arange(X.shape[1])
+    first = int(np.flatnonzero(~(np.abs(values.astype(np.float64)) <= MOST))[0])
+    value = "NaN" if np.isnan(values[first]) else str(values[first])
+    wanted = f"be below {MOST:g} in size; scale the column" if np.isfinite(values[first]) else "be finite"
+    raise ValueError(f"Row {row} of X has the value {value} in column {columns[first]}; every value must {wanted}.")

@@ -1,0 +1,125 @@
+"""Checks of parameters: numbers, choices, flags, threads, seeds."""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+import os
+from typing import Any
+
+import numpy as np
+
+from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST, MOST_WEIGHT
+
+_MOST_THREADS = 1 << 15
+
+
+def check_positive(name: str, value: Any, *, finite: bool = True) -> float:
+    """A number above zero, as a float."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not value > 0 or (finite and value == float("inf")):
+        raise ValueError(f"{name}={value!r} must be a {'finite ' if finite else ''}number greater than 0.")
+    if value < LEAST_WEIGHT or MOST_WEIGHT < value < float("inf"):
+        raise ValueError(
+            f"{name}={value!r} is out of range; numbers from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g} are accepted."
+        )
+    return float(value)
+
+
+def check_grid(Cs: Any) -> list[float]:
+    """A grid of C: numbers above zero."""
+    try:
+        values = list(Cs)
+    except TypeError:
+        raise ValueError(f"Cs={Cs!r} must be a sequence of numbers greater than 0.") from None
+    if not values:
+        raise ValueError("Cs is empty; it must hold at least one number greater than 0.")
+    return [check_positive(f"Cs[{k}]", value) for k, value in enumerate(values)]
+
+
+def check_not_negative(name: str, value: Any) -> float:
+    """A number of zero or more, as a float."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not value >= 0 or value == float("inf"):
+        raise ValueError(f"{name}={value!r} must be a finite number, 0 or greater.")
+    if value > MOST:
+        raise ValueError(f"{name}={value!r} is out of range; numbers from 0 to {MOST:g} are accepted.")
+    return float(value)
+
+
+def check_share(name: str, value: Any) -> float:
+    """A number above zero and at most one, as a float."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not 0 < value <= 1:
+        raise ValueError(f"{name}={value!r} must be a number greater than 0 and at most 1.")
+    return float(value)
+
+
+def check_count(name: str, value: Any, *, or_none: bool = True) -> int:
+    """An integer above zero; `or_none` says whether None would have been accepted."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
+        raise ValueError(f"{name}={value!r} must be an integer greater than 0{', or None' if or_none else ''}.")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """One of the strings that are accepted."""
+    if not isinstance(value, str) or value not in choices:
+        accepted = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name}={value!r} must be one of {accepted}.")
+    return str(value)
+
+
+def check_file_name(name: str, value: Any) -> None:
+    """The name of a file, or None."""
+    if value is not None and not (isinstance(value, (str, os.PathLike)) and os.fspath(value)):
+        raise ValueError(f"{name}={value!r} must be the name of a file, or None.")
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r} must be True or False.")
+    return bool(value)
+
+
+def check_flags(estimator: Any) -> None:
+    """Every parameter that is declared a bool ("no" and 0 are none), and the seed."""
+    for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
+        if parameter.annotation in (bool, "bool"):
+            check_flag(name, getattr(estimator, name))
+    _generator(getattr(estimator, "random_state", None))
+
+
+def check_threads(n_jobs: Any) -> int:
+    """n_jobs as the core takes it: 0 leaves it to OpenMP."""
+    if n_jobs is None:
+        return 0
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r} must be None or an integer other than 0 (-1: all processors).")
+    threads = int(n_jobs)
+    if threads > _MOST_THREADS:
+        raise ValueError(f"n_jobs={n_jobs!r} is out of range; at most {_MOST_THREADS} threads are accepted.")
+    if threads > 0:
+        return threads
+    from joblib import cpu_count
+
+    return max(1, int(cpu_count()) + 1 + threads)
+
+
+def check_seed(random_state: Any) -> int:
+    """A seed for the core; None is a fixed one, so that the same data give the same model."""
+    if random_state is None:
+        return 0
+    return int(_generator(random_state).randint(2**31 - 1))
+
+
+def _generator(random_state: Any) -> Any:
+    from sklearn.utils import check_random_state
+
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state={random_state!r} must be None, an integer from 0 to 2**32 - 1, or a RandomState."
+        ) from None

@@ -1,0 +1,4 @@
+"""Numbers beyond which products of a few of them leave the range of double precision."""
+
+MOST = 1e70
+LEAST_WEIGHT, MOST_WEIGHT = 1e-35, 1e35

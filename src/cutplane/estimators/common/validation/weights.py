@@ -1,0 +1,54 @@
+"""Checks of the weights of examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+from cutplane.estimators.common.validation.class_weights import class_factors
+from cutplane.estimators.common.validation.input_kinds import check_kind
+from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST_WEIGHT
+from cutplane.sources import Source
+
+Array = NDArray[np.float64]
+
+
+def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
+    """Weights of the examples; None where all are 1."""
+    if sample_weight is None:
+        return None
+    check_kind("sample_weight", sample_weight)
+    checked = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    _check_range("sample_weight", checked)
+    negative = np.flatnonzero(checked < 0)
+    if len(negative):
+        raise ValueError(
+            f"sample_weight[{negative[0]}]={checked[negative[0]]} is negative; weights must be 0 or greater."
+        )
+    if not checked.any():
+        raise ValueError("sample_weight is zero for every example; at least one must be greater than 0.")
+    return None if np.all(checked == 1.0) else checked
+
+
+def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y: Any) -> Array | None:
+    """Weights of the examples from their own and their classes'; None where all are 1."""
+    weights = check_sample_weight(sample_weight, y if isinstance(X, Source) else X)
+    if class_weight is not None:
+        each = class_factors(class_weight, classes, y, sample_weight)[np.searchsorted(classes, y)]
+        weights = each if weights is None else weights * each
+    if weights is not None and np.all(weights == 1.0):
+        return None
+    return weights
+
+
+def _check_range(name: str, weights: Array) -> None:
+    """Weights that are zero, or not so large or small that sums of them leave double precision."""
+    wrong = np.flatnonzero((weights > MOST_WEIGHT) | ((weights > 0.0) & (weights < LEAST_WEIGHT)))
+    if len(wrong):
+        raise ValueError(
+            f"{name}[{wrong[0]}]={weights[wrong[0]]} is out of range; 0 and numbers from {LEAST_WEIGHT:g} to "
+            f"{MOST_WEIGHT:g} are accepted."
+        )

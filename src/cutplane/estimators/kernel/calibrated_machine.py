@@ -1,0 +1,125 @@
+"""Machines whose decisions become probabilities, by curves fitted to decisions on examples left out of training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from cutplane.estimators.kernel import one_vs_one
+from cutplane.estimators.kernel.calibration import Curve, agree, fit_curve
+from cutplane.estimators.kernel.kernel_machine import KernelMachine
+from cutplane.estimators.kernel.machines import MachineTraining
+from cutplane.estimators.kernel.splits import Folds, Kept, Split, warn_if_cut_short
+from cutplane.kernels import DualProblem, KernelMatrix, SMOResult
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+# Pairwise probabilities are coupled for as many examples at a time as take about this many numbers.
+_COUPLED_AT_ONCE = 4_000_000
+
+
+def _wants_probability(model: Any) -> bool:
+    if not model.probability:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
+class CalibratedMachine(KernelMachine):
+    """Machines of two sides each; a subclass makes their problems and says which class wins."""
+
+    probability: bool | str = False
+    random_state: Any = None
+
+    classes_: NDArray[Any]
+    _pairwise: bool
+    _curves: list[Curve] | None
+
+    def _problem(self, split: Split) -> DualProblem:
+        raise NotImplementedError
+
+    def _scale(self, result: SMOResult) -> tuple[float, float]:
+        """What coefficients are divided by, and the intercept."""
+        raise NotImplementedError
+
+    def _winners(self, decisions: Array) -> Codes:
+        """The class of each example, by number."""
+        raise NotImplementedError
+
+    def _check_ties(self) -> None:
+        """`ValueError` where ties cannot be broken as the parameters ask."""
+        raise NotImplementedError
+
+    def _own_decisions(self, problem: DualProblem, result: SMOResult) -> Array:
+        """The decision value of every example of the problem: its gradient is Qa + p, with Q_ij = y_i y_j K_ij."""
+        try:
+            scale, intercept = self._scale(result)
+        except ValueError:  # a fold that leaves no margin tells nothing
+            return np.zeros(len(problem.y))
+        return np.asarray(problem.y * (result.gradient - problem.p) / scale + intercept)
+
+    def _folds(self, codes: Codes) -> Folds:
+        return Folds.of(codes, [shown_label(label) for label in self.classes_], self.random_state)
+
+    def _calibrated(
+        self, training: MachineTraining, matrix: KernelMatrix, kept: Kept, splits: list[Split], folds: Folds
+    ) -> list[Curve]:
+        """A curve for each machine, from decisions on examples that were left out of training."""
+        parts = [folds.without(split, number) for split in splits for number in range(folds.count)]
+        problems = [self._problem(part) for part in parts]
+        results = training.run(matrix, kept.machines(problems, parts))
+        warn_if_cut_short(results)
+        decisions = [self._own_decisions(problem, result) for problem, result in zip(problems, results, strict=True)]
+        joined = [folds.joined(split, decisions, number) for number, split in enumerate(splits)]
+        return self._curves_of(joined, splits, kept)
+
+    def _curves_of(self, decisions: list[Array], splits: list[Split], kept: Kept) -> list[Curve]:
+        kind = "isotonic" if self.probability == "isotonic" else "sigmoid"
+        return [
+            fit_curve(kind, values, split.signs > 0, kept.weights[split.rows])
+            for values, split in zip(decisions, splits, strict=True)
+        ]
+
+    @available_if(_wants_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, of shape (n, n_classes); the largest of a row is that of `predict`.
+
+        Decision values become probabilities by curves fitted to cross-validated decisions; those of several classes
+        are coupled (pairs) or normalised (one against the rest). Where that says otherwise than `predict`, the nearest
+        probabilities that agree with it are given.
+        """
+        decisions = self._decisions_for_probabilities(X)
+        k = len(self.classes_)
+        assert self._curves is not None
+        sides = np.column_stack([curve(column) for curve, column in zip(self._curves, decisions.T, strict=True)])
+        if k == 2:
+            p = np.column_stack([1.0 - sides[:, 0], sides[:, 0]])
+        elif self._pairwise:
+            size = max(1, _COUPLED_AT_ONCE // k**2)
+            p = np.vstack([one_vs_one.couple(sides[i : i + size], k) for i in range(0, max(1, len(sides)), size)])
+        else:
+            p = sides / sides.sum(axis=1, keepdims=True)
+        return agree(p, self._winners(decisions))
+
+    @available_if(_wants_probability)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def _decisions_for_probabilities(self, X: Any) -> Array:
+        check_is_fitted(self)
+        self._check_ties()
+        if self._curves is None:
+            raise NotFittedError("predict_proba is not available when fitted with probability=False")
+        return self._decisions(X)
+
+
+def shown_label(label: Any) -> Any:
+    """A label as a user wrote it: np.float64(1.0) is no way to name one."""
+    return label.item() if isinstance(label, np.generic) else label

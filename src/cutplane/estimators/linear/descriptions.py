@@ -1,0 +1,103 @@
+"""What linear estimators say of their parameters and attributes."""
+
+from __future__ import annotations
+
+from cutplane.estimators.common.descriptions import COMMON
+from cutplane.estimators.common.documented import table
+
+LINEAR = COMMON | table(
+    """
+    C : float
+        Weight of the losses against the margin, per example.
+    loss_options : dict or None
+        Further keyword arguments of the loss.
+    multi_class : {"ovr", "crammer_singer"}
+        More than two classes as one problem for each class against the rest, or as one problem for all of them
+        (Crammer and Singer): ½|W|² + C·Σ max over y of [cost(yᵢ, y) + s_y(xᵢ) - s_yᵢ(xᵢ)], s being the scores.
+    cost_matrix : array of shape (n_classes, n_classes) or None
+        For ``multi_class="crammer_singer"``: what it costs to say class y of an example of class k, row k, column y, in
+        the order of `classes_`. Zero on the diagonal, positive elsewhere; None is 1 for every mistake.
+    rescaling : {"margin", "slack"}
+        For ``multi_class="crammer_singer"``: whether the cost is the margin asked for (as above) or the factor on a
+        violated margin, cost·(1 + s_y - s_yᵢ). The same where every mistake costs 1.
+    class_features : array of shape (n_classes, q) or None
+        For ``multi_class="crammer_singer"``: features of the classes, in the order of `classes_`, through which they
+        share weights: the score of class y is xᵀWφ(y). None gives every class weights of its own.
+    absolute_tol : float
+        Training also ends when upper - lower is at most this.
+    risk_tol : float
+        Training also ends when the mean loss is proven within this of its value at the optimum: SVM-perf's epsilon.
+    method : {"auto", "newton", "oca", "cpa"}
+        How planes are found: the fastest way known for the data at hand, smoothed Newton, optimised cutting planes
+        (Franc and Sonnenburg 2009) or plain ones (Joachims 2006).
+    line_search : {"adaptive", "exact", "three-point"}
+        For ``method="oca"``. ``"exact"`` and ``"three-point"`` are the papers' searches, with every plane a tenth of
+        the way ahead; ``"adaptive"`` is exact too and takes planes closer after short steps.
+    fit_intercept : bool
+        Whether there is an intercept.
+    intercept_scaling : float or None
+        None leaves the intercept free. A number makes it the weight of a constant feature of that size and penalises
+        it, as LIBLINEAR does.
+    warm_start : bool
+        Whether a fit on the same data with another C or tol goes on from the planes of the last one.
+    random_state : int, RandomState or None
+        For the order of examples and the samples Newton's method starts from. None is a fixed seed: the same data
+        give the same model.
+    keep_proof : bool
+        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`.
+    """
+)
+
+# More than two classes are several problems, unless they are trained together.
+LINEAR_CLASSES = LINEAR | table(
+    """
+    loss : str or callable
+        "hinge", "squared_hinge", "logistic" (with `predict_proba`), another name in `cutplane.risks.registry.BINARY`,
+        or your own: a subclass of `cutplane.risks.base.Risk` (or a function that returns one) that is called as
+        ``loss(y, sample_weight)`` with labels of -1 and +1.
+    prior : array of shape (n_features,) or (n_classes, n_features) or None
+        Weights w0 to stay close to, of the shape that `coef_` has: ½|w - w0|² takes the place of ½|w|².
+    nonnegative : bool, array of indices or of booleans, or None
+        Features whose weights must not be negative, for any class; True is all of them. Planes are then found by
+        cutting planes (``method="oca"`` or ``"cpa"``) alone.
+    time_limit : float or None
+        Seconds at most, for all of `fit`. What is then left to train of several classes keeps weights of zero.
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Weights: of two classes, of the second against the first.
+    intercept_ : array of shape (1,) or (n_classes,)
+        What is added to the scores.
+    objective_, lower_bound_, gap_ : float
+        The objective at the model, a proven lower bound on its least value, and their relative difference. With more
+        than two classes, each against the rest: arrays, one entry for each class.
+    n_iter_ : int
+        Iterations (the most over the classes).
+    history_ : list of Step
+        What each iteration reached; a list for each class if there are several problems. Of many short examples
+        scores are kept in single precision: the objective of the last entry is exact, those before it may be 1e-6 off.
+    stop_reason_ : str
+        "gap", "max_iter", "time_limit", "interrupted" or "stalled"; a list if there are several problems.
+    """
+)
+
+LINEAR_TARGETS = LINEAR | table(
+    """
+    C : float
+        Weight of the losses against the length of w, per example.
+    loss : str or callable
+        "epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile", or your own: a subclass of
+        `cutplane.risks.base.Risk` (or a function that returns one) that is called as ``loss(y, sample_weight)``.
+    epsilon : float
+        Errors up to this cost nothing, where the loss is one of the first two.
+    loss_options : dict or None
+        Further keyword arguments of the loss, such as ``{"quantile": 0.9}`` or ``{"delta": 1.35}``.
+    prior : array of shape (n_features,) or None
+        Weights w0 to stay close to: ½|w - w0|² takes the place of ½|w|².
+    nonnegative : bool, array of indices or of booleans, or None
+        Features whose weights must not be negative; True is all of them. Planes are then found by cutting planes
+        (``method="oca"`` or ``"cpa"``) alone.
+    coef_ : array of shape (n_features,)
+        Weights.
+    intercept_ : array of shape (1,)
+        What is added to the scores.
+    """
+)

@@ -1,0 +1,150 @@
+"""Folds of cross-validation: a path of planes on the rows of each, scored on the others, over one copy of X."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics._scorer import _BaseScorer
+from sklearn.model_selection import check_cv
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+
+from cutplane import _core
+from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.threads import openmp_threads
+from cutplane.estimators.common.training import Training
+from cutplane.estimators.linear.c_path import path_results
+from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.risks.logistic import probabilities
+from cutplane.solvers.result import Result
+from cutplane.sources import Source
+
+Array = NDArray[np.float64]
+
+
+class Scored:
+    """A fitted model that answers with scores it has already, whatever it is asked about.
+
+    Scorers want an estimator and its X; the scores of a fold are one pass over rows that are not copied.
+    """
+
+    def __init__(self, model: Any, scores: Array) -> None:
+        self._model = model
+        self._scores = scores
+        if is_classifier(model):
+            self.classes_ = model.classes_
+
+    def __sklearn_tags__(self) -> Any:
+        return self._model.__sklearn_tags__()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Scorers want to see one."""
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """The scores."""
+        return self._scores
+
+    def predict(self, X: Any) -> Any:
+        """What the model would predict from the scores."""
+        return self._model._predict_from(self._scores)
+
+    @available_if(lambda self: hasattr(self._model, "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """What the model makes of the scores, where it can."""
+        return probabilities(self._scores)
+
+
+class Fold:
+    """One fold: the path on its training rows, scored on the others."""
+
+    def __init__(
+        self,
+        model: Any,
+        training: Training,
+        prepared: Prepared,
+        source: Source,
+        scorer: Any,
+        sample_weight: Array | None = None,
+    ) -> None:
+        self._model, self._training, self._prepared = model, training, prepared
+        self._source, self._scorer, self._sample_weight = source, scorer, sample_weight
+
+    def scores(self, grid: Sequence[float], train: Any, test: Any) -> list[float]:
+        """The score of each C of the grid."""
+        rows, others = (np.sort(np.asarray(part, dtype=np.int64)) for part in (train, test))
+        with openmp_threads(self._training.n_threads):
+            return self._balanced(rows)._scores(grid, rows, others)
+
+    def _balanced(self, rows: Any) -> Fold:
+        """With ``class_weight="balanced"``: weights by the classes of the training rows, as a fit on these has them."""
+        if getattr(self._model, "class_weight", None) != "balanced":
+            return self
+        y, given = self._prepared.y, self._sample_weight
+        part = None if given is None else given[rows]
+        present = np.unique(y[rows])
+        factors = compute_class_weight("balanced", classes=present, y=y[rows], sample_weight=part)
+        weights = np.ones(len(y)) if given is None else given.copy()
+        weights[rows] *= factors[np.searchsorted(present, y[rows])]
+        model = clone(self._model).set_params(class_weight=None)
+        prepared = model._prepare(self._training, self._prepared.X, y, weights)
+        return Fold(model, self._training, prepared, self._source, self._scorer)
+
+    def _scores(self, grid: Sequence[float], rows: Any, others: Any) -> list[float]:
+        runs = path_results(self._model, self._training, self._prepared, self._source.take(rows), grid, rows)
+        beyond = self._source.take(others)
+        return [self._score(beyond, others, [run[k] for run in runs]) for k in range(len(grid))]
+
+    def _score(self, beyond: Source, rows: Any, results: list[Result]) -> float:
+        fitted = self._model._fitted(results)
+        coef = np.atleast_2d(fitted["coef_"])
+        if self._model._penalised:  # rows have a constant feature, which the intercept accounts for
+            coef = np.column_stack([coef, np.zeros(len(coef))])
+        scores = beyond.scores(np.ascontiguousarray(coef.T)) + fitted["intercept_"]
+        model = clone(self._model)
+        vars(model).update(vars(self._model))
+        scored: Any = Scored(model, scores[:, 0] if scores.shape[1] == 1 else scores)
+        X: Any = rows.reshape(-1, 1)
+        if not isinstance(self._scorer, _BaseScorer):  # a user's own function may look at X
+            X, scored = self._prepared.X[rows], self._model
+            scored._warm_key = None
+            scored._keep(results)
+        return float(self._scorer(scored, X, self._prepared.y[rows]))
+
+
+def choose(
+    model: Any, grid: Sequence[float], cv: Any, scoring: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Array, float]:
+    """The scores, one row for each C and one column for each fold, and the best C."""
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        raise ValueError(
+            f"scoring={scoring!r} is no scorer of scikit-learn; 'accuracy', 'roc_auc', 'r2' and all of "
+            "sklearn.metrics.get_scorer_names() are."
+        )
+    training = model._training()
+    prepared = model._prepare(training, X, y, sample_weight)
+    folds = list(check_cv(cv, prepared.y, classifier=is_classifier(model)).split(np.zeros(len(prepared.y)), prepared.y))
+    scorer = check_scoring(model, scoring or ("accuracy" if is_classifier(model) else "r2"))
+    threads = _core.thread_count(training.n_threads)
+    own = isinstance(scorer, _BaseScorer)
+    workers = min(threads, len(folds)) if own and model.on_step is None else 1
+    each = max(1, threads // workers)
+    model.set_params(n_jobs=each)
+    source, given = model._source(prepared.X, 0), None if sample_weight is None else np.asarray(sample_weight)
+    fold = Fold(model, replace(training, n_threads=each), prepared, source, scorer, given)
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+        runs = [pool.submit(fold.scores, grid, train, test) for train, test in folds]
+        scores = np.array([run.result() for run in runs]).T
+    means = scores.mean(axis=1)
+    best = min(C for C, mean in zip(grid, means, strict=True) if mean == means.max())
+    return scores, best
