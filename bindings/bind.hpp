@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/large_memory.hpp"
+#include "core/base/large_memory.hpp"
 
 namespace nb = nanobind;
 

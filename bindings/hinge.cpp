@@ -1,4 +1,4 @@
-#include "core/hinge.hpp"
+#include "core/losses/hinge.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "bindings/matrix.hpp"
-#include "core/hinge_planes.hpp"
+#include "core/losses/hinge_planes.hpp"
 
 namespace cutplane::bind {
 namespace {

@@ -3,9 +3,9 @@
 
 #include "bindings/bind.hpp"
 #include "bindings/matrix.hpp"
-#include "core/copied_rows.hpp"
-#include "core/hinge_planes.hpp"
-#include "core/large_memory.hpp"
+#include "core/base/large_memory.hpp"
+#include "core/losses/hinge_planes.hpp"
+#include "core/matrix/copied_rows.hpp"
 
 namespace cutplane::bind {
 namespace {

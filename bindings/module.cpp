@@ -1,8 +1,8 @@
 #include <utility>
 
 #include "bindings/bind.hpp"
-#include "core/multiversion.hpp"
-#include "core/parallel.hpp"
+#include "core/base/multiversion.hpp"
+#include "core/base/parallel.hpp"
 
 NB_MODULE(_core, m) {
   // A model still alive when the interpreter ends is no leak worth a page of warnings.

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "bindings/matrix.hpp"
-#include "core/large_memory.hpp"
+#include "core/base/large_memory.hpp"
 #include "core/multiclass/ascent.hpp"
 #include "core/multiclass/circulation.hpp"
 #include "core/multiclass/sweeps.hpp"

@@ -1,4 +1,4 @@
-#include "core/reduced_qp.hpp"
+#include "core/bundle/reduced_qp.hpp"
 
 #include <nanobind/stl/tuple.h>
 
@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "bindings/bind.hpp"
-#include "core/planes.hpp"
+#include "core/bundle/planes.hpp"
 
 namespace cutplane::bind {
 

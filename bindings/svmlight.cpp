@@ -1,4 +1,4 @@
-#include "core/svmlight.hpp"
+#include "core/text/svmlight.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

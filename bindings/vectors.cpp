@@ -1,4 +1,4 @@
-#include "core/vectors.hpp"
+#include "core/base/vectors.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/ascent_scale.hpp"
-#include "core/columns.hpp"
+#include "core/ascent/ascent_scale.hpp"
+#include "core/matrix/columns.hpp"
 #include "core/multiclass/gram_sweep.hpp"
 
 namespace cutplane {

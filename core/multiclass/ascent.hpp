@@ -6,16 +6,16 @@
 // are the weights p of a plane: what is proven with them is computed elsewhere, from the data.
 //
 // Free intercepts are multipliers for the balance of the classes, handled as in
-// core/dual_ascent.hpp by the proximal method of multipliers: a constant feature of size `bias`,
-// centred anew at every epoch.
+// core/ascent/dual_ascent.hpp by the proximal method of multipliers: a constant feature of size
+// `bias`, centred anew at every epoch.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "core/deadline.hpp"
-#include "core/large_memory.hpp"
-#include "core/matrix.hpp"
+#include "core/base/deadline.hpp"
+#include "core/base/large_memory.hpp"
+#include "core/matrix/matrix.hpp"
 
 namespace cutplane {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 #include "core/smo/frame.hpp"
 #include "core/smo/kernel_function.hpp"
 

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/multiversion.hpp"
-#include "core/parallel.hpp"
+#include "core/base/multiversion.hpp"
+#include "core/base/parallel.hpp"
 #include "core/smo/fast_exp.hpp"
 
 namespace cutplane::smo {
