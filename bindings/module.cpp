@@ -1,7 +1,4 @@
-#include <utility>
-
 #include "bindings/bind.hpp"
-#include "core/base/multiversion.hpp"
 #include "core/base/parallel.hpp"
 
 NB_MODULE(_core, m) {
@@ -20,12 +17,6 @@ NB_MODULE(_core, m) {
       },
       nb::arg("n_threads"),
       "What OpenMP uses from now on for calls from this thread; returns what it used before.");
-  m.def(
-      "set_most_lanes", [](int lanes) { return std::exchange(cutplane::most_lanes, lanes); },
-      nb::arg("lanes"),
-      "The most numbers that dense passes may take as one vector: fewer than this machine's are "
-      "for tests. Returns "
-      "what it was before.");
   cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_separable(m);

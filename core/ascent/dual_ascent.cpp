@@ -4,7 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "core/ascent/row_ascent.hpp"
 #include "core/base/vectors.hpp"
+#include "core/matrix/any_rows.hpp"
 
 namespace cutplane {
 
@@ -92,7 +94,7 @@ void DualAscent::resume(const double* alpha, const double* v, double intercept) 
 }
 
 void DualAscent::epoch() {
-  matrix_.ascend(state_);
+  visit_rows(matrix_, [&](const auto& rows) { ascend_rows(rows, state_); });
   // The step of the method of multipliers.
   state_.bias_center += state_.bias * state_.bias_weight;
 }

@@ -25,11 +25,18 @@ void prefer_large_pages([[maybe_unused]] T* data, [[maybe_unused]] std::size_t s
 #endif
 }
 
+// An array whose numbers are not set yet.
+template <class T>
+std::unique_ptr<T[]> unset_array(std::size_t size) {
+  auto data = std::make_unique_for_overwrite<T[]>(size);
+  prefer_large_pages(data.get(), size);
+  return data;
+}
+
 // An array of doubles, all zero.
 class LargeArray {
  public:
-  explicit LargeArray(std::size_t size = 0) : size_(size), data_(new double[size]) {
-    prefer_large_pages(data_.get(), size);
+  explicit LargeArray(std::size_t size = 0) : size_(size), data_(unset_array<double>(size)) {
     std::fill_n(data_.get(), size, 0.0);
   }
 

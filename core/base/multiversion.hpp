@@ -4,9 +4,9 @@
 // sets, and the loader picks the version the machine can run. It must not throw: compilers may take
 // calls of it never to.
 //
-// with_lanes(body) calls body with the number of doubles in a register of the machine, compiled for
-// that machine: for loops that are written with vectors of that size (core/base/lanes.hpp). All
-// that the body calls must be CUTPLANE_INLINE.
+// with_lanes(most, body) calls body with the number of doubles in a register of the machine, but no
+// more than `most`, compiled for that machine: for loops that are written with vectors of that size
+// (core/base/lanes.hpp). All that the body calls must be CUTPLANE_INLINE.
 #pragma once
 
 #include <type_traits>
@@ -30,8 +30,8 @@
 
 namespace cutplane {
 
-// Tests lower it, to run what older machines run.
-inline int most_lanes = 8;
+// Doubles in a register, on the machines that have the widest.
+inline constexpr int kMostLanes = 8;
 
 template <int N>
 using LaneCount = std::integral_constant<int, N>;
@@ -46,14 +46,14 @@ __attribute__((target("arch=x86-64-v3"))) void with_four_lanes(const Body& body)
   body(LaneCount<4>{});
 }
 template <class Body>
-void with_lanes(const Body& body) {
+void with_lanes(int most_lanes, const Body& body) {
   if (most_lanes >= 8 && __builtin_cpu_supports("x86-64-v4")) return with_eight_lanes(body);
   if (most_lanes >= 4 && __builtin_cpu_supports("x86-64-v3")) return with_four_lanes(body);
   body(LaneCount<2>{});
 }
 #else
 template <class Body>
-void with_lanes(const Body& body) {
+void with_lanes(int, const Body& body) {
   body(LaneCount<2>{});
 }
 #endif

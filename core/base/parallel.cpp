@@ -4,6 +4,7 @@
 
 namespace cutplane {
 
+#if defined(__GNUC__) && !defined(__clang__)
 namespace {
 
 // GNU OpenMP keeps the threads that a thread has used for the regions it will open next. A child of
@@ -15,11 +16,12 @@ void let_threads_go() { omp_pause_resource_all(omp_pause_soft); }
 }  // namespace
 
 void make_forks_safe() {
-#if defined(__GNUC__) && !defined(__clang__)
   static const int done = pthread_atfork(let_threads_go, nullptr, nullptr);
   static_cast<void>(done);
-#endif
-  // LLVM's OpenMP, which comes with clang, begins anew in the child by itself.
 }
+#else
+// LLVM's OpenMP, which comes with clang, begins anew in the child by itself.
+void make_forks_safe() {}
+#endif
 
 }  // namespace cutplane

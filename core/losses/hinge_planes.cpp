@@ -65,17 +65,6 @@ HingeSample from(const HingeSample& sample, index_t begin, index_t end) {
 
 }  // namespace
 
-double hinge_value_at(const Matrix& matrix, const HingeSample& sample, const double* w,
-                      int n_threads) {
-  return matrix.read_scores(
-      w,
-      [&](index_t begin, index_t end, const double* scores) {
-        const auto value = [&](auto e) { return hinge::value_block(e, 0, end - begin)[0]; };
-        return PassSums{with_examples(from(sample, begin, end), scores, value)};
-      },
-      n_threads)[0];
-}
-
 bool single_scores(const Matrix& matrix, const double* w, float* out, int n_threads) {
   return matrix.read_scores(
              w,

@@ -2,18 +2,13 @@
 //
 // Scores are what training takes beside the data: single precision halves them, and coefficients
 // are made while rows are added up and never in memory as a whole. A plane lies below the risk
-// whatever its coefficients are, and is summed up in double: rounded scores cost it nothing. The
-// risk at a point is another matter; hinge_value_at says what it is.
+// whatever its coefficients are, and is summed up in double: rounded scores cost it nothing.
 #pragma once
 
 #include "core/losses/hinge.hpp"
 #include "core/matrix/matrix.hpp"
 
 namespace cutplane {
-
-// The risk at X w, from scores in double precision that are nowhere kept.
-double hinge_value_at(const Matrix& matrix, const HingeSample& sample, const double* w,
-                      int n_threads);
 
 // out = X w rounded to single precision; false where that is too small for it.
 bool single_scores(const Matrix& matrix, const double* w, float* out, int n_threads);

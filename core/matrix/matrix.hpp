@@ -5,20 +5,19 @@
 // (core/base/parallel.hpp).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 
+#include "core/base/multiversion.hpp"
 #include "core/base/parallel.hpp"
 
 namespace cutplane {
 
-struct Ascent;            // core/ascent/dual_ascent_state.hpp
-struct BlockAscent;       // core/multiclass/ascent.hpp
-class Deadline;           // core/base/deadline.hpp
-struct MulticlassSample;  // core/multiclass/sweeps.hpp
+struct AnyRows;  // core/matrix/any_rows.hpp
 
 // Sums that a pass may carry along, added up by blocks.
 using PassSums = std::array<double, 4>;
@@ -43,6 +42,10 @@ class Matrix {
   virtual index_t cols() const = 0;
   // Stored entries in all: what one pass reads.
   virtual index_t entries() const = 0;
+  // At least one, unless there is no row.
+  index_t entries_per_row() const {
+    return rows() == 0 ? 0 : std::max<index_t>(1, entries() / rows());
+  }
 
   // out (n x k) = X W (d x k), both row-major
   virtual void scores(const double* w, index_t k, double* out, int n_threads) const = 0;
@@ -59,11 +62,6 @@ class Matrix {
   // a near cache the second time.
   virtual PassSums combine_scored(const double* w, const WeighScores& weigh, double* out,
                                   int n_threads) const = 0;
-  // out (d x classes) += how the slope of a plane that chooses one class an example changes with
-  // its choices. It is the sum over i of c_i factor(k, y) x_i (e_y - e_k)', y the chosen class and
-  // k the true one; from a choice of the true classes, it changes from zero.
-  virtual void change_choices(const MulticlassSample& sample, const std::int32_t* from,
-                              const std::int32_t* to, double* out, int n_threads) const = 0;
   // out = sum over subset of weights[i] x_i <x_i, v>: the product of a curvature with v
   virtual void curvature(std::span<const std::int64_t> subset, const double* weights,
                          const double* v, double* out, int n_threads) const = 0;
@@ -81,10 +79,8 @@ class Matrix {
   virtual RowExtent extent(double* columns, int n_threads) const = 0;
   // The longest chain of additions in a sum over the rows.
   virtual index_t sum_depth() const = 0;
-  // One sweep of dual coordinate ascent, on the calling thread.
-  virtual void ascend(Ascent& state) const = 0;
-  // The same over the blocks of a multi-class risk.
-  virtual void ascend_blocks(BlockAscent& state, const Deadline& deadline) const = 0;
+  // The rows in their own layout, for algorithms that go from row to row (visit_rows).
+  virtual AnyRows any_rows() const = 0;
   // The first row with a value that is not finite, or beyond 2^234 (2.8e70) in size; -1 if there is
   // none.
   virtual index_t first_unusable_row(int n_threads) const = 0;
@@ -102,10 +98,12 @@ inline T unusable(T value) {
   return scaled - scaled;
 }
 
-// rows: null for all rows in order, else the positions of the n_rows rows that are seen.
+// rows: null for all rows in order, else the positions of the n_rows rows that are seen. Passes
+// take at most `most_lanes` numbers as one vector: fewer than the machine has are for tests.
 template <class T>
 std::unique_ptr<Matrix> make_dense(const T* values, index_t n_rows, index_t n_cols,
-                                   index_t row_stride, const std::int64_t* rows);
+                                   index_t row_stride, const std::int64_t* rows,
+                                   int most_lanes = kMostLanes);
 template <class T>
 std::unique_ptr<Matrix> make_dense_by_columns(const T* values, index_t n_rows, index_t n_cols,
                                               index_t col_stride, const std::int64_t* rows);

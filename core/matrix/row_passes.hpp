@@ -10,29 +10,17 @@
 #include <span>
 #include <vector>
 
-#include "core/ascent/row_ascent.hpp"
 #include "core/base/large_memory.hpp"
 #include "core/base/multiversion.hpp"
 #include "core/base/parallel.hpp"
 #include "core/base/random_order.hpp"
+#include "core/matrix/any_rows.hpp"
+#include "core/matrix/block_sums.hpp"
 #include "core/matrix/columns.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/matrix/row_products.hpp"
-#include "core/multiclass/block_sweep.hpp"
-#include "core/multiclass/sweeps.hpp"
 
 namespace cutplane {
-
-// A block of rows is large enough to make a thread's wake-up negligible.
-inline constexpr index_t kEntriesPerBlock = 1 << 13;
-inline constexpr index_t kMostBlocks = 64;
-
-// A block's partial sum is cleared and added once; its rows are worth it from this much work for
-// each of its numbers.
-inline constexpr index_t kWorkPerSum = 8;
-
-// So many numbers of partial sums are in memory before any are added up.
-inline constexpr index_t kSumsTogether = 1 << 20;
 
 // Scores that are read and coefficients that are made at a time: they stay in the first cache.
 inline constexpr index_t kRowsTogether = 1024;
@@ -62,31 +50,6 @@ template <class Rows>
 CUTPLANE_MULTIVERSION void add_rows_many(const Rows& rows, index_t begin, index_t end,
                                          const double* coef, index_t k, double* sum) {
   for (index_t i = begin; i < end; ++i) rows.axpy_many(rows.at(i), coef + i * k, k, sum);
-}
-
-template <class Rows>
-CUTPLANE_MULTIVERSION void add_changes(const Rows& rows, index_t begin, index_t end,
-                                       const MulticlassSample& sample, const std::int32_t* from,
-                                       const std::int32_t* to, double* sum) {
-  std::vector<index_t> changed(end - begin + 1);
-  index_t count = 0;
-  for (index_t i = begin; i < end; ++i) {
-    changed[count] = i;
-    count += from[i] != to[i];
-  }
-  for (index_t j = 0; j < count; ++j) {
-    if (j + kAhead < count) rows.prefetch(rows.at(changed[j + kAhead]));
-    const index_t i = changed[j];
-    const std::int32_t classes[3] = {to[i], from[i], sample.y[i]};
-    const double weight = sample.c ? sample.c[i] : sample.each;
-    double shares[3] = {weight, -weight, 0.0};
-    if (sample.factor) {
-      const double* factor = sample.factor + classes[2] * sample.classes;
-      for (int c = 0; c < 2; ++c) shares[c] *= factor[classes[c]];
-      shares[2] = -(shares[0] + shares[1]);
-    }
-    rows.axpy_few(rows.at(i), classes, shares, sample.factor ? 3 : 2, sample.classes, sum);
-  }
 }
 
 template <class Rows>
@@ -126,29 +89,6 @@ CUTPLANE_MULTIVERSION RowExtent extent_of_rows(const Rows& rows, index_t begin, 
 template <class Rows>
 CUTPLANE_MULTIVERSION void square_rows(const Rows& rows, index_t begin, index_t end, double* out) {
   for (index_t i = begin; i < end; ++i) out[i] = rows.squared_norm(rows.at(i));
-}
-
-inline index_t count_nonzero(const double* values, index_t size, int n_threads) {
-  const Blocks blocks = make_blocks(size, 1 << 16, kMostBlocks);
-  std::vector<index_t> counts(blocks.count, 0);
-  for_blocks(blocks, useful_threads(n_threads, size), [&](index_t b, index_t begin, index_t end) {
-    index_t there = 0;
-    for (index_t j = begin; j < end; ++j) there += values[j] != 0.0;
-    counts[b] = there;
-  });
-  return std::accumulate(counts.begin(), counts.end(), index_t{0});
-}
-
-// Adds per-block sums in block order; columns in parallel.
-inline void add_partial_sums(const double* partial, index_t count, index_t size, double* out,
-                             int n_threads) {
-  const int threads = useful_threads(n_threads, count * size);
-  for_blocks(make_blocks(size, 4096, kMostBlocks), threads, [&](index_t, index_t lo, index_t hi) {
-    for (index_t b = 0; b < count; ++b) {
-      const double* part = partial + b * size;
-      for (index_t j = lo; j < hi; ++j) out[j] += part[j];
-    }
-  });
 }
 
 template <class Rows>
@@ -228,16 +168,6 @@ class RowMatrix : public Matrix {
                          n_threads);
   }
 
-  void change_choices(const MulticlassSample& sample, const std::int32_t* from,
-                      const std::int32_t* to, double* out, int n_threads) const override {
-    index_t changes = 0;
-    for (index_t i = 0; i < rows_.n; ++i) changes += from[i] != to[i];
-    add_blocks(rows_.n, 2 * changes * entries_per_row(), rows_.d * sample.classes, out, n_threads,
-               [&](index_t begin, index_t end, double* sum) {
-                 add_changes(rows_, begin, end, sample, from, to, sum);
-               });
-  }
-
   void curvature(std::span<const std::int64_t> subset, const double* weights, const double* v,
                  double* out, int n_threads) const override {
     sum_blocks(std::ssize(subset), entries_of(subset), rows_.d, out, n_threads,
@@ -299,10 +229,7 @@ class RowMatrix : public Matrix {
     return (rows_.n + blocks.count - 1) / blocks.count + blocks.count;
   }
 
-  void ascend(Ascent& state) const override { ascend_rows(rows_, state); }
-  void ascend_blocks(BlockAscent& state, const Deadline& deadline) const override {
-    ascend_row_blocks(rows_, state, deadline);
-  }
+  AnyRows any_rows() const override { return {rows_}; }
 
   index_t first_unusable_row(int n_threads) const override {
     const Blocks blocks = row_blocks();
@@ -353,9 +280,6 @@ class RowMatrix : public Matrix {
     return make_blocks(rows_.n, std::max<index_t>(1, kEntriesPerBlock / per_row), 4 * kMostBlocks);
   }
 
-  index_t entries_per_row() const {
-    return rows_.n == 0 ? 0 : std::max<index_t>(1, entries() / rows_.n);
-  }
   index_t entries_of(std::span<const std::int64_t> subset) const {
     return entries_per_row() * std::ssize(subset);
   }
@@ -378,47 +302,6 @@ class RowMatrix : public Matrix {
     std::copy_n(sums.data(), d, out);
     std::copy_n(sums.data() + d, total.size(), total.data());
     return total;
-  }
-
-  template <class Body>
-  void sum_blocks(index_t n, index_t work, index_t size, double* out, int n_threads,
-                  Body&& body) const {
-    std::fill(out, out + size, 0.0);
-    add_blocks(n, work, size, out, n_threads, body);
-  }
-
-  static Blocks sum_blocks_of(index_t n, index_t work, index_t size) {
-    const index_t most = std::min<index_t>(kMostBlocks, std::min(n, work / kEntriesPerBlock));
-    return Blocks{n, std::clamp<index_t>(work / std::max<index_t>(kWorkPerSum * size, 1), 1,
-                                         std::max<index_t>(most, 1))};
-  }
-
-  // out += sum of body over blocks. As many blocks as the work pays for: each costs `size` doubles
-  // to clear and add.
-  template <class Body>
-  void add_blocks(index_t n, index_t work, index_t size, double* out, int n_threads,
-                  Body&& body) const {
-    const Blocks blocks = sum_blocks_of(n, work, size);
-    if (blocks.count == 1) {
-      body(0, n, out);
-      return;
-    }
-    // Long sums in rounds of two blocks a thread: no more are in memory, and they are added in
-    // block order all the same.
-    const int threads = useful_threads(n_threads, work);
-    const index_t together = blocks.count * size <= kSumsTogether
-                                 ? blocks.count
-                                 : std::min<index_t>(2 * threads, blocks.count);
-    const auto partial = std::make_unique_for_overwrite<double[]>(together * size);
-    for (index_t first = 0; first < blocks.count; first += together) {
-      const index_t count = std::min(together, blocks.count - first);
-      for_blocks(Blocks{count, count}, threads, [&](index_t k, index_t, index_t) {
-        double* sum = partial.get() + k * size;
-        std::fill_n(sum, size, 0.0);
-        body(blocks.begin(first + k), blocks.end(first + k), sum);
-      });
-      add_partial_sums(partial.get(), count, size, out, n_threads);
-    }
   }
 
   static void add_sums(const PassSums& some, double* sums) {

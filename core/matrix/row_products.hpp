@@ -78,7 +78,7 @@ template <class Rows>
 void score_rows(const Rows& rows, index_t begin, index_t end, const double* w, double* out) {
   index_t rest = begin;
   if constexpr (Octets<Rows>) {
-    with_lanes([&](auto lanes) CUTPLANE_INLINED {
+    with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
       if (rows.d >= lanes()) rest = score_octets<lanes()>(rows, begin, end, w, out);
     });
   }
@@ -132,7 +132,7 @@ void add_rows(const Rows& rows, index_t begin, index_t end, const double* coef, 
       count += coef[i] != 0.0;
     }
     if constexpr (Octets<Rows>) {
-      with_lanes([&](auto lanes) CUTPLANE_INLINED {
+      with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
         if (rows.d >= lanes()) rest = add_octets<lanes()>(rows, listed, count, coef, sum);
       });
     }

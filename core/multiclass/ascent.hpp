@@ -19,7 +19,7 @@
 
 namespace cutplane {
 
-// What Matrix::ascend_blocks reads and changes.
+// What a sweep reads and changes (core/multiclass/block_sweep.hpp).
 struct BlockAscent {
   index_t classes;
   index_t columns;  // classes, rounded up to whole vectors: V and the scores have so many
