@@ -30,13 +30,7 @@ Choice choose(const std::string& name, std::initializer_list<std::pair<const cha
 }
 
 KernelParameters parameters_of(const std::string& name, double gamma, double coef0, int degree) {
-  const Kind kind = choose<Kind>(name, {{"linear", Kind::linear},
-                                        {"rbf", Kind::rbf},
-                                        {"poly", Kind::poly},
-                                        {"sigmoid", Kind::sigmoid},
-                                        {"laplacian", Kind::laplacian},
-                                        {"chi2", Kind::chi2}});
-  return {kind, gamma, coef0, degree};
+  return {kernel_named(name), gamma, coef0, degree};
 }
 
 // --- examples ---

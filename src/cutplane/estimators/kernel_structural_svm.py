@@ -30,7 +30,7 @@ class KernelStructuralSVM(SampledCutEstimator):
         One whose `factors` are not None: those of `cutplane.structured`, or your own.
     C : float, default=1.0
         Weight of the losses against the margin, per example.
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
+    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable, default="rbf"
         Between the rows of examples: tokens of a chain.
     gamma : {"scale", "auto"} or float, default="scale"
     degree : int, default=3

@@ -28,7 +28,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
+    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable, default="rbf"
         The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
         is called as ``kernel(A, B)`` with some of the examples and returns an array of shape (len(A), len(B)).

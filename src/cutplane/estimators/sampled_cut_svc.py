@@ -27,7 +27,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
     ----------
     C : float, default=1.0
         Weight of the losses against the margin, per example.
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
+    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable, default="rbf"
     gamma : {"scale", "auto"} or float, default="scale"
     degree : int, default=3
     coef0 : float, default=0.0

@@ -30,7 +30,7 @@ class SVC(KernelClassifier):
     C : float, default=1.0
         Weight of the losses against the margin, per example. Infinity is taken as 1e10, and that is
         what is certified then.
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
+    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable, default="rbf"
         The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
         is called as ``kernel(A, B)`` with some of the examples and returns an array of shape (len(A), len(B)).
@@ -206,7 +206,7 @@ class NuSVC(KernelClassifier):
     nu : float, default=0.5
         A lower bound on the share of support vectors and an upper bound on that of margin errors, in (0, 1]; at most
         twice the share of the smaller class of each pair.
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
+    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable, default="rbf"
         The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
         is called as ``kernel(A, B)`` with some of the examples and returns an array of shape (len(A), len(B)).

@@ -88,7 +88,7 @@ class SVR(KernelRegressor):
         what is certified then.
     epsilon : float, default=0.1
         Errors up to this cost nothing.
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
+    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable, default="rbf"
         The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
         is called as ``kernel(A, B)`` with some of the examples and returns an array of shape (len(A), len(B)).
@@ -234,7 +234,7 @@ class NuSVR(KernelRegressor):
     C : float, default=1.0
         Weight of the losses against flatness, per example. Infinity is taken as 1e10, and that is
         what is certified then.
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
+    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable, default="rbf"
         The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
         is called as ``kernel(A, B)`` with some of the examples and returns an array of shape (len(A), len(B)).
