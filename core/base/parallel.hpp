@@ -27,9 +27,17 @@ inline int resolve_threads(int n_threads) {
 // called once, when the core is loaded.
 void make_forks_safe();
 
+// Blocks are so many times smaller for ThreadSanitizer: the small problems of tests are shared out
+// among threads as large ones are.
+#ifdef CUTPLANE_FINE_BLOCKS
+inline constexpr index_t kFineness = 1024;
+#else
+inline constexpr index_t kFineness = 1;
+#endif
+
 // A thread is worth waking for this much work: entries or examples, about a nanosecond each.
 // Threads that OpenMP has used a moment ago still wait awake, and a fit is many short passes.
-inline constexpr index_t kWorkPerThread = 25'000;
+inline constexpr index_t kWorkPerThread = 25'000 / kFineness;
 
 inline int useful_threads(int n_threads, index_t work) {
   return static_cast<int>(
@@ -38,7 +46,7 @@ inline int useful_threads(int n_threads, index_t work) {
 
 struct Blocks {
   index_t size;   // items in all
-  index_t count;  // number of blocks, at least 1
+  index_t count;  // number of blocks; 0 where there is nothing to do
 
   index_t begin(index_t b) const { return size / count * b + std::min(b, size % count); }
   index_t end(index_t b) const { return begin(b + 1); }
@@ -46,14 +54,14 @@ struct Blocks {
 
 // Blocks of about `grain` items, at most `most` of them.
 inline Blocks make_blocks(index_t size, index_t grain, index_t most) {
-  return {size, std::clamp<index_t>(size / std::max<index_t>(grain, 1), 1, most)};
+  return {size, std::clamp<index_t>(size / std::max<index_t>(grain / kFineness, 1), 1, most)};
 }
 
 // body(block index, begin, end), each block once, in parallel. The body must not throw.
 template <class Body>
 void for_blocks(const Blocks& blocks, int n_threads, Body&& body) {
   const int threads = static_cast<int>(std::min<index_t>(resolve_threads(n_threads), blocks.count));
-  if (threads == 1) {
+  if (threads <= 1) {  // none where there is nothing to do, which OpenMP may not be asked for
     for (index_t b = 0; b < blocks.count; ++b) body(b, blocks.begin(b), blocks.end(b));
     return;
   }

@@ -11,7 +11,7 @@
 namespace cutplane {
 
 // A block of rows is large enough to make a thread's wake-up negligible.
-inline constexpr index_t kEntriesPerBlock = 1 << 13;
+inline constexpr index_t kEntriesPerBlock = (1 << 13) / kFineness;
 inline constexpr index_t kMostBlocks = 64;
 
 // A block's partial sum is cleared and added once. That pays off from this much work for each of

@@ -74,8 +74,8 @@ class PairTree {
   }
 
  private:
-  static constexpr index_t kBatch = 1 << 15;  // places in a batch that one thread takes
-  static constexpr index_t kMostParts = 32;   // of a node that threads share
+  static constexpr index_t kBatch = (1 << 15) / kFineness;  // places that one thread takes
+  static constexpr index_t kMostParts = 32;                 // of a node that threads share
 
   // Small groups as a whole, or the lower levels of a part of a large one: nodes [node, node_end)
   // of level `level`, with all below.

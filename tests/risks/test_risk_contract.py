@@ -9,6 +9,7 @@ import pytest
 
 from cutplane.risks.base import Array, Risk, ScoreCut
 from cutplane.risks.hinge import Hinge
+from cutplane.risks.huber import Huber
 from cutplane.testing import check_risk
 
 N = 12
@@ -76,6 +77,31 @@ class LazyRay(Hinge):
         return Lazy()
 
 
+class TiltedRay(Hinge):
+    """Its slopes are wrong by a millionth of the risk's size."""
+
+    tilt = 0.0
+
+    def ray(self, start: Array, end: Array) -> Any:
+        exact, by = super().ray(start, end), self.tilt * 1e-6 * (np.abs(start).max() + np.abs(end).max())
+
+        class Tilted:
+            value, minimise = exact.value, exact.minimise
+
+            def slope(self, t: float) -> float:
+                return exact.slope(t) + by
+
+        return Tilted()
+
+
+class SteepRay(TiltedRay):
+    tilt = 1.0
+
+
+class FlatRay(TiltedRay):
+    tilt = -1.0
+
+
 class MeanShift(Hinge):
     def shift(self, scores: Array) -> float:
         return -float(scores.mean())
@@ -126,6 +152,32 @@ def test_the_intercept_of_a_risk_with_kinks_is_found() -> None:
     check_risk(Bare(LABELS), N)
 
 
+class OneAfterTheOther(Huber):
+    """Adds the losses up in one sum, whose rounding is the most that an order of adding gives."""
+
+    def value(self, scores: Array) -> float:
+        away = scores - self.y
+        slopes = np.clip(away, -30.0, 30.0)
+        return float(np.cumsum(self.each * (slopes * (away - 0.5 * slopes)))[-1])
+
+    def ray(self, start: Array, end: Array) -> Any:
+        exact, value = super().ray(start, end), self.value
+
+        class InOneSum:
+            slope, minimise = exact.slope, exact.minimise
+
+            def value(self, t: float) -> float:
+                return value(start + t * (end - start))
+
+        return InOneSum()
+
+
+def test_the_order_of_adding_is_free() -> None:
+    for seed in range(8):
+        targets = np.random.default_rng(seed).integers(-3, 4, 200) + 0.0
+        check_risk(OneAfterTheOther(targets, delta=30.0), 200, seed=seed)
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -136,6 +188,8 @@ def test_the_intercept_of_a_risk_with_kinks_is_found() -> None:
         (OneDecision, "decide gave 1 predictions for 12"),
         (ShiftedRay, r"ray\.value\(0\.0\) is not the risk there"),
         (LazyRay, r"ray\.minimise"),
+        (SteepRay, r"ray\.slope\(.*\) is .*, steeper than"),
+        (FlatRay, r"ray\.slope\(.*\) is .*, flatter than"),
         (MeanShift, "shift gave"),
         (Unbalanced, "coefficients sum to"),
         (Overshooting, "above the risk"),

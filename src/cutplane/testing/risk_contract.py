@@ -123,24 +123,37 @@ def _check_ray(risk: Risk, start: Array, end: Array) -> None:
     def at(t: float) -> float:
         return risk.value(start + t * (end - start))
 
-    scale = risk.value(start) + risk.value(end) + float(np.abs(start).max() + np.abs(end).max())
+    far = float(np.abs(start).max() + np.abs(end).max())
+    scale = risk.value(start) + risk.value(end) + far
     for t in (0.0, 0.3, 1.0, 2.5):
         require_close(ray.value(t), at(t), scale * (1.0 + t), f"ray.value({t}) is not the risk there")
-        step = 1e-7
-        chord = (ray.value(t + step) - ray.value(t)) / step
-        # Right of t a convex function rises at least as fast as its right derivative says.
-        slack = 1e-8 * scale  # the rounding of the two values, divided by the step
+        right = t + 1e-7
+        step = right - t  # exactly, as `right` is rounded
+        value = ray.value(right)
+        chord = (value - ray.value(t)) / step
+        # The chord of a convex function is between the slopes at its ends, up to the rounding of the two values.
+        # Beyond the ends of the ray these may be far greater than at them.
+        slack = 2.0 * _rounding_of_sums(start.size) * (abs(value) + far * (1.0 + t)) / step
         require(
             ray.slope(t) <= chord + slack,
             f"ray.slope({t}) is {ray.slope(t)!r}, steeper than the risk right of it, {chord!r}.",
         )
         require(
-            ray.slope(t + step) >= chord - slack,
-            f"ray.slope({t + step}) is {ray.slope(t + step)!r}, flatter than the risk left of it, {chord!r}.",
+            ray.slope(right) >= chord - slack,
+            f"ray.slope({right}) is {ray.slope(right)!r}, flatter than the risk left of it, {chord!r}.",
         )
     for quadratic, linear, C in ((1.0, 0.0, 1.0), (0.1, -0.5, 10.0), (2.0, 1.0, 0.1)):
         missed = getattr(ray, "accuracy", 0.0)
         _check_ray_minimum(ray.minimise(quadratic, linear, C), at, quadratic, linear, C, missed)
+
+
+def _rounding_of_sums(terms: int) -> float:
+    """The most that a sum may be off, relative to the sizes of its terms, in whatever order they are added.
+
+    Each addition rounds once, and so do a handful of operations inside each term. Loops without vectors add one term
+    after the other and come closer to it than those that keep several sums.
+    """
+    return (terms + 8) * float(np.finfo(np.float64).eps) / 2.0
 
 
 def _check_ray_minimum(
