@@ -10,7 +10,7 @@ from cutplane._runtime.blas import one_blas_thread
 from cutplane.objectives.generic import Objective
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.host import HostShard
-from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, ThreePointLineSearch

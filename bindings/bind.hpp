@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/large_memory.hpp"
+#include "core/base/large_memory.hpp"
 
 namespace nb = nanobind;
 
@@ -23,78 +23,91 @@ using Array1 = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 template <class T>
 using Array2 = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
 
-// Hand a vector's memory to NumPy without copying it.
+// Hand memory, and whatever owns it, to NumPy without copying it.
+template <class Owner>
+nb::capsule capsule_of(std::unique_ptr<Owner> owned) {
+  nb::capsule capsule(owned.get(), [](void* p) noexcept { delete static_cast<Owner*>(p); });
+  static_cast<void>(owned.release());  // the capsule's now
+  return capsule;
+}
+template <class T>
+nb::capsule capsule_of(std::unique_ptr<T[]> owned) {
+  nb::capsule capsule(owned.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  static_cast<void>(owned.release());
+  return capsule;
+}
+
 template <class T>
 Array1<T> to_numpy(std::vector<T>&& values) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Array1<T>(owned->data(), {owned->size()}, owner);
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = owned->data();
+  const std::size_t size = owned->size();
+  return Array1<T>(data, {size}, capsule_of(std::move(owned)));
+}
+
+// Arrays whose numbers are not set yet.
+template <class T>
+Array1<T> new_array(std::size_t size) {
+  auto values = unset_array<T>(size);
+  T* data = values.get();
+  return Array1<T>(data, {size}, capsule_of(std::move(values)));
+}
+template <class T>
+Array2<T> new_array(std::size_t rows, std::size_t cols) {
+  auto values = unset_array<T>(rows * cols);
+  T* data = values.get();
+  return Array2<T>(data, {rows, cols}, capsule_of(std::move(values)));
 }
 
 // Arrays of the same size come and go in every iteration. Their memory is kept for the next one:
 // fresh pages cost more than the sums that fill them.
 class Buffers : public std::enable_shared_from_this<Buffers> {
  public:
-  ~Buffers() {
-    for (double* spare : spare_) delete[] spare;
-  }
+  Buffers() { spare_.reserve(kMostSpare); }
 
   // An array of n doubles that are not set; when NumPy is done with it, its memory comes back.
-  Array1<double> take(std::size_t n) {
-    auto* held = new Held{shared_from_this(), obtain(n), n};
-    return Array1<double>(held->data, {n}, owner_of(held));
-  }
+  Array1<double> take(std::size_t n) { return hand_over<double>(n, n); }
   // As many floats.
-  Array1<float> take_singles(std::size_t n) {
-    auto* held = new Held{shared_from_this(), obtain((n + 1) / 2), (n + 1) / 2};
-    return Array1<float>(held->data, {n}, owner_of(held));
-  }
+  Array1<float> take_singles(std::size_t n) { return hand_over<float>(n, (n + 1) / 2); }
 
  private:
+  using Memory = std::unique_ptr<double[]>;
+
+  // Memory in the hands of NumPy.
   struct Held {
     std::shared_ptr<Buffers> home;
-    double* data;
     std::size_t size;
+    Memory memory;
+    ~Held() { home->give_back(std::move(memory), size); }
   };
-  static nb::capsule owner_of(Held* held) {
-    return nb::capsule(held, [](void* p) noexcept {
-      auto* returned = static_cast<Held*>(p);
-      returned->home->give_back(returned->data, returned->size);
-      delete returned;
-    });
-  }
   static constexpr std::size_t kMostSpare = 2;
 
-  double* obtain(std::size_t n) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (n != size_ || spare_.empty()) {
-      double* fresh = new double[n];
-      prefer_large_pages(fresh, n);
-      return fresh;
-    }
-    double* data = spare_.back();
-    spare_.pop_back();
-    return data;
+  // n numbers in the memory of `doubles` doubles.
+  template <class T>
+  Array1<T> hand_over(std::size_t n, std::size_t doubles) {
+    std::unique_ptr<Held> held(new Held{shared_from_this(), doubles, obtain(doubles)});
+    double* data = held->memory.get();
+    return Array1<T>(data, {n}, capsule_of(std::move(held)));
   }
 
-  void give_back(double* data, std::size_t n) noexcept {
+  Memory obtain(std::size_t n) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (n != size_ || spare_.empty()) return unset_array<double>(n);
+    Memory memory = std::move(spare_.back());
+    spare_.pop_back();
+    return memory;
+  }
+
+  // What is not kept is let go.
+  void give_back(Memory memory, std::size_t n) noexcept {
     std::lock_guard<std::mutex> lock(mutex_);
     if (size_ == 0) size_ = n;
-    if (n == size_ && spare_.size() < kMostSpare) {
-      spare_.push_back(data);
-    } else {
-      delete[] data;
-    }
+    if (n == size_ && spare_.size() < kMostSpare) spare_.push_back(std::move(memory));
   }
 
   std::mutex mutex_;
   std::size_t size_ = 0;
-  std::vector<double*> spare_ = reserved();
-  static std::vector<double*> reserved() {
-    std::vector<double*> spare;
-    spare.reserve(kMostSpare);
-    return spare;
-  }
+  std::vector<Memory> spare_;
 };
 
 void bind_matrix(nb::module_& m);
@@ -103,6 +116,7 @@ void bind_separable(nb::module_& m);
 void bind_dual_ascent(nb::module_& m);
 void bind_multiclass(nb::module_& m);
 void bind_reduced_qp(nb::module_& m);
+void bind_kernel_table(nb::module_& m);
 void bind_smo(nb::module_& m);
 void bind_ranking(nb::module_& m);
 void bind_svmlight(nb::module_& m);

@@ -1,4 +1,4 @@
-#include "core/dual_ascent.hpp"
+#include "core/ascent/dual_ascent.hpp"
 
 #include <nanobind/stl/optional.h>
 

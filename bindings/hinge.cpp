@@ -1,4 +1,4 @@
-#include "core/hinge.hpp"
+#include "core/losses/hinge.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "bindings/matrix.hpp"
-#include "core/hinge_planes.hpp"
+#include "core/losses/hinge_planes.hpp"
 
 namespace cutplane::bind {
 namespace {
@@ -119,12 +119,6 @@ class Hinge {
     nb::gil_scoped_release release;
     const HingeAdvance result = hinge_advance(sample(), s.data(), end.data(), step, mu, n_threads);
     return {result.value, result.cut.offset, result.cut.value};
-  }
-
-  double value_at(const PyMatrix& X, Vector<const double> w, int n_threads) const {
-    check(X, w.shape(0));
-    nb::gil_scoped_release release;
-    return hinge_value_at(*X.matrix, sample(), w.data(), n_threads);
   }
 
   std::tuple<Array1<double>, double, double> cut_plane(const PyMatrix& X, Singles s, Singles end,
@@ -261,8 +255,6 @@ void bind_hinge(nb::module_& m) {
            "or 1 if None")
       .def("ray_minimum", &Hinge::ray_minimum<double>, "scores"_a, "other"_a.none(), "towards"_a,
            "quadratic"_a, "linear"_a, "C"_a, "start"_a = 0.0, "n_threads"_a = 0)
-      .def("value_at", &Hinge::value_at, "matrix"_a, "w"_a, "n_threads"_a = 0,
-           "The risk at the weights, from scores in double precision that are nowhere kept.")
       .def("cut_plane", &Hinge::cut_plane, "matrix"_a, "scores"_a.noconvert(), "end"_a.noconvert(),
            "mu"_a, "n_threads"_a = 0, "(slope, offset, value) at scores + mu * (end - scores)")
       .def("smoothed_plane", &Hinge::smoothed_plane<float>, "matrix"_a, "scores"_a.noconvert(),

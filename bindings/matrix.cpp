@@ -3,9 +3,8 @@
 
 #include "bindings/bind.hpp"
 #include "bindings/matrix.hpp"
-#include "core/copied_rows.hpp"
-#include "core/hinge_planes.hpp"
-#include "core/large_memory.hpp"
+#include "core/losses/hinge_planes.hpp"
+#include "core/matrix/copied_rows.hpp"
 
 namespace cutplane::bind {
 namespace {
@@ -17,13 +16,14 @@ void require(bool condition, const char* message) {
 }
 
 template <class T>
-PyMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X, OptionalRows rows) {
+PyMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X, OptionalRows rows,
+               int most_lanes) {
   const auto n = static_cast<index_t>(rows ? rows->shape(0) : X.shape(0));
   const auto d = static_cast<index_t>(X.shape(1));
   const std::int64_t* chosen = rows ? rows->data() : nullptr;
   PyMatrix result;
   if (X.stride(1) == 1 || d <= 1) {
-    result.matrix = make_dense<T>(X.data(), n, d, X.stride(0), chosen);
+    result.matrix = make_dense<T>(X.data(), n, d, X.stride(0), chosen, most_lanes);
   } else {
     require(X.stride(0) == 1, "rows or columns of a dense matrix must be contiguous");
     result.matrix = make_dense_by_columns<T>(X.data(), n, d, X.stride(1), chosen);
@@ -94,15 +94,13 @@ nb::object combine(const PyMatrix& self,
           "coefficients must have one row per example");
   const std::size_t k = coef.ndim() == 2 ? coef.shape(1) : 1;
   const auto d = static_cast<std::size_t>(X.cols());
-  double* out = new double[d * k];
-  prefer_large_pages(out, d * k);
-  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  Array1<double> out = new_array<double>(d * k);
   {
     nb::gil_scoped_release release;
-    X.combine(coef.data(), static_cast<index_t>(k), out, n_threads);
+    X.combine(coef.data(), static_cast<index_t>(k), out.data(), n_threads);
   }
-  if (coef.ndim() == 1) return nb::cast(Array1<double>(out, {d}, owner));
-  return nb::cast(Array2<double>(out, {d, k}, owner));
+  nb::object flat = nb::cast(out);
+  return coef.ndim() == 1 ? flat : flat.attr("reshape")(d, k);
 }
 
 Array1<double> curvature(const PyMatrix& self, Vector<const std::int64_t> subset,
@@ -125,13 +123,10 @@ Array2<double> gram(const PyMatrix& self, Vector<const std::int64_t> subset,
   check_rows(subset, X.rows());
   require(weights.shape(0) == subset.shape(0), "one weight per row is needed");
   const auto d = static_cast<std::size_t>(X.cols());
-  double* out = new double[d * d];
-  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-  {
-    nb::gil_scoped_release release;
-    X.gram({subset.data(), subset.shape(0)}, weights.data(), out, n_threads);
-  }
-  return Array2<double>(out, {d, d}, owner);
+  Array2<double> out = new_array<double>(d, d);
+  nb::gil_scoped_release release;
+  X.gram({subset.data(), subset.shape(0)}, weights.data(), out.data(), n_threads);
+  return out;
 }
 
 Array2<float> gather(const PyMatrix& self, Vector<const std::int64_t> subset,
@@ -140,20 +135,10 @@ Array2<float> gather(const PyMatrix& self, Vector<const std::int64_t> subset,
   check_rows(subset, X.rows());
   require(scale.shape(0) == subset.shape(0), "one factor per row is needed");
   const auto d = static_cast<std::size_t>(X.cols());
-  float* out = new float[subset.shape(0) * d];
-  nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<float*>(p); });
-  {
-    nb::gil_scoped_release release;
-    X.gather({subset.data(), subset.shape(0)}, scale.data(), out, n_threads);
-  }
-  return Array2<float>(out, {subset.shape(0), d}, owner);
-}
-
-template <class T>
-std::pair<T*, nb::capsule> uninitialised(std::size_t size) {
-  T* data = new T[size];
-  prefer_large_pages(data, size);
-  return {data, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); })};
+  Array2<float> out = new_array<float>(subset.shape(0), d);
+  nb::gil_scoped_release release;
+  X.gather({subset.data(), subset.shape(0)}, scale.data(), out.data(), n_threads);
+  return out;
 }
 
 template <class T, class I>
@@ -163,19 +148,17 @@ nb::typed<nb::tuple, nb::object, nb::object, nb::object> copied_csr_rows(
   check_rows(rows, static_cast<index_t>(indptr.shape(0)) - 1);
   const std::size_t n = rows.shape(0);
   const std::span chosen(rows.data(), n);
-  auto [begins, begins_owner] = uninitialised<I>(n + 1);
-  copied_indptr(indptr.data(), chosen, begins);
-  const auto stored = static_cast<std::size_t>(begins[n]);
-  auto [values_out, values_owner] = uninitialised<T>(stored);
-  auto [indices_out, indices_owner] = uninitialised<I>(stored);
+  Array1<I> begins = new_array<I>(n + 1);
+  copied_indptr(indptr.data(), chosen, begins.data());
+  const auto stored = static_cast<std::size_t>(begins.data()[n]);
+  Array1<T> values_out = new_array<T>(stored);
+  Array1<I> indices_out = new_array<I>(stored);
   {
     nb::gil_scoped_release release;
-    copy_csr_rows(values.data(), indices.data(), indptr.data(), chosen, begins, values_out,
-                  indices_out, n_threads);
+    copy_csr_rows(values.data(), indices.data(), indptr.data(), chosen, begins.data(),
+                  values_out.data(), indices_out.data(), n_threads);
   }
-  return nb::make_tuple(Array1<T>(values_out, {stored}, values_owner),
-                        Array1<I>(indices_out, {stored}, indices_owner),
-                        Array1<I>(begins, {n + 1}, begins_owner));
+  return nb::make_tuple(values_out, indices_out, begins);
 }
 
 template <class T>
@@ -184,13 +167,13 @@ nb::object copied_dense_rows(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> 
   check_rows(rows, static_cast<index_t>(X.shape(0)));
   require(X.stride(1) == 1, "rows must be contiguous");
   const std::size_t n = rows.shape(0), d = X.shape(1);
-  auto [out, owner] = uninitialised<T>(n * d);
+  Array2<T> out = new_array<T>(n, d);
   {
     nb::gil_scoped_release release;
-    copy_dense_rows(X.data(), X.stride(0), static_cast<index_t>(d), {rows.data(), n}, out,
+    copy_dense_rows(X.data(), X.stride(0), static_cast<index_t>(d), {rows.data(), n}, out.data(),
                     n_threads);
   }
-  return nb::cast(Array2<T>(out, {n, d}, owner));
+  return nb::cast(out);
 }
 
 // Of what type the copies are, the stubs do not say: overloads that differ in that alone confuse
@@ -212,8 +195,13 @@ void bind_copied_rows(nb::module_& m) {
 void bind_matrix(nb::module_& m) {
   auto cls = nb::class_<PyMatrix>(
       m, "Matrix", "A data matrix as a linear map; the arrays behind it are used where they lie.");
-  cls.def_static("dense", &dense<float>, "X"_a.noconvert(), "rows"_a = nb::none());
-  cls.def_static("dense", &dense<double>, "X"_a.noconvert(), "rows"_a = nb::none());
+  const auto bind_dense = [&](auto value) {
+    cls.def_static("dense", &dense<decltype(value)>, "X"_a.noconvert(), "rows"_a = nb::none(),
+                   "most_lanes"_a = kMostLanes,
+                   "Passes take at most `most_lanes` numbers as one vector: fewer than this "
+                   "machine's are for tests.");
+  };
+  bind_dense(float{}), bind_dense(double{});
   auto bind_csr = [&](auto value, auto index) {
     cls.def_static("csr", &csr<decltype(value), decltype(index)>, "values"_a.noconvert(),
                    "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_cols"_a,

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "bindings/bind.hpp"
-#include "core/matrix.hpp"
+#include "core/matrix/matrix.hpp"
 
 namespace cutplane::bind {
 

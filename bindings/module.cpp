@@ -1,8 +1,5 @@
-#include <utility>
-
 #include "bindings/bind.hpp"
-#include "core/multiversion.hpp"
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 
 NB_MODULE(_core, m) {
   // A model still alive when the interpreter ends is no leak worth a page of warnings.
@@ -20,18 +17,13 @@ NB_MODULE(_core, m) {
       },
       nb::arg("n_threads"),
       "What OpenMP uses from now on for calls from this thread; returns what it used before.");
-  m.def(
-      "set_most_lanes", [](int lanes) { return std::exchange(cutplane::most_lanes, lanes); },
-      nb::arg("lanes"),
-      "The most numbers that dense passes may take as one vector: fewer than this machine's are "
-      "for tests. Returns "
-      "what it was before.");
   cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_separable(m);
   cutplane::bind::bind_dual_ascent(m);
   cutplane::bind::bind_multiclass(m);
   cutplane::bind::bind_reduced_qp(m);
+  cutplane::bind::bind_kernel_table(m);
   cutplane::bind::bind_smo(m);
   cutplane::bind::bind_ranking(m);
   cutplane::bind::bind_svmlight(m);

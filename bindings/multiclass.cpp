@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "bindings/matrix.hpp"
-#include "core/large_memory.hpp"
 #include "core/multiclass/ascent.hpp"
+#include "core/multiclass/choices.hpp"
 #include "core/multiclass/circulation.hpp"
 #include "core/multiclass/sweeps.hpp"
 
@@ -94,8 +94,8 @@ class Multiclass {
         slope.shape(1) != cost_.shape(0))
       throw std::invalid_argument("one label per row and one sum per column and class are needed");
     nb::gil_scoped_release release;
-    X.matrix->change_choices(sample(), from ? from->data() : y_.data(), to.data(), slope.data(),
-                             n_threads);
+    cutplane::change_choices(*X.matrix, sample(), from ? from->data() : y_.data(), to.data(),
+                             slope.data(), n_threads);
   }
 
   std::tuple<nb::object, SmoothedMulticlass> smoothed(Table s, double h, int n_threads) const {
@@ -129,13 +129,10 @@ class Multiclass {
     const std::size_t rows = kinks.kinks.rows.size(), classes = cost_.shape(0);
     if (t.shape(0) != rows || t.shape(1) != classes)
       throw std::invalid_argument("one row of scores per example on its kink is needed");
-    double* out = new double[rows * classes];
-    nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    {
-      nb::gil_scoped_release release;
-      multiclass_curvature(sample(), kinks.kinks, t.data(), out, n_threads);
-    }
-    return Array2<double>(out, {rows, classes}, owner);
+    Array2<double> out = new_array<double>(rows, classes);
+    nb::gil_scoped_release release;
+    multiclass_curvature(sample(), kinks.kinks, t.data(), out.data(), n_threads);
+    return out;
   }
 
   std::tuple<double, double, double> ray(Table s, Table other, bool towards, double t, double h,
@@ -159,16 +156,14 @@ class Multiclass {
     const std::size_t classes = cost_.shape(0);
     if (b.shape(0) != classes) throw std::invalid_argument("one intercept per class is needed");
     std::vector<double> gradient(classes);
-    double* hessian = new double[classes * classes];
-    nb::capsule owner(hessian, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    Array2<double> hessian = new_array<double>(classes, classes);
     double value;
     {
       nb::gil_scoped_release release;
-      value = multiclass_intercepts(sample(), s.data(), b.data(), h, gradient.data(), hessian,
-                                    n_threads);
+      value = multiclass_intercepts(sample(), s.data(), b.data(), h, gradient.data(),
+                                    hessian.data(), n_threads);
     }
-    return {value, to_numpy(std::move(gradient)),
-            Array2<double>(hessian, {classes, classes}, owner)};
+    return {value, to_numpy(std::move(gradient)), std::move(hessian)};
   }
 
   // A copy of the coefficients with balanced flows, and the offset that goes with them.
@@ -243,11 +238,9 @@ struct PyBlockAscent {
   Array2<double> table(index_t rows, auto fill) const {
     const auto n = static_cast<std::size_t>(rows);
     const auto classes = static_cast<std::size_t>(ascent->classes());
-    double* out = new double[n * classes];
-    prefer_large_pages(out, n * classes);
-    nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    fill(out);
-    return Array2<double>(out, {n, classes}, owner);
+    Array2<double> out = new_array<double>(n, classes);
+    fill(out.data());
+    return out;
   }
 
   nb::object owners;

@@ -1,4 +1,4 @@
-#include "core/reduced_qp.hpp"
+#include "core/bundle/reduced_qp.hpp"
 
 #include <nanobind/stl/tuple.h>
 
@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "bindings/bind.hpp"
-#include "core/planes.hpp"
+#include "core/bundle/planes.hpp"
 
 namespace cutplane::bind {
 
@@ -117,12 +117,10 @@ struct Bundle {
   auto slopes() const {
     const auto d = static_cast<std::size_t>(planes.dimension());
     const auto n = static_cast<std::size_t>(planes.size());
-    auto* all = new std::vector<double>(n * d);
-    nb::capsule owner(all, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    for (index_t i = 0; i < planes.size(); ++i) {
-      planes.copy(i, all->data() + static_cast<std::size_t>(i) * d);
-    }
-    return Array2<double>(all->data(), {n, d}, owner);
+    Array2<double> all = new_array<double>(n, d);
+    for (index_t i = 0; i < planes.size(); ++i)
+      planes.copy(i, all.data() + static_cast<std::size_t>(i) * d);
+    return all;
   }
 
   auto errors() const {

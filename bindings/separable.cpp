@@ -1,4 +1,4 @@
-#include "core/separable.hpp"
+#include "core/losses/separable.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -30,20 +30,7 @@ Choice choose(const std::string& name, std::initializer_list<std::pair<const cha
 }
 
 KernelParameters parameters_of(const std::string& name, double gamma, double coef0, int degree) {
-  const Kind kind = choose<Kind>(name, {{"linear", Kind::linear},
-                                        {"rbf", Kind::rbf},
-                                        {"poly", Kind::poly},
-                                        {"sigmoid", Kind::sigmoid},
-                                        {"laplacian", Kind::laplacian},
-                                        {"chi2", Kind::chi2}});
-  return {kind, gamma, coef0, degree};
-}
-
-template <class T>
-Array2<T> new_matrix(std::size_t rows, std::size_t cols) {
-  T* values = new T[std::max<std::size_t>(rows * cols, 1)];
-  nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return Array2<T>(values, {rows, cols}, owner);
+  return {kernel_named(name), gamma, coef0, degree};
 }
 
 // --- examples ---
@@ -77,7 +64,7 @@ PyExamples csr_examples(Vector<const T> values, Vector<const I> indices, Vector<
 Array2<float> block(const PyExamples& left, const PyExamples& right, int n_threads) {
   require(left->features() == right->features(), "the examples have other features");
   const index_t m = left->size(), n = right->size(), width = padded(n);
-  Array2<float> result = new_matrix<float>(m, n);
+  Array2<float> result = new_array<float>(m, n);
   nb::gil_scoped_release release;
   // Rows of a block are padded; of what is handed over they are not.
   constexpr index_t kAtOnce = 96;
@@ -104,7 +91,7 @@ Array2<double> product(const PyExamples& left, const PyExamples& right,
                        int n_threads) {
   require(left->features() == right->features(), "the examples have other features");
   require(static_cast<index_t>(coef.shape(0)) == right->size(), "one coefficient row per example");
-  Array2<double> result = new_matrix<double>(left->size(), coef.shape(1));
+  Array2<double> result = new_array<double>(left->size(), coef.shape(1));
   nb::gil_scoped_release release;
   kernel_product(*left, *right, coef.data(), static_cast<index_t>(coef.shape(1)), result.data(),
                  n_threads);

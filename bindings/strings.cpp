@@ -29,9 +29,7 @@ void require(bool condition, const char* message) {
 }
 
 Array1<std::uint8_t> new_bytes(index_t size) {
-  auto* data = new std::uint8_t[static_cast<std::size_t>(size)];
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
-  return Array1<std::uint8_t>(data, {static_cast<std::size_t>(size)}, owner);
+  return new_array<std::uint8_t>(static_cast<std::size_t>(size));
 }
 
 // (strings, begin, positions) of unknown letters
@@ -282,11 +280,7 @@ void bind_strings(nb::module_& m) {
         "unknown letters.");
   nb::class_<PyStrings>(m, "Strings", "Strings of one length.")
       .def("letters", &letters, "string"_a, "The codes of one string's letters.")
-      .def_prop_ro("count", [](const PyStrings& self) { return self.strings->count(); })
-      .def_prop_ro("with_unknown", [](const PyStrings& self) {
-        const auto odd = self.strings->with_unknown();
-        return to_numpy(std::vector<std::int64_t>(odd.begin(), odd.end()));
-      });
+      .def_prop_ro("count", [](const PyStrings& self) { return self.strings->count(); });
   nb::class_<PyWindows, PyStrings>(m, "StringWindows", "The windows of one long string.")
       .def(nb::init<Bytes, index_t, index_t>(), "codes"_a, "length"_a, "alphabet"_a);
   nb::class_<PyPacked, PyStrings>(m, "PackedStrings",

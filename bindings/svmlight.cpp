@@ -1,4 +1,4 @@
-#include "core/svmlight.hpp"
+#include "core/text/svmlight.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -18,9 +18,10 @@ using svmlight::Reader;
 
 template <class T>
 nb::object to_numpy(GrowingArray<T>& values) {
-  auto* owned = new GrowingArray<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<GrowingArray<T>*>(p); });
-  return nb::cast(Array1<T>(owned->data(), {owned->size()}, owner));
+  auto owned = std::make_unique<GrowingArray<T>>(std::move(values));
+  T* data = owned->data();
+  const std::size_t size = owned->size();
+  return nb::cast(Array1<T>(data, {size}, capsule_of(std::move(owned))));
 }
 
 nb::object to_numpy(IndexArray& values) {

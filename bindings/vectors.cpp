@@ -1,4 +1,4 @@
-#include "core/vectors.hpp"
+#include "core/base/vectors.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -41,9 +41,7 @@ void bind_move_along(nb::module_& m) {
 
 Array1<double> mixed(Weights a, Weights b, double t, int n_threads) {
   require_alike(a, b);
-  auto* data = new double[a.size()];
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-  Array1<double> out(data, {a.size()}, owner);
+  Array1<double> out = new_array<double>(a.size());
   nb::gil_scoped_release release;
   mix(a.data(), b.data(), t, out.data(), static_cast<index_t>(a.size()), n_threads);
   return out;
@@ -58,11 +56,9 @@ Array1<double> combined(const std::vector<Vector<const float>>& vectors, Weights
     if (vector.size() != size) throw std::invalid_argument("vectors of one length are needed");
     starts.push_back(vector.data());
   }
-  auto* data = new double[size];
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-  Array1<double> out(data, {size}, owner);
+  Array1<double> out = new_array<double>(size);
   nb::gil_scoped_release release;
-  combine(starts.data(), weights.data(), static_cast<index_t>(starts.size()), data,
+  combine(starts.data(), weights.data(), static_cast<index_t>(starts.size()), out.data(),
           static_cast<index_t>(size), n_threads);
   return out;
 }

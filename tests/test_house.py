@@ -50,7 +50,7 @@ def text_files() -> list[Path]:
     return [
         path
         for path in [*sorted(ROOT.iterdir()), *inside]
-        if path.is_file() and path.suffix in TEXT and "__pycache__" not in path.parts
+        if path.is_file() and path.suffix in TEXT and not {"__pycache__", ".git"} & set(path.parts)
     ]
 
 

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/ascent_scale.hpp"
-#include "core/columns.hpp"
+#include "core/ascent/ascent_scale.hpp"
+#include "core/matrix/any_rows.hpp"
+#include "core/matrix/columns.hpp"
+#include "core/multiclass/block_sweep.hpp"
 #include "core/multiclass/gram_sweep.hpp"
 
 namespace cutplane {
@@ -71,7 +73,7 @@ void BlockDualAscent::epoch(const Deadline& deadline) {
   if (gram_) {
     ascend_blocks_by_gram(matrix_, gram_, state_, deadline, n_threads_);
   } else {
-    matrix_.ascend_blocks(state_, deadline);
+    visit_rows(matrix_, [&](const auto& rows) { ascend_row_blocks(rows, state_, deadline); });
   }
   if (++epochs_ == revival_) {
     unshrink();

@@ -6,20 +6,20 @@
 // are the weights p of a plane: what is proven with them is computed elsewhere, from the data.
 //
 // Free intercepts are multipliers for the balance of the classes, handled as in
-// core/dual_ascent.hpp by the proximal method of multipliers: a constant feature of size `bias`,
-// centred anew at every epoch.
+// core/ascent/dual_ascent.hpp by the proximal method of multipliers: a constant feature of size
+// `bias`, centred anew at every epoch.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "core/deadline.hpp"
-#include "core/large_memory.hpp"
-#include "core/matrix.hpp"
+#include "core/base/deadline.hpp"
+#include "core/base/large_memory.hpp"
+#include "core/matrix/matrix.hpp"
 
 namespace cutplane {
 
-// What Matrix::ascend_blocks reads and changes.
+// What a sweep reads and changes (core/multiclass/block_sweep.hpp).
 struct BlockAscent {
   index_t classes;
   index_t columns;  // classes, rounded up to whole vectors: V and the scores have so many

@@ -6,10 +6,10 @@
 #include <functional>
 #include <vector>
 
-#include "core/columns.hpp"
+#include "core/base/multiversion.hpp"
+#include "core/base/random_order.hpp"
+#include "core/matrix/columns.hpp"
 #include "core/multiclass/ascent.hpp"
-#include "core/multiversion.hpp"
-#include "core/random_order.hpp"
 
 namespace cutplane {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 
 namespace cutplane {
 

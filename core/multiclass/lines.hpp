@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
+#include "core/base/multiversion.hpp"
 #include "core/multiclass/sweeps.hpp"
-#include "core/multiversion.hpp"
 
 namespace cutplane::multiclass {
 

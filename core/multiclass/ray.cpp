@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/losses/ray_minimum.hpp"
 #include "core/multiclass/tiles.hpp"
-#include "core/ray_minimum.hpp"
 
 namespace cutplane {
 namespace multiclass {
@@ -153,7 +153,7 @@ CUTPLANE_MULTIVERSION Sums<2> collect_block(const MulticlassSample& sample, cons
   return {sum_low.total(), sum_high.total()};
 }
 
-// What the search for the minimum asks (core/ray_minimum.hpp).
+// What the search for the minimum asks (core/losses/ray_minimum.hpp).
 struct LineSweeps {
   const MulticlassSample& sample;
   const double* s;

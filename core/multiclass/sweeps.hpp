@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 
 namespace cutplane {
 
@@ -72,7 +72,8 @@ MulticlassAdvance multiclass_advance(const MulticlassSample& sample, const doubl
                                      std::int32_t* chosen, int n_threads);
 
 // The coefficients (n x classes) of the plane of these choices: of an example, its weight for the
-// chosen class and as much less for the true one. Matrix::change_choices sums up without them.
+// chosen class and as much less for the true one. change_choices
+// (core/multiclass/choices.hpp) sums up without them.
 void multiclass_coefficients(const MulticlassSample& sample, const std::int32_t* chosen,
                              double* coef, int n_threads);
 

@@ -12,7 +12,7 @@
 
 #include <utility>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 
 namespace cutplane {
 

@@ -9,13 +9,14 @@
 // targets too.
 //
 // Rounded over a width h, a pair's slope is pi = clip(z/h + ½, 0, 1). Any pi in [0, 1] give a plane
-// below the risk, as for the hinge (core/hinge.hpp); sums of pi run over windows of the order.
+// below the risk, as for the hinge (core/losses/hinge.hpp); sums of pi run over windows of the
+// order.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 #include "core/ranking/score_order.hpp"
 
 namespace cutplane {

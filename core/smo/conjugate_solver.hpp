@@ -32,7 +32,7 @@ class ConjugateSolver : public InnerVariables<Real> {
       const Real left =
           std::max(eta - along * along * inverse, static_cast<Real>(kLeastShare) * eta);
       const Real gain = difference * difference / left;
-      return c.can_shrink(t) & (difference > 0) ? gain : kNever<Real>;
+      return (c.can_shrink(t) & (difference > 0)) ? gain : kNever<Real>;
     });
     if (best.at < 0) return {};
     return {i, best.at, static_cast<double>(c.f[best.at]) - f_i, 0.5 * best.score};

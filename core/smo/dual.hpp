@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "core/parallel.hpp"
-#include "core/deadline.hpp"
+#include "core/base/deadline.hpp"
+#include "core/base/parallel.hpp"
 #include "core/smo/row_cache.hpp"
 
 namespace cutplane::smo {

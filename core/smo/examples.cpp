@@ -21,18 +21,7 @@ constexpr double kSparse = 0.25;
 // Bytes of scattered rows at a time.
 constexpr index_t kScatteredBytes = index_t{1} << 21;
 
-Reduction natural_reduction(Kind kind) {
-  if (kind == Kind::laplacian) return Reduction::absolute_difference;
-  if (kind == Kind::chi2) return Reduction::chi_square;
-  return Reduction::product;
-}
-
-bool shift_invariant(Kind kind) { return kind == Kind::rbf || kind == Kind::laplacian; }
-
 int threads_for(index_t work, int n_threads) { return useful_threads(n_threads, work / 16); }
-
-// Kernels that are 0 far away.
-bool bounded(Kind kind) { return shift_invariant(kind) || kind == Kind::chi2; }
 
 }  // namespace
 
@@ -41,9 +30,9 @@ Examples::Examples(const KernelParameters& parameters, const DenseView<T>& view,
                    const Examples* like, int n_threads)
     : size_(view.rows), features_(view.cols) {
   sparse_ = like != nullptr && like->sparse_;
-  frame_ = like != nullptr
-               ? like->frame_
-               : make_frame(view, shift_invariant(parameters.kind), bounded(parameters.kind));
+  frame_ = like != nullptr ? like->frame_
+                           : make_frame(view, parameters.kernel.shift_invariant(),
+                                        parameters.kernel.unit_length());
   if (!sparse_) {
     panels_.assign(padded(size_) * features_, 0.0f);
     const Blocks blocks = make_blocks(panels_for(size_), 64, 256);
@@ -78,8 +67,9 @@ Examples::Examples(const KernelParameters& parameters, const CsrView<T, I>& view
   sparse_ = like != nullptr
                 ? like->sparse_
                 : static_cast<double>(stored) < kSparse * static_cast<double>(size_ * features_);
-  const bool centered = !sparse_ && shift_invariant(parameters.kind);
-  frame_ = like != nullptr ? like->frame_ : make_frame(view, centered, bounded(parameters.kind));
+  const bool centered = !sparse_ && parameters.kernel.shift_invariant();
+  frame_ =
+      like != nullptr ? like->frame_ : make_frame(view, centered, parameters.kernel.unit_length());
   if (sparse_) {
     values_.resize(stored);
     indices_.resize(stored);
@@ -127,15 +117,14 @@ void Examples::settle(const KernelParameters& parameters, const Examples* like) 
   } else {
     const double largest = largest_square();
     function_ = scaled_function(parameters, frame_.exponent, largest);
-    reduction_ = natural_reduction(function_.kind);
-    if (!sparse_ && function_.kind == Kind::rbf &&
-        (features_ <= kFewFeatures || function_.gamma * largest > kLargeExponent))
-      reduction_ = Reduction::squared_difference;
+    reduction_ = function_.reduction;
+    const bool differences =
+        !sparse_ && (features_ <= kFewFeatures || function_.gamma * largest > kLargeExponent);
+    if (reduction_ == Reduction::squared_difference && !differences)
+      reduction_ = Reduction::product;
   }
-  if (function_.kind == Kind::rbf && reduction_ == Reduction::product) {
-    KernelFunction product;
-    product.kind = Kind::linear;
-    norms_ = self_products(product);
+  if (reduction_ != function_.reduction) {
+    norms_ = self_products(KernelFunction{});
     norms_.resize(padded(size_), 0.0f);
   }
 }
@@ -236,7 +225,7 @@ std::vector<float> Examples::self_products(const KernelFunction& function) const
       }
     }
     const float* column_norms =
-        function.kind == Kind::rbf && !norms_.empty() ? norms_.data() + first : nullptr;
+        function.reduction != reduction_ && !norms_.empty() ? norms_.data() + first : nullptr;
     if (sparse_)
       run(SparseTask{function, reduction_, scattered.data(), count, norms.data(), sums.data(),
                      values_.data(), indices_.data(), starts_.data() + first, column_norms, 0,

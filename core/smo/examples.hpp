@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 #include "core/smo/frame.hpp"
 #include "core/smo/kernel_function.hpp"
 
@@ -51,6 +51,7 @@ class Examples {
   std::vector<float> self_products(const KernelFunction& function) const;
 
   KernelFunction function_;
+  // What is summed: products instead of squared differences where norms_ make up for it.
   Reduction reduction_ = Reduction::product;
   index_t size_ = 0, features_ = 0;
   bool sparse_ = false;
@@ -59,7 +60,7 @@ class Examples {
   std::vector<float> values_;
   std::vector<std::int32_t> indices_;
   std::vector<std::int64_t> starts_;
-  std::vector<float> norms_;  // |x|², where products give distances
+  std::vector<float> norms_;  // |x|², where products stand for distances
 };
 
 }  // namespace cutplane::smo

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "core/multiversion.hpp"
+#include "core/base/multiversion.hpp"
 
 namespace cutplane::smo {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 
 namespace cutplane::smo {
 

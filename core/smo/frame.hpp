@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 
 namespace cutplane::smo {
 

@@ -1,24 +1,20 @@
-// Kernel functions as a reduction over features followed by a function of one number.
-//
-//   linear      <x, z>                          sigmoid    tanh(gamma <x, z> + coef0)
-//   rbf         exp(-gamma |x - z|²)            laplacian  exp(-gamma |x - z|_1)
-//   poly        (gamma <x, z> + coef0)^degree   chi2       exp(-gamma sum (x - z)² / (x + z))
+// Kernel functions as single precision computes them: a sum over features, then a function of one
+// number (core/smo/kernel_table.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/multiversion.hpp"
-#include "core/parallel.hpp"
+#include "core/base/multiversion.hpp"
+#include "core/base/parallel.hpp"
 #include "core/smo/fast_exp.hpp"
+#include "core/smo/kernel_table.hpp"
 
 namespace cutplane::smo {
 
-enum class Kind { linear, rbf, poly, sigmoid, laplacian, chi2 };
-
 struct KernelParameters {
-  Kind kind = Kind::linear;
+  Kernel kernel = kKernels[0];
   double gamma = 1;
   double coef0 = 0;
   int degree = 3;
@@ -26,11 +22,12 @@ struct KernelParameters {
 
 // A kernel of examples in their frame. The kernel itself is `2^exponent` times what it gives.
 struct KernelFunction {
-  Kind kind = Kind::linear;
+  Reduction reduction = Reduction::product;
+  Transform transform = Transform::identity;
   float gamma = 1;
   float coef0 = 0;
   int degree = 3;
-  float scale = 1;  // of a linear kernel
+  float scale = 1;  // of a sum that is not transformed
   int exponent = 0;
 };
 
@@ -45,32 +42,27 @@ inline KernelFunction scaled_function(const KernelParameters& p, int exponent, d
   };
   const auto size = [](double value) { return value == 0.0 ? -100000 : std::ilogb(value) + 1; };
   const auto outside = [](int e) { return e < kLeast || e > kMost; };
-  KernelFunction f{p.kind, 1.0f, single(p.coef0), p.degree, 1.0f, 0};
-  if (p.kind == Kind::linear) {
-    if (square > 0.0 && outside(2 * exponent + size(square)))
-      f.exponent = 2 * exponent;
+  KernelFunction f{
+      p.kernel.reduction, p.kernel.transform, 1.0f, single(p.coef0), p.degree, 1.0f, 0};
+  const int of_sum = p.kernel.growth() * exponent;
+  if (f.transform == Transform::identity) {
+    if (square > 0.0 && outside(of_sum + size(square)))
+      f.exponent = of_sum;
     else
-      f.scale = single(std::ldexp(1.0, 2 * exponent));
-    return f;
-  }
-  if (p.kind == Kind::laplacian || p.kind == Kind::chi2) {
-    f.gamma = single(std::ldexp(p.gamma, exponent));
+      f.scale = single(std::ldexp(1.0, of_sum));
     return f;
   }
   int of_base = 0;
-  if (p.kind == Kind::poly && p.degree > 0 && (square > 0.0 || p.coef0 != 0.0)) {
-    const int base = std::max(square > 0.0 ? size(p.gamma) + 2 * exponent + size(square) : -100000,
-                              size(p.coef0));
+  if (f.transform == Transform::power && p.degree > 0 && (square > 0.0 || p.coef0 != 0.0)) {
+    const int base =
+        std::max(square > 0.0 ? size(p.gamma) + of_sum + size(square) : -100000, size(p.coef0));
     if (outside(base * p.degree)) of_base = base;
   }
-  f.gamma = single(std::ldexp(p.gamma, 2 * exponent - of_base));
+  f.gamma = single(std::ldexp(p.gamma, of_sum - of_base));
   f.coef0 = single(std::ldexp(p.coef0, -of_base));
   f.exponent = of_base * p.degree;
   return f;
 }
-
-// What is summed over the features of a pair.
-enum class Reduction { product, squared_difference, absolute_difference, chi_square };
 
 CUTPLANE_INLINE float integer_power(float base, int exponent) {
   float power = 1;
@@ -79,28 +71,26 @@ CUTPLANE_INLINE float integer_power(float base, int exponent) {
   return power;
 }
 
-// values[j] = the kernel of a row of squared length `row_norm` with column j, from the reduction.
-// column_norms: null where the reduction is a distance already.
+// values[j] = the kernel of a row with column j, from the sum over features. column_norms: where
+// the sums are products but the kernel is one of squared distances, the squared lengths of the
+// columns, and row_norm that of the row; else null.
 CUTPLANE_INLINE void finish(const KernelFunction& function, float row_norm,
                             const float* column_norms, index_t n, float* values) {
   const float gamma = function.gamma, coef0 = function.coef0;
-  switch (function.kind) {
-    case Kind::linear:
+  switch (function.transform) {
+    case Transform::identity:
       if (function.scale != 1.0f)
         for (index_t j = 0; j < n; ++j) values[j] *= function.scale;
       return;
-    case Kind::rbf:
+    case Transform::exponential:
       if (column_norms != nullptr) {
         for (index_t j = 0; j < n; ++j)
           values[j] = fast_exp(-gamma * ((row_norm + column_norms[j]) - 2.0f * values[j]));
         return;
       }
-      [[fallthrough]];
-    case Kind::laplacian:
-    case Kind::chi2:
       for (index_t j = 0; j < n; ++j) values[j] = fast_exp(-gamma * values[j]);
       return;
-    case Kind::poly:
+    case Transform::power:
       if (function.degree == 3) {
         for (index_t j = 0; j < n; ++j) {
           const float base = gamma * values[j] + coef0;
@@ -111,7 +101,7 @@ CUTPLANE_INLINE void finish(const KernelFunction& function, float row_norm,
       for (index_t j = 0; j < n; ++j)
         values[j] = integer_power(gamma * values[j] + coef0, function.degree);
       return;
-    case Kind::sigmoid:
+    case Transform::tangent:
       for (index_t j = 0; j < n; ++j) values[j] = fast_tanh(gamma * values[j] + coef0);
       return;
   }

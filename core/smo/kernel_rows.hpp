@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 #include "core/smo/examples.hpp"
 #include "core/smo/tiles.hpp"
 

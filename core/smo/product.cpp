@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/multiversion.hpp"
+#include "core/base/multiversion.hpp"
 #include "core/smo/tiles.hpp"
 
 namespace cutplane::smo {

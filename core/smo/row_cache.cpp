@@ -144,7 +144,8 @@ void RowCache::claim(std::span<const std::int64_t> which, Lease& lease, Claims& 
       if (!slots_[at].ready) awaited.push_back({r, at});
     } else {
       at = free_slot();
-      if (at < 0) lease.own_.emplace_back(new float[padded(rows_.size())]);
+      if (at < 0)
+        lease.own_.push_back(std::make_unique_for_overwrite<float[]>(padded(rows_.size())));
       float* values = at < 0 ? lease.own_.back().get() : slots_[at].values;
       claims.which.push_back(which[r]);
       claims.slots.push_back(at);
@@ -196,7 +197,7 @@ void RowCache::acquire(std::span<const std::int64_t> which, Lease& lease, int n_
         return slots_[at].row != row || slots_[at].ready;
       });
       if (slots_[slot].row == which[place]) continue;
-      lease.own_.emplace_back(new float[padded(rows_.size())]);
+      lease.own_.push_back(std::make_unique_for_overwrite<float[]>(padded(rows_.size())));
       lease.rows_[place] = lease.own_.back().get();
       left.which.push_back(which[place]);
       left.out.push_back(lease.own_.back().get());

@@ -55,7 +55,7 @@ class SelectHybridMaximumGain {
       const Real room = difference > 0 ? if_up : if_down;
       const Real size = difference > 0 ? difference : -difference;
       const Real gain = feasible_gain(size, curvature(c, i, t, k[t]), room);
-      return (room > 0) & (size > 0) & c.allowed(t) ? gain : kNever<Real>;
+      return ((room > 0) & (size > 0) & c.allowed(t)) ? gain : kNever<Real>;
     });
     if (best.at < 0) return {};
     const double difference = static_cast<double>(c.f[best.at]) - f_i;

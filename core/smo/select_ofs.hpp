@@ -22,7 +22,7 @@ CUTPLANE_INLINE Pair select_by_step(const Candidates<Real>& c, const Extremes& e
   const Best<Real> best = argmax<Real>(c.n, [&](index_t t) {
     const Real difference = sign * (c.f[t] - f_i), room = partner_room[t];
     const Real worth = score(difference, curvature(c, i, t, k[t]), std::min(room_i, room));
-    return (room > 0) & (difference > 0) & c.allowed(t) ? worth : kNever<Real>;
+    return ((room > 0) & (difference > 0) & c.allowed(t)) ? worth : kNever<Real>;
   });
   if (best.at < 0) return {};
   const double violation = sign * (static_cast<double>(c.f[best.at]) - f_i);

@@ -15,7 +15,7 @@ struct SelectSecondOrder {
     const Best<Real> best = argmax<Real>(c.n, [&](index_t t) {
       const Real difference = c.f[t] - f_i;
       const Real gain = difference * difference / curvature(c, i, t, k[t]);
-      return c.can_shrink(t) & (difference > 0) ? gain : kNever<Real>;
+      return (c.can_shrink(t) & (difference > 0)) ? gain : kNever<Real>;
     });
     if (best.at < 0) return {};
     return {i, best.at, static_cast<double>(c.f[best.at]) - f_i, 0.5 * best.score};

@@ -11,8 +11,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/multiversion.hpp"
-#include "core/parallel.hpp"
+#include "core/base/multiversion.hpp"
+#include "core/base/parallel.hpp"
 
 namespace cutplane::smo {
 

@@ -7,8 +7,8 @@
 // how A and B are cut.
 #pragma once
 
-#include "core/multiversion.hpp"
-#include "core/parallel.hpp"
+#include "core/base/multiversion.hpp"
+#include "core/base/parallel.hpp"
 #include "core/smo/kernel_function.hpp"
 
 namespace cutplane::smo {

@@ -1,6 +1,6 @@
 #include "core/strings/kmers.hpp"
 
-#include "core/multiversion.hpp"
+#include "core/base/multiversion.hpp"
 
 namespace cutplane::strings {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 
 namespace cutplane::strings {
 

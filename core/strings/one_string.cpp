@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/multiversion.hpp"
+#include "core/base/multiversion.hpp"
 #include "core/strings/features.hpp"
 
 // String by string, from the definition: for strings with unknown letters, and for lengths.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/multiversion.hpp"
+#include "core/base/multiversion.hpp"
 
 namespace cutplane::strings {
 namespace {

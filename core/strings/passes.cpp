@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/multiversion.hpp"
+#include "core/base/multiversion.hpp"
 #include "core/strings/features.hpp"
 
 namespace cutplane::strings {

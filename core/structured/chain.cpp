@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/multiversion.hpp"
+#include "core/base/multiversion.hpp"
 
 namespace cutplane {
 namespace {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 
 namespace cutplane {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/row_passes.hpp"
+#include "core/matrix/row_passes.hpp"
 
 namespace cutplane {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/svmlight.hpp"
+#include "core/text/svmlight.hpp"
 
 namespace {
 

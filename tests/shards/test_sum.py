@@ -21,11 +21,11 @@ from cutplane.risks.squared_hinge import SquaredHinge
 from cutplane.shards.registry import make_shard
 from cutplane.shards.rows import RowSet
 from cutplane.shards.sum import SumShard
-from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch
-from cutplane.solvers.newton import SmoothedNewton
+from cutplane.solvers.newton.smoothed import SmoothedNewton
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cutplane.solvers.bundle import Bundle, BundleSolution
+from cutplane.solvers.bundle.planes import Bundle, BundleSolution
 
 EPSILON = np.finfo(float).eps
 KINDS = ("generic", "low rank", "duplicates", "badly scaled", "nearly parallel", "integers", "tied offsets")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cutplane.objectives.factory import make_objective
 from cutplane.risks.hinge import Hinge
-from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.bundle.planes import Bundle
 from cutplane.sources import as_source
 from cutplane.testing import reference
 

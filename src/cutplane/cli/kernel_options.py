@@ -8,18 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from cutplane import _core
 from cutplane.cli.options import positive
 
-
-class KernelName(StrEnum):
-    """Kernels that have a name and take examples with features."""
-
-    rbf = "rbf"
-    linear = "linear"
-    poly = "poly"
-    sigmoid = "sigmoid"
-    laplacian = "laplacian"
-    chi2 = "chi2"
+# From the core itself: `cutplane.kernels` would be a second of imports before the command answers.
+_KERNELS = _core.kernels()
+_NAMES = [entry.name for entry in _KERNELS]
 
 
 class SampledCuts(StrEnum):
@@ -49,6 +43,18 @@ class KernelOptions:
         return {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
 
 
+def known_kernel(value: str | None) -> str | None:
+    """Refuse a name that no kernel has."""
+    if value is not None and value not in _NAMES:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, _NAMES))}.")
+    return value
+
+
+def _with(parameter: str) -> str:
+    """The kernels that have this parameter, as help names them."""
+    return "With --kernel " + " or ".join(entry.name for entry in _KERNELS if parameter in entry.parameters)
+
+
 def gamma_or_word(value: str) -> str | float:
     """A number, or "scale" or "auto"."""
     if value in ("scale", "auto"):
@@ -69,8 +75,15 @@ def not_negative(value: float) -> float:
 
 
 KernelOption = Annotated[
-    KernelName | None,
-    typer.Option("--kernel", help="Train a kernel machine by SMO, not a linear model.", show_default=False),
+    str | None,
+    typer.Option(
+        "--kernel",
+        callback=known_kernel,
+        metavar=f"[{'|'.join(_NAMES)}]",
+        autocompletion=lambda: _NAMES,
+        help="Train a kernel machine by SMO, not a linear model.",
+        show_default=False,
+    ),
 ]
 GammaOption = Annotated[
     str,
@@ -78,10 +91,8 @@ GammaOption = Annotated[
         metavar="G", help="With --kernel: its gamma, a number, 'scale' (1 / (features * variance)) or 'auto'."
     ),
 ]
-DegreeOption = Annotated[int, typer.Option(min=0, metavar="N", help="With --kernel poly: its degree.")]
-Coef0Option = Annotated[
-    float, typer.Option("--coef0", metavar="R", help="With --kernel poly or sigmoid: the constant.")
-]
+DegreeOption = Annotated[int, typer.Option(min=0, metavar="N", help=f"{_with('degree')}: its degree.")]
+Coef0Option = Annotated[float, typer.Option("--coef0", metavar="R", help=f"{_with('coef0')}: the constant.")]
 EpsilonOption = Annotated[
     float,
     typer.Option(

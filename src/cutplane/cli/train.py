@@ -209,7 +209,7 @@ def train(
         kernel=None
         if kernel is None
         else KernelOptions(
-            kernel.value,
+            kernel,
             gamma_or_word(gamma),
             degree,
             coef0,

@@ -10,7 +10,7 @@ from cutplane.kernels.cut_finders import Answer, CutFinder, Found
 from cutplane.kernels.cut_rows import CutRows
 from cutplane.kernels.expansions import Expansion, KernelRows, Rows
 from cutplane.kernels.mean_minimiser import MeanMinimiser
-from cutplane.solvers.gram_bundle import GramSolution
+from cutplane.solvers.bundle.gram import GramSolution
 from cutplane.structured.factored import FactoredRisk
 
 # Runs end after this many samples in a row that hardly violate the model (section 6.1 of the paper).

@@ -17,12 +17,10 @@ import numpy as np
 
 from cutplane.kernels.exact import UNIT
 from cutplane.kernels.expansions import Array, Expansion, KernelRows, Rows
-from cutplane.solvers.gram_bundle import GramSolution
+from cutplane.solvers.bundle.gram import GramSolution
 from cutplane.structured.factored import FactoredRisk
 
-# Kernels with phi(x) of length one.
-_UNIT = ("rbf", "laplacian", "chi2")
-# Other kernels are tried on this many rows before anything is made of them.
+# Kernels that are not positive semi-definite by construction are tried on this many rows first.
 _TRIED_ROWS = 200
 # A negative eigenvalue beyond this fraction of the largest is the kernel's own: its values are single precision.
 _NEGATIVE = 1e-4
@@ -89,7 +87,7 @@ class CutFinder(ABC):
         self._best_planes: tuple[list[Expansion], Array, Array] = [], np.zeros(0), np.zeros(0)
         #: Whether some rows or a cut show that the kernel is not positive semi-definite.
         self.indefinite = False
-        if rows.kernel.name not in (*_UNIT, "linear"):
+        if not rows.kernel.definite:
             self._try_kernel()
 
     @abstractmethod
@@ -214,6 +212,5 @@ class CutFinder(ABC):
 
     def _reach(self) -> float:
         """The paper's R."""
-        kernel = self._rows.kernel
-        longest = 1.0 if kernel.name in _UNIT else max(0.0, float(self._rows.squared_lengths().max()))
+        longest = 1.0 if self._rows.kernel.unit_length else max(0.0, float(self._rows.squared_lengths().max()))
         return self._risk.reach(longest)

@@ -72,7 +72,7 @@ class ExactKernel:
         sums, errors = np.zeros((2, A.shape[0], coef.shape[1]))
         size = np.abs(coef)
         at_once = max(1, _VALUES_AT_ONCE // max(1, B.shape[0]))
-        positive = self.kernel.name in ("rbf", "laplacian", "chi2")
+        positive = self.kernel.unit_length  # exp(-gamma distance)
         centre = self._centre(B)
         right = self._rows(B, centre)
         for start in range(0, A.shape[0], at_once):
@@ -91,7 +91,7 @@ class ExactKernel:
     # --- examples ---
 
     def _centre(self, B: Any) -> Array | None:
-        if self.kernel.name != "rbf" or sp.issparse(B) or not len(B):
+        if self.kernel.entry.reduction != "squared_difference" or sp.issparse(B) or not len(B):
             return None
         return np.asarray(np.ldexp(B.astype(np.float64), -self.exponent).mean(axis=0))
 
@@ -107,32 +107,31 @@ class ExactKernel:
 
     def largest_own_value(self, X: Any) -> float:
         """At least K(x, x) for every example."""
-        if self.kernel.name not in ("linear", "poly"):
+        if self.kernel.entry.transform in ("exponential", "tangent"):
             return 1.0
         square = float(self._rows(X, None).lengths.max(initial=0.0)) ** 2
-        if self.kernel.name == "linear":
+        if self.kernel.entry.transform == "identity":
             return math.ldexp(square, 2 * self.exponent) * (1.0 + 1e-9)
         return float((self._scaled_gamma() * square + abs(self.kernel.coef0)) ** self.kernel.degree) * (1.0 + 1e-9)
 
     def _scaled_gamma(self) -> float:
-        power = 1 if self.kernel.name in ("laplacian", "chi2") else 2
-        return math.ldexp(self.kernel.gamma, power * self.exponent)
+        return math.ldexp(self.kernel.gamma, self.kernel.entry.growth * self.exponent)
 
     # --- kernels ---
 
     def _block(self, A: _Rows, B: _Rows) -> tuple[Array, Array, Array, Array]:
         """Values, and the error's `relative`, `left` and `right`."""
-        name = self.kernel.name
-        if name in ("linear", "poly", "sigmoid"):
+        reduction = self.kernel.entry.reduction
+        if reduction == "product":
             return self._of_products(A, B)
-        return self._of_squares(A, B) if name == "rbf" else self._of_sums(A, B)
+        return self._of_squares(A, B) if reduction == "squared_difference" else self._of_sums(A, B)
 
     def _of_products(self, A: _Rows, B: _Rows) -> tuple[Array, Array, Array, Array]:
         """A product of d pairs is off by (d + 1) units of |x| |z|; a function of it by its slope times that."""
         kernel, d = self.kernel, A.X.shape[1]
         base = _dense(A.X @ B.X.T)
         none = np.zeros(len(A.lengths))
-        if kernel.name == "linear":
+        if kernel.entry.transform == "identity":
             left = (d + 4) * UNIT * np.ldexp(A.lengths, self.exponent)
             return np.ldexp(base, 2 * self.exponent), none, left, np.ldexp(B.lengths, self.exponent)
         gamma = self._scaled_gamma()
@@ -140,7 +139,7 @@ class ExactKernel:
         base += kernel.coef0
         # |gamma <x, z> + coef0| <= size(x) size(z), by Cauchy and Schwarz.
         sizes = [np.sqrt(gamma * rows.lengths**2 + abs(kernel.coef0)) for rows in (A, B)]
-        if kernel.name == "sigmoid":
+        if kernel.entry.transform == "tangent":
             left, right = (np.maximum(size, 1.0) for size in sizes)
             return np.tanh(base, out=base), none, (d + 8 + _FUNCTION) * UNIT * left, right
         left, right = (size**kernel.degree for size in sizes)
@@ -170,7 +169,7 @@ class ExactKernel:
         for i in range(0, A.X.shape[0], size):
             for j in range(0, B.X.shape[0], size):
                 block = values[i : i + size, j : j + size]
-                block[:] = _distances(self.kernel.name, _dense(A.X[i : i + size]), _dense(B.X[j : j + size]))
+                block[:] = _distances(self.kernel.entry.reduction, _dense(A.X[i : i + size]), _dense(B.X[j : j + size]))
         values *= -gamma
         relative, left = np.full(len(values), _FUNCTION * UNIT), np.full(len(values), _FALL * (d + 16) * UNIT)
         return np.exp(values, out=values), relative, left, np.ones(B.X.shape[0])
@@ -218,18 +217,19 @@ def check_range(kernel: Kernel, X: Any) -> None:
     largest = largest_number(X)
     if largest == 0.0:
         return
-    size = math.log10(largest) * (1 if kernel.name in ("laplacian", "chi2") else 2) + math.log10(X.shape[1])
-    if kernel.name != "linear":
+    has_gamma, transform = "gamma" in kernel.entry.parameters, kernel.entry.transform
+    size = math.log10(largest) * kernel.entry.growth + math.log10(X.shape[1])
+    if has_gamma:
         size += math.log10(kernel.gamma)
-    if kernel.name == "poly":
+    if transform == "power":
         size = kernel.degree * max(size, math.log10(abs(kernel.coef0)) if kernel.coef0 else -math.inf)
-    too_small = kernel.name in ("linear", "poly") and size < math.log10(_LEAST)
+    too_small = transform in ("identity", "power") and size < math.log10(_LEAST)
     if size > math.log10(_MOST) or too_small:
-        parameters = "" if kernel.name == "linear" else f" with gamma={kernel.gamma:.3g}"
+        parameters = f" with gamma={kernel.gamma:.3g}" if has_gamma else ""
         raise ValueError(
             f"X has values of up to {largest:.3g}, for which the {kernel.name} kernel{parameters} is about "
             f"10^{size:.0f} before it is rounded: too {'small' if too_small else 'large'}. It must be between "
-            f"{_LEAST:g} and {_MOST:g}: scale the data{'' if kernel.name == 'linear' else ', or change gamma'}."
+            f"{_LEAST:g} and {_MOST:g}: scale the data{', or change gamma' if has_gamma else ''}."
         )
 
 
@@ -243,9 +243,9 @@ def _dense(X: Any) -> Array:
     return np.asarray(X.toarray() if sp.issparse(X) else X)
 
 
-def _distances(name: str, A: Array, B: Array) -> Array:
-    if name != "chi2":
-        return np.asarray(cdist(A, B, "sqeuclidean" if name == "rbf" else "cityblock"))
+def _distances(reduction: str, A: Array, B: Array) -> Array:
+    if reduction != "chi_square":
+        return np.asarray(cdist(A, B, "sqeuclidean" if reduction == "squared_difference" else "cityblock"))
     sums = np.zeros((len(A), len(B)))
     for a, b in zip(A.T, B.T, strict=True):
         whole = a[:, None] + b

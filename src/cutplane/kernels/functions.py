@@ -12,13 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane.kernels.table import NAMES, TABLE
 
 Block = NDArray[np.float32]
 Array = NDArray[np.float64]
 
-# Kernels the core computes; a callable or precomputed one comes from the caller.
-COMPUTED = ("linear", "rbf", "poly", "sigmoid", "laplacian", "chi2")
-NAMES = (*COMPUTED, "precomputed", "callable")
 # Rows of a callable's block that are asked for at a time where only a product is wanted.
 _ROWS_AT_ONCE = 512
 
@@ -30,11 +28,12 @@ class Kernel:
     Parameters
     ----------
     name : str
-        "linear" <x, z>; "rbf" exp(-gamma |x - z|²); "poly" (gamma <x, z> + coef0)^degree; "sigmoid"
-        tanh(gamma <x, z> + coef0); "laplacian" exp(-gamma |x - z|_1); "chi2" exp(-gamma Σ (x - z)² / (x + z));
-        "precomputed", where X is the kernel matrix itself; "callable", where `function` computes it.
+        One of `cutplane.kernels.FORMULAS`, which says what each computes; "precomputed", where X is the kernel matrix
+        itself; or "callable", where `function` computes it.
     gamma, coef0 : float
+        Of kernels that have them in their formula.
     degree : int
+        The same.
     function : callable, optional
         f(A, B) -> array of shape (len(A), len(B)).
 
@@ -49,6 +48,9 @@ class Kernel:
     >>> Kernel("rbf", gamma=1.0).block(X, X).round(3)
     array([[1.   , 0.368],
            [0.368, 1.   ]], dtype=float32)
+    >>> from cutplane.kernels import FORMULAS
+    >>> FORMULAS["rbf"]
+    'exp(-gamma |x - z|²)'
     """
 
     name: str = "rbf"
@@ -72,12 +74,27 @@ class Kernel:
     @property
     def definite(self) -> bool:
         """Whether every kernel matrix is positive semi-definite, by construction."""
-        return self.name in ("linear", "rbf", "laplacian", "chi2") or (self.name == "poly" and self.coef0 >= 0.0)
+        return self.computed and self.entry.definite(float(self.coef0))
+
+    @property
+    def unit_length(self) -> bool:
+        """Whether K(x, x) = 1 for every example."""
+        return self.computed and self.entry.unit_length
+
+    @property
+    def by_products(self) -> bool:
+        """Whether products of examples are all that is needed, as a BLAS computes them."""
+        return self.computed and self.entry.reduction in ("product", "squared_difference")
 
     @property
     def computed(self) -> bool:
         """Whether the core computes it."""
-        return self.name in COMPUTED
+        return self.name in TABLE
+
+    @property
+    def entry(self) -> _core.KernelEntry:
+        """What is known of a kernel that the core computes."""
+        return TABLE[self.name]
 
     def examples(self, X: Any, *, like: Any = None, n_threads: int = 0) -> _core.KernelExamples:
         """X as the core reads it, copied to single precision; `like`: the examples it will be compared with.
@@ -86,7 +103,7 @@ class Kernel:
         """
         if not self.computed:
             raise ValueError(f"Examples of a {self.name} kernel cannot be prepared: the core does not compute it.")
-        _check_examples(self.name, X)
+        _check_examples(self.entry, X)
         settings = (self.name, float(self.gamma), float(self.coef0), int(self.degree), like, n_threads)
         if sp.issparse(X):
             indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
@@ -184,10 +201,10 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _check_examples(name: str, X: Any) -> None:
+def _check_examples(entry: _core.KernelEntry, X: Any) -> None:
     if X.dtype not in (np.float32, np.float64):
         raise TypeError(f"Examples must be float32 or float64, not {X.dtype}.")
-    if name == "chi2":
+    if entry.positive_only:
         values = X.data if sp.issparse(X) else X
         if values.size and values.min() < 0:
-            raise ValueError(f"X has the value {values.min()}; the chi2 kernel needs values of 0 or greater.")
+            raise ValueError(f"X has the value {values.min()}; the {entry.name} kernel needs values of 0 or greater.")

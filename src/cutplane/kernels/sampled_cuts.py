@@ -21,7 +21,7 @@ from typing import Any, Literal
 from cutplane._runtime.blas import one_blas_thread
 from cutplane.kernels.cut_finders import CutFinder
 from cutplane.kernels.expansions import Array, Rows
-from cutplane.solvers.gram_bundle import GramBundle
+from cutplane.solvers.bundle.gram import GramBundle
 
 # Cuts without weight for this many iterations are dropped (section 6.1 of the paper).
 IDLE_ITERATIONS = 20

@@ -10,7 +10,7 @@ import numpy as np
 from cutplane import _core
 from cutplane.kernels.cut_finders import Answer, CutFinder, Found
 from cutplane.kernels.expansions import Array, KernelRows, Rows
-from cutplane.solvers.gram_bundle import GramSolution
+from cutplane.solvers.bundle.gram import GramSolution
 from cutplane.structured.factored import FactoredRisk, Violations
 
 # Samples drawn until one violates the model as the whole does (line 20 of Algorithm 3).

@@ -10,7 +10,7 @@ from cutplane import _core
 from cutplane.proof.rounding import Rounding
 from cutplane.shards.base import Array, Handle, Shard, ShardPlane
 from cutplane.solvers.base import Cut, Point, RayLike
-from cutplane.solvers.bundle import SINGLE_FROM
+from cutplane.solvers.bundle.planes import SINGLE_FROM
 
 
 @dataclass(frozen=True, slots=True)

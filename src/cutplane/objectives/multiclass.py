@@ -13,7 +13,7 @@ from cutplane.objectives.rounded import RoundedObjective
 from cutplane.shards.base import Array, ShardPlane
 from cutplane.shards.multiclass import MulticlassShard
 from cutplane.solvers.base import Cut, Point, SmoothedCut
-from cutplane.solvers.newton_system import LARGEST_FACTOR
+from cutplane.solvers.newton.system import LARGEST_FACTOR
 
 
 class MulticlassObjective(RoundedObjective):

@@ -16,7 +16,7 @@ from cutplane.shards.host import RoundedHostShard, scores_of
 from cutplane.shards.multiclass_ascent import MulticlassAscent, gram_pays
 from cutplane.shards.multiclass_curvature import MulticlassCurvature
 from cutplane.sources.class_scores import ClassScores
-from cutplane.sources.matrix import MatrixSource
+from cutplane.sources.matrix import MatrixSource, matrix_of
 
 
 class MulticlassShard(RoundedHostShard):
@@ -97,8 +97,7 @@ class MulticlassShard(RoundedHostShard):
     @property
     def _plain_examples(self) -> MatrixSource | None:
         """The examples, where every class has weights of its own: planes then need no coefficients for all classes."""
-        examples = self.source.source
-        return examples if not self.classes_share and isinstance(examples, MatrixSource) else None
+        return None if self.classes_share else matrix_of(self.source.source)
 
     def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
         """As `HostShard.advance`: scores are moved where they lie, and a plane's slope holds until the next."""
@@ -147,8 +146,8 @@ class MulticlassShard(RoundedHostShard):
     @property
     def goes_by_gram(self) -> bool:
         """Whether dual ascent goes by the Gram matrix, should it take long."""
-        examples = self.source.source
-        return isinstance(examples, MatrixSource) and gram_pays(examples, self.n_classes)
+        examples = matrix_of(self.source.source)
+        return examples is not None and gram_pays(examples, self.n_classes)
 
     def ascent(self, C: float, seed: int, *, intercept: bool) -> Any:
         """Dual ascent over the examples' blocks; None where it does not go: blocks need weights of their own."""

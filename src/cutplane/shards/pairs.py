@@ -16,7 +16,7 @@ from cutplane.risks.pairs import NoPairsError, PairRisk, rounded
 from cutplane.shards.base import Array, Handle, ShardPlane
 from cutplane.shards.host import HostShard, scores_of
 from cutplane.sources.base import Source
-from cutplane.sources.matrix import MatrixSource
+from cutplane.sources.matrix import matrix_of
 
 # Examples that the curvature is estimated from: at least this many, and so many for each feature.
 _LEAST_ROWS = 8000
@@ -96,7 +96,7 @@ class PairShard(HostShard):
 
 @dataclass(frozen=True, slots=True)
 class PairCurvature:
-    """X' L X, L being the Laplacian of the pairs on the kink: what `solvers.newton_system` solves with."""
+    """X' L X, L being the Laplacian of the pairs on the kink: what `solvers.newton.system` solves with."""
 
     shard: PairShard
     scores: Array
@@ -124,7 +124,8 @@ class PairCurvature:
     def cost(self) -> float:
         """What `matrix` costs, in products: measured, roughly. It is a dense product whatever the rows are."""
         source, d = self.shard.source, self.shard.dimension
-        per_row = source.per_row if isinstance(source, MatrixSource) else float(d)
+        matrix = matrix_of(source)
+        per_row = float(d) if matrix is None else matrix.per_row
         return max(2.0, d * d / (150.0 * max(per_row, 1.0)))
 
     @property
@@ -152,6 +153,7 @@ class PairCurvature:
 def _dense(source: Source) -> NDArray[np.float32]:
     """All rows of a small source."""
     n, d = source.shape
-    if isinstance(source, MatrixSource):
-        return source.core.gather(np.arange(n, dtype=np.int64), np.ones(n), source.n_threads)
+    matrix = matrix_of(source)
+    if matrix is not None:
+        return matrix.core.gather(np.arange(n, dtype=np.int64), np.ones(n), matrix.n_threads)
     return source.scores(np.eye(d)).astype(np.float32)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from cutplane.solvers.ascent.dual import DualAscent
 from cutplane.solvers.cutting_plane import CuttingPlane
-from cutplane.solvers.dual_ascent import DualAscent
-from cutplane.solvers.interior_point import finish, most_examples
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.newton import SmoothedNewton
-from cutplane.solvers.newton_start import resumed_start
+from cutplane.solvers.newton.interior_point import finish, most_examples
+from cutplane.solvers.newton.samples import AMPLE
+from cutplane.solvers.newton.smoothed import SmoothedNewton
+from cutplane.solvers.newton.start import resumed_start
 from cutplane.solvers.result import StopReason, relative_gap
-from cutplane.solvers.samples import AMPLE
 
 # More features than this make Newton's systems expensive: coordinate ascent is given more time.
 _FEW_FEATURES = 2500

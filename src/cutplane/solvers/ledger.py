@@ -14,7 +14,7 @@ from cutplane import _core
 from cutplane.proof.prover import Plane, Proven
 from cutplane.proof.rounding import UNIT, Rounding, gamma
 from cutplane.solvers.base import Array, Cut, Evaluated, Point, SmoothedCut
-from cutplane.solvers.bundle import Bundle, BundleSolution
+from cutplane.solvers.bundle.planes import Bundle, BundleSolution
 from cutplane.solvers.result import Duals, Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.bundle.planes import Bundle
 
 StopReason = Literal["gap", "max_iter", "time_limit", "interrupted", "stalled"]
 

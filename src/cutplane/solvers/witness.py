@@ -9,7 +9,7 @@ import numpy as np
 from cutplane.proof.prover import Plane
 from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import Array, Cut, SmoothedCut
-from cutplane.solvers.bundle import Bundle, BundleSolution
+from cutplane.solvers.bundle.planes import Bundle, BundleSolution
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.stopping import Stopping

@@ -52,6 +52,9 @@ class Source(ABC):
     #: Whether rows are read from a file pass by pass, so that `take` copies into memory what may not fit there.
     streamed: bool = False
 
+    def check_finite(self) -> None:  # noqa: B027
+        """Refuse values that are not finite; a source that cannot tell without a pass of its own does nothing."""
+
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:

@@ -214,3 +214,8 @@ def as_source(X: Any, *, n_threads: int = 0) -> Source:
     if sp.issparse(X):
         return CsrSource(X, n_threads=n_threads)
     return DenseSource(X, n_threads=n_threads)
+
+
+def matrix_of(source: Source) -> MatrixSource | None:
+    """The source, where it is a matrix in memory whose rows can be visited one by one; else None."""
+    return source if isinstance(source, MatrixSource) else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutplane.solvers.bundle import BundleSolution
+from cutplane.solvers.bundle.planes import BundleSolution
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.result import StopReason
 from cutplane.structured.base import Array

@@ -9,7 +9,7 @@ from typing import Any
 
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.deadline import deadline
-from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 
-# --- passes over the data (core/matrix.hpp) ---
+# --- passes over the data (core/matrix/matrix.hpp) ---
 
 
 def dense(X: Any) -> Array:
@@ -46,7 +46,7 @@ def gram(X: Any, rows: Rows, weights: Array) -> Array:
     return np.asarray((chosen.T * weights) @ chosen)
 
 
-# --- the hinge (core/hinge.hpp) ---
+# --- the hinge (core/losses/hinge.hpp) ---
 
 
 class Plane(NamedTuple):
@@ -185,7 +185,7 @@ class HingeSample:
         return float(candidates[np.argmin([self.value(s + b) for b in candidates])])
 
 
-# --- dual coordinate ascent (core/dual_ascent.hpp) ---
+# --- dual coordinate ascent (core/ascent/dual_ascent.hpp) ---
 
 
 def dual_ascent(X: Any, y: ArrayLike, upper: ArrayLike, epochs: int) -> tuple[Array, Array]:
@@ -205,7 +205,7 @@ def dual_ascent(X: Any, y: ArrayLike, upper: ArrayLike, epochs: int) -> tuple[Ar
     return alpha, v
 
 
-# --- the reduced QP (core/reduced_qp.hpp) ---
+# --- the reduced QP (core/bundle/reduced_qp.hpp) ---
 
 
 def reduced_qp(slopes: Array, offsets: Array, C: float, lower_bound: float = 0.0) -> tuple[Array, float]:

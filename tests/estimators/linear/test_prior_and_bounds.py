@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR
 from cutplane.risks.registry import BINARY
 from cutplane.risks.translated import translated
-from cutplane.solvers.bounded_bundle import BoundedBundle
+from cutplane.solvers.bundle.bounded import BoundedBundle
 from cutplane.testing import check_certificate, check_risk
 
 RNG = np.random.default_rng(11)

@@ -15,7 +15,7 @@ from cutplane import SequenceSVM, StructuralSVM, load
 from cutplane.io.checkpoint_file import CheckpointError
 from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import Cut
-from cutplane.solvers.bundle import Bundle
+from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.stopping import Stopping
 from cutplane.structured.base import StructuredModel

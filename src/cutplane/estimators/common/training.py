@@ -18,18 +18,18 @@ from cutplane._runtime.threads import openmp_threads
 from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.proof.rounding import UNIT
 from cutplane.shards.hinge import ScoresTooLargeError
+from cutplane.solvers.ascent.dual import is_wide
 from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import Array, bare
-from cutplane.solvers.bounded_bundle import BoundedBundle, BoundedLineSearch
-from cutplane.solvers.bundle import Bundle, plane_storage
+from cutplane.solvers.bundle.bounded import BoundedBundle, BoundedLineSearch
+from cutplane.solvers.bundle.planes import Bundle, plane_storage
 from cutplane.solvers.cutting_plane import CuttingPlane
-from cutplane.solvers.dual_ascent import is_wide
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
-from cutplane.solvers.newton import SmoothedNewton
-from cutplane.solvers.newton_start import from_last, resumed_start
+from cutplane.solvers.newton.sampled import SampledNewton
+from cutplane.solvers.newton.smoothed import SmoothedNewton
+from cutplane.solvers.newton.start import from_last, resumed_start
 from cutplane.solvers.result import Result, Step, StopReason
-from cutplane.solvers.sampled_newton import SampledNewton
 from cutplane.solvers.stopping import Stopping
 
 METHODS = ("auto", "newton", "oca", "cpa")

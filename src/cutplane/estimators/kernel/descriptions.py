@@ -8,7 +8,7 @@ from cutplane.estimators.common.documented import table
 # Kernels themselves, wherever they are used.
 KERNELS = COMMON | table(
     """
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable
+    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable
         The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
         is called as ``kernel(A, B)`` with some of the examples and returns an array of shape (len(A), len(B)).
@@ -26,7 +26,7 @@ KERNELS = COMMON | table(
 # Features whose products are a kernel's.
 MAPS = KERNELS | table(
     """
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2"} or callable
+    kernel : str (a key of `cutplane.kernels.FORMULAS`) or callable
         The kernel; see `cutplane.kernels.Kernel` for what each computes. A callable is called as ``kernel(A, B)`` with
         some of the examples and returns an array of shape (len(A), len(B)).
     basis_ : array

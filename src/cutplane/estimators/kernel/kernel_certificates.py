@@ -108,7 +108,7 @@ def affordable(kernel: Kernel, X: Any, values: float, trained: float, reasons: S
     """Whether so many values in double precision cost little beside a training that ended for these reasons."""
     if kernel.name == "callable":  # what a call of it costs is not known
         return False
-    each = _VALUE + _width(X) * (_PRODUCT if kernel.name in ("linear", "poly", "sigmoid", "rbf") else _DIFFERENCE)
+    each = _VALUE + _width(X) * (_PRODUCT if kernel.by_products else _DIFFERENCE)
     cost = values * (1.0 if kernel.name == "precomputed" else each)
     if cost <= _ALWAYS:
         return True

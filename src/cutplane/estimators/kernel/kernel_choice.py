@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from cutplane.estimators.common import validation
-from cutplane.kernels.functions import COMPUTED, Kernel
+from cutplane.kernels.functions import Kernel
+from cutplane.kernels.table import COMPUTED
 
 KERNELS = (*COMPUTED, "precomputed")
 

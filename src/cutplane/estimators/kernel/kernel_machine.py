@@ -29,6 +29,7 @@ from cutplane.kernels.functions import single
 from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.memory import default_cache
 from cutplane.kernels.smo import DEFAULT_SELECTION
+from cutplane.kernels.table import positive_only
 
 Array = NDArray[np.float64]
 
@@ -258,7 +259,7 @@ class KernelMachine(Savable, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.positive_only = self.kernel == "chi2"
+        tags.input_tags.positive_only = positive_only(self.kernel)
         return tags
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,9 +71,12 @@ class CrammerSinger:
 
     def objective(self, source: Source, risk: Risk, *, intercept: bool, relative_gap: float) -> Objective:
         """The risk as a function of the weights, made for the gap that is aimed at."""
-        assert isinstance(risk, Multiclass)
         return make_multiclass(
-            source, risk, class_features=self.class_features, intercept=intercept, relative_gap=relative_gap
+            source,
+            cast(Multiclass, risk),
+            class_features=self.class_features,
+            intercept=intercept,
+            relative_gap=relative_gap,
         )
 
     def weights_of(self, result: Result, intercept_scaling: float | None) -> tuple[Array, Array]:

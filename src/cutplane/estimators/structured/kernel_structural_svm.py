@@ -32,7 +32,7 @@ class KernelStructuralSVM(SampledCutEstimator):
     model : StructuredModel
         One whose `factors` are not None: those of `cutplane.structured`, or your own.
     C
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "chi2", "precomputed"} or callable, default="rbf"
+    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable, default="rbf"
         Between the rows of examples: tokens of a chain.
     gamma, degree, coef0
     algorithm : {"exact", "linear", "constant"}, default="exact"

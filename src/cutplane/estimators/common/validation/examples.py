@@ -15,7 +15,6 @@ from cutplane.estimators.common.validation.parameters import check_flags, check_
 from cutplane.estimators.common.validation.ranges import MOST
 from cutplane.estimators.common.validation.sparse_structure import canonical, check_structure
 from cutplane.sources import CsrSource, DenseSource, Source
-from cutplane.sources.mapped import MappedSource
 
 # Vectors as long as an example is wide that training holds at least.
 _VECTORS = 4
@@ -98,8 +97,7 @@ def _check_source(estimator: Any, X: Source, y: Any) -> tuple[Source, NDArray[An
     labels = np.asarray(y)
     if labels.shape != (X.shape[0],):
         raise ValueError(f"y of shape {labels.shape} must have one label for each of {X.shape[0]} examples.")
-    if isinstance(X, MappedSource):
-        X.check_finite()
+    X.check_finite()
     estimator.n_features_in_ = X.shape[1]
     return X, labels
 

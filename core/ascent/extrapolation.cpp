@@ -1,0 +1,95 @@
+#include "core/ascent/extrapolation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/vectors.hpp"
+
+namespace cutplane {
+namespace {
+
+// An extrapolation that meets bounds is tried this often, each time shortened so much.
+constexpr int kTries = 3;
+constexpr double kShorter = 0.25;
+// Two ways are told apart where the square of the sine between them is at least this.
+constexpr double kIndependent = 1e-9;
+
+}  // namespace
+
+void Extrapolation::go_on(const Matrix& matrix, Ascent& state) {
+  DualVariables& now = state;
+  Steps steps = best_steps(state);
+  bool done = steps == Steps{};
+  const double before = done ? 0.0 : penalised_dual_value(state, now);
+  for (int tries = 0; tries < kTries && !done; ++tries) {
+    look(matrix, state, steps);
+    done = penalised_dual_value(state, further_) > before;
+    if (done) std::swap(now, further_);
+    for (double& step : steps) step *= kShorter;
+  }
+  std::swap(earlier_[0], earlier_[1]);
+  earlier_[0] = now;
+}
+
+Extrapolation::Steps Extrapolation::best_steps(const Ascent& state) const {
+  if (earlier_[0].v.empty()) return {};
+  // The dual value is a paraboloid over the steps: its rise and its curvature along each way.
+  const DualVariables &last = earlier_[0], &before = earlier_[1].v.empty() ? last : earlier_[1];
+  const double *v = state.v.data(), *v0 = last.v.data(), *v1 = before.v.data();
+  const index_t n = std::ssize(state.alpha), d = std::ssize(state.v);
+  double slope0 = 0, slope1 = 0, square0 = 0, square1 = 0, product = 0;
+#pragma omp simd reduction(+ : slope0, slope1, square0, square1, product)
+  for (index_t j = 0; j < d; ++j) {
+    const double change0 = v[j] - v0[j], change1 = v[j] - v1[j];
+    slope0 += change0 * v[j];
+    slope1 += change1 * v[j];
+    square0 += change0 * change0;
+    square1 += change1 * change1;
+    product += change0 * change1;
+  }
+  if (state.bias > 0.0) {
+    const double change0 = state.bias_weight - last.bias_weight;
+    const double change1 = state.bias_weight - before.bias_weight;
+    const double weight = state.bias_weight + state.bias_center / state.bias;
+    slope0 += change0 * weight;
+    slope1 += change1 * weight;
+    square0 += change0 * change0;
+    square1 += change1 * change1;
+    product += change0 * change1;
+  }
+  const double total = sum(state.alpha.data(), n, 1);
+  const double rise0 = total - sum(last.alpha.data(), n, 1) - slope0;
+  const double rise1 = total - sum(before.alpha.data(), n, 1) - slope1;
+  const double determinant = square0 * square1 - product * product;
+  if (determinant > kIndependent * square0 * square1)
+    return {(rise0 * square1 - rise1 * product) / determinant,
+            (rise1 * square0 - rise0 * product) / determinant};
+  return {square0 > 0.0 ? std::max(rise0 / square0, 0.0) : 0.0, 0.0};
+}
+
+void Extrapolation::look(const Matrix& matrix, const Ascent& state, const Steps& steps) {
+  const index_t n = std::ssize(state.alpha), d = std::ssize(state.v);
+  const DualVariables &last = earlier_[0], &before = earlier_[1].v.empty() ? last : earlier_[1];
+  const auto on = [&](double now, double from_last, double from_before) {
+    return now + steps[0] * (now - from_last) + steps[1] * (now - from_before);
+  };
+  further_.alpha.resize(n);
+  further_.v.resize(d);
+  beyond_.resize(n);
+  double balance = 0;
+  for (index_t e = 0; e < n; ++e) {
+    const double upper = state.upper ? state.upper[e] : state.upper_all;
+    const double wanted = on(state.alpha[e], last.alpha[e], before.alpha[e]);
+    further_.alpha[e] = std::clamp(wanted, 0.0, upper);
+    beyond_[e] = (further_.alpha[e] - wanted) * state.y[e];
+    balance += further_.alpha[e] * state.y[e];
+  }
+  double* v = further_.v.data();
+  const double *now = state.v.data(), *v0 = last.v.data(), *v1 = before.v.data();
+#pragma omp simd
+  for (index_t j = 0; j < d; ++j) v[j] = on(now[j], v0[j], v1[j]);
+  matrix.add_few(beyond_.data(), v);
+  further_.bias_weight = state.bias * balance;
+}
+
+}  // namespace cutplane

@@ -1,0 +1,91 @@
+// Vectors of N doubles, as many as a register of the machine has: the same loops for all of them
+// (core/base/multiversion.hpp calls them with the N of the machine). A vector that is wider than
+// the registers would live in memory.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/multiversion.hpp"
+#include "core/base/parallel.hpp"
+
+namespace cutplane {
+
+// By reference throughout: how vectors are passed by value depends on the instruction set.
+template <int N>
+struct LanesOf {
+  typedef double type __attribute__((vector_size(N * sizeof(double))));
+  typedef std::int64_t mask __attribute__((vector_size(N * sizeof(double))));
+  // In arrays, where they may begin at any number.
+  typedef double stored
+      __attribute__((vector_size(N * sizeof(double)), aligned(sizeof(double)), may_alias));
+};
+
+template <int N>
+using Lanes = typename LanesOf<N>::type;
+
+template <int N>
+CUTPLANE_INLINE void load(const double* from, Lanes<N>& out) {
+  out = *reinterpret_cast<const typename LanesOf<N>::stored*>(from);
+}
+template <int N>
+CUTPLANE_INLINE void load(const float* from, Lanes<N>& out) {
+  for (int l = 0; l < N; ++l) out[l] = from[l];
+}
+template <int N>
+CUTPLANE_INLINE void store(const Lanes<N>& value, double* to) {
+  *reinterpret_cast<typename LanesOf<N>::stored*>(to) = value;
+}
+
+// Eight of something, written out: what compilers leave as a loop they keep in memory.
+template <class Body>
+CUTPLANE_INLINE void eight_times(const Body& body) {
+  body(0), body(1), body(2), body(3), body(4), body(5), body(6), body(7);
+}
+
+// As many as every version of a function with CUTPLANE_MULTIVERSION has, but for machines of long
+// ago.
+#ifdef CUTPLANE_X86_LEVELS
+inline constexpr int kCommonLanes = 4;
+#else
+inline constexpr int kCommonLanes = 2;
+#endif
+
+// The last N of d numbers, d >= N, with zero for those that whole groups from the beginning have
+// met.
+template <int N>
+CUTPLANE_INLINE void load_last(const double* from, index_t d, Lanes<N>& out) {
+  for (int l = 0; l < N; ++l) out[l] = l >= N - d % N ? from[d - N + l] : 0.0;
+}
+
+// out[r] = the sum of the numbers of row r. Rows are added in pairs that share a vector, then pairs
+// of pairs: a third of the work of one row after the other.
+CUTPLANE_INLINE void sum_each(const Lanes<2> (&rows)[8], double* out) {
+  for (int r = 0; r < 8; r += 2)
+    store<2>(__builtin_shufflevector(rows[r], rows[r + 1], 0, 2) +
+                 __builtin_shufflevector(rows[r], rows[r + 1], 1, 3),
+             out + r);
+}
+CUTPLANE_INLINE void sum_each(const Lanes<4> (&rows)[8], double* out) {
+  Lanes<4> pairs[4];
+  for (int p = 0; p < 4; ++p)
+    pairs[p] = __builtin_shufflevector(rows[2 * p], rows[2 * p + 1], 0, 4, 2, 6) +
+               __builtin_shufflevector(rows[2 * p], rows[2 * p + 1], 1, 5, 3, 7);
+  for (int p = 0; p < 4; p += 2)
+    store<4>(__builtin_shufflevector(pairs[p], pairs[p + 1], 0, 1, 4, 5) +
+                 __builtin_shufflevector(pairs[p], pairs[p + 1], 2, 3, 6, 7),
+             out + 2 * p);
+}
+CUTPLANE_INLINE void sum_each(const Lanes<8> (&rows)[8], double* out) {
+  Lanes<8> pairs[4], fours[2];
+  for (int p = 0; p < 4; ++p)
+    pairs[p] = __builtin_shufflevector(rows[2 * p], rows[2 * p + 1], 0, 8, 2, 10, 4, 12, 6, 14) +
+               __builtin_shufflevector(rows[2 * p], rows[2 * p + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  for (int f = 0; f < 2; ++f)
+    fours[f] = __builtin_shufflevector(pairs[2 * f], pairs[2 * f + 1], 0, 1, 8, 9, 4, 5, 12, 13) +
+               __builtin_shufflevector(pairs[2 * f], pairs[2 * f + 1], 2, 3, 10, 11, 6, 7, 14, 15);
+  store<8>(__builtin_shufflevector(fours[0], fours[1], 0, 1, 2, 3, 8, 9, 10, 11) +
+               __builtin_shufflevector(fours[0], fours[1], 4, 5, 6, 7, 12, 13, 14, 15),
+           out);
+}
+
+}  // namespace cutplane

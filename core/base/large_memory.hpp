@@ -1,0 +1,53 @@
+// Memory for tables of many megabytes that are met in random places: on large pages where the
+// system has them, for otherwise finding a page takes longer than reading it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace cutplane {
+
+// Ask for large pages for an array that has not been touched yet.
+template <class T>
+void prefer_large_pages([[maybe_unused]] T* data, [[maybe_unused]] std::size_t size) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  constexpr std::uintptr_t kPage = 1 << 21;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(data) + kPage - 1) / kPage * kPage;
+  const auto end = reinterpret_cast<std::uintptr_t>(data + size) / kPage * kPage;
+  // Advice: where it is not taken, all is as before.
+  if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+}
+
+// An array whose numbers are not set yet.
+template <class T>
+std::unique_ptr<T[]> unset_array(std::size_t size) {
+  auto data = std::make_unique_for_overwrite<T[]>(size);
+  prefer_large_pages(data.get(), size);
+  return data;
+}
+
+// An array of doubles, all zero.
+class LargeArray {
+ public:
+  explicit LargeArray(std::size_t size = 0) : size_(size), data_(unset_array<double>(size)) {
+    std::fill_n(data_.get(), size, 0.0);
+  }
+
+  double* data() { return data_.get(); }
+  const double* data() const { return data_.get(); }
+  const double* begin() const { return data_.get(); }
+  const double* end() const { return data_.get() + size_; }
+
+ private:
+  std::size_t size_;
+  std::unique_ptr<double[]> data_;
+};
+
+}  // namespace cutplane

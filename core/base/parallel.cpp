@@ -1,0 +1,27 @@
+#include "core/base/parallel.hpp"
+
+#include <pthread.h>
+
+namespace cutplane {
+
+#if defined(__GNUC__) && !defined(__clang__)
+namespace {
+
+// GNU OpenMP keeps the threads that a thread has used for the regions it will open next. A child of
+// fork inherits the record of them without the threads, and its first region would wait for them
+// for ever. So they are let go before the fork; the next region, of the parent or of the child,
+// makes new ones. Other threads' teams are no concern of the child, whose only thread is this one.
+void let_threads_go() { omp_pause_resource_all(omp_pause_soft); }
+
+}  // namespace
+
+void make_forks_safe() {
+  static const int done = pthread_atfork(let_threads_go, nullptr, nullptr);
+  static_cast<void>(done);
+}
+#else
+// LLVM's OpenMP, which comes with clang, begins anew in the child by itself.
+void make_forks_safe() {}
+#endif
+
+}  // namespace cutplane

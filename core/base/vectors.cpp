@@ -1,0 +1,125 @@
+#include "core/base/vectors.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "core/base/multiversion.hpp"
+
+namespace cutplane {
+namespace {
+
+Blocks blocks_of(index_t n) { return make_blocks(n, 16384, 256); }
+
+CUTPLANE_MULTIVERSION void mix_block(const double* a, const double* b, double t, double* out,
+                                     index_t n) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) out[i] = a[i] + t * (b[i] - a[i]);
+}
+
+template <class S>
+CUTPLANE_MULTIVERSION void move_block(const S* a, S* direction, double t, index_t n) {
+  const S length = static_cast<S>(t);
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) direction[i] = a[i] + length * direction[i];
+}
+
+CUTPLANE_MULTIVERSION void add_scaled(const float* a, double weight, double* out, index_t n) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) out[i] += weight * static_cast<double>(a[i]);
+}
+
+CUTPLANE_MULTIVERSION double sum_block(const double* a, index_t n) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t i = 0; i < n; ++i) sum += a[i];
+  return sum;
+}
+
+CUTPLANE_MULTIVERSION double inner_block(const double* a, const double* b, index_t n) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+CUTPLANE_MULTIVERSION Along along_block(const double* a, const double* b, index_t n) {
+  double square = 0.0, slope = 0.0;
+#pragma omp simd reduction(+ : square, slope)
+  for (index_t i = 0; i < n; ++i) {
+    const double step = b[i] - a[i];
+    square += step * step;
+    slope += a[i] * step;
+  }
+  return {square, slope};
+}
+
+// body(begin, end) for every block, added up in their order.
+template <class Body>
+double add_blocks(index_t n, int n_threads, Body&& body) {
+  const Blocks blocks = blocks_of(n);
+  std::vector<double> partial(blocks.count);
+  for_blocks(blocks, useful_threads(n_threads, n),
+             [&](index_t k, index_t begin, index_t end) { partial[k] = body(begin, end); });
+  return std::accumulate(partial.begin(), partial.end(), 0.0);
+}
+
+}  // namespace
+
+void mix(const double* a, const double* b, double t, double* out, index_t n, int n_threads) {
+  for_blocks(blocks_of(n), useful_threads(n_threads, n), [&](index_t, index_t begin, index_t end) {
+    mix_block(a + begin, b + begin, t, out + begin, end - begin);
+  });
+}
+
+template <class S>
+void move_along(const S* a, S* direction, double t, index_t n, int n_threads) {
+  for_blocks(blocks_of(n), useful_threads(n_threads, n), [&](index_t, index_t begin, index_t end) {
+    move_block(a + begin, direction + begin, t, end - begin);
+  });
+}
+template void move_along(const float*, float*, double, index_t, int);
+template void move_along(const double*, double*, double, index_t, int);
+
+void combine(const float* const* vectors, const double* weights, index_t count, double* out,
+             index_t n, int n_threads) {
+  // A stretch of the sum stays in the first cache while all vectors are added to it.
+  constexpr index_t kStretch = 2048;
+  const index_t work = n * std::max<index_t>(count, 1);
+  for_blocks(blocks_of(n), useful_threads(n_threads, work),
+             [&](index_t, index_t begin, index_t end) {
+               for (index_t from = begin; from < end; from += kStretch) {
+                 const index_t size = std::min(kStretch, end - from);
+                 std::fill_n(out + from, size, 0.0);
+                 for (index_t k = 0; k < count; ++k)
+                   add_scaled(vectors[k] + from, weights[k], out + from, size);
+               }
+             });
+}
+
+double sum(const double* a, index_t n, int n_threads) {
+  return add_blocks(n, n_threads,
+                    [&](index_t begin, index_t end) { return sum_block(a + begin, end - begin); });
+}
+
+double inner(const double* a, const double* b, index_t n, int n_threads) {
+  return add_blocks(n, n_threads, [&](index_t begin, index_t end) {
+    return inner_block(a + begin, b + begin, end - begin);
+  });
+}
+
+Along along(const double* a, const double* b, index_t n, int n_threads) {
+  const Blocks blocks = blocks_of(n);
+  std::vector<Along> partial(blocks.count);
+  for_blocks(blocks, useful_threads(n_threads, n), [&](index_t k, index_t begin, index_t end) {
+    partial[k] = along_block(a + begin, b + begin, end - begin);
+  });
+  Along sum{0.0, 0.0};
+  for (const Along& part : partial) {
+    sum.square += part.square;
+    sum.slope += part.slope;
+  }
+  return sum;
+}
+
+}  // namespace cutplane

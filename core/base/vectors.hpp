@@ -1,0 +1,32 @@
+// Long vectors of weights: sums and mixtures in one threaded sweep.
+#pragma once
+
+#include "core/base/parallel.hpp"
+
+namespace cutplane {
+
+// out = a + t (b - a); out may be a or b.
+void mix(const double* a, const double* b, double t, double* out, index_t n, int n_threads);
+
+// direction becomes a + t direction; S: float or double.
+template <class S>
+void move_along(const S* a, S* direction, double t, index_t n, int n_threads);
+
+// All entries added up.
+double sum(const double* a, index_t n, int n_threads);
+
+// out = the sum of weights[k] times the k-th of `count` vectors in single precision, added up in
+// double.
+void combine(const float* const* vectors, const double* weights, index_t count, double* out,
+             index_t n, int n_threads);
+
+// <a, b>
+double inner(const double* a, const double* b, index_t n, int n_threads);
+
+// |b - a|^2 and <a, b - a>
+struct Along {
+  double square, slope;
+};
+Along along(const double* a, const double* b, index_t n, int n_threads);
+
+}  // namespace cutplane

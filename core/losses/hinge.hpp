@@ -1,0 +1,86 @@
+// The hinge in score space: sums over examples of functions of y_i, s_i. One sweep each, threaded,
+// in blocks.
+//
+// With z_i = 1 - y_i s_i the risk is R = sum_i c_i max(0, z_i); c_i sum to 1 (c null: every c_i is
+// `each`). Rounded over a width h it is  sum_i c_i l_h(z_i),  l_h = 0 | (z + h/2)²/(2h) | z  for z
+// < -h/2, |z| <= h/2, z > h/2, and its slope in z, pi = clip(z/h + ½, 0, 1), gives a plane below
+// the hinge itself, whatever h is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/losses/example_sums.hpp"
+
+namespace cutplane {
+
+struct HingeSample {
+  const std::int8_t* y;
+  const double* c;
+  double each;
+  index_t n;
+};
+
+struct HingeCut {
+  double value;   // R at the scores
+  double offset;  // sum c_i pi_i
+};
+
+struct SmoothedHinge {
+  double value;   // the hinge itself, exactly
+  double offset;  // sum c_i pi_i
+  double error;   // sum c_i (max(0, z_i) - pi_i z_i): what rounding adds to the gap
+  index_t kinks;  // examples with 0 <= z/h + ½ <= 1
+};
+
+// S: double, or float where scores are in single precision; sums are in double.
+template <class S>
+double hinge_value(const HingeSample& sample, const S* s, int n_threads);
+
+// coef_i = -c_i y_i pi_i, pi_i = 1 iff z_i >= 0. The plane <X' coef, .> + offset is tight at s.
+HingeCut hinge_cut(const HingeSample& sample, const double* s, double* coef, int n_threads);
+
+// As hinge_cut, but examples within `width` of the kink get the one common pi in [0, 1] for which
+// sum coef_i = 0, as it must for an unpenalised intercept; if none does, pi is scaled down on the
+// heavier side. Valid always, tight up to width.
+HingeCut hinge_balanced_cut(const HingeSample& sample, const double* s, double width, double* coef,
+                            int n_threads);
+
+SmoothedHinge hinge_smoothed(const HingeSample& sample, const double* s, double h, double* coef,
+                             int n_threads);
+
+// Coefficients of the risk rounded over h as if the examples on the kink of width `reach` stayed on
+// it while it narrows to h: pi there is not clipped. Where Newton's next step starts from when the
+// rounding is made finer.
+void hinge_extrapolated(const HingeSample& sample, const double* s, double h, double reach,
+                        double* coef, int n_threads);
+
+// Examples on the kink of width h, in order; weights[k] = c_i.
+template <class S>
+void hinge_kinks(const HingeSample& sample, const S* s, double h, std::vector<std::int64_t>& rows,
+                 std::vector<double>& weights, int n_threads);
+
+// Of R(s(t)), rounded over h (h = 0: the hinge; then slope is the right derivative and curvature
+// 0).
+template <class S>
+RayDerivatives hinge_ray(const HingeSample& sample, const LineOf<S>& line, double h, double t,
+                         int n_threads);
+
+// argmin over t >= from of ½ quadratic t² + linear t + C R(s(t)), exactly and in O(n) expected: the
+// slope is bracketed by sweeps that take it at several t at once, then the breakpoints inside the
+// bracket are selected among.
+template <class S>
+double hinge_ray_minimum(const HingeSample& sample, const LineOf<S>& line, double quadratic,
+                         double linear, double C, double from, int n_threads);
+
+struct HingeAdvance {
+  double value;  // R at the new incumbent
+  HingeCut cut;  // at the cut point
+};
+
+// OCA's step in one sweep and in place: `s` becomes s + step (end - s), the new incumbent, and
+// `end` the coefficients of the cut at the new s + mu (end - s).
+HingeAdvance hinge_advance(const HingeSample& sample, double* s, double* end, double step,
+                           double mu, int n_threads);
+
+}  // namespace cutplane

@@ -1,0 +1,331 @@
+#include "core/losses/separable.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/multiversion.hpp"
+#include "core/losses/ray_minimum.hpp"
+
+namespace cutplane {
+namespace {
+
+using Kind = ScoreLine::Kind;
+
+// The arrays of a sample and a line, with what is constant known to the compiler: loops over these
+// vectorise.
+template <class L, bool kWeighted, Kind kKind>
+struct Examples {
+  L loss;
+  const double* __restrict y;
+  const double* __restrict c;
+  double each;
+  const double* __restrict s;
+  const double* __restrict other;
+
+  CUTPLANE_INLINE double weight(index_t i) const { return kWeighted ? c[i] : each; }
+  CUTPLANE_INLINE double direction(index_t i) const {
+    if constexpr (kKind == Kind::kConstant) return 1.0;
+    if constexpr (kKind == Kind::kAlong) return other[i];
+    return other[i] - s[i];
+  }
+  // The loss where the plane is to touch it.
+  CUTPLANE_INLINE LossAt touch(double score, double target) const {
+    if constexpr (L::kSmooth) {
+      return loss.at(score, target, 1.0);
+    } else {
+      return loss.touch(score, target);
+    }
+  }
+};
+
+template <Kind kKind, class L, class Body>
+auto with_kind(const L& loss, const SeparableSample& sample, const ScoreLine& line, Body&& body) {
+  if (sample.c)
+    return body(
+        Examples<L, true, kKind>{loss, sample.y, sample.c, sample.each, line.s, line.other});
+  return body(Examples<L, false, kKind>{loss, sample.y, sample.c, sample.each, line.s, line.other});
+}
+
+// Calls body with the Examples type that fits.
+template <class L, class Body>
+auto with_line(const L& loss, const SeparableSample& sample, const ScoreLine& line, Body&& body) {
+  if (line.kind == Kind::kAlong) return with_kind<Kind::kAlong>(loss, sample, line, body);
+  if (line.kind == Kind::kTowards) return with_kind<Kind::kTowards>(loss, sample, line, body);
+  return with_kind<Kind::kConstant>(loss, sample, line, body);
+}
+
+template <class Body>
+auto with_loss(const Loss& loss, const SeparableSample& sample, const double* s, Body&& body) {
+  return std::visit(
+      [&](const auto& l) { return with_kind<Kind::kConstant>(l, sample, ScoreLine{s}, body); },
+      loss);
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<1> value_block(E e, index_t begin, index_t end) {
+  double value = 0;
+#pragma omp simd reduction(+ : value)
+  for (index_t i = begin; i < end; ++i) value += e.weight(i) * e.touch(e.s[i], e.y[i]).value;
+  return {value};
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<2> cut_block(E e, double* __restrict coef, index_t begin, index_t end) {
+  double value = 0, offset = 0;
+#pragma omp simd reduction(+ : value, offset)
+  for (index_t i = begin; i < end; ++i) {
+    const LossAt at = e.touch(e.s[i], e.y[i]);
+    const double c = e.weight(i);
+    value += c * at.value;
+    offset += c * at.height;
+    coef[i] = c * at.slope;
+  }
+  return {value, offset};
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<4> smoothed_block(E e, double h, double* __restrict coef, index_t begin,
+                                             index_t end) {
+  double value = 0, offset = 0, error = 0, curved = 0;
+#pragma omp simd reduction(+ : value, offset, error, curved)
+  for (index_t i = begin; i < end; ++i) {
+    const LossAt at = e.loss.at(e.s[i], e.y[i], h);
+    const double c = e.weight(i);
+    value += c * at.value;
+    offset += c * at.height;
+    error += c * (at.value - at.slope * e.s[i] - at.height);
+    curved += at.curvature > 0.0 ? 1.0 : 0.0;
+    coef[i] = c * at.slope;
+  }
+  return {value, offset, error, curved};
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION void extrapolated_block(E e, double h, double reach, double* __restrict coef,
+                                              index_t begin, index_t end) {
+  const double half = 0.5 * reach;
+#pragma omp simd
+  for (index_t i = begin; i < end; ++i) {
+    const double over = e.s[i] - e.y[i] - e.loss.epsilon;
+    const double under = e.y[i] - e.loss.epsilon - e.s[i];
+    const double pi_over = std::abs(over) <= half ? over / h + 0.5 : (over > 0.0 ? 1.0 : 0.0);
+    const double pi_under = std::abs(under) <= half ? under / h + 0.5 : (under > 0.0 ? 1.0 : 0.0);
+    coef[i] = e.weight(i) * (e.loss.above * pi_over - e.loss.below * pi_under);
+  }
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<3> rounded_ray_block(E e, double h, double t, index_t begin,
+                                                index_t end) {
+  double value = 0, slope = 0, curvature = 0;
+#pragma omp simd reduction(+ : value, slope, curvature)
+  for (index_t i = begin; i < end; ++i) {
+    const double direction = e.direction(i);
+    const LossAt at = e.loss.at(e.s[i] + t * direction, e.y[i], h);
+    const double c = e.weight(i);
+    value += c * at.rounded;
+    slope += c * at.slope * direction;
+    curvature += c * at.curvature * direction * direction;
+  }
+  return {value, slope, curvature};
+}
+
+// Exactly on a kink, what counts for the slope to the right is the side the example moves to.
+template <class E>
+CUTPLANE_MULTIVERSION Sums<3> exact_ray_block(E e, double t, index_t begin, index_t end) {
+  double value = 0, slope = 0;
+#pragma omp simd reduction(+ : value, slope)
+  for (index_t i = begin; i < end; ++i) {
+    const double direction = e.direction(i);
+    const double score = e.s[i] + t * direction;
+    const double over = score - e.y[i] - e.loss.epsilon;
+    const double under = e.y[i] - e.loss.epsilon - score;
+    const double rising = direction > 0.0 ? e.loss.above : 0.0;
+    const double falling = direction < 0.0 ? e.loss.below : 0.0;
+    const double at_over = over > 0.0 ? e.loss.above : (over == 0.0 ? rising : 0.0);
+    const double at_under = under > 0.0 ? e.loss.below : (under == 0.0 ? falling : 0.0);
+    const double c = e.weight(i);
+    value += c * e.loss.value(score, e.y[i]);
+    slope += c * (at_over - at_under) * direction;
+  }
+  return {value, slope, 0.0};
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<kProbes> probe_block(E e, const double* probes, index_t begin,
+                                                index_t end) {
+  Sums<kProbes> total{};
+  for (int p = 0; p < kProbes; ++p) {
+    const double t = probes[p];
+    double slope = 0;
+#pragma omp simd reduction(+ : slope)
+    for (index_t i = begin; i < end; ++i) {
+      const double direction = e.direction(i);
+      const double u = e.s[i] - e.y[i] + t * direction;
+      const double side = u > e.loss.epsilon ? e.loss.above : 0.0;
+      const double other = -u > e.loss.epsilon ? e.loss.below : 0.0;
+      slope += e.weight(i) * (side - other) * direction;
+    }
+    total[p] = slope;
+  }
+  return total;
+}
+
+// Breakpoints of the examples that are beyond a kink at one end and not at the other.
+template <class E>
+void collect_block(E e, double low, double high, index_t begin, index_t end,
+                   std::vector<Breakpoint>& out) {
+  const double epsilon = e.loss.epsilon;
+  for (index_t i = begin; i < end; ++i) {
+    const double direction = e.direction(i);
+    const double u = e.s[i] - e.y[i];
+    const double at_low = u + low * direction, at_high = u + high * direction;
+    const double size = e.weight(i) * std::abs(direction);
+    if ((at_low > epsilon) != (at_high > epsilon))
+      out.push_back({std::clamp((epsilon - u) / direction, low, high), e.loss.above * size});
+    if ((-at_low > epsilon) != (-at_high > epsilon))
+      out.push_back({std::clamp((-epsilon - u) / direction, low, high), e.loss.below * size});
+  }
+}
+
+struct TubeSweeps {
+  const TubeLoss& loss;
+  const SeparableSample& sample;
+  const ScoreLine& line;
+  int n_threads;
+
+  index_t size() const { return sample.n; }
+
+  Sums<kProbes> slopes(const double* probes, index_t part) const {
+    return with_line(loss, sample, line, [&](auto e) {
+      return sum_examples<kProbes>(
+          sample.n, n_threads,
+          [&](index_t begin, index_t end) {
+            return probe_block(e, probes, begin, begin + (end - begin) / part);
+          },
+          part);
+    });
+  }
+
+  std::vector<Breakpoint> breakpoints(double low, double high) const {
+    return with_line(loss, sample, line, [&](auto e) {
+      return in_order(
+          collect_parts(sample.n, n_threads,
+                        [&](index_t, index_t begin, index_t end, std::vector<Breakpoint>& out) {
+                          collect_block(e, low, high, begin, end, out);
+                        }));
+    });
+  }
+};
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<1> offset_block(E e, index_t begin, index_t end) {
+  double offset = 0;
+#pragma omp simd reduction(+ : offset)
+  for (index_t i = begin; i < end; ++i) {
+    // The scores of e are coefficients here: weight times slope. No weight, no slope.
+    const double c = e.weight(i);
+    offset += c > 0.0 ? c * e.loss.height(e.s[i] / c, e.y[i]) : 0.0;
+  }
+  return {offset};
+}
+
+}  // namespace
+
+double separable_value(const Loss& loss, const SeparableSample& sample, const double* s,
+                       int n_threads) {
+  return with_loss(loss, sample, s, [&](auto e) {
+    return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
+      return value_block(e, begin, end);
+    })[0];
+  });
+}
+
+SeparableCut separable_cut(const Loss& loss, const SeparableSample& sample, const double* s,
+                           double* coef, int n_threads) {
+  return with_loss(loss, sample, s, [&](auto e) -> SeparableCut {
+    const auto sums = sum_examples<2>(sample.n, n_threads, [&](index_t begin, index_t end) {
+      return cut_block(e, coef, begin, end);
+    });
+    return {sums[0], sums[1]};
+  });
+}
+
+SeparableSmoothed separable_smoothed(const Loss& loss, const SeparableSample& sample,
+                                     const double* s, double h, double* coef, int n_threads) {
+  return with_loss(loss, sample, s, [&](auto e) -> SeparableSmoothed {
+    const auto sums = sum_examples<4>(sample.n, n_threads, [&](index_t begin, index_t end) {
+      return smoothed_block(e, h, coef, begin, end);
+    });
+    return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
+  });
+}
+
+void tube_extrapolated(const TubeLoss& loss, const SeparableSample& sample, const double* s,
+                       double h, double reach, double* coef, int n_threads) {
+  with_line(loss, sample, ScoreLine{s}, [&](auto e) {
+    for_blocks(example_blocks(sample.n), useful_threads(n_threads, kWorkPerExample * sample.n),
+               [&](index_t, index_t begin, index_t end) {
+                 extrapolated_block(e, h, reach, coef, begin, end);
+               });
+  });
+}
+
+void separable_curved(const Loss& loss, const SeparableSample& sample, const double* s, double h,
+                      std::vector<std::int64_t>& rows, std::vector<double>& weights,
+                      int n_threads) {
+  const Blocks blocks = example_blocks(sample.n);
+  std::vector<std::vector<std::int64_t>> found(blocks.count);
+  std::vector<std::vector<double>> curvature(blocks.count);
+  with_loss(loss, sample, s, [&](auto e) {
+    for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * sample.n),
+               [&](index_t b, index_t begin, index_t end) {
+                 for (index_t i = begin; i < end; ++i) {
+                   const double curved = h * e.weight(i) * e.loss.at(e.s[i], e.y[i], h).curvature;
+                   if (!(curved > 0.0)) continue;
+                   found[b].push_back(i);
+                   curvature[b].push_back(curved);
+                 }
+               });
+  });
+  rows.clear();
+  weights.clear();
+  for (index_t b = 0; b < blocks.count; ++b) {
+    rows.insert(rows.end(), found[b].begin(), found[b].end());
+    weights.insert(weights.end(), curvature[b].begin(), curvature[b].end());
+  }
+}
+
+RayDerivatives separable_ray(const Loss& loss, const SeparableSample& sample, const ScoreLine& line,
+                             double h, double t, int n_threads) {
+  return std::visit(
+      [&](const auto& l) {
+        return with_line(l, sample, line, [&](auto e) -> RayDerivatives {
+          const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t end) {
+            if constexpr (!decltype(e.loss)::kSmooth) {
+              if (h == 0.0) return exact_ray_block(e, t, begin, end);
+            }
+            return rounded_ray_block(e, h, t, begin, end);
+          });
+          return {sums[0], sums[1], sums[2]};
+        });
+      },
+      loss);
+}
+
+double tube_ray_minimum(const TubeLoss& loss, const SeparableSample& sample, const ScoreLine& line,
+                        double quadratic, double linear, double C, double from, int n_threads) {
+  const TubeSweeps sweeps{loss, sample, line, n_threads};
+  return RayMinimum(sweeps, quadratic, linear, C).find(from);
+}
+
+double separable_offset(const Loss& loss, const SeparableSample& sample, const double* coef,
+                        int n_threads) {
+  return with_loss(loss, sample, coef, [&](auto e) {
+    return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
+      return offset_block(e, begin, end);
+    })[0];
+  });
+}
+
+}  // namespace cutplane

@@ -1,0 +1,68 @@
+// Sums over examples of c_i loss(s_i, y_i), for the losses of core/losses/losses.hpp. One sweep
+// each, threaded, in blocks.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "core/losses/example_sums.hpp"
+#include "core/losses/losses.hpp"
+
+namespace cutplane {
+
+using Loss = std::variant<SquaredHingeLoss, LogisticLoss, SquaredEpsilonLoss, HuberLoss, TubeLoss>;
+
+// c null: every weight is `each`.
+struct SeparableSample {
+  const double* y;
+  const double* c;
+  double each;
+  index_t n;
+};
+
+struct SeparableCut {
+  double value;   // the risk at the scores
+  double offset;  // of the plane <coef, s> + offset
+};
+
+struct SeparableSmoothed {
+  double value;    // the risk itself, exactly
+  double offset;   // of the plane
+  double error;    // what rounding adds to the gap: value - <coef, s> - offset
+  index_t curved;  // examples where the rounded loss is not linear
+};
+
+double separable_value(const Loss& loss, const SeparableSample& sample, const double* s,
+                       int n_threads);
+
+// The plane that touches the risk at s.
+SeparableCut separable_cut(const Loss& loss, const SeparableSample& sample, const double* s,
+                           double* coef, int n_threads);
+
+// The plane below the risk with the slopes of the risk rounded over h.
+SeparableSmoothed separable_smoothed(const Loss& loss, const SeparableSample& sample,
+                                     const double* s, double h, double* coef, int n_threads);
+
+// Slopes of a tube rounded over h as if the examples on a kink of width `reach` stayed on it.
+void tube_extrapolated(const TubeLoss& loss, const SeparableSample& sample, const double* s,
+                       double h, double reach, double* coef, int n_threads);
+
+// Examples where the loss rounded over h is curved, in order; weights[k] = h c_i curvature.
+void separable_curved(const Loss& loss, const SeparableSample& sample, const double* s, double h,
+                      std::vector<std::int64_t>& rows, std::vector<double>& weights, int n_threads);
+
+// Of the risk rounded over h along a line; h = 0: of the risk itself, the slope being the right
+// derivative.
+RayDerivatives separable_ray(const Loss& loss, const SeparableSample& sample, const ScoreLine& line,
+                             double h, double t, int n_threads);
+
+// Argmin over t >= from of ½ quadratic t² + linear t + C R(s(t)), exactly, for a tube.
+double tube_ray_minimum(const TubeLoss& loss, const SeparableSample& sample, const ScoreLine& line,
+                        double quadratic, double linear, double C, double from, int n_threads);
+
+// The offset of the highest plane below the risk with these coefficients.
+double separable_offset(const Loss& loss, const SeparableSample& sample, const double* coef,
+                        int n_threads);
+
+}  // namespace cutplane

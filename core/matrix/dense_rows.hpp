@@ -1,0 +1,213 @@
+// Rows of a dense matrix, each of them contiguous.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "core/base/lanes.hpp"
+#include "core/base/multiversion.hpp"
+#include "core/matrix/columns.hpp"
+#include "core/matrix/matrix.hpp"
+
+namespace cutplane {
+
+template <class T>
+struct DenseRows {
+  const T* values;
+  index_t stride;
+  index_t n, d;
+  const std::int64_t* chosen;
+  int most_lanes;  // numbers of a vector, where eight rows are taken at a time
+
+  static constexpr index_t kPerLine = 64 / sizeof(T);  // values of a cache line
+
+  CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
+  index_t entries() const { return n * d; }
+  CUTPLANE_INLINE index_t size(index_t) const { return d; }
+
+  // A row of a pass is one like any other.
+  CUTPLANE_INLINE void prefetch_start(index_t) const {}
+  CUTPLANE_INLINE double dot_in_order(index_t i, const double* w) const { return dot(i, w); }
+  CUTPLANE_INLINE void axpy_in_order(index_t i, double coef, double* sum) const {
+    axpy(i, coef, sum);
+  }
+  CUTPLANE_INLINE void prefetch(index_t i) const {
+    const char* row = reinterpret_cast<const char*>(values + i * stride);
+    __builtin_prefetch(row);
+    __builtin_prefetch(row + 64);
+  }
+
+  // One row by itself, in vectors that all of the versions of its callers have.
+  CUTPLANE_INLINE double dot(index_t i, const double* w) const {
+    constexpr int N = kCommonLanes;
+    const T* row = values + i * stride;
+    Lanes<N> sum{}, other{}, x, weights;
+    index_t j = 0;
+    for (; j + 2 * N <= d; j += 2 * N) {
+      load<N>(row + j, x), load<N>(w + j, weights);
+      sum += x * weights;
+      load<N>(row + j + N, x), load<N>(w + j + N, weights);
+      other += x * weights;
+    }
+    sum += other;
+    double total = 0;
+    for (int l = 0; l < N; ++l) total += sum[l];
+    for (; j < d; ++j) total += static_cast<double>(row[j]) * w[j];
+    return total;
+  }
+
+  template <class S>
+  CUTPLANE_INLINE void axpy(index_t i, double coef, S* sum) const {
+    const T* row = values + i * stride;
+#pragma omp simd
+    for (index_t j = 0; j < d; ++j) sum[j] += static_cast<S>(coef * static_cast<double>(row[j]));
+  }
+
+  // Where eight rows begin.
+  struct Eight {
+    const T* row[8];
+    CUTPLANE_INLINE void prefetch_lines(index_t j) const {
+      if (j % kPerLine) return;
+      eight_times([&](int r) CUTPLANE_INLINED { __builtin_prefetch(row[r] + j); });
+    }
+  };
+  CUTPLANE_INLINE const T* begin_of(index_t i) const { return values + at(i) * stride; }
+
+  // Eight rows at a time: eight sums in flight hide the latency of the additions, and w is read
+  // once. `last` is load_last of w. The rows `next` are asked for. d >= N, here and below.
+  template <int N>
+  CUTPLANE_INLINE void dot_eight(const Eight& x, const Eight& next, const double* w,
+                                 const Lanes<N>& last, double* out) const {
+    Lanes<N> sums[8] = {}, weights;
+    const auto add = [&](index_t j) __attribute__((always_inline)) {
+      eight_times([&](int r) CUTPLANE_INLINED {
+        Lanes<N> there;
+        load<N>(x.row[r] + j, there);
+        sums[r] += there * weights;
+      });
+    };
+    const index_t size = d;
+    for (index_t j = 0; j + N <= size; j += N) {
+      next.prefetch_lines(j);
+      load<N>(w + j, weights);
+      add(j);
+    }
+    if (size % N) {
+      weights = last;
+      add(size - N);
+    }
+    sum_each(sums, out);
+  }
+
+  // In two sums: one addition has to wait for the one before.
+  template <int N>
+  CUTPLANE_INLINE static void add_eight(const Eight& x, index_t j, const double* coef,
+                                        Lanes<N>& to) {
+    Lanes<N> other{};
+    eight_times([&](int r) CUTPLANE_INLINED {
+      Lanes<N> there;
+      load<N>(x.row[r] + j, there);
+      (r % 2 ? to : other) += coef[r] * there;
+    });
+    to += other;
+  }
+
+  // Eight rows at a time: the sum is read and written once for all of them. What goes to the last
+  // numbers of the sum is kept apart, in `end`: vectors that overlap would wait for each other.
+  template <int N>
+  CUTPLANE_INLINE void axpy_eight(const Eight& x, const Eight& next, const double* coef,
+                                  double* sum, Lanes<N>& end) const {
+    const index_t size = d;
+    for (index_t j = 0; j + N <= size; j += N) {
+      next.prefetch_lines(j);
+      Lanes<N> to;
+      load<N>(sum + j, to);
+      add_eight<N>(x, j, coef, to);
+      store<N>(to, sum + j);
+    }
+    if (size % N) add_eight<N>(x, size - N, coef, end);
+  }
+  template <int N>
+  CUTPLANE_INLINE void add_end(const Lanes<N>& end, double* sum) const {
+    for (index_t l = N - d % N; l < N; ++l) sum[d - N + l] += end[l];
+  }
+
+  // |x_i|^2; columns become the largest sizes so far.
+  CUTPLANE_INLINE double survey(index_t i, double* columns) const {
+    const T* row = values + i * stride;
+    double square = 0;
+#pragma omp simd reduction(+ : square)
+    for (index_t j = 0; j < d; ++j) {
+      const double size = std::abs(static_cast<double>(row[j]));
+      square += size * size;
+      columns[j] = columns[j] > size ? columns[j] : size;
+    }
+    return square;
+  }
+
+  // Calls a function with the value and the feature of every entry of a row.
+  CUTPLANE_INLINE auto each(index_t i) const {
+    return [row = values + i * stride, this](auto&& body) __attribute__((always_inline)) {
+      for (index_t j = 0; j < d; ++j) body(static_cast<double>(row[j]), j);
+    };
+  }
+  // The same with two functions in turn.
+  CUTPLANE_INLINE auto each_in_turn(index_t i) const {
+    return [row = values + i * stride, this](auto&& one, auto&& other)
+               __attribute__((always_inline)) {
+                 index_t j = 0;
+                 for (; j + 2 <= d; j += 2) {
+                   one(static_cast<double>(row[j]), j);
+                   other(static_cast<double>(row[j + 1]), j + 1);
+                 }
+                 if (j < d) one(static_cast<double>(row[j]), j);
+               };
+  }
+  CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
+    dot_all_columns(each_in_turn(i), w, m, out);
+  }
+  CUTPLANE_INLINE void dot_few(index_t i, const std::int16_t* at_columns, index_t count, index_t m,
+                               const double* w, double* out) const {
+    dot_few_columns(each(i), at_columns, count, w, m, out);
+  }
+  CUTPLANE_INLINE void axpy_many(index_t i, const double* coef, index_t m, double* sum) const {
+    add_all_columns(each(i), coef, m, sum);
+  }
+  // sum (d x m) += x_i times the coefficients of a few columns.
+  CUTPLANE_INLINE void axpy_few(index_t i, const std::int32_t* at_columns, const double* coef,
+                                index_t count, index_t m, double* sum) const {
+    add_few_columns(each(i), at_columns, coef, count, m, sum);
+  }
+
+  // Rows first to last - 1 of the lower triangle.
+  CUTPLANE_INLINE void outer(index_t i, double weight, index_t first, index_t last,
+                             double* sum) const {
+    const T* row = values + i * stride;
+    for (index_t j = first; j < last; ++j) {
+      const double scaled = weight * static_cast<double>(row[j]);
+      if (scaled == 0.0) continue;
+      double* target = sum + j * d;
+#pragma omp simd
+      for (index_t k = 0; k <= j; ++k) target[k] += scaled * static_cast<double>(row[k]);
+    }
+  }
+
+  CUTPLANE_INLINE double squared_norm(index_t i) const {
+    const T* row = values + i * stride;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t j = 0; j < d; ++j)
+      sum += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+    return sum;
+  }
+
+  bool usable(index_t i) const {
+    const T* row = values + i * stride;
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t j = 0; j < d; ++j) sum += unusable(row[j]);
+    return sum == 0;
+  }
+};
+
+}  // namespace cutplane

@@ -1,0 +1,143 @@
+// One score a row and one coefficient a row: the two passes of every iteration, over a block of
+// rows.
+//
+// Dense rows are taken eight at a time, from eight places of the block: the processor foresees
+// where each of them goes on, and reads memory faster at several places than at one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/base/lanes.hpp"
+#include "core/base/multiversion.hpp"
+#include "core/base/parallel.hpp"
+
+namespace cutplane {
+
+inline constexpr index_t kStreams = 8;
+
+// Vectors of weights and sums up to this length are copied to where no group of numbers crosses the
+// lines of the cache.
+inline constexpr index_t kAligned = 1024;
+
+// Rows that can be taken so.
+template <class Rows>
+concept Octets = requires { typename Rows::Eight; };
+
+// Calls `use` with the beginnings of eight rows, one of each stream, those of the next eight, the
+// place of the first row and the distance between two: for all of `count` rows but the last few,
+// whose place it returns. row_at(k) is the k-th row.
+template <class Rows, class RowAt, class Use>
+CUTPLANE_INLINE index_t by_octets(const Rows& rows, index_t count, RowAt row_at, Use use) {
+  const index_t length = count / kStreams;
+  typename Rows::Eight now, next;
+  const auto find = [&](index_t k) CUTPLANE_INLINED {
+    eight_times([&](int s)
+                    CUTPLANE_INLINED { next.row[s] = rows.begin_of(row_at(s * length + k)); });
+  };
+  if (length > 0) find(0);
+  for (index_t k = 0; k < length; ++k) {
+    now = next;
+    if (k + 1 < length) find(k + 1);
+    use(now, next, k, length);
+  }
+  return kStreams * length;
+}
+
+// A sparse row is asked for so many rows before its turn.
+inline constexpr index_t kRowsAhead = 16;
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void score_single_rows(const Rows& rows, index_t begin, index_t end,
+                                             const double* w, double* out) {
+  for (index_t i = begin; i < end; ++i) {
+    if (i + kRowsAhead < end) rows.prefetch_start(rows.at(i + kRowsAhead));
+    out[i] = rows.dot_in_order(rows.at(i), w);
+  }
+}
+
+template <int N, class Rows>
+CUTPLANE_INLINE index_t score_octets(const Rows& rows, index_t begin, index_t end, const double* w,
+                                     double* out) {
+  alignas(64) double aligned[kAligned];
+  if (rows.d <= kAligned) w = std::copy_n(w, rows.d, aligned) - rows.d;
+  Lanes<N> last;
+  load_last<N>(w, rows.d, last);
+  const auto row_at = [&](index_t k) CUTPLANE_INLINED { return begin + k; };
+  const auto score = [&](const auto& now, const auto& next, index_t k, index_t length)
+                         CUTPLANE_INLINED {
+                           double scores[kStreams];
+                           rows.template dot_eight<N>(now, next, w, last, scores);
+                           for (index_t s = 0; s < kStreams; ++s)
+                             out[begin + k + s * length] = scores[s];
+                         };
+  return begin + by_octets(rows, end - begin, row_at, score);
+}
+
+template <class Rows>
+void score_rows(const Rows& rows, index_t begin, index_t end, const double* w, double* out) {
+  index_t rest = begin;
+  if constexpr (Octets<Rows>) {
+    with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
+      if (rows.d >= lanes()) rest = score_octets<lanes()>(rows, begin, end, w, out);
+    });
+  }
+  score_single_rows(rows, rest, end, w, out);
+}
+
+// So many rows are looked at, and those that have coefficients listed, before they are added.
+inline constexpr index_t kListed = 2048;
+
+// Adds the listed rows but the last few, whose place it returns.
+template <int N, class Rows>
+CUTPLANE_INLINE index_t add_octets(const Rows& rows, const index_t* listed, index_t count,
+                                   const double* coef, double* sum) {
+  Lanes<N> last{};
+  alignas(64) double aligned[kAligned];
+  double* to = rows.d <= kAligned ? aligned : sum;
+  if (to == aligned) std::fill_n(aligned, rows.d, 0.0);
+  const auto row_at = [&](index_t k) CUTPLANE_INLINED { return listed[k]; };
+  const auto add = [&](const auto& now, const auto& next, index_t k,
+                       index_t length) CUTPLANE_INLINED {
+    double weights[kStreams];
+    eight_times([&](int s) CUTPLANE_INLINED { weights[s] = coef[listed[k + s * length]]; });
+    rows.template axpy_eight<N>(now, next, weights, to, last);
+  };
+  const index_t rest = by_octets(rows, count, row_at, add);
+  if (to == aligned) {
+    for (index_t j = 0; j < rows.d; ++j) sum[j] += aligned[j];
+  }
+  rows.template add_end<N>(last, sum);
+  return rest;
+}
+
+template <class Rows>
+CUTPLANE_MULTIVERSION void add_single_rows(const Rows& rows, const index_t* listed, index_t count,
+                                           const double* coef, double* sum) {
+  for (index_t k = 0; k < count; ++k) {
+    if (k + kRowsAhead < count) rows.prefetch_start(rows.at(listed[k + kRowsAhead]));
+    rows.axpy_in_order(rows.at(listed[k]), coef[listed[k]], sum);
+  }
+}
+
+template <class Rows>
+void add_rows(const Rows& rows, index_t begin, index_t end, const double* coef, double* sum) {
+  index_t listed[kListed];
+  for (index_t start = begin; start < end; start += kListed) {
+    // Written everywhere and kept where it counts: whether the next row has a coefficient cannot be
+    // foreseen.
+    index_t count = 0, rest = 0;
+    for (index_t i = start; i < std::min(start + kListed, end); ++i) {
+      listed[count] = i;
+      count += coef[i] != 0.0;
+    }
+    if constexpr (Octets<Rows>) {
+      with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
+        if (rows.d >= lanes()) rest = add_octets<lanes()>(rows, listed, count, coef, sum);
+      });
+    }
+    add_single_rows(rows, listed + rest, count - rest, coef, sum);
+  }
+}
+
+}  // namespace cutplane

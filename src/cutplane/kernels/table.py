@@ -1,0 +1,21 @@
+"""The kernels by name: the core's table (core/smo/kernel_table.hpp), which all that names kernels is made from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cutplane import _core
+
+#: What is known of each kernel that the core computes.
+TABLE = {entry.name: entry for entry in _core.kernels()}
+#: Their names.
+COMPUTED = tuple(TABLE)
+#: What each of them computes for a pair of examples x, z.
+FORMULAS = {name: entry.formula for name, entry in TABLE.items()}
+#: The names of all kernels; the values of the last two come from the caller.
+NAMES = (*COMPUTED, "precomputed", "callable")
+
+
+def positive_only(kernel: Any) -> bool:
+    """Whether a kernel, by the name that an estimator was given, takes no negative values."""
+    return isinstance(kernel, str) and kernel in TABLE and TABLE[kernel].positive_only

@@ -1,0 +1,1 @@
+"""Planes, and the least point of what they bound from below."""

@@ -1,0 +1,1 @@
+"""Smoothed Newton: the kinks rounded, a system solved, the kinks rounded more finely."""

@@ -1,0 +1,98 @@
+"""Which examples a step of Newton's method looks at: those near their kinks, and those that were met on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from cutplane.solvers.base import Subset
+from cutplane.solvers.newton.rounded import Evaluation, plenty
+
+# Examples within this many widths of their kinks are near (kinks are within half a width, so the near are about
+# 2 * _REACH times as many).
+_REACH = 3.0
+# Where that is too many, each of them hardly counts and much finer rounding is needed, at a point no further from the
+# rounded optimum than this times what rounding costs, hardly any move further than their kinks are wide.
+_SETTLED, _FINER, _ON_KINKS = 1.0, 0.6, 0.5
+# A step cut shorter than the first met the kinks of far examples; than the second, and their tangents did not hold.
+_WHOLE, _HELD = 0.9, 0.5
+# After a step shorter than the first, or where the first point is so many times as far from the rounded optimum as
+# rounding costs, far examples will move too far for their tangents: the next step is made on all examples.
+_LOST, _FAR_OFF = 0.1, 100.0
+# Where no more far examples were met, relative to the near ones, these are looked at from then on; else all that are
+# twice as far.
+_FEW_MET = 0.05
+
+
+@dataclass
+class Neighbourhood:
+    """The examples near their kinks; the others are replaced by their tangents, as long as these hold.
+
+    Parameters
+    ----------
+    few : float
+        The fraction of all examples up to which it pays to look at the near ones alone.
+    bold : bool
+        Whether those on kinks may be all that is looked at.
+    """
+
+    few: float
+    bold: bool = False
+    reach: float = field(default=_REACH, init=False)
+    _near: Subset | None = field(default=None, init=False, repr=False)
+    _met: Subset | None = field(default=None, init=False, repr=False)
+    _end: Any = field(default=None, init=False, repr=False)
+    _trusted: bool | None = field(default=None, init=False, repr=False)  # None: not yet known
+
+    def restrict(self, objective: Any, point: Any, now: Evaluation, h: float, shrunk: float) -> Any | None:
+        """The objective of the near examples, evaluated at the point; None where all should be looked at.
+
+        `shrunk` is the width after this one, relative to it.
+        """
+        most, cut = self.few * objective.examples, now.cut
+        trusted = self._trusted if self._trusted is not None else now.residual <= _FAR_OFF * now.error
+        self._trusted = True
+        reach = self.reach
+        if self.bold and 2.0 * reach * cut.kinks >= most and self._settled(now, shrunk):
+            reach *= _ON_KINKS / _REACH
+        if trusted and 2.0 * reach * cut.kinks < most:
+            near = objective.near_kinks(point, reach * h)
+            if self._met is not None:
+                assert self._near is not None
+                near = near.union(self._near, self._met)
+            self._near = near
+            if len(near) <= most:
+                return objective.near(point, cut, h, near)
+        self._met = self._end = None
+        return None
+
+    @staticmethod
+    def _settled(now: Evaluation, shrunk: float) -> bool:
+        return shrunk <= _FINER and plenty(now, shrunk) and now.residual <= _SETTLED * now.error
+
+    @property
+    def starts_afresh(self) -> bool:
+        """Whether `start` is at the point itself."""
+        return self._end is None
+
+    def start(self, near: Any, point: Any, h: float) -> tuple[Any, float]:
+        """Where to begin on the near examples, and how wide: at the end of the last time, if some were missing then."""
+        begin, h = (point, h) if self._end is None else self._end
+        return near.score(begin.w, begin.intercept), h
+
+    def learn(self, objective: Any, point: Any, direction: Any, end: tuple[Any, float], step: float) -> bool:
+        """Whether the tangents held on the way to `end`, of which `step` was taken; if not, more will be near.
+
+        With the end goes the width of rounding there.
+        """
+        assert self._near is not None
+        met = objective.crossed(point, direction).minus(self._near) if step < _WHOLE else None
+        if met is not None and 0 < len(met) <= _FEW_MET * len(self._near):
+            self._met = met if self._met is None else self._met.union(met)
+            self._end = end
+        else:
+            self._met = self._end = None
+            self._trusted = step >= _LOST
+            if step < _HELD:
+                self.reach *= 2.0
+        return step >= _HELD

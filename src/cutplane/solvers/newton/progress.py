@@ -1,0 +1,159 @@
+"""When a run of Newton's method ends, and what becomes of its evaluations on the way."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from cutplane.solvers.base import Evaluated, bare
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.newton.interior_point import finish
+from cutplane.solvers.newton.rounded import Evaluation, plenty
+from cutplane.solvers.result import StopReason
+
+# What the problem of the near examples may leave of the gap aimed at.
+_FOR_NEAR = 0.5
+# Where the gap asked for is this much less than what rounding costs, several narrowings away, and the last one took
+# this many steps, an interior point ends the run as soon as few enough examples are near their kinks.
+_FAR_OFF = 20.0
+_MANY_STEPS = 7
+# A step on all examples takes the residual down by about as much, if it is no more than this fraction of the objective.
+_ONE_STEP, _CLOSE = 100.0, 0.1
+
+
+@dataclass
+class Within:
+    """Ends when the gap of an auxiliary problem is small enough, after so many steps, or where few kinks are left."""
+
+    tolerance: float
+    steps: int
+    few_kinks: int = 0
+    bold: bool = False  # as a part of the whole; an attempt that fails costs a sample more than it may save
+    proves: Ledger | None = None  # where planes of the auxiliary problem are planes of the whole
+    tries: int = 0
+
+    @property
+    def tolerance_near(self) -> float:
+        """The relative gap that a problem of the near examples may leave: some for their tangents, once."""
+        return self.tolerance if self.bold else _FOR_NEAR * self.tolerance
+
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Not timed: its caller is."""
+        return nullcontext()
+
+    def in_one_step(self, now: Evaluation) -> bool:
+        """Whether a step on all examples will mostly do: an auxiliary problem asks for more."""
+        return False
+
+    def goes_whole(self, now: Evaluation) -> bool:
+        """Whether steps are mostly taken whole: here they begin anywhere."""
+        return False
+
+    def proven(self, step: float) -> bool:
+        """Whether planes found since the last evaluation have proven the gap of the best point of all."""
+        return self.proves is not None and self.proves.proven
+
+    def done(self, point: Any, now: Evaluation, step: float, h: float, tries: int) -> bool:
+        """Whether to end here."""
+        self.steps -= 1
+        self.tries = tries
+        if self.proves is not None and _prove(self.proves, now):
+            return True
+        if self.steps < 0 or now.upper - now.lower <= self.tolerance * abs(now.upper):
+            return True
+        return _hard_to_narrow(now, tries, self.tolerance, self.few_kinks)
+
+
+@dataclass
+class Progress:
+    """Ends when the ledger says so; every evaluation on the way is certified and entered there."""
+
+    objective: Any
+    ledger: Ledger
+    few_kinks: int
+    reason: StopReason | None = None
+    idle: int = 0
+    bold: ClassVar[bool] = True
+
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Time for the books."""
+        return self.ledger.phase(name)
+
+    @property
+    def proves(self) -> Ledger | None:
+        """The books that planes of a part of the examples go to, with tangents for the others.
+
+        Where another C comes next, good weights to start from are worth more than a proof of those there are.
+        """
+        proves = self.objective.proves_by_parts and not self.ledger.another_next
+        return self.ledger if proves else None
+
+    def proven(self, step: float) -> bool:
+        """Whether planes found since the last evaluation have proven the gap of the best point."""
+        if not self.ledger.proven:
+            return False
+        self.reason = self.ledger.close_iteration(step)
+        return True
+
+    def in_one_step(self, now: Evaluation) -> bool:
+        """Whether a step on all examples will mostly do: no finer rounding is needed, and the optimum is near.
+
+        Along a path, that is: the steps that would follow are as many for the next C, and begin closer by.
+        """
+        allowed = self.tolerance * abs(now.upper)
+        near = now.error <= 0.5 * allowed and now.residual <= min(_ONE_STEP * allowed, _CLOSE * abs(now.upper))
+        return self.ledger.another_next and near
+
+    def goes_whole(self, now: Evaluation) -> bool:
+        """Whether steps are mostly taken whole: along a path, where they begin close by and no example counts much."""
+        return self.ledger.another_next and plenty(now, 1.0)
+
+    @property
+    def tolerance(self) -> float:
+        """The relative gap aimed at."""
+        return self.ledger.allowed_fraction
+
+    @property
+    def tolerance_near(self) -> float:
+        """The relative gap that a problem of the near examples may leave."""
+        return _FOR_NEAR * self.tolerance
+
+    def done(self, point: Any, now: Evaluation, step: float, h: float, tries: int) -> bool:
+        """Whether to end here."""
+        ledger = self.ledger
+        before = ledger.upper - ledger.lower
+        settled = self.objective.settle(point)
+        value = now.cut.value if settled is point else self.objective.value(settled)
+        if ledger.another_next:
+            ledger.evaluated = Evaluated(point, now.cut, h)
+        better = ledger.offer(settled if ledger.another_next else bare(settled), value)
+        with ledger.phase("qp"):
+            ledger.enter(now.cut)
+        self.reason = ledger.close_iteration(step)
+        self.idle = 0 if ledger.upper - ledger.lower < 0.98 * before else self.idle + 1
+        if self.reason is None and _hard_to_narrow(now, tries, self.tolerance, self.few_kinks):
+            base = settled if better else self._incumbent()
+            ended = finish(self.objective, ledger, point, base, h, 2 * self.few_kinks)
+            self.few_kinks = 0  # once
+            self.reason = None if ended == "stalled" else ended
+        return self.reason is not None or self.idle >= 15
+
+    def _incumbent(self) -> Any:
+        """The best point known, scored again: the books mostly hold weights alone, for scores take much room."""
+        best = self.ledger.incumbent
+        assert best is not None
+        return self.objective.settle(self.objective.score(best.w, best.intercept))
+
+
+def _prove(ledger: Ledger, now: Evaluation) -> bool:
+    """Enter a plane that may raise the lower bound; whether that is enough."""
+    if now.lower > ledger.lower:
+        ledger.enter(now.cut)
+    return ledger.proven
+
+
+def _hard_to_narrow(now: Evaluation, tries: int, tolerance: float, few_kinks: int) -> bool:
+    """Whether the rounded problem took many steps, much finer rounding is needed, and few are on their kinks."""
+    solved = now.residual < 0.5 * now.error and tries >= _MANY_STEPS
+    return few_kinks > 0 and solved and now.cut.kinks <= few_kinks and now.error > _FAR_OFF * tolerance * abs(now.upper)

@@ -1,0 +1,106 @@
+"""Where Newton's method goes on from: the incumbent of an earlier run, or its last evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cutplane.solvers.base import Array, Evaluated
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.newton.rounded import FOR_ROUNDING, Evaluation, evaluate, widened
+from cutplane.solvers.newton.samples import AMPLE, sample_sizes
+
+# The incumbent is rounded so that this costs the given fraction of the gap it leaves; less where nearly all is left,
+# which is no measure of how far the weights are off.
+_START_ERROR, _START_ERROR_IF_FAR, _FAR = 0.15, 0.07, 0.5
+# Where the error of a start is foreseen, rounding may cost as much as that, or what it may in the end if that is not
+# this many times less.
+_NEARLY_NARROW = 4.0
+# From the last evaluation for another C one step will mostly do, where it is so many times the gap aimed at away from
+# the optimum of its width, and no more than this fraction of the objective.
+_ONE_STEP, _CLOSE = 8.0, 0.01
+# With a gap above this, a sample shows the way, unless it is off by more than this.
+_WORTH_A_SAMPLE, _MOST_OFF = 0.03, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where to begin: weights, intercept, width of rounding, and the objective that a sample promised there.
+
+    Also, where they are known: the same as a point of the objective, its evaluation there, and an earlier evaluation
+    that a sample can be made to agree with.
+    """
+
+    w: Array
+    intercept: float
+    h: float
+    expected: float = float("inf")
+    scored: Any = None
+    known: Evaluation | None = None
+    anchor: Evaluated | None = None
+
+
+def resumed_start(objective: Any, ledger: Ledger) -> Start | None:
+    """The last evaluation for another C, where it shows the way; else the incumbent, if there is one."""
+    if ledger.incumbent is None:
+        return None
+    return from_last(objective, ledger) or _narrowed(objective, ledger)
+
+
+def from_last(objective: Any, ledger: Ledger) -> Start | None:
+    """The last evaluation for another C, where a single step or a sample will go on from there."""
+    last = ledger.evaluated
+    if last is None:
+        return None
+    point, h = last.point, last.h
+    now = evaluate(last.cut, point.w, ledger.C)
+    allowed = _allowed(ledger)
+    if now.error <= 0.5 * allowed and now.residual <= min(_ONE_STEP * allowed, _CLOSE * abs(ledger.upper)):
+        return Start(point.w, point.intercept, h, scored=point, known=now)
+    if worth_a_sample(objective, ledger, last):
+        return Start(point.w, point.intercept, h, anchor=last)
+    return None
+
+
+def worth_a_sample(objective: Any, ledger: Ledger, last: Evaluated | None = None) -> bool:
+    """Whether a sample tells more than is known.
+
+    Where one is kept, how far its slope is off at the last evaluation says how far it will lead astray: as much as that
+    is of the objective, so much is the distance it leaves, of the gap. (Measured: within a factor of three.)
+    """
+    n, d = objective.examples, objective.dimension
+    if n < AMPLE * d or not sample_sizes(n, d):
+        return False
+    gap, scale = ledger.upper - ledger.lower, abs(ledger.upper)
+    far = gap > _WORTH_A_SAMPLE * scale
+    if last is None or not objective.keeps_sample:
+        return far
+    off = 0.5 * (ledger.C * objective.anchored_sample(last)[0].correction) ** 2
+    return off * gap <= _allowed(ledger) * scale or (far and off <= _MOST_OFF * scale)
+
+
+def _narrowed(objective: Any, ledger: Ledger) -> Start:
+    """The incumbent, with a rounding that costs about as much as the gap still open."""
+    point = ledger.incumbent
+    assert point is not None
+    h, gap = objective.first_width, ledger.upper - ledger.lower
+    allowed = gap * (_START_ERROR_IF_FAR if gap > _FAR * ledger.upper else _START_ERROR)
+    foreseen, in_the_end = ledger.foreseen_error, FOR_ROUNDING * _allowed(ledger)
+    if foreseen < float("inf"):
+        allowed = max(min(allowed, foreseen), in_the_end)
+        if allowed < _NEARLY_NARROW * in_the_end:
+            allowed = in_the_end
+    least = 2.5e-7 * h
+    while h > least and (error := ledger.C * objective.rounding_error(point, h)) > allowed:
+        # It falls no faster than h², mostly.
+        h *= 0.5 ** max(1, int(0.5 * np.log2(error / allowed)))
+    if foreseen < float("inf") and error <= allowed:
+        h = min(objective.first_width, widened(h, error, allowed))
+    return Start(point.w, point.intercept, h, scored=point)
+
+
+def _allowed(ledger: Ledger) -> float:
+    """The gap aimed at."""
+    return ledger.allowed_fraction * abs(ledger.upper)

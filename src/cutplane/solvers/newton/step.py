@@ -1,0 +1,77 @@
+"""One step of smoothed Newton: where to, and how far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cutplane._runtime.deadline import time_is_up
+from cutplane.solvers.base import Array, SmoothedCut
+from cutplane.solvers.newton.rounded import Evaluation, evaluate, plenty
+from cutplane.solvers.newton.system import NewtonSystem
+
+# A narrower width is in reach of a single step where the optimum is off by no more than this times what rounding costs.
+_IN_REACH = 50.0
+# Steps are searched until the slope has fallen to this fraction.
+_SLOPE_LEFT = 0.2
+# With no more than this left, a step is as good taken whole: what a search gains is less than what it costs.
+_WHOLE_LEFT = 0.5
+
+
+def newton_direction(
+    objective: Any, C: float, point: Any, now: Evaluation, h: float, h_next: float, system: NewtonSystem, *, bold: bool
+) -> tuple[Array, float]:
+    """The changes of weights and intercept that Newton's method suggests for the width `h_next`.
+
+    `bold` allows an evaluation there, which may be in vain.
+    """
+    gradient = now.gradient
+    if h_next < h:
+        there = evaluate(objective.smoothed(point, h_next), point.w, C) if bold and plenty(now, h_next / h) else None
+        if there is not None and there.residual <= _IN_REACH * there.error:
+            gradient, h = there.gradient, h_next
+        else:
+            # Few examples on kinks mostly stay there: their shares of the slope change with the width.
+            gradient = point.w + C * objective.extrapolated_slope(point, h_next, h)
+    curvature = objective.curvature(point, h)
+    p = system.solve(curvature, C / h_next, gradient)
+    return p, curvature.shift(p)
+
+
+def is_far_enough(now: Evaluation, C: float, p: Array, end: Any, cut: SmoothedCut) -> bool:
+    """Whether a step p from an evaluated point ends where a search need not go on: the plane there is `cut`."""
+    left = float((end.w + C * cut.slope) @ p)
+    return abs(left) <= _WHOLE_LEFT * abs(float(now.gradient @ p))
+
+
+def search(objective: Any, point: Any, direction: Any, h: float, C: float, first: float | None = None) -> float:
+    """A step along `direction` that leaves a fraction of the slope: Newton's method in a bracket.
+
+    `first` is the slope at the point, where it is known.
+    """
+    quadratic = float(direction.w @ direction.w)
+    linear = float(point.w @ direction.w)
+
+    def slope(t: float) -> tuple[float, float]:
+        _, risk_slope, risk_curvature = objective.smoothed_ray(point, direction, t, h)
+        return quadratic * t + linear + C * risk_slope, quadratic + C * risk_curvature
+
+    low, high, t = 0.0, np.inf, 1.0
+    if first is None:
+        first, _ = slope(0.0)
+    if first >= 0.0:
+        return 0.0
+    for _ in range(40):
+        now, curvature = slope(t)
+        if abs(now) <= _SLOPE_LEFT * abs(first) or time_is_up():
+            break
+        if now > 0.0:
+            high = t
+        else:
+            low = t
+        step = t - now / curvature if curvature > 0.0 else np.inf
+        if not low < step < high:
+            step = 0.5 * (low + high) if np.isfinite(high) else 2.0 * t
+        t = float(step)
+    return t
