@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from cutplane.estimators.common.descriptions import COMMON
-from cutplane.estimators.common.documented import table
+from cutplane.estimators.common.documented import shown, table
+from cutplane.kernels.table import COMPUTED
+
+_COMPUTED = ", ".join(map(shown, COMPUTED))
 
 # Kernels themselves, wherever they are used.
 KERNELS = COMMON | table(
-    """
-    kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable
-        The kernel; see `cutplane.kernels.Kernel` for what each computes. For "precomputed" X is the kernel matrix: of
+    f"""
+    kernel : {{{_COMPUTED}, "precomputed"}} or callable
+        The kernel; `cutplane.kernels.FORMULAS` says what each computes. For "precomputed" X is the kernel matrix: of
         all training examples with each other in `fit`, of new ones with the training examples afterwards. A callable
         is called as ``kernel(A, B)`` with some of the examples and returns an array of shape (len(A), len(B)).
     degree : int
         Of the polynomial kernel.
-    gamma : {"scale", "auto"} or float
+    gamma : {{"scale", "auto"}} or float
         Of all kernels but the linear one: 1 / (n_features * X.var()), 1 / n_features, or the number given.
     coef0 : float
         Of the polynomial and the sigmoid kernel.
@@ -25,9 +28,9 @@ KERNELS = COMMON | table(
 
 # Features whose products are a kernel's.
 MAPS = KERNELS | table(
-    """
-    kernel : str (a key of `cutplane.kernels.FORMULAS`) or callable
-        The kernel; see `cutplane.kernels.Kernel` for what each computes. A callable is called as ``kernel(A, B)`` with
+    f"""
+    kernel : {{{_COMPUTED}}} or callable
+        The kernel; `cutplane.kernels.FORMULAS` says what each computes. A callable is called as ``kernel(A, B)`` with
         some of the examples and returns an array of shape (len(A), len(B)).
     basis_ : array
         The examples projected on.

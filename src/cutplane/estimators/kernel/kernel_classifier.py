@@ -16,6 +16,7 @@ from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.kernel import one_vs_one
 from cutplane.estimators.kernel.calibrated_machine import CalibratedMachine, shown_label
 from cutplane.estimators.kernel.calibration import curves_from_arrays, curves_to_arrays
+from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.splits import Kept, Split, warn_of_haste
 from cutplane.kernels import SMOResult
@@ -48,10 +49,10 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         training = self._training()
         self._check_choices()
         given = X
-        X, y = self._examples(X, y)
+        X, y = kernel_examples(self, X, y)
         check_classification_targets(y)
         self.classes_, codes = validation.check_labels(y)
-        own_weights = self._weights(sample_weight, X)
+        own_weights = kernel_weights(sample_weight, X)
         self.class_weight_ = class_factors(self.class_weight, self.classes_, y)
         weights = own_weights * self.class_weight_[codes]
         self._check_every_class(codes, weights)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane.estimators.common.proofs import Proving
+from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
 from cutplane.proof.checker import Bounds
 from cutplane.proof.data_hash import hash_data
 from cutplane.proof.file import KernelProof, ProofError, check_data, confirm
@@ -80,8 +81,8 @@ class _Examples:
 
     def __init__(self, proving: KernelProofs, X: Any, y: Any, sample_weight: Any) -> None:
         self.model, pattern = proving.model, proving.untrained()
-        self.X, self.y = pattern._examples(X, y, labelled=pattern._labelled)
-        own = pattern._weights(sample_weight, self.X)
+        self.X, self.y = kernel_examples(pattern, X, y, labelled=pattern._labelled)
+        own = kernel_weights(sample_weight, self.X)
         self.weights = None if sample_weight is None else own
         if not pattern._labelled:
             self.y = np.zeros(self.X.shape[0])

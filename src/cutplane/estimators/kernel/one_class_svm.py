@@ -13,6 +13,7 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.kernel.descriptions import MACHINE
+from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.machines import Machine
@@ -106,8 +107,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         training = self._training()
         nu = validation.check_share("nu", self.nu)
         given = X
-        X, _ = self._examples(X, labelled=False)
-        weights = self._weights(sample_weight, X)
+        X, _ = kernel_examples(self, X, labelled=False)
+        weights = kernel_weights(sample_weight, X)
         kernel = self._make_kernel(X)
         kept = np.flatnonzero(weights > 0)
         problem = DualProblem.one_class(len(kept), nu, weights[kept])

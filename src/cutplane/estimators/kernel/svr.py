@@ -13,6 +13,7 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.kernel.descriptions import MACHINE
+from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.machines import Machine
@@ -42,9 +43,9 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         """
         training = self._training()
         given = X
-        X, y = self._examples(X, y)
+        X, y = kernel_examples(self, X, y)
         targets = validation.check_targets(y)
-        weights = self._weights(sample_weight, X)
+        weights = kernel_weights(sample_weight, X)
         kernel = self._make_kernel(X)
         kept = np.flatnonzero(weights > 0)
         problem = self._problem(targets[kept], weights[kept])

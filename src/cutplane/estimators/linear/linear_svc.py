@@ -228,7 +228,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         """The risk of one class against the rest, on some rows or all."""
         labels = validation.signs((codes if rows is None else codes[rows]) == positive)
         part = weights if rows is None or weights is None else weights[rows]
-        check_both_sides(labels, part, self.classes_[positive])
+        validation.check_both_sides(labels, part, self.classes_[positive])
         risk = make_risk(loss, labels, part)
         if risk.binary_only and len(self.classes_) > 2:
             raise ValueError(f"y has {len(self.classes_)} classes, but loss={self.loss!r} is for two.")
@@ -296,13 +296,3 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         rows = 1 if len(self.classes_) == 2 else len(self.classes_)
         problems = 1 if self.multi_class == "crammer_singer" else rows
         self._weights_from_file(arrays, (rows, self.n_features_in_), problems)
-
-
-def check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:
-    """An intercept without penalty needs weight on both sides, and so does a classifier."""
-    if weights is None:
-        return
-    shown = positive.item() if isinstance(positive, np.generic) else positive
-    for sign, name in ((1, f"class {shown!r}"), (-1, f"the classes other than {shown!r}")):
-        if not weights[labels == sign].any():
-            raise ValueError(f"All examples of {name} have weight zero; each side needs at least one with weight.")

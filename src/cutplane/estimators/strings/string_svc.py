@@ -19,7 +19,6 @@ from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_t
 from cutplane.estimators.common.validation.input_kinds import plain_labels
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
-from cutplane.estimators.linear.linear_svc import check_both_sides
 from cutplane.io.strings import read_strings
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.hinge import Hinge
@@ -202,7 +201,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         """The risk of one class against the rest, on some rows or all."""
         labels = validation.signs((codes if rows is None else codes[rows]) == positive)
         part = weights if rows is None or weights is None else weights[rows]
-        check_both_sides(labels, part, self.classes_[positive])
+        validation.check_both_sides(labels, part, self.classes_[positive])
         return Hinge(labels, part, n_threads=n_threads)
 
     def parts(self, length: int) -> list[StringPart]:

@@ -26,11 +26,13 @@ from cutplane.estimators.common.validation.targets import (
     signs,
 )
 from cutplane.estimators.common.validation.weights import (
+    check_both_sides,
     check_sample_weight,
     check_weights,
 )
 
 __all__ = [
+    "check_both_sides",
     "check_choice",
     "check_count",
     "check_examples",

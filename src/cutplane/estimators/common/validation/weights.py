@@ -52,3 +52,13 @@ def _check_range(name: str, weights: Array) -> None:
             f"{name}[{wrong[0]}]={weights[wrong[0]]} is out of range; 0 and numbers from {LEAST_WEIGHT:g} to "
             f"{MOST_WEIGHT:g} are accepted."
         )
+
+
+def check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:
+    """An intercept without penalty needs weight on both sides, and so does a classifier."""
+    if weights is None:
+        return
+    shown = positive.item() if isinstance(positive, np.generic) else positive
+    for sign, name in ((1, f"class {shown!r}"), (-1, f"the classes other than {shown!r}")):
+        if not weights[labels == sign].any():
+            raise ValueError(f"All examples of {name} have weight zero; each side needs at least one with weight.")
