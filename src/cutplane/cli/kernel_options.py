@@ -8,12 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cutplane import _core
 from cutplane.cli.options import positive
-
-# From the core itself: `cutplane.kernels` would be a second of imports before the command answers.
-_KERNELS = _core.kernels()
-_NAMES = [entry.name for entry in _KERNELS]
+from cutplane.kernels.table import COMPUTED, TABLE
 
 
 class SampledCuts(StrEnum):
@@ -45,14 +41,14 @@ class KernelOptions:
 
 def known_kernel(value: str | None) -> str | None:
     """Refuse a name that no kernel has."""
-    if value is not None and value not in _NAMES:
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, _NAMES))}.")
+    if value is not None and value not in COMPUTED:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, COMPUTED))}.")
     return value
 
 
 def _with(parameter: str) -> str:
     """The kernels that have this parameter, as help names them."""
-    return "With --kernel " + " or ".join(entry.name for entry in _KERNELS if parameter in entry.parameters)
+    return "With --kernel " + " or ".join(name for name, entry in TABLE.items() if parameter in entry.parameters)
 
 
 def gamma_or_word(value: str) -> str | float:
@@ -79,8 +75,8 @@ KernelOption = Annotated[
     typer.Option(
         "--kernel",
         callback=known_kernel,
-        metavar=f"[{'|'.join(_NAMES)}]",
-        autocompletion=lambda: _NAMES,
+        metavar=f"<{'|'.join(COMPUTED)}>",
+        autocompletion=lambda: list(COMPUTED),
         help="Train a kernel machine by SMO, not a linear model.",
         show_default=False,
     ),
