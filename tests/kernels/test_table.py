@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cutplane.estimators.kernel_choice import KERNELS
 
 from cutplane.cli import kernel_options
+from cutplane.estimators.kernel.kernel_choice import KERNELS
 from cutplane.kernels import FORMULAS, Kernel
 from cutplane.kernels.exact import exact_products
 from cutplane.kernels.table import COMPUTED, TABLE, positive_only
