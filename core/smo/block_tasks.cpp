@@ -135,7 +135,7 @@ CUTPLANE_INLINE void evaluate(const SparseTask& task) {
 }  // namespace
 
 // The shape of a tile follows the registers: 32 of 16 lanes, 16 of 8, 16 or 32 of 4.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#ifdef CUTPLANE_X86_LEVELS
 namespace {
 
 __attribute__((target("arch=x86-64-v4"))) void run_v4(const DenseTask& t) {
