@@ -169,7 +169,7 @@ struct CsrRows {
   }
 
   // Rows first to last - 1 of the lower triangle. Indices are sorted within a row
-  // (estimators/validation.py sees to it): m <= k is the lower triangle.
+  // (estimators/common/validation sees to it): m <= k is the lower triangle.
   CUTPLANE_INLINE void outer(index_t i, double weight, index_t first, index_t last,
                              double* sum) const {
     index_t k = std::lower_bound(indices + indptr[i], indices + indptr[i + 1], first) - indices;
