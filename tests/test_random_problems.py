@@ -25,7 +25,8 @@ def column(*values):
 
 def problem(estimator, settings, X, y, *settings_of_ways, ways=()):
     ways = ways or tuple(map(Way, settings_of_ways or ({},)))
-    return Problem(estimator, settings, {"X": np.array(X), "y": np.array(y)}, ways)
+    data = {"X": np.array(X)} if y is None else {"X": np.array(X), "y": np.array(y)}
+    return Problem(estimator, settings, data, ways)
 
 
 PAST = {
@@ -152,6 +153,13 @@ PAST = {
         {"C": 20.0, "loss": "error_cost"},
         1e24 * column(2.9, 0.8, 0.3, 1.0, 1.7, -1.1, 0.2, 1.0, 1.9, -1.5, 0.9),
         [0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 0],
+    ),
+    "one class of squares beyond single precision": problem(
+        "LinearOneClassSVM",
+        {"nu": 0.1},
+        column(-1e24, 0.0, 0.0, 1e24, -1e24),
+        None,
+        ways=(Way({"tol": 2e-7, "max_iter": 100}, "sp.csr_matrix(X.astype(np.float32))"),),
     ),
 }
 

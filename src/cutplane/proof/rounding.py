@@ -26,6 +26,8 @@ SINGLE_UNIT = 2.0**-24
 _PAIRWISE_BLOCK = 24
 # Coefficients that are balanced sum to zero up to this many units of the sum of their sizes.
 _BALANCED = 64.0
+# The least number there is, and sums of squares so small that it matters.
+LEAST_NUMBER, _LOST_BELOW = 5e-324, 1e-290
 
 
 def gamma(k: float, unit: float = UNIT) -> float:
@@ -58,7 +60,9 @@ def exact_sum(values: Iterable[float]) -> float:
 def half_square(w: Array) -> tuple[float, float]:
     """½|w|², and how far off it can be."""
     value, error = summed(np.square(w))
-    return 0.5 * value, 0.5 * error + 4.0 * UNIT * value
+    # Squares below the least number are lost; of larger ones, that is less than their rounding.
+    lost = np.count_nonzero(w) * LEAST_NUMBER if value < _LOST_BELOW else 0.0
+    return 0.5 * value, 0.5 * error + 4.0 * UNIT * value + lost
 
 
 class Around(NamedTuple):

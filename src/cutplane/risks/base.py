@@ -91,10 +91,12 @@ class Risk(ABC):
     steepest: float = 1.0
     #: How far the coefficients of a plane can be off, added up, in units of what a sum over the examples can be off.
     inexact: float = 0.0
+    #: What a plane is charged for at least, whatever its coefficients are.
+    least_mass: float = 0.0
 
     def mass(self, cut: ScoreCut | Smoothed) -> float:
         """The sizes of a plane's coefficients, added up: what rounding is charged by."""
-        return float(np.abs(cut.coef).sum()) * (1.0 + 1e-9) + self.inexact
+        return max(self.least_mass, float(np.abs(cut.coef).sum()) * (1.0 + 1e-9) + self.inexact)
 
     def resolution(self, scores: Array) -> float:
         """How much scores are rounded before anything is made of them."""

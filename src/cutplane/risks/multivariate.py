@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
 from cutplane.risks import bracketing
-from cutplane.risks.base import Array, Risk, ScoreCut, Smoothed
+from cutplane.risks.base import Array, Risk, ScoreCut
 
 
 class CutRay(NamedTuple):
@@ -63,6 +63,8 @@ class MultivariateRisk(Risk):
     """
 
     binary_only = True
+    #: Next to the labelling of a plane lie others, and values are small differences of theirs.
+    least_mass = 1.0
     #: The fraction of its descent that a line search may miss.
     ray_accuracy = bracketing.ACCURACY
 
@@ -102,10 +104,6 @@ class MultivariateRisk(Risk):
         coef[positive[:missed]] = -1.0 / self._n
         coef[negative[:added]] = 1.0 / self._n
         return ScoreCut(coef, loss, loss + float(coef @ scores))
-
-    def mass(self, cut: ScoreCut | Smoothed) -> float:
-        """At least one: next to the labelling of a plane lie others, and values are small differences of theirs."""
-        return max(1.0, super().mass(cut))
 
     def ray(self, start: Array, end: Array) -> CutRay:
         """The restriction to a line."""
@@ -305,10 +303,6 @@ class ErrorCost(Risk):
         coef = np.where(active, -self._y, 0.0) / self._total
         offset = float(self._costs[active].sum()) / self._total
         return ScoreCut(coef, offset, float(gaps[active].sum()) / self._total)
-
-    def mass(self, cut: ScoreCut | Smoothed) -> float:
-        """At least one: next to the labelling of a plane lie others, and values are small differences of theirs."""
-        return max(1.0, super().mass(cut))
 
     def ray(self, start: Array, end: Array) -> CutRay:
         """The restriction to a line."""

@@ -28,6 +28,7 @@ class _Translated(Risk):
         self.total_weight = risk.total_weight
         self.shift_invariant = risk.shift_invariant
         self.steepest = risk.steepest
+        self.least_mass = risk.least_mass
         self.takes_intercept = risk.takes_intercept
         self.binary_only = risk.binary_only
         self._reach = float(abs(base).max(initial=0.0))

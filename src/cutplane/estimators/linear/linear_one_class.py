@@ -127,7 +127,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
             raise ValueError(f"nu={self.nu!r} must be a number greater than 0, at most 1.")
         X = validation.check_rows(self, X, reset=True)
         weights = validation.check_sample_weight(sample_weight, X)
-        square = _largest_square(X)
+        square = as_source(X, n_threads=training.n_threads).extent.reach ** 2  # of the longest example
         stopping = training.stopping
         close = max(stopping.absolute_gap, _NOTHING * stopping.relative_gap * square)
         training = replace(training, stopping=replace(stopping, absolute_gap=close))
@@ -159,12 +159,3 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
     def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
         self._weights_from_file(arrays, (1, self.n_features_in_))
         self.offset_ = -finite(arrays, "intercept", (1,))
-
-
-def _largest_square(X: Any) -> float:
-    """The largest squared length of an example."""
-    if sp.issparse(X):
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    else:
-        squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    return float(squares.max())

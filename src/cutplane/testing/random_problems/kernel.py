@@ -138,8 +138,8 @@ class KernelJudge:
         C = float(self.settings.get("C", 1.0))
         reason = str(model.stop_reason_)
         allowed = tol * max(abs(upper), abs(lower))
-        # The width of the tube is part of the model, too, but no attribute.
-        complete = self.problem.estimator != "NuSVR"
+        # The width of the tube, or the margin, is part of the model, too, but no attribute.
+        complete = self.problem.estimator not in ("NuSVR", "NuSVC")
         bounds = (C, upper, lower, float(model.gap_))
         return [Claim(index, place, 0, *bounds, history, reason, allowed, truth, complete=complete)]
 

@@ -25,6 +25,7 @@ REFUSALS = (
     r"must give each class a finite weight",  # of a class without weight, "balanced" would be infinite
     r"must contain at least one non-zero number",
     r"beyond 1e\+70|below 1e\+70|is out of range",  # sizes that squares would overflow with
+    r"must stay below 1e75",  # of squared losses, whose slopes are as large as squares of features
 )
 
 

@@ -1,0 +1,23 @@
+"""What rounding can do is charged."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cutplane.proof.rounding import half_square
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-163, 1e-158, 1e-100, 1.0, 1e60])
+@pytest.mark.parametrize("length", [1, 2, 1000])
+def test_half_the_square_is_within_its_error(size: float, length: int) -> None:
+    w = size * np.random.default_rng(length).normal(size=length)
+    value, error = half_square(w)
+    true = sum(Fraction(each) ** 2 for each in w.tolist()) / 2
+    assert Fraction(value) - Fraction(error) <= true <= Fraction(value) + Fraction(error)
+
+
+def test_nothing_is_charged_for_nothing() -> None:
+    assert half_square(np.zeros(5)) == (0.0, 0.0)
