@@ -13,11 +13,8 @@ import cutplane
 
 PACKAGE = Path(cutplane.__file__).parent
 HANDLES = {"scores"}  # attributes of points that hold handles
-# Where what a user hands over may be a source, or an array that one is made of.
+# What users hand over: strings that are packed already, or that will be.
 INPUT = {
-    "estimators/common/validation/examples.py": {"Source"},
-    "estimators/common/validation/weights.py": {"Source"},
-    "estimators/linear/linear_svc.py": {"Source"},
     "estimators/strings/string_svc.py": {"StringCollection"},
 }
 

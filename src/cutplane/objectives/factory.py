@@ -44,8 +44,4 @@ def make_multiclass(
 
 def in_single(objective: Objective, relative_gap: float) -> Objective:
     """The objective with scores in single precision, where these matter and the gap allows it."""
-    if objective.intercept or relative_gap < _COARSE or objective.newton_by != "kinks":
-        return objective
-    shard: Any = objective.shard
-    single = shard.in_single()
-    return objective if single is shard else RoundedObjective(single)
+    return objective if objective.intercept or relative_gap < _COARSE else objective.in_single()

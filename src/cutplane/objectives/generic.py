@@ -69,6 +69,10 @@ class Objective:
         """The same with scores in double precision: itself."""
         return self
 
+    def in_single(self) -> Objective:
+        """The same with scores in single precision, where the shard has them and they pay: itself."""
+        return self
+
     def as_returned(self, point: Any) -> Any:
         """The point that a model which is made of this one has: what is proven must be proven of that."""
         return point

@@ -10,9 +10,9 @@ import numpy as np
 from cutplane import _core
 from cutplane.objectives.generic import ScoredPoint, as_cut
 from cutplane.objectives.rounded import RoundedObjective
-from cutplane.shards.base import Array, ShardPlane
+from cutplane.shards.base import Array
 from cutplane.shards.multiclass import MulticlassShard
-from cutplane.solvers.base import Cut, Point, SmoothedCut
+from cutplane.solvers.base import Cut, Point
 from cutplane.solvers.newton.system import LARGEST_FACTOR
 
 
@@ -47,10 +47,10 @@ class MulticlassObjective(RoundedObjective):
         rest: Cut | None = None,
         rest_balance: Array | None = None,
     ) -> None:
-        super().__init__(shard, intercept=intercept, rest=rest)
+        balance = np.zeros(shard.n_classes) if rest_balance is None else rest_balance
+        super().__init__(shard, intercept=intercept, rest=rest, rest_balance=balance)
         self._relative_gap = relative_gap
         self._last_intercepts: Any = 0.0
-        self._leaning = np.zeros(shard.n_classes) if rest_balance is None else rest_balance
 
     @property
     def newton_pays(self) -> bool:
@@ -138,36 +138,11 @@ class MulticlassObjective(RoundedObjective):
         moved = ScoredPoint(_mixed_in_place(a.w, b.w, step), a.intercept, scores)
         return moved, value, lambda: as_cut(cut())
 
-    def _with_rest(self, point: ScoredPoint, plane: ShardPlane) -> SmoothedCut:
-        slope, offset, value, mass = plane.slope, plane.offset, plane.value, plane.mass
-        if self._rest is not None:
-            slope = slope + self._rest.slope
-            offset += self._rest.offset
-            value += self._rest_along(point) + self._rest.offset
-            mass += self._rest.mass
-        return SmoothedCut(slope, offset, value, plane.error, plane.kinks, mass, plane.coef)
-
-    def _rest_along(self, point: ScoredPoint) -> float:
-        """What the plane of the examples left out rises along a point or a direction."""
-        assert self._rest is not None
-        return float(self._rest.slope @ point.w) + float(self._leaning @ point.intercept)
-
-    def smoothed_ray(
-        self, point: ScoredPoint, direction: ScoredPoint, t: float, h: float
-    ) -> tuple[float, float, float]:
-        """Value, slope and curvature of the rounded risk at point + t·direction."""
-        value, slope, curvature = self.shard.along(point.scores, direction.scores, t, h)
-        if self._rest is not None:
-            along = self._rest_along(direction)
-            value += self._rest_along(point) + t * along + self._rest.offset
-            slope += along
-        return value, slope, curvature
-
     def balance(self, point: ScoredPoint, h: float) -> ScoredPoint:
         """The point with the intercepts that make the rounded risk least."""
         if not self.intercept:
             return point
-        return self._shifted(point, self.shard.rounded_shift(point.scores, h, self._leaning))
+        return self._shifted(point, self.shard.rounded_shift(point.scores, h, self._rest_balance))
 
     def keeping(self) -> MulticlassObjective:
         """The same objective, whose planes come with their coefficients."""

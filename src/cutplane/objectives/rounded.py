@@ -25,8 +25,8 @@ class RoundedObjective(Objective):
     intercept : bool
     rest : Cut, optional
         The plane of the examples left out.
-    rest_balance : float
-        How that rises with the intercept.
+    rest_balance : float or array
+        How that rises with the intercept, or with the intercept of each class.
     """
 
     newton_by = "kinks"
@@ -34,7 +34,7 @@ class RoundedObjective(Objective):
     shard: RoundedShard
 
     def __init__(
-        self, shard: RoundedShard, *, intercept: bool = False, rest: Cut | None = None, rest_balance: float = 0.0
+        self, shard: RoundedShard, *, intercept: bool = False, rest: Cut | None = None, rest_balance: Any = 0.0
     ) -> None:
         super().__init__(shard, intercept=intercept)
         self._rest = rest
@@ -46,6 +46,11 @@ class RoundedObjective(Objective):
         """The same with scores in double precision."""
         double = self.shard.in_double()
         return self if double is self.shard else RoundedObjective(double, intercept=self.intercept)
+
+    def in_single(self) -> RoundedObjective:
+        """The same with scores in single precision, where the shard has them and they pay."""
+        single = self.shard.in_single()
+        return self if single is self.shard else RoundedObjective(single, intercept=self.intercept)
 
     @property
     def first_width(self) -> float:
@@ -86,9 +91,14 @@ class RoundedObjective(Objective):
         if self._rest is not None:
             slope = slope + self._rest.slope
             offset += self._rest.offset
-            value += float(self._rest.slope @ point.w) + self._rest_balance * point.intercept + self._rest.offset
+            value += self._rest_along(point) + self._rest.offset
             mass += self._rest.mass
         return SmoothedCut(slope, offset, value, plane.error, plane.kinks, mass, plane.coef)
+
+    def _rest_along(self, point: ScoredPoint) -> float:
+        """What the plane of the examples left out rises along a point or a direction."""
+        assert self._rest is not None
+        return float(self._rest.slope @ point.w) + float(np.dot(self._rest_balance, point.intercept))
 
     def stepped(self, point: ScoredPoint | None, p: Array, h: float) -> tuple[ScoredPoint, SmoothedCut] | None:
         """The point + p (without one, p itself) and what `smoothed` says there, in one pass; None if it takes two."""
@@ -129,9 +139,8 @@ class RoundedObjective(Objective):
         """Value, slope and curvature of the rounded risk at point + t·direction."""
         value, slope, curvature = self.shard.along(point.scores, direction.scores, t, h)
         if self._rest is not None:
-            along = float(self._rest.slope @ direction.w) + self._rest_balance * direction.intercept
-            start = float(self._rest.slope @ point.w) + self._rest_balance * point.intercept
-            value += start + t * along + self._rest.offset
+            along = self._rest_along(direction)
+            value += self._rest_along(point) + t * along + self._rest.offset
             slope += along
         return value, slope, curvature
 

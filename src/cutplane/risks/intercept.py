@@ -103,21 +103,26 @@ def furthest_shift(planes: Sequence[LeaningPlane | None]) -> Callable[[float, fl
 def balanced_mixture(cut: Cuts, scores: Array) -> tuple[Array, float]:
     """Coefficients that sum to zero, and the offset, of a plane that is tight (to rounding) at settled scores."""
     here = cut(scores)
-    total = total_of(here.coef)
-    if total == 0.0:
+    lean = total_of(here.coef)
+    if lean == 0.0:
         return here.coef, here.offset
-    width = 4.0 * np.finfo(np.float64).eps * max(1.0, float(np.abs(scores).max()))
-    while True:
-        other = cut(scores - width if total > 0.0 else scores + width)
-        opposite = total_of(other.coef)
-        if opposite * total <= 0.0:
-            break
-        width *= 4.0
-        if width > _FURTHEST * max(1.0, float(np.abs(scores).max())):
-            raise NoInterceptError
-    share = opposite / (opposite - total)
+    size = float(np.abs(scores).max(initial=0.0))
+    shift, opposite = opposite_lean(lambda t: total_of(cut(scores + t).coef), lean, size)
+    other, share = cut(scores + shift), opposite / (opposite - lean)
     coef = share * here.coef + (1.0 - share) * other.coef
     return coef, share * here.offset + (1.0 - share) * other.offset
+
+
+def opposite_lean(slope: Callable[[float], float], lean: float, size: float) -> tuple[float, float]:
+    """The nearest constant at which the slope along constants is not of the sign of `lean`, and the slope there."""
+    width = 4.0 * float(np.finfo(np.float64).eps) * max(1.0, size)
+    while width <= _FURTHEST * max(1.0, size):
+        shift = -width if lean > 0.0 else width
+        opposite = slope(shift)
+        if opposite * lean <= 0.0:
+            return shift, opposite
+        width *= 4.0
+    raise NoInterceptError
 
 
 def balanced(coef: Array) -> Array:

@@ -151,3 +151,5 @@ class RoundedShard(Shard, Protocol):
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any: ...  # noqa: D102
 
     def in_double(self) -> RoundedShard: ...  # noqa: D102
+
+    def in_single(self) -> RoundedShard: ...  # noqa: D102

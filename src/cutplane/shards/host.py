@@ -194,11 +194,15 @@ class RoundedHostShard(HostShard):
         values = scores_of(scores)
         s = self.risk.smoothed(values, h)
         if balanced:
-            s = _balanced(s, values, self.risk)
+            s = self._in_balance(s, values)
         elif factors is not None:
             s = _scaled(s, factors, values, self.risk)
         leaning = s.coef.sum(axis=0) if lean else 0.0
         return self._smoothed_plane(self.source.combine(s.coef), s, leaning, s.coef if self.keeps else None)
+
+    def _in_balance(self, s: Smoothed, scores: Array) -> Smoothed:
+        """The plane with coefficients that sum to zero to the last digit."""
+        return _with_coefficients(s, in_balance(s.coef), scores, self.risk)
 
     def _smoothed_plane(self, slope: Array, s: Any, lean: Any = 0.0, coef: Array | None = None) -> ShardPlane:
         return ShardPlane(slope, s.offset, s.value, s.error, s.kinks, self.risk.mass(s), lean, coef)
@@ -287,11 +291,6 @@ class RoundedHostShard(HostShard):
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any:
         """The problem of the examples within `radius` of their kinks, or of the `most` nearest: for interior points."""
         raise NotImplementedError
-
-
-def _balanced(s: Smoothed, scores: Array, risk: RoundedRisk) -> Smoothed:
-    """The plane with coefficients that sum to zero to the last digit."""
-    return _with_coefficients(s, in_balance(s.coef), scores, risk)
 
 
 def _scaled(s: Smoothed, factors: tuple[float, float], scores: Array, risk: RoundedRisk) -> Smoothed:

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from cutplane import _core
-from cutplane.proof.rounding import balanced_mass
+from cutplane.proof.rounding import balanced_mass, leaning_mass
+from cutplane.risks.base import Smoothed
 from cutplane.risks.multiclass import Multiclass
 from cutplane.risks.multiclass_choices import ChoiceSlopes
 from cutplane.shards.base import Array, Handle, ShardPlane
@@ -124,17 +125,14 @@ class MulticlassShard(RoundedHostShard):
         lean: bool = False,
         factors: tuple[float, float] | None = None,
     ) -> ShardPlane:
-        """The risk rounded over h, and the plane below the risk itself that it gives."""
+        """The risk rounded over h, and the plane below the risk itself; what a balanced one lacks is charged."""
         assert factors is None  # classes are not balanced by two factors
-        values = scores_of(scores)
-        s = self.risk.smoothed(values, h)
-        if balanced:
-            coef, offset = self.risk.balanced(s.coef)
-            s = s._replace(coef=coef, offset=offset, error=s.value - float(np.vdot(coef, values)) - offset)
-        plane = self._smoothed_plane(
-            self.source.combine(s.coef), s, s.coef.sum(axis=0) if lean else 0.0, s.coef if self.keeps else None
-        )
-        return plane._replace(mass=balanced_mass(s.coef)) if balanced else plane
+        plane = super().smoothed(scores, h, balanced=balanced, lean=lean or balanced)
+        return plane._replace(mass=leaning_mass(plane.mass, float(np.abs(plane.lean).max()))) if balanced else plane
+
+    def _in_balance(self, s: Smoothed, scores: Array) -> Smoothed:
+        coef, offset = self.risk.balanced(s.coef)
+        return s._replace(coef=coef, offset=offset, error=s.value - float(np.vdot(coef, scores)) - offset)
 
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> MulticlassCurvature:  # type: ignore[override]
         """H times the second derivative of the rounded risk, over the examples on their kinks."""

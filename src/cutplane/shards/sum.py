@@ -7,121 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from cutplane.proof.rounding import Rounding, leaning_mass
-from cutplane.risks.intercept import NoInterceptError, least_shift
-from cutplane.risks.root import rising_crossing
+from cutplane.risks.intercept import least_shift, opposite_lean
 from cutplane.shards.base import Array, Handle, RoundedShard, ShardPlane
-from cutplane.solvers.base import Curvature, RayLike, Subset
-
-# No step along a line goes further, and no shift of scores, in units of these.
-_FURTHEST = 1e15
+from cutplane.shards.sum_parts import CurvatureSum, RaySum, SubsetSum, added
+from cutplane.solvers.base import Curvature, Subset
 
 
 def _each(handle: Handle) -> tuple[Handle, ...]:
     return cast(tuple[Handle, ...], handle)
-
-
-@dataclass(frozen=True, slots=True)
-class SubsetSum(Subset):
-    """Some of the examples of each part."""
-
-    parts: tuple[Subset, ...]
-
-    def __len__(self) -> int:
-        """The number of examples."""
-        return sum(map(len, self.parts))
-
-    def union(self, *others: Any) -> SubsetSum:
-        """What is in this set or in any of the others."""
-        groups = zip(self.parts, *(other.parts for other in others), strict=True)
-        return SubsetSum(tuple(first.union(*rest) for first, *rest in groups))
-
-    def minus(self, other: Any) -> SubsetSum:
-        """What is in this set and not in the other."""
-        return SubsetSum(tuple(a.minus(b) for a, b in zip(self.parts, other.parts, strict=True)))
-
-
-@dataclass(frozen=True, slots=True)
-class RaySum:
-    """The risk along a line: the sum of the parts'."""
-
-    parts: tuple[RayLike, ...]
-
-    def value(self, t: float) -> float:
-        """The risk at t."""
-        return math.fsum(part.value(t) for part in self.parts)
-
-    def slope(self, t: float) -> float:
-        """Its right derivative at t."""
-        return math.fsum(part.slope(t) for part in self.parts)
-
-    def minimise(self, quadratic: float, linear: float, C: float) -> float:
-        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk."""
-        if len(self.parts) == 1:
-            return self.parts[0].minimise(quadratic, linear, C)
-
-        def derivative(t: float) -> float:
-            return quadratic * t + linear + C * self.slope(t)
-
-        near, far, at_near = 0.0, 1.0, derivative(0.0)
-        if at_near >= 0.0:
-            return 0.0
-        while (at_far := derivative(far)) < 0.0 and far < _FURTHEST:
-            near, at_near, far = far, at_far, 2.0 * far
-        return rising_crossing(derivative, near, far, (at_near, at_far))
-
-
-@dataclass(frozen=True, slots=True)
-class CurvatureSum:
-    """The sum of the parts' curvatures, less mean mean' where an intercept is free."""
-
-    parts: tuple[Curvature, ...]
-    mean: Array | None
-    weight: float
-
-    @property
-    def examples(self) -> int:
-        """The number of examples on kinks."""
-        return sum(part.examples for part in self.parts)
-
-    @property
-    def cost(self) -> float:
-        """What `matrix` costs, in products."""
-        return max(part.cost for part in self.parts)
-
-    @property
-    def exact(self) -> bool:
-        """Whether `matrix` is summed up in double precision."""
-        return all(part.exact for part in self.parts)
-
-    def product(self, v: Array) -> Array:
-        """The curvature times v."""
-        result = _added([part.product(v) for part in self.parts])
-        return result if self.mean is None else result - self.mean * float(self.mean @ v)
-
-    def shift(self, p: Array) -> float:
-        """The change of the intercept that goes with a change p of the weights."""
-        return 0.0 if self.mean is None else -float(self.mean @ p) / math.sqrt(self.weight)
-
-    def matrix(self, most: int | None = None) -> Array:
-        """The curvature itself, or an estimate from about `most` of its examples."""
-        share = None if most is None else max(1, most // len(self.parts))
-        gram = _added([part.matrix(share) for part in self.parts])
-        return gram if self.mean is None else gram - np.outer(self.mean, self.mean)
-
-    def root(self, most: int) -> Array | None:
-        """Not at hand where an intercept is free; else the parts' own, one below the other."""
-        if self.mean is not None or self.examples > most:
-            return None
-        roots = [part.root(most) for part in self.parts]
-        found = [root for root in roots if root is not None]
-        return np.concatenate(found) if len(found) == len(roots) else None
 
 
 class SumShard:
@@ -204,23 +104,11 @@ class SumShard:
         here = self.lean(scores, 0.0)
         if here == 0.0:
             return self.cut(scores)
-        shift, opposite = self._beside(scores, here)
+        shift, opposite = opposite_lean(lambda t: self.lean(scores, t), here, self.size(scores))
         share = opposite / (opposite - here)
         plane = _mixed(self.cut(scores), self.cut(self.shifted(scores, shift)), share)
         left = share * here + (1.0 - share) * opposite
         return plane._replace(value=self.value(scores), mass=leaning_mass(plane.mass, left))
-
-    def _beside(self, scores: Handle, lean: float) -> tuple[float, float]:
-        """How far off the plane leans to the other side, and by how much."""
-        size = max(1.0, self.size(scores))
-        width = 4.0 * float(np.finfo(np.float64).eps) * size
-        while width <= _FURTHEST * size:
-            shift = -width if lean > 0.0 else width
-            opposite = self.lean(scores, shift)
-            if opposite * lean <= 0.0:
-                return shift, opposite
-            width *= 4.0
-        raise NoInterceptError
 
     def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
         """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on."""
@@ -313,7 +201,7 @@ class SumShard:
 
     def extrapolated(self, scores: Handle, h: float, reach: float) -> Array:
         """The slope for width h if the examples within `reach` stayed on their kinks: a pass."""
-        return _added([part.extrapolated(s, h, reach) for part, s in self._of(scores)])
+        return added([part.extrapolated(s, h, reach) for part, s in self._of(scores)])
 
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> Curvature:
         """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
@@ -325,7 +213,7 @@ class SumShard:
             return CurvatureSum(parts, None, 0.0)
         moments = [part.moments() for part in parts]
         weight = math.fsum(each for each, _ in moments)
-        mean = _added([each for _, each in moments]) / math.sqrt(weight) if weight > 0.0 else None
+        mean = added([each for _, each in moments]) / math.sqrt(weight) if weight > 0.0 else None
         return CurvatureSum(parts, mean, weight)
 
     def along(self, scores: Handle, direction: Handle | None, t: float, h: float) -> tuple[float, float, float]:
@@ -382,17 +270,12 @@ class SumShard:
         raise NotImplementedError
 
 
-def _added(arrays: Sequence[Array]) -> Array:
-    """In order."""
-    return reduce(np.add, arrays)
-
-
 def _sum(planes: Sequence[ShardPlane]) -> ShardPlane:
     """The plane below a sum of risks that planes below each of them give."""
     if len(planes) == 1:
         return planes[0]
     return ShardPlane(
-        _added([plane.slope for plane in planes]),
+        added([plane.slope for plane in planes]),
         math.fsum(plane.offset for plane in planes),
         math.fsum(plane.value for plane in planes),
         math.fsum(plane.error for plane in planes),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,3 +119,8 @@ def _longest_row(source: Source) -> float:
     projections = np.random.default_rng(0).standard_normal((d, _PROJECTIONS))
     squares = np.square(source.scores(projections)).mean(axis=1)
     return _SAFETY * float(np.sqrt(squares.max(initial=0.0)))
+
+
+def given_source(X: Any) -> Source | None:
+    """What a user handed over, where it is a source and not data that one is made of."""
+    return X if isinstance(X, Source) else None

@@ -28,7 +28,7 @@ from cutplane.risks.base import Risk, Rows
 from cutplane.risks.logistic import probabilities
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
 from cutplane.solvers.result import Result, Step
-from cutplane.sources import Source
+from cutplane.sources import Source, given_source
 
 
 def _has_probabilities(model: LinearSVC) -> bool:
@@ -248,7 +248,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of each example; of each class if there are more than two."""
         check_is_fitted(self)
-        if not isinstance(X, Source):
+        if given_source(X) is None:
             X = validation.check_new_rows(self, X)
             product = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
             return np.asarray(product.ravel() if product.shape[1] == 1 else product)

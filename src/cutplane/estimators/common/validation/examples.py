@@ -14,7 +14,7 @@ from cutplane.estimators.common.validation.input_kinds import check_kind, check_
 from cutplane.estimators.common.validation.parameters import check_flags, check_threads
 from cutplane.estimators.common.validation.ranges import MOST
 from cutplane.estimators.common.validation.sparse_structure import canonical, check_structure
-from cutplane.sources import CsrSource, DenseSource, Source
+from cutplane.sources import CsrSource, DenseSource, Source, given_source
 
 # Vectors as long as an example is wide that training holds at least.
 _VECTORS = 4
@@ -28,8 +28,9 @@ def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     check_flags(estimator)
     check_kind("y", y)
     y = plain_labels(y)
-    if isinstance(X, Source):
-        return _check_source(estimator, X, y)
+    source = given_source(X)
+    if source is not None:
+        return _check_source(estimator, source, y)
     _check_given(X)
     X, y = validate_data(
         estimator,

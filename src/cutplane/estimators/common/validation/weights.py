@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.common.validation.input_kinds import check_kind
 from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST_WEIGHT
-from cutplane.sources import Source
+from cutplane.sources import given_source
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
 
 def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y: Any) -> Array | None:
     """Weights of the examples from their own and their classes'; None where all are 1."""
-    weights = check_sample_weight(sample_weight, y if isinstance(X, Source) else X)
+    weights = check_sample_weight(sample_weight, X if given_source(X) is None else y)
     if class_weight is not None:
         each = class_factors(class_weight, classes, y, sample_weight)[np.searchsorted(classes, y)]
         weights = each if weights is None else weights * each

@@ -1,0 +1,120 @@
+"""Rays, curvatures and sets of examples of several shards, added up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from cutplane.risks.root import rising_crossing
+from cutplane.shards.base import Array
+from cutplane.solvers.base import Curvature, RayLike, Subset
+
+# No step along a line goes further.
+_FURTHEST = 1e15
+
+
+def added(arrays: Sequence[Array]) -> Array:
+    """In order."""
+    return reduce(np.add, arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetSum(Subset):
+    """Some of the examples of each part."""
+
+    parts: tuple[Subset, ...]
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        return sum(map(len, self.parts))
+
+    def union(self, *others: Any) -> SubsetSum:
+        """What is in this set or in any of the others."""
+        groups = zip(self.parts, *(other.parts for other in others), strict=True)
+        return SubsetSum(tuple(first.union(*rest) for first, *rest in groups))
+
+    def minus(self, other: Any) -> SubsetSum:
+        """What is in this set and not in the other."""
+        return SubsetSum(tuple(a.minus(b) for a, b in zip(self.parts, other.parts, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class RaySum:
+    """The risk along a line: the sum of the parts'."""
+
+    parts: tuple[RayLike, ...]
+
+    def value(self, t: float) -> float:
+        """The risk at t."""
+        return math.fsum(part.value(t) for part in self.parts)
+
+    def slope(self, t: float) -> float:
+        """Its right derivative at t."""
+        return math.fsum(part.slope(t) for part in self.parts)
+
+    def minimise(self, quadratic: float, linear: float, C: float) -> float:
+        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk."""
+        if len(self.parts) == 1:
+            return self.parts[0].minimise(quadratic, linear, C)
+
+        def derivative(t: float) -> float:
+            return quadratic * t + linear + C * self.slope(t)
+
+        near, far, at_near = 0.0, 1.0, derivative(0.0)
+        if at_near >= 0.0:
+            return 0.0
+        while (at_far := derivative(far)) < 0.0 and far < _FURTHEST:
+            near, at_near, far = far, at_far, 2.0 * far
+        return rising_crossing(derivative, near, far, (at_near, at_far))
+
+
+@dataclass(frozen=True, slots=True)
+class CurvatureSum:
+    """The sum of the parts' curvatures, less mean mean' where an intercept is free."""
+
+    parts: tuple[Curvature, ...]
+    mean: Array | None
+    weight: float
+
+    @property
+    def examples(self) -> int:
+        """The number of examples on kinks."""
+        return sum(part.examples for part in self.parts)
+
+    @property
+    def cost(self) -> float:
+        """What `matrix` costs, in products."""
+        return max(part.cost for part in self.parts)
+
+    @property
+    def exact(self) -> bool:
+        """Whether `matrix` is summed up in double precision."""
+        return all(part.exact for part in self.parts)
+
+    def product(self, v: Array) -> Array:
+        """The curvature times v."""
+        result = added([part.product(v) for part in self.parts])
+        return result if self.mean is None else result - self.mean * float(self.mean @ v)
+
+    def shift(self, p: Array) -> float:
+        """The change of the intercept that goes with a change p of the weights."""
+        return 0.0 if self.mean is None else -float(self.mean @ p) / math.sqrt(self.weight)
+
+    def matrix(self, most: int | None = None) -> Array:
+        """The curvature itself, or an estimate from about `most` of its examples."""
+        share = None if most is None else max(1, most // len(self.parts))
+        gram = added([part.matrix(share) for part in self.parts])
+        return gram if self.mean is None else gram - np.outer(self.mean, self.mean)
+
+    def root(self, most: int) -> Array | None:
+        """Not at hand where an intercept is free; else the parts' own, one below the other."""
+        if self.mean is not None or self.examples > most:
+            return None
+        roots = [part.root(most) for part in self.parts]
+        found = [root for root in roots if root is not None]
+        return np.concatenate(found) if len(found) == len(roots) else None
