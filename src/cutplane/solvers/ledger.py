@@ -61,7 +61,7 @@ class Ledger:
         self.stopping = stopping
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
-        self._mass = 1.0  # of the last plane: how steep the risk is; until there is one, as a mean of hinges
+        self._mass = 0.0  # of the last plane: how steep the risk is
         self._rounding = Rounding() if rounding is None else rounding
         self._rounding_now = rounding_now
         self._drift = 0.0  # how far scores that are moved along with the weights may have left them
