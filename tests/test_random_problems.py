@@ -154,6 +154,7 @@ PAST = {
         1e24 * column(2.9, 0.8, 0.3, 1.0, 1.7, -1.1, 0.2, 1.0, 1.9, -1.5, 0.9),
         [0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 0],
     ),
+    "one class of nothing but zeros": problem("LinearOneClassSVM", {"nu": 0.5}, np.zeros((15, 1)), None),
     "one class of squares beyond single precision": problem(
         "LinearOneClassSVM",
         {"nu": 0.1},

@@ -58,8 +58,8 @@ class MatrixSource(Source):
     def extent(self) -> Extent:
         """What rounding in passes is charged by: one pass, once."""
         square, entries, columns = self._matrix.extent(self._n_threads)
-        # Squares below the least number are not lost.
-        reach = float(np.sqrt(square)) * (1.0 + 1e-9) + 1e-150
+        # Squares below the least number are not lost; examples of nothing but zeros have no length.
+        reach = float(np.sqrt(square)) * (1.0 + 1e-9) + 1e-150 if np.any(columns) else 0.0
         return Extent(reach, entries, self._matrix.sum_depth, columns)
 
     def scores(self, w: Array) -> Array:
