@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cutplane.objectives.factory import make_objective
-from cutplane.objectives.generic import Objective, ScoredPoint
+from cutplane.objectives.generic import Objective
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.rows import RowSet, positions_of
-from cutplane.solvers.base import Evaluated
+from cutplane.solvers.base import Evaluated, ScoredPoint
 from cutplane.sources import Source, as_source
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.testing.reference import HingeSample
@@ -223,7 +223,7 @@ def test_a_sample_estimates_the_whole(intercept: bool, weighted: bool) -> None:
     parts = [RoundedObjective(quarter, intercept=intercept) for quarter in quarters]
     values = [part.value(part.score(w, 0.1)) for part in parts]
     assert np.mean(values) == pytest.approx(objective.value(objective.score(w, 0.1)), rel=1e-12)
-    everything = objective.sample(400, np.random.default_rng(0))
+    everything = objective.estimate(objective.draw(400, np.random.default_rng(0)))
     assert everything.value(everything.at(w)) == pytest.approx(objective.value(objective.at(w)), rel=1e-12)
 
 
@@ -253,13 +253,12 @@ def test_an_anchored_sample_has_the_slope_of_the_whole(intercept: bool, weighted
     h, size = 0.5, 100
     point = objective.balance(objective.score(np.array([1.0, -0.2, 0.3, 0.0]), 0.0), h)
     whole = objective.smoothed(point, h)
-    assert not objective.keeps_sample
-    plain = objective.sample(size, np.random.default_rng(1), keep=True)
-    assert objective.keeps_sample
+    sample = objective.draw(size, np.random.default_rng(1))
+    plain = objective.estimate(sample)
     assert plain.correction == 0.0
     narrow = objective.balance(point, 0.2)
     for last in (Evaluated(point, whole, h), Evaluated(narrow, objective.smoothed(narrow, 0.2), 0.2)):
-        part, there = objective.anchored_sample(last)
+        part, there = objective.anchored(sample, last)
         assert part.examples == size
         assert_allclose(there.scores, part.score(point.w, there.intercept).scores, atol=1e-12)
         assert part.balance(there, last.h).intercept == pytest.approx(last.point.intercept, abs=1e-9)

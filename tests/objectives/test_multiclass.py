@@ -9,14 +9,20 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from cutplane.estimators.common.training import Training
+from cutplane.estimators.common.training import prover_of
 from cutplane.objectives.factory import make_multiclass
 from cutplane.risks.multiclass import Multiclass
+from cutplane.solvers.result import Result
+from cutplane.solvers.run import Settings, run
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source
 from cutplane.testing import check_certificate
 
 CLASSES = 4
+
+
+def train(objective: Any, settings: Settings) -> Result:
+    return run(objective, settings, prover_of(objective, objective.shard.risk, settings))
 
 
 def problem(seed: int = 0, n: int = 50, d: int = 4) -> tuple[Any, Any, Any]:
@@ -54,7 +60,7 @@ def test_bounds_hold_the_optimum(rescaling: str, shared: bool, intercept: bool) 
         best = optimum(X, y, risk, C, features, intercept)
         for method in ("oca", "cpa", "newton", "auto"):
             objective = make_multiclass(as_source(X), risk, class_features=features, intercept=intercept)
-            result = Training(C, Stopping(1e-5, max_iter=600), method).run(objective)
+            result = train(objective, Settings(C, Stopping(1e-5, max_iter=600), method))
             assert result.stop_reason == "gap", method
             check_certificate(result.history, result.upper, result.lower, best)
             # The objective is that of the weights and intercepts that are returned.
@@ -69,7 +75,7 @@ def test_weights_and_three_points() -> None:
     best = optimum(X, y, risk, 20.0, None, False)
     for method, search in (("oca", "three-point"), ("auto", "exact")):
         objective = make_multiclass(as_source(X), risk)
-        result = Training(20.0, Stopping(1e-5, max_iter=600), method, search).run(objective)
+        result = train(objective, Settings(20.0, Stopping(1e-5, max_iter=600), method, search))
         assert result.stop_reason == "gap"
         check_certificate(result.history, result.upper, result.lower, best)
 
@@ -88,7 +94,7 @@ def test_dual_ascent_reaches_the_optimum_of_cutting_planes(classes: int, interce
     for _ in range(60):
         ascent.epoch()
         estimates.append(ascent.estimate)
-    exact = Training(15.0, Stopping(1e-4, max_iter=2000), "oca").run(objective)
+    exact = train(objective, Settings(15.0, Stopping(1e-4, max_iter=2000), "oca"))
     plane = ascent.plane()
     v = 15.0 * plane.slope
     proven = 15.0 * plane.offset - 0.5 * float(v @ v)
@@ -127,7 +133,7 @@ def test_long_rows_go_by_the_gram_matrix_to_the_same_optimum(weighted: bool, int
     if not intercept:
         assert proven == pytest.approx(estimates[-1], rel=1e-6)
         assert np.all(np.diff(estimates) >= -1e-6 * best)  # every block step climbs
-    result = Training(C, Stopping(1e-4, max_iter=600)).run(objective)
+    result = train(objective, Settings(C, Stopping(1e-4, max_iter=600)))
     assert result.stop_reason == "gap"
     check_certificate(result.history, result.upper, result.lower, best)
 

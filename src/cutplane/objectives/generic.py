@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from cutplane import _core
 from cutplane.proof.rounding import Rounding
 from cutplane.shards.base import Array, Handle, Shard, ShardPlane
-from cutplane.solvers.base import Cut, Point, RayLike
+from cutplane.solvers.base import Cut, Point, ScoredPoint
 from cutplane.solvers.bundle.planes import SINGLE_FROM
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredPoint(Point):
-    """Weights together with a handle to their scores, the intercept included in these."""
-
-    scores: Handle
+from cutplane.solvers.protocols import RayLike
 
 
 class Objective:
@@ -43,6 +36,11 @@ class Objective:
     def __init__(self, shard: Shard, *, intercept: bool = False) -> None:
         self.shard = shard
         self.intercept = intercept
+
+    @property
+    def name(self) -> str:
+        """Of the risk, as errors say it."""
+        return self.shard.name
 
     @property
     def dimension(self) -> int:
@@ -73,7 +71,7 @@ class Objective:
         """The same with scores in single precision, where the shard has them and they pay: itself."""
         return self
 
-    def as_returned(self, point: Any) -> Any:
+    def as_returned(self, point: Point) -> Point:
         """The point that a model which is made of this one has: what is proven must be proven of that."""
         return point
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from cutplane import _core
-from cutplane.objectives.generic import ScoredPoint, as_cut
+from cutplane.objectives.generic import as_cut
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.shards.base import Array
 from cutplane.shards.multiclass import MulticlassShard
-from cutplane.solvers.base import Cut, Point
+from cutplane.solvers.base import Cut, Intercept, Point, ScoredPoint
 from cutplane.solvers.newton.system import LARGEST_FACTOR
 
 
@@ -69,7 +69,7 @@ class MulticlassObjective(RoundedObjective):
             return 50.0, 150.0
         return (150.0, 400.0) if self.dimension < self.examples else None
 
-    def as_returned(self, point: Any) -> Any:
+    def as_returned(self, point: Point) -> Point:
         """Of two classes models keep the difference, which is rounded: so weights are made to be opposite."""
         if self.shard.n_classes != 2 or self.shard.classes_share:
             return point
@@ -85,7 +85,7 @@ class MulticlassObjective(RoundedObjective):
         self._last_intercepts = settled.intercept
         return settled
 
-    def score(self, w: Array, intercept: Any) -> ScoredPoint:
+    def score(self, w: Array, intercept: Intercept) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""
         b: Any = np.broadcast_to(np.asarray(intercept, dtype=np.float64), (self.shard.n_classes,))
         scores = self.shard.at(w)

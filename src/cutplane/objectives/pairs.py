@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutplane.objectives.generic import Objective, ScoredPoint
+from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Smoothed
 from cutplane.shards.base import Array
 from cutplane.shards.pairs import PairCurvature, PairShard
-from cutplane.solvers.base import SmoothedCut
+from cutplane.solvers.base import ScoredPoint, SmoothedCut
 
 
 class PairObjective(Objective):

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutplane.objectives.generic import Objective, ScoredPoint
+from cutplane.objectives.generic import Objective
 from cutplane.risks.root import rising_root
 from cutplane.shards.base import Array, RoundedShard, ShardPlane
-from cutplane.solvers.base import Curvature, Cut, Evaluated, SmoothedCut, Subset
+from cutplane.solvers.base import Curvature, Cut, Evaluated, Intercept, Point, ScoredPoint, SmoothedCut, Subset
+
+
+class Sample(NamedTuple):
+    """Some of the examples: which, and a shard of these alone."""
+
+    drawn: Subset
+    shard: RoundedShard
 
 
 class RoundedObjective(Objective):
@@ -39,8 +46,6 @@ class RoundedObjective(Objective):
         super().__init__(shard, intercept=intercept)
         self._rest = rest
         self._rest_balance = rest_balance
-        self._kept: tuple[Subset, RoundedShard] | None = None  # a sample: which examples, and these
-        self._anchored: tuple[Evaluated, RoundedObjective, ScoredPoint] | None = None  # the last of it
 
     def in_double(self) -> RoundedObjective:
         """The same with scores in double precision."""
@@ -75,10 +80,14 @@ class RoundedObjective(Objective):
         """
         return None
 
-    def score(self, w: Array, intercept: float) -> ScoredPoint:
+    def score(self, w: Array, intercept: Intercept) -> ScoredPoint:
         """The point with these weights and this intercept: one pass."""
         scores = self.shard.at(w)
         return ScoredPoint(w, intercept, self.shard.shifted(scores, intercept) if self.intercept else scores)
+
+    def with_scores(self, point: Point) -> ScoredPoint:
+        """The point itself where it has its scores, or else the same with these: one pass."""
+        return point if isinstance(point, ScoredPoint) else self.score(point.w, point.intercept)
 
     def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut:
         """The risk rounded over h at a point, and the plane below the risk itself that it gives."""
@@ -169,27 +178,19 @@ class RoundedObjective(Objective):
         """Dual ascent on this objective; None where the examples cannot be visited one by one."""
         return None if self._rest is not None else self.shard.ascent(C, seed, intercept=self.intercept)
 
-    def sample(self, size: int, generator: np.random.Generator, *, keep: bool = False) -> RoundedObjective:
-        """An estimate of the objective from so many of its examples, kept for `anchored_sample` if wanted."""
+    def draw(self, size: int, generator: np.random.Generator) -> Sample:
+        """So many of the examples, at random."""
         drawn = self.shard.draw(size, generator)
-        part = self.shard.part(drawn, scale=self.examples / len(drawn), gathered=True)
-        if keep:
-            self._kept, self._anchored = (drawn, part), None
-        return self._part(part)
+        return Sample(drawn, self.shard.part(drawn, scale=self.examples / len(drawn), gathered=True))
 
-    @property
-    def keeps_sample(self) -> bool:
-        """Whether there is one for `anchored_sample`."""
-        return self._kept is not None
+    def estimate(self, sample: Sample) -> RoundedObjective:
+        """An estimate of the objective from a sample."""
+        return self._part(sample.shard)
 
-    def anchored_sample(self, last: Evaluated) -> tuple[RoundedObjective, ScoredPoint]:
-        """The kept sample with a plane that gives it the slope of the whole at some point, and that point of it."""
-        assert self._kept is not None
-        if self._anchored is None or self._anchored[0] is not last:
-            drawn, part = self._kept
-            there = replace(last.point, scores=self.shard.restricted(last.point.scores, drawn))
-            self._anchored = last, self._completed(part, there, last.cut, last.h), there
-        return self._anchored[1:]
+    def anchored(self, sample: Sample, last: Evaluated) -> tuple[RoundedObjective, ScoredPoint]:
+        """The sample with a plane that gives it the slope of the whole at some point, and that point of it."""
+        there = replace(last.point, scores=self.shard.restricted(last.point.scores, sample.drawn))
+        return self._completed(sample.shard, there, last.cut, last.h), there
 
     @property
     def correction(self) -> float:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.rounding import Rounding
-from cutplane.solvers.base import RayLike, Subset
+from cutplane.solvers.base import Subset
+from cutplane.solvers.protocols import RayLike
 
 Array = NDArray[np.float64]
 Handle = object
@@ -52,6 +53,9 @@ class ShardPlane(NamedTuple):
 
 class Shard(Protocol):
     """Examples and the risk of their scores: what cutting planes need."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
 
     @property
     def dimension(self) -> int: ...  # noqa: D102

@@ -17,7 +17,7 @@ from cutplane.shards.hinge_ascent import HingeAscent
 from cutplane.shards.host import RoundedHostShard, scores_of
 from cutplane.shards.near_hinges import NearHinges
 from cutplane.shards.rows import RowSet
-from cutplane.solvers.base import Subset
+from cutplane.solvers.base import ScoresTooLargeError, Subset
 from cutplane.sources.matrix import MatrixSource
 
 # Examples looked at in one go by NumPy.
@@ -25,10 +25,6 @@ _PART = 1 << 16
 # Scores in single precision are worth it where examples are many and have few entries each.
 _MANY_EXAMPLES = 1 << 16
 _FEW_ENTRIES = 128
-
-
-class ScoresTooLargeError(OverflowError):
-    """Scores that single precision cannot hold."""
 
 
 class HingeShard(RoundedHostShard):

@@ -10,8 +10,7 @@ from cutplane import _core
 from cutplane.risks.base import Array
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.intercept import balanced
-from cutplane.solvers.base import Cut
-from cutplane.solvers.result import Duals
+from cutplane.solvers.base import Cut, Duals
 from cutplane.sources.matrix import MatrixSource
 
 # Beyond this, squares of sums over examples are no longer numbers.
@@ -76,7 +75,7 @@ class HingeAscent:
         alpha = duals.fractions * (duals.C / self._C) * bounds
         above = np.maximum(alpha - bounds, 0.0)
         w = duals.w - self._source.combine(above * self._risk.y)
-        self._ascent.resume(np.minimum(alpha, bounds), w, duals.intercept)
+        self._ascent.resume(np.minimum(alpha, bounds), w, float(duals.intercept))
         scores = getattr(nearby, "scores", None)
         if scores is None:
             scores = self._source.scores(w) + duals.intercept
@@ -92,7 +91,7 @@ class HingeAscent:
         gain = float(change.sum()) - float(duals.w @ towards)
         step = 1.0 if gain >= curvature else max(gain, 0.0) / curvature  # the dual value is a parabola along it
         alpha = np.where(settled, bounds, alpha) if step == 1.0 else np.minimum(alpha + step * change, bounds)
-        self._ascent.resume(alpha, duals.w + step * towards, duals.intercept)
+        self._ascent.resume(alpha, duals.w + step * towards, float(duals.intercept))
 
     @property
     def duals(self) -> Duals:

@@ -53,6 +53,11 @@ class HostShard:
         return self.source.shape[1]
 
     @property
+    def name(self) -> str:
+        """Of the risk."""
+        return self.risk.name
+
+    @property
     def examples(self) -> int:
         """The number of examples."""
         return self.source.shape[0]

@@ -48,6 +48,11 @@ class SumShard:
         return self._parts[0].dimension
 
     @property
+    def name(self) -> str:
+        """Of the risk."""
+        return self._parts[0].name
+
+    @property
     def examples(self) -> int:
         """The number of examples."""
         return sum(part.examples for part in self._parts)

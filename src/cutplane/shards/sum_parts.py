@@ -12,7 +12,8 @@ import numpy as np
 
 from cutplane.risks.root import rising_crossing
 from cutplane.shards.base import Array
-from cutplane.solvers.base import Curvature, RayLike, Subset
+from cutplane.solvers.base import Curvature, Subset
+from cutplane.solvers.protocols import RayLike
 
 # No step along a line goes further.
 _FURTHEST = 1e15

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from cutplane.solvers.ascent.dual import DualAscent
 from cutplane.solvers.cutting_plane import CuttingPlane
@@ -12,6 +11,7 @@ from cutplane.solvers.newton.interior_point import finish, most_examples
 from cutplane.solvers.newton.samples import AMPLE
 from cutplane.solvers.newton.smoothed import SmoothedNewton
 from cutplane.solvers.newton.start import resumed_start
+from cutplane.solvers.protocols import SmoothObjectiveLike
 from cutplane.solvers.result import StopReason, relative_gap
 
 # More features than this make Newton's systems expensive: coordinate ascent is given more time.
@@ -38,7 +38,7 @@ class Auto:
 
     seed: int = 0
 
-    def run(self, objective: Any, ledger: Ledger, *, resumed: bool = False) -> StopReason:
+    def run(self, objective: SmoothObjectiveLike, ledger: Ledger, *, resumed: bool = False) -> StopReason:
         """Go on until the ledger says why to stop; `resumed` if it holds an incumbent to start from."""
         n, d = objective.examples, objective.dimension
         ample = n >= AMPLE * d  # samples tell nearly all
@@ -73,7 +73,7 @@ class Auto:
         return CuttingPlane().run(objective, ledger, None if ledger.incumbent is None else ledger.incumbent.w)
 
     @staticmethod
-    def _close(objective: Any, ledger: Ledger) -> bool:
+    def _close(objective: SmoothObjectiveLike, ledger: Ledger) -> bool:
         """Whether an interior point can go on: little is left to do, and many examples are cheap."""
         close = relative_gap(ledger.upper, ledger.lower) <= _CLOSE
         return close and most_examples(objective, _CHEAP) >= _MANY * objective.examples

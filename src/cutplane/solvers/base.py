@@ -1,27 +1,39 @@
-"""What solvers see of an objective, and what they hand over."""
+"""What solvers and objectives hand each other: points, planes, curvature, sets of examples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+# One number, or one for each class.
+Intercept = float | Array
+
+
+class ScoresTooLargeError(OverflowError):
+    """Scores in single precision have grown too large to tell examples apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Weights and an intercept; whatever else it holds is the objective's own."""
+    """Weights and an intercept."""
 
     w: Array
-    intercept: float
+    intercept: Intercept
 
 
-def bare(point: Any) -> Point:
-    """Weights and intercept alone: what else a point holds may be large, or used up by the next step."""
+@dataclass(frozen=True, slots=True)
+class ScoredPoint(Point):
+    """Weights together with a handle to their scores, the intercept included in these."""
+
+    scores: object
+
+
+def bare(point: Point) -> Point:
+    """Weights and intercept alone: scores may be large, or used up by the next step."""
     return Point(point.w, point.intercept)
 
 
@@ -56,9 +68,19 @@ class SmoothedCut(NamedTuple):
 class Evaluated(NamedTuple):
     """A point, and the plane that the risk rounded over h gave there: what another C can go on from."""
 
-    point: Any
+    point: ScoredPoint
     cut: SmoothedCut
     h: float
+
+
+@dataclass(frozen=True, slots=True)
+class Duals:
+    """Where dual ascent ended: each variable as a fraction of its bound, the C of the bounds, weights and intercept."""
+
+    fractions: Array
+    C: float
+    w: Array
+    intercept: Intercept
 
 
 class Curvature(Protocol):
@@ -79,7 +101,7 @@ class Curvature(Protocol):
     def product(self, v: Array) -> Array:
         """The curvature times v."""
 
-    def shift(self, p: Array) -> Any:
+    def shift(self, p: Array) -> Intercept:
         """The change of the intercept that goes with a change p of the weights."""
 
     def matrix(self, most: int | None = None) -> Array:
@@ -95,47 +117,8 @@ class Subset(Protocol):
     def __len__(self) -> int:
         """The number of examples."""
 
-    def union(self, *others: Any) -> Subset:
+    def union(self, *others: Subset) -> Subset:
         """What is in this set or in any of the others."""
 
-    def minus(self, other: Any) -> Subset:
+    def minus(self, other: Subset) -> Subset:
         """What is in this set and not in the other."""
-
-
-class RayLike(Protocol):
-    """The risk along a line: see `cutplane.risks.base.Ray`."""
-
-    def value(self, t: float) -> float: ...  # noqa: D102
-
-    def slope(self, t: float) -> float: ...  # noqa: D102
-
-    def minimise(self, quadratic: float, linear: float, C: float) -> float: ...  # noqa: D102
-
-
-class ObjectiveLike(Protocol):
-    """The risk as a function of the weights: all that a cutting-plane solver sees."""
-
-    @property
-    def dimension(self) -> int: ...  # noqa: D102
-
-    @property
-    def lower_bound(self) -> float: ...  # noqa: D102
-
-    @property
-    def intercept(self) -> bool: ...  # noqa: D102
-
-    def at(self, w: Array) -> Any: ...  # noqa: D102
-
-    def settle(self, point: Any) -> Any: ...  # noqa: D102
-
-    def mix(self, a: Any, b: Any, t: float) -> Any: ...  # noqa: D102
-
-    def value(self, point: Any) -> float: ...  # noqa: D102
-
-    def cut(self, point: Any) -> Cut: ...  # noqa: D102
-
-    def advance(  # noqa: D102
-        self, a: Any, b: Any, step: float, mu: float, C: float
-    ) -> tuple[Any, float, Callable[[], Cut]]: ...
-
-    def ray(self, a: Any, b: Any) -> RayLike | None: ...  # noqa: D102

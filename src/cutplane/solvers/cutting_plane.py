@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from cutplane.solvers.base import Array, Cut, ObjectiveLike, bare
+from cutplane.solvers.base import Array, Cut, bare
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, NoLineSearch
+from cutplane.solvers.protocols import ObjectiveLike, P
 from cutplane.solvers.result import StopReason
 
 # After another step of zero planes come closer by this factor; in all by no more than the second.
@@ -47,11 +47,11 @@ class CuttingPlane:
         """As in the papers: every plane at the same part of the way."""
         return cls(line_search, mu, None)
 
-    def run(self, objective: ObjectiveLike, ledger: Ledger, start: Array | None = None) -> StopReason:
+    def run(self, objective: ObjectiveLike[P], ledger: Ledger, start: Array | None = None) -> StopReason:
         """Go on until the ledger says why to stop."""
         C, bundle, ahead = ledger.C, ledger.bundle, self._ahead(objective)
         with ledger.phase("scores"):
-            w_b: Any = objective.at(np.zeros(objective.dimension) if start is None else start)
+            w_b = objective.at(np.zeros(objective.dimension) if start is None else start)
         ledger.offer(bare(w_b), objective.value(w_b))
         if not len(bundle):
             _add_plane(ledger, lambda: objective.cut(w_b))
@@ -75,7 +75,7 @@ class CuttingPlane:
             _add_plane(ledger, cut)
             del w_t, cut  # the scores they hold make room for the next ones
 
-    def _ahead(self, objective: ObjectiveLike) -> _Ahead | _Fixed:
+    def _ahead(self, objective: ObjectiveLike[P]) -> _Ahead | _Fixed:
         return _Fixed(self.mu) if self.nearest is None or objective.intercept else _Ahead(self.mu, self.nearest)
 
 

@@ -6,16 +6,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from cutplane import _core
 from cutplane.proof.prover import Plane, Proven
 from cutplane.proof.rounding import UNIT, Rounding, gamma
-from cutplane.solvers.base import Array, Cut, Evaluated, Point, SmoothedCut
-from cutplane.solvers.bundle.planes import Bundle, BundleSolution
-from cutplane.solvers.result import Duals, Result, Step, StopReason
+from cutplane.solvers.base import Array, Cut, Duals, Point, SmoothedCut
+from cutplane.solvers.bundle.planes import BundleLike, BundleSolution
+from cutplane.solvers.handover import Handover
+from cutplane.solvers.protocols import AscentLike
+from cutplane.solvers.result import OnStep, Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
 
 # Planes that carried no weight for this many solves are dropped.
@@ -45,16 +46,19 @@ class Ledger:
         What planes and values are charged for.
     rounding_now : callable, optional
         Gives what is known of rounding by now, where that is more than when the run began.
+    handover : Handover, optional
+        What an earlier run has left, and what this one leaves.
     """
 
     def __init__(
         self,
         C: float,
-        bundle: Bundle,
+        bundle: BundleLike,
         stopping: Stopping,
-        on_step: Callable[[Step], Any] | None = None,
+        on_step: OnStep | None = None,
         rounding: Rounding | None = None,
         rounding_now: Callable[[], Rounding] | None = None,
+        handover: Handover | None = None,
     ) -> None:
         self.C = C
         self.bundle = bundle
@@ -68,11 +72,9 @@ class Ledger:
         self._margin = 0.0  # by how much bounds must be closer than asked for: what the prover did not grant
         self.witness = Plane(np.zeros(bundle.dimension), bundle.lower_bound)  # the plane that proves the lower bound
         self.incumbent: Point | None = None
-        self.another_next = False  # whether a run for another C follows: scores are kept for it, though they take room
-        self.evaluated: Evaluated | None = None  # the last one of Newton's method, in this run or the one before
+        self.handover = Handover() if handover is None else handover
         self.foreseen_error = float("inf")  # what the incumbent is thought to be above the optimum at most
-        self.duals: Duals | None = None  # of the last dual ascent, in this run or the one it goes on from
-        self.ascent: Any = None  # under way: the one that knows its dual variables
+        self.ascent: AscentLike | None = None  # under way: the one that knows its dual variables
         self.history: list[Step] = []
         self._on_step = on_step
         self._start = time.perf_counter()
@@ -86,8 +88,7 @@ class Ledger:
     @property
     def current_duals(self) -> Duals | None:
         """Of the dual ascent under way, or of the last one."""
-        duals: Duals | None = self.duals if self.ascent is None else self.ascent.duals
-        return duals
+        return self.handover.duals if self.ascent is None else self.ascent.duals
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -188,7 +189,7 @@ class Ledger:
             self.solve()
             self.bundle.prune(IDLE_SOLVES)
 
-    def settle(self, proven: Proven) -> None:
+    def accept(self, proven: Proven) -> None:
         """Take over what the prover says, as part of the last iteration."""
         believed = self.upper - self.lower
         self.upper, self.lower = proven
@@ -271,5 +272,5 @@ class Ledger:
             self.history,
             reason,
             self.bundle,
-            self.duals,
+            self.handover.duals,
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from cutplane import _core
 from cutplane._runtime.deadline import time_is_up
-from cutplane.solvers.base import ObjectiveLike, RayLike
+from cutplane.solvers.base import Point
+from cutplane.solvers.protocols import ObjectiveLike, P, RayLike
 
 # A direction shorter than this, relative to the weights at its ends, is rounding. And no step goes further than so many
 # times its length: scores are moved along with the weights, and what rounding left in them is moved as far.
@@ -18,16 +20,16 @@ _FURTHEST = 100.0
 class LineSearch(Protocol):
     """Picks the step k of OCA eq. 8 along incumbent + k·(candidate - incumbent)."""
 
-    def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
+    def step(self, objective: ObjectiveLike[P], incumbent: P, candidate: P, C: float) -> float:
         """The step to take."""
 
 
-def _quadratic(incumbent: Any, candidate: Any) -> tuple[float, float]:
+def _quadratic(incumbent: Point, candidate: Point) -> tuple[float, float]:
     """Coefficients A0 and B0 of OCA eq. 14: ½|w|² along the line is A0 k²/2 + B0 k + const."""
     return _core.along(incumbent.w, candidate.w)
 
 
-def _is_rounding(incumbent: Any, candidate: Any, quadratic: float) -> bool:
+def _is_rounding(incumbent: Point, candidate: Point, quadratic: float) -> bool:
     """Whether the two points are the same but for rounding."""
     ends = _core.inner(incumbent.w, incumbent.w) + _core.inner(candidate.w, candidate.w)
     return quadratic <= _NO_DIRECTION**2 * ends
@@ -36,7 +38,7 @@ def _is_rounding(incumbent: Any, candidate: Any, quadratic: float) -> bool:
 class NoLineSearch:
     """CPA: the candidate itself."""
 
-    def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
+    def step(self, objective: ObjectiveLike[P], incumbent: P, candidate: P, C: float) -> float:
         """Always 1."""
         return 1.0
 
@@ -44,7 +46,7 @@ class NoLineSearch:
 class ExactLineSearch:
     """OCA-E: the minimiser over k >= 0, by the risk's own ray."""
 
-    def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
+    def step(self, objective: ObjectiveLike[P], incumbent: P, candidate: P, C: float) -> float:
         """The best step; by ternary search where the risk has no ray."""
         quadratic, linear = _quadratic(incumbent, candidate)
         if _is_rounding(incumbent, candidate, quadratic):
@@ -67,7 +69,7 @@ class ThreePointLineSearch:
     delta: float = 0.02
     start: float = field(default=1.0, init=False)
 
-    def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
+    def step(self, objective: ObjectiveLike[P], incumbent: P, candidate: P, C: float) -> float:
         """The middle of the final window."""
         quadratic, linear = _quadratic(incumbent, candidate)
         if _is_rounding(incumbent, candidate, quadratic):
@@ -95,7 +97,7 @@ class ThreePointLineSearch:
         return mid
 
 
-def _golden_section(f: Any) -> float:
+def _golden_section(f: Callable[[float], float]) -> float:
     """Argmin over k >= 0 of a convex function, to about 1e-6 of its scale."""
     ratio = 0.6180339887498949
     high = 1.0

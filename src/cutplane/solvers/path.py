@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from cutplane.solvers.handover import Handover
 from cutplane.solvers.result import Result
 
 # Of a path that falls, the C within this factor of the largest: about as much work as all the others.
@@ -25,7 +26,7 @@ def chains(Cs: Sequence[float], *, falling: bool) -> list[list[float]]:
     return [chain for chain in (ordered[:dearest], ordered[dearest:]) if chain]
 
 
-def follow(chain: Sequence[float], train: Callable[[float, Result | None], Result]) -> dict[float, Result]:
+def follow(chain: Sequence[float], train: Callable[[float, Handover], Result]) -> dict[float, Result]:
     """Train for every C, each from the planes, the incumbent and the dual variables of the one before.
 
     Each result has its own certificate, as if it had been trained alone.
@@ -35,7 +36,7 @@ def follow(chain: Sequence[float], train: Callable[[float, Result | None], Resul
     chain : sequence of float
         In the order in which they are trained.
     train : callable
-        (C, result to go on from or None) -> result.
+        (C, what the run before has left) -> result; it leaves what the next one begins with.
 
     Returns
     -------
@@ -43,10 +44,10 @@ def follow(chain: Sequence[float], train: Callable[[float, Result | None], Resul
         From each C to its result. A run that was interrupted ends the path with KeyboardInterrupt.
     """
     results: dict[float, Result] = {}
-    last: Result | None = None
+    handover = Handover()
     for C in chain:
-        last = train(C, last)
-        if last.stop_reason == "interrupted":
+        handover.more = chain[-1] != C
+        result = results[C] = train(C, handover)
+        if result.stop_reason == "interrupted":
             raise KeyboardInterrupt
-        results[C] = last
     return results

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.solvers.bundle.planes import Bundle
+from cutplane.solvers.base import Duals, Intercept
+from cutplane.solvers.bundle.planes import BundleLike
 
 StopReason = Literal["gap", "max_iter", "time_limit", "interrupted", "stalled"]
 
@@ -39,14 +40,8 @@ class Step:
         return relative_gap(self.upper, self.lower)
 
 
-@dataclass(frozen=True, slots=True)
-class Duals:
-    """Where dual ascent ended: each variable as a fraction of its bound, the C of the bounds, weights and intercept."""
-
-    fractions: NDArray[np.float64]
-    C: float
-    w: NDArray[np.float64]
-    intercept: float
+# Called with each step; returning True ends the run.
+OnStep = Callable[[Step], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +53,12 @@ class Result:
     """
 
     w: NDArray[np.float64]
-    intercept: float
+    intercept: Intercept
     upper: float
     lower: float
     history: list[Step]
     stop_reason: StopReason
-    bundle: Bundle
+    bundle: BundleLike
     duals: Duals | None = None
 
     @property

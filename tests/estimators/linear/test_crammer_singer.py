@@ -193,13 +193,13 @@ def test_a_path_with_examples_in_plenty_goes_on_by_samples(
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30_000, 2))
     y = np.argmax(X @ rng.normal(size=(2, 3)) + 0.7 * rng.normal(size=(30_000, 3)), axis=1)
-    asked, anchored = [], MulticlassObjective.anchored_sample
+    asked, anchored = [], MulticlassObjective.anchored
 
-    def counted(self: MulticlassObjective, last: Any) -> Any:
+    def counted(self: MulticlassObjective, sample: Any, last: Any) -> Any:
         asked.append(last)
-        return anchored(self, last)
+        return anchored(self, sample, last)
 
-    monkeypatch.setattr(MulticlassObjective, "anchored_sample", counted)
+    monkeypatch.setattr(MulticlassObjective, "anchored", counted)
     Cs = np.logspace(-5, -2, 4)
     for C, model in zip(Cs, joint(fit_intercept=fit_intercept).path(X, y, Cs), strict=True):
         close = joint(C=C, fit_intercept=fit_intercept, tol=1e-6).fit(X, y)

@@ -104,13 +104,47 @@ def test_planes_are_handed_on_along_a_chain():
     class Fake:
         stop_reason = "gap"
 
-    def train(C, warm):
-        seen.append((C, warm))
+    def train(C, handover):
+        seen.append((C, handover.planes, handover.more))
+        handover.planes = f"of {C}"
         return Fake()
 
-    results = follow([3.0, 1.0, 2.0], train)
-    assert [C for C, _ in seen] == list(results) == [3.0, 1.0, 2.0]
-    assert [warm for _, warm in seen] == [None, results[3.0], results[1.0]]
+    assert list(follow([3.0, 1.0, 2.0], train)) == [3.0, 1.0, 2.0]
+    assert seen == [(3.0, None, True), (1.0, "of 3.0", True), (2.0, "of 1.0", False)]
+
+
+def many():
+    """So many examples of so few entries that passes are made in single precision."""
+    rng = np.random.default_rng(7)
+    return rng.normal(size=(70_000, 3)), rng.integers(0, 2, 70_000)
+
+
+SAME = {
+    "text": (LinearSVC(), lambda: wide_problem()),
+    "without an intercept": (LinearSVC(fit_intercept=False), lambda: (X, Y)),
+    "single precision": (LinearSVC(fit_intercept=False), many),
+    "squared": (LinearSVC(loss="squared_hinge"), lambda: (X, Y)),
+    "logistic": (LinearSVC(loss="logistic", method="newton"), lambda: (X, Y)),
+    "roc": (LinearSVC(loss="roc_area"), lambda: (X, Y)),
+    "oca": (LinearSVC(method="oca"), lambda: (X, Y)),
+    "three": (LinearSVC(), lambda: (X, THREE)),
+    "joint": (LinearSVC(multi_class="crammer_singer"), lambda: (X, THREE)),
+    "nonnegative": (LinearSVC(nonnegative=True), lambda: (X, Y)),
+    "prior": (LinearSVC(prior=np.ones((1, 5))), lambda: (X, Y)),
+    "regression": (LinearSVR(), lambda: (X, SCORES)),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_path_of_one_C_is_a_fit(name):
+    model, data = SAME[name]
+    examples, targets = data()
+    alone = clone(model).set_params(C=0.3).fit(examples, targets)
+    (only,) = clone(model).path(examples, targets, [0.3])
+    assert np.array_equal(only.coef_, alone.coef_)
+    assert np.array_equal(only.intercept_, alone.intercept_)
+    assert np.array_equal(only.objective_, alone.objective_)
+    assert np.array_equal(only.lower_bound_, alone.lower_bound_)
 
 
 def test_the_largest_C_of_a_falling_path_are_a_chain_of_their_own():

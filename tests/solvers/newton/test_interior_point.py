@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from cutplane import LinearSVC
 from cutplane.datasets import load_adult
 from cutplane.objectives.factory import make_objective
-from cutplane.objectives.generic import ScoredPoint
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.near_hinges import NearHinges
+from cutplane.solvers.base import ScoredPoint
 from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton.interior_point import InteriorPoint, finish

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,7 +29,7 @@ def plenty(n: int = 40_000, d: int = 4) -> RoundedObjective:
 
 def books(objective: RoundedObjective, C: float, gap: float = 1e-3) -> Ledger:
     ledger = Ledger(C, Bundle(objective.dimension, lower_bound=0.0), Stopping(relative_gap=gap))
-    ledger.another_next = True
+    ledger.handover.more = True
     return ledger
 
 
@@ -41,7 +43,7 @@ def next_after(objective: RoundedObjective, last: Ledger, C: float, gap: float =
     """The books of a run for another C, as a path opens them."""
     ledger = books(objective, C, gap)
     ledger.bundle = last.bundle.copy()
-    ledger.evaluated = last.evaluated
+    ledger.handover = replace(last.handover)
     assert last.incumbent is not None
     ledger.offer(last.incumbent, objective.value(last.incumbent))
     ledger.solve()
@@ -51,15 +53,15 @@ def next_after(objective: RoundedObjective, last: Ledger, C: float, gap: float =
 def test_the_last_evaluation_is_kept_only_where_another_C_comes_next() -> None:
     objective = plenty()
     ledger = solved(objective, 10.0)
-    last = ledger.evaluated
+    last = ledger.handover.evaluated
     assert last is not None
     now = objective.smoothed(objective.at(last.point.w), last.h)
     np.testing.assert_allclose(last.cut.slope, now.slope, atol=1e-12)
-    assert objective.keeps_sample
+    assert ledger.handover.sample is not None
     alone, objective = Ledger(10.0, Bundle(4, lower_bound=0.0), Stopping(relative_gap=1e-3)), plenty()
     SmoothedNewton().run(objective, alone)
-    assert alone.evaluated is None
-    assert not objective.keeps_sample
+    assert alone.handover.evaluated is None
+    assert alone.handover.sample is None
 
 
 def test_near_the_optimum_one_step_is_made_from_the_last_evaluation() -> None:
@@ -68,10 +70,10 @@ def test_near_the_optimum_one_step_is_made_from_the_last_evaluation() -> None:
     ledger = next_after(objective, last, 1100.0)
     start = from_last(objective, ledger)
     assert start is not None
-    assert last.evaluated is not None
-    assert start.scored is last.evaluated.point
+    assert last.handover.evaluated is not None
+    assert start.scored is last.handover.evaluated.point
     assert start.known is not None
-    np.testing.assert_allclose(start.known.gradient, start.w + 1100.0 * last.evaluated.cut.slope)
+    np.testing.assert_allclose(start.known.gradient, start.w + 1100.0 * last.handover.evaluated.cut.slope)
     assert SmoothedNewton().run(objective, ledger, start) == "gap"
     assert len(ledger.history) <= 1
 
@@ -80,10 +82,10 @@ def test_far_from_it_a_sample_shows_the_way() -> None:
     objective = plenty()
     last = solved(objective, 1.0)
     ledger = next_after(objective, last, 4.0)
-    assert worth_a_sample(objective, ledger, ledger.evaluated)
+    assert worth_a_sample(objective, ledger, ledger.handover.evaluated)
     start = resumed_start(objective, ledger)
     assert start is not None
-    assert start.anchor is ledger.evaluated
+    assert start.anchor is ledger.handover.evaluated
     assert start.known is None
     assert SmoothedNewton().run(objective, ledger, start) == "gap"
     close = solved(objective, 4.0, 1e-9)
@@ -95,10 +97,10 @@ def test_a_sample_that_is_far_off_is_not_asked_from_the_last_model() -> None:
     """With a large C the slope of a sample says nothing any more."""
     objective = plenty()
     last = solved(objective, 100.0)
-    assert last.evaluated is not None
+    assert last.handover.evaluated is not None
     ledger = next_after(objective, last, 1e9)
     assert ledger.upper - ledger.lower > 0.03 * ledger.upper
-    assert not worth_a_sample(objective, ledger, ledger.evaluated)
+    assert not worth_a_sample(objective, ledger, ledger.handover.evaluated)
     assert worth_a_sample(objective, ledger)  # as far as is known without one
     assert from_last(objective, ledger) is None
     start = resumed_start(objective, ledger)
@@ -140,13 +142,13 @@ def test_a_width_is_scaled_by_what_rounding_may_cost() -> None:
 def test_one_step_on_all_examples_is_for_paths_where_rounding_is_fine_enough() -> None:
     objective = plenty(3000)
     last = solved(objective, 50.0)
-    assert isinstance(last.evaluated, Evaluated)
-    now = evaluate(last.evaluated.cut, last.evaluated.point.w, 50.0)
+    assert isinstance(last.handover.evaluated, Evaluated)
+    now = evaluate(last.handover.evaluated.cut, last.handover.evaluated.point.w, 50.0)
     assert Progress(objective, last, 0).in_one_step(now)
     assert not Within(1e-3, 30).in_one_step(now)
-    last.another_next = False
+    last.handover.more = False
     assert not Progress(objective, last, 0).in_one_step(now)
-    last.another_next = True
+    last.handover.more = True
     finer = books(objective, 50.0, 1e-8)
     finer.upper = last.upper
     assert not Progress(objective, finer, 0).in_one_step(now)

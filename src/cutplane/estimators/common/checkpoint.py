@@ -15,12 +15,12 @@ from typing import Any
 
 from cutplane.estimators.common.checkpoint_entries import Entry, Run
 from cutplane.estimators.common.stored import Arrays
-from cutplane.estimators.common.training import Training
 from cutplane.io.atomic import OutputError, check_writable
 from cutplane.io.checkpoint_file import CheckpointError, read_checkpoint, write_checkpoint
 from cutplane.proof.prover import Prover
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result, Step
+from cutplane.solvers.run import Settings
 
 # Writing takes no more than this share of the time.
 _MOST_OF_THE_TIME = 0.05
@@ -67,7 +67,7 @@ class Checkpoint:
 
         return look
 
-    def ended(self, index: int, run: Training, objective: Any, prover: Prover) -> Result | None:
+    def ended(self, index: int, run: Settings, objective: Any, prover: Prover) -> Result | None:
         """The result of a problem that has ended, proven again; None where such a run has still to be made."""
         entry = self._entries.get(index)
         try:

@@ -14,8 +14,9 @@ from cutplane.estimators.common.left_out import qualified_name
 from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.proof.prover import Plane
 from cutplane.risks.base import Array, Risk
+from cutplane.solvers.base import Duals
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.result import Duals, Result, StopReason
+from cutplane.solvers.result import Result, StopReason
 from cutplane.solvers.stopping import Stopping
 
 _SCALES = (0.1, 1.0, 10.0)
@@ -95,7 +96,7 @@ class Entry:
         history: Any = history_from_arrays(self.about["history"], arrays) if "history" in self.about else []
         return Result(
             finite(arrays, "w", (d,)),
-            intercept if intercept.ndim else float(intercept),  # type: ignore[arg-type]
+            intercept if intercept.ndim else float(intercept),
             float("inf"),
             float("-inf"),
             history,

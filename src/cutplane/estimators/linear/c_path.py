@@ -16,15 +16,16 @@ from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.side_by_side import side_by_side
 from cutplane._runtime.threads import openmp_threads
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.training import Training, prover_of, warn_unless_proven
+from cutplane.estimators.common.training import prover_of, warn_unless_proven
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared, total_weight
-from cutplane.objectives.generic import ScoredPoint
+from cutplane.objectives.factory import in_single
+from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.risks.base import Rows
-from cutplane.solvers.base import Evaluated
-from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.handover import Handover
 from cutplane.solvers.path import chains, follow
-from cutplane.solvers.result import Result, Step
+from cutplane.solvers.result import OnStep, Result, Step
+from cutplane.solvers.run import Settings, run
 from cutplane.sources import Source
 
 
@@ -63,7 +64,7 @@ class CPathMixin:
 
 def path_results(
     model: LinearModel,
-    training: Training,
+    training: Settings,
     prepared: Prepared,
     source: Source,
     grid: Sequence[float],
@@ -77,9 +78,11 @@ def path_results(
         for index, make_risk in enumerate(prepared.problems):
             risk = make_risk(rows)
             objective, settings, origin = model._problem(source, risk, training, index, len(prepared.problems))
-            settings = settings.for_risk(total_weight(risk, source.shape[0], part), model.on_step)
+            objective = in_single(objective, settings.stopping.relative_gap)
+            scale = total_weight(risk, source.shape[0], part)
             make_prover = partial(prover_of, objective, risk, origin=origin)
-            found = _follow_all(objective, settings, settings.C / training.C, grid, make_prover)
+            settings = replace(settings, on_step=model.on_step)
+            found = _follow_all(objective, settings, scale, grid, make_prover)
             results.append([model._with_threshold(found[float(C)], objective, risk, source, origin) for C in grid])
     for each in results:
         for result in each:
@@ -88,22 +91,22 @@ def path_results(
 
 
 def _follow_all(
-    objective: Any,
-    settings: Training,
+    objective: Objective,
+    settings: Settings,
     scale: float,
     grid: Sequence[float],
-    make_prover: Callable[[Training], Prover],
+    make_prover: Callable[[Settings], Prover],
 ) -> dict[float, Result]:
     """The results along the grid; chains of C that do not depend on each other run side by side."""
     parts = chains(grid, falling=settings.falls(objective))
     threads = int(_core.thread_count(settings.n_threads))
     workers = min(len(parts), threads)
     if workers == 1:
-        found = [follow(part, _Chain(objective, settings, scale, make_prover).train) for part in parts]
+        found = [follow(part, _trainer(objective, settings, scale, make_prover)) for part in parts]
     else:
         watch = _Watch(settings.on_step)
         settings = replace(settings, n_threads=threads // workers, on_step=watch.step)
-        tasks = [partial(follow, part, _Chain(objective, settings, scale, make_prover).train) for part in parts]
+        tasks = [partial(follow, part, _trainer(objective, settings, scale, make_prover)) for part in parts]
         found = side_by_side(tasks, workers, watch.stop)
     return {C: result for each in found for C, result in each.items()}
 
@@ -111,7 +114,7 @@ def _follow_all(
 class _Watch:
     """What runs side by side share: someone who watches, and the wish to stop."""
 
-    def __init__(self, on_step: Callable[[Step], Any] | None) -> None:
+    def __init__(self, on_step: OnStep | None) -> None:
         self._on_step = on_step
         self._stopped = False
         self._listening = threading.Lock()
@@ -129,32 +132,16 @@ class _Watch:
         return self._stopped
 
 
-class _Chain:
-    """Runs one after another, each of which knows where the last two ended and what the last one evaluated."""
+def _trainer(
+    objective: Objective, settings: Settings, scale: float, make_prover: Callable[[Settings], Prover]
+) -> Callable[[float, Handover], Result]:
+    """What trains for a C, given what the run before it has left; `scale` is the weight of all examples."""
 
-    def __init__(
-        self, objective: Any, settings: Training, scale: float, make_prover: Callable[[Training], Prover]
-    ) -> None:
-        self._objective, self._settings, self._scale = objective, settings, scale
-        self._make_prover = make_prover
-        self._reached: list[ScoredPoint] = []
-        self._evaluated: Evaluated | None = None
+    def train(C: float, handover: Handover) -> Result:
+        for_C = replace(settings, C=C * scale)
+        return run(objective, for_C, make_prover(for_C), handover)
 
-    def train(self, C: float, warm: Result | None) -> Result:
-        books: list[Ledger] = []
-
-        def watch(ledger: Ledger) -> None:
-            ledger.another_next = True
-            ledger.evaluated = self._evaluated
-            books.append(ledger)
-
-        settings = self._settings.with_C(C * self._scale)
-        prover = self._make_prover(settings)
-        result = settings.run(self._objective, warm, watch, self._reached, prover)
-        end, self._evaluated = books[0].incumbent, books[0].evaluated
-        # Cutting planes keep no scores.
-        self._reached = [*self._reached[-1:], end] if isinstance(end, ScoredPoint) else []
-        return result
+    return train
 
 
 def _fitted_model(pattern: Any, C: float, results: list[Result]) -> Any:

@@ -14,10 +14,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane.estimators.common.proofs import Proving
+from cutplane.estimators.common.training import prover_of
 from cutplane.estimators.linear.linear_model import total_weight
 from cutplane.proof.checker import Bounds
 from cutplane.proof.data_hash import hash_data
 from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.run import Settings, run
 from cutplane.solvers.witness import find_witness
 
 Array = NDArray[np.float64]
@@ -68,34 +70,38 @@ class Search:
 
     def _duals(self, index: int, aim: float) -> Array:
         """Coefficients of a plane that proves that much of the best model."""
-        objective, run = self._problem(self._pattern, index)
-        stopping = replace(run.stopping, relative_gap=aim, max_iter=None)
-        if run.bounds is not None:
-            objective, run = self._problem(self._freed(objective, run, index, aim), index)
+        objective, settings = self._problem(self._pattern, index)
+        stopping = replace(settings.stopping, relative_gap=aim, max_iter=None)
+        if settings.bounds is not None:
+            objective, settings = self._problem(self._freed(objective, settings, index, aim), index)
             # The objective that counts is that of the model, not the one with multipliers in its prior.
             close = aim * abs(float(np.atleast_1d(self._model.objective_)[index]))
             stopping = replace(stopping, relative_gap=_LEAST, absolute_gap=max(close, stopping.absolute_gap))
-        coef = find_witness(objective.keeping(), run.C, stopping, run.seed)
+        coef = find_witness(objective.keeping(), settings.C, stopping, settings.seed)
         if coef is None:
             raise ValueError("No dual variables were found that prove a bound; scaled features may help.")
         return coef
 
-    def _problem(self, pattern: Any, index: int) -> tuple[Any, Any]:
+    def _problem(self, pattern: Any, index: int) -> tuple[Any, Settings]:
         risk = self.risk(index)
-        objective, run, _ = pattern._problem(self._source, risk, self._training, index, len(self.prepared.problems))
-        return objective, run.for_risk(total_weight(risk, self.prepared.X.shape[0], self.prepared.weights), None)
+        objective, settings, _ = pattern._problem(
+            self._source, risk, self._training, index, len(self.prepared.problems)
+        )
+        return objective, settings.for_risk(total_weight(risk, self.prepared.X.shape[0], self.prepared.weights), None)
 
-    def _freed(self, objective: Any, run: Any, index: int, aim: float) -> Any:
+    def _freed(self, objective: Any, settings: Settings, index: int, aim: float) -> Any:
         """The settings of a problem without bounds, whose dual variables are those of the one that has them.
 
         With multipliers m >= 0 of the bounds w >= 0, ½|w - prior|² - <m, w> is ½|w - prior - m|² but for a constant:
         they are part of the prior. A plane that is close to the best, with slope g, has m = max(0, g - prior).
         """
         books: list[Ledger] = []
-        closer = replace(run.stopping, relative_gap=_MULTIPLIERS * aim, max_iter=None)
-        replace(run, stopping=closer).run(objective, None, books.append)
-        slope = run.C * books[-1].witness.slope
-        multipliers = np.maximum(run.bounds, -slope) + slope
+        closer = replace(settings.stopping, relative_gap=_MULTIPLIERS * aim, max_iter=None)
+        closely = replace(settings, stopping=closer)
+        run(objective, closely, prover_of(objective, objective.shard.risk, closely), None, books.append)
+        slope = settings.C * books[-1].witness.slope
+        assert settings.bounds is not None
+        multipliers = np.maximum(settings.bounds, -slope) + slope
         d = self.prepared.X.shape[1]
         rows = multipliers.reshape(self._source.shape[1], -1)[:d].T  # none of the constant feature
         freed = copy.copy(self._pattern)

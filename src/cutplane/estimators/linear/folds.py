@@ -19,11 +19,11 @@ from sklearn.utils.metaestimators import available_if
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
-from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import path_results
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.risks.logistic import probabilities
 from cutplane.solvers.result import Result
+from cutplane.solvers.run import Settings
 from cutplane.sources import Source
 
 Array = NDArray[np.float64]
@@ -71,7 +71,7 @@ class Fold:
     def __init__(
         self,
         model: Any,
-        training: Training,
+        training: Settings,
         prepared: Prepared,
         source: Source,
         scorer: Any,

@@ -18,14 +18,16 @@ from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
 from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.common.stored import Arrays, finite
-from cutplane.estimators.common.training import LINE_SEARCHES, METHODS, Training, prover_of, warn_unless_proven
+from cutplane.estimators.common.training import prover_of, warn_unless_proven
 from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
 from cutplane.objectives.factory import in_single, make_objective
 from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.translated import translated
+from cutplane.solvers.handover import Handover
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
+from cutplane.solvers.run import LINE_SEARCHES, METHODS, Settings, run
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import Source, as_source
 from cutplane.sources.augmented import AugmentedSource
@@ -80,11 +82,11 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     checkpoint: Any = None
     checkpoint_every: float = 30.0
 
-    def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _prepare(self, training: Settings, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The examples checked, `n_features_in_` and the like set, and the problems to solve."""
         raise NotImplementedError
 
-    def _training(self) -> Training:
+    def _training(self) -> Settings:
         """The settings, checked."""
         if self.intercept_scaling is not None:
             validation.check_positive("intercept_scaling", self.intercept_scaling)
@@ -94,7 +96,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             validation.check_positive("time_limit", self.time_limit)
         validation.check_file_name("checkpoint", self.checkpoint)
         validation.check_positive("checkpoint_every", self.checkpoint_every)
-        return Training(
+        return Settings(
             validation.check_positive("C", self.C),
             Stopping(
                 validation.check_positive("tol", self.tol),
@@ -120,8 +122,8 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         return AugmentedSource(source, float(self.intercept_scaling or 0.0)) if self._penalised else source
 
     def _problem(
-        self, source: Source, risk: Risk, training: Training, index: int, n_problems: int
-    ) -> tuple[Objective, Training, NDArray[np.float64] | None]:
+        self, source: Source, risk: Risk, training: Settings, index: int, n_problems: int
+    ) -> tuple[Objective, Settings, NDArray[np.float64] | None]:
         """The objective of one problem, the settings for it, and the weights that those of it and bounds count from."""
         d = source.shape[1] - self._penalised
         origin = self._origin(index, n_problems, d)
@@ -159,7 +161,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             w[:, : prior.shape[1]] += prior
         return w
 
-    def _train(self, training: Training, prepared: Prepared) -> list[Result]:
+    def _train(self, training: Settings, prepared: Prepared) -> list[Result]:
         """Solve each problem and keep the results."""
         X, y, weights, problems, _ = prepared
         source = self._source(X, training.n_threads)
@@ -175,16 +177,17 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         hooks = StepHooks(self, self.on_step, X, y, so_far)
         for index, make_risk in enumerate(problems):
             risk = make_risk(None)
-            objective, run, origin = self._problem(source, risk, training, index, len(problems))
+            objective, settings, origin = self._problem(source, risk, training, index, len(problems))
             on_step = checkpoint.watching(index, books, hooks if hooks.wanted else None)
-            run = run.for_risk(total_weight(risk, X.shape[0], weights), on_step)
-            objective = in_single(objective, run.stopping.relative_gap)
-            prover = prover_of(objective, risk, run, origin)
-            result = checkpoint.ended(index, run, objective, prover)
+            settings = settings.for_risk(total_weight(risk, X.shape[0], weights), on_step)
+            objective = in_single(objective, settings.stopping.relative_gap)
+            prover = prover_of(objective, risk, settings, origin)
+            result = checkpoint.ended(index, settings, objective, prover)
             if result is None:
-                begin = checkpoint.warm(index, run, objective) or (warm[index] if warm else None)
-                result = run.run(objective, begin, books.append, prover=prover)
-                checkpoint.note(index, run, result, books.pop())
+                begin = checkpoint.warm(index, settings, objective) or (warm[index] if warm else None)
+                handover = None if begin is None else Handover.of(begin)
+                result = run(objective, settings, prover, handover, books.append)
+                checkpoint.note(index, settings, result, books.pop())
             results.append(self._with_threshold(result, objective, risk, source, origin))
             warn_unless_proven(results[-1], type(self).__name__)
             if result.stop_reason == "interrupted" and len(results) < len(problems):

@@ -18,11 +18,11 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import Arrays, finite
-from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.risks.one_class import OneClass
 from cutplane.solvers.result import Step
+from cutplane.solvers.run import Settings
 from cutplane.sources import as_source
 
 # Where the examples surround the origin the objective ends at zero, and no relative gap can be proven: then this much
@@ -121,7 +121,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         self.intercept_ = -self.offset_
         return self.proof(X, None, sample_weight) if self.keep_proof else self
 
-    def _sample(self, training: Training, X: Any, sample_weight: Any) -> tuple[Training, Any, Any, OneClass]:
+    def _sample(self, training: Settings, X: Any, sample_weight: Any) -> tuple[Settings, Any, Any, OneClass]:
         """The settings for these examples, the examples and weights, checked, and the risk."""
         if not isinstance(self.nu, (int, float, np.floating)) or isinstance(self.nu, bool) or not 0.0 < self.nu <= 1.0:
             raise ValueError(f"nu={self.nu!r} must be a number greater than 0, at most 1.")

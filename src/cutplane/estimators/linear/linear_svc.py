@@ -18,7 +18,6 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
-from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
@@ -28,6 +27,7 @@ from cutplane.risks.base import Risk, Rows
 from cutplane.risks.logistic import probabilities
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
 from cutplane.solvers.result import Result, Step
+from cutplane.solvers.run import Settings
 from cutplane.sources import Source, given_source
 
 
@@ -157,7 +157,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
             for label in (self.classes_ if several else self.classes_[1:])
         ]
 
-    def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _prepare(self, training: Settings, X: Any, y: Any, sample_weight: Any) -> Prepared:
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
         self._check_multi_class()
         X, y = validation.check_examples(self, X, y)
@@ -187,7 +187,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
                 raise ValueError(f"{name} is for multi_class='crammer_singer', not multi_class='ovr'.")
 
     def _prepare_jointly(
-        self, training: Training, X: Any, y: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None
+        self, training: Settings, X: Any, y: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None
     ) -> Prepared:
         """One problem for all classes."""
         self._decides = None

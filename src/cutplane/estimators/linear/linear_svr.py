@@ -16,13 +16,13 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import Arrays
-from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.descriptions import LINEAR_TARGETS
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.registry import REGRESSION, Loss, check_loss_options, find_loss, make_risk, takes_option
 from cutplane.solvers.result import Result, Step
+from cutplane.solvers.run import Settings
 
 
 @documented(LINEAR_TARGETS)
@@ -125,7 +125,7 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         """For each problem its name and the targets or labels, -1 and +1, of the examples."""
         return [("", np.asarray(y, np.float64))]
 
-    def _prepare(self, training: Training, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _prepare(self, training: Settings, X: Any, y: Any, sample_weight: Any) -> Prepared:
         loss = self._loss(training.n_threads)
         X, y = validation.check_examples(self, X, y)
         targets = validation.check_targets(y)

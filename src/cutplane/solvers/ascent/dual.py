@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 import numpy as np
 
-from cutplane.solvers.base import Array, Cut
+from cutplane.solvers.base import ScoredPoint
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch
-from cutplane.solvers.result import Duals, StopReason, relative_gap
+from cutplane.solvers.protocols import AscentLike, ObjectiveLike, SmoothObjectiveLike
+from cutplane.solvers.result import StopReason, relative_gap
 
 # Before this epoch there is little to certify, unless the gap is foreseen to be small; later where it goes on from
 # variables that were found under other bounds, and are out of place at first.
@@ -45,52 +45,6 @@ _FEW_ACTIVE, _LAST_FIRST = 0.1, 20
 _EXTRAPOLATE_AFTER = 2
 
 
-class AscentLike(Protocol):
-    """See `cutplane.shards.hinge_ascent.HingeAscent`."""
-
-    @property
-    def can_start(self) -> bool: ...  # noqa: D102
-
-    def start(self, plane: Cut, fraction: float) -> None: ...  # noqa: D102
-
-    def resume(self, duals: Duals, nearby: Any = None) -> bool: ...  # noqa: D102
-
-    @property
-    def duals(self) -> Duals | None: ...  # noqa: D102
-
-    def epoch(self) -> None: ...  # noqa: D102
-
-    def extrapolate(self) -> None: ...  # noqa: D102
-
-    def revive(self, point: Any = None) -> None: ...  # noqa: D102
-
-    @property
-    def weights(self) -> tuple[Array, float]: ...  # noqa: D102
-
-    @property
-    def estimate(self) -> float: ...  # noqa: D102
-
-    @property
-    def last_gain(self) -> float: ...  # noqa: D102
-
-    @property
-    def open_gap(self) -> float: ...  # noqa: D102
-
-    @property
-    def share_active(self) -> float: ...  # noqa: D102
-
-    @property
-    def share_at_bounds(self) -> float: ...  # noqa: D102
-
-    @property
-    def mean_square(self) -> float: ...  # noqa: D102
-
-    @property
-    def first_gap(self) -> float: ...  # noqa: D102
-
-    def plane(self) -> Cut: ...  # noqa: D102
-
-
 @dataclass
 class DualAscent:
     """Epochs of dual coordinate ascent, certified by the plane of its dual variables.
@@ -109,22 +63,24 @@ class DualAscent:
     patience: float = float("inf")
     line_search: ExactLineSearch = field(default_factory=ExactLineSearch, repr=False)
 
-    def run(self, objective: Any, ledger: Ledger) -> StopReason:
+    def run(self, objective: SmoothObjectiveLike, ledger: Ledger) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if that is too far off."""
         ascent: AscentLike | None = objective.dual_ascent(ledger.C, self.seed)
         if ascent is None:
             return "stalled"
-        resumed = ledger.duals is not None and ascent.resume(ledger.duals, ledger.incumbent)
+        resumed = ledger.handover.duals is not None and ascent.resume(ledger.handover.duals, ledger.incumbent)
         ledger.ascent = ascent
         reason = None if resumed else self._begin(objective, ledger, ascent)
         if reason is None:
             reason = self._ascend(objective, ledger, ascent, resumed=resumed)
         # Where something else takes over, it will at the next C, too.
-        ledger.duals = None if reason == "stalled" else ascent.duals
+        ledger.handover.duals = None if reason == "stalled" else ascent.duals
         ledger.ascent = None
         return reason
 
-    def _ascend(self, objective: Any, ledger: Ledger, ascent: AscentLike, *, resumed: bool) -> StopReason:
+    def _ascend(
+        self, objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike, *, resumed: bool
+    ) -> StopReason:
         """Epochs and certificates in turn."""
         epochs, gaps = 0, [(0, 1.0)]
         gains, disputes = [math.inf], 0
@@ -187,7 +143,7 @@ class DualAscent:
         """Whether the last sweep tells of a gap that is small enough; `told` is what such gaps were worth of late."""
         return told * ascent.open_gap <= _PROMISING * ledger.allowed_fraction * abs(ascent.estimate)
 
-    def _hopeless(self, objective: Any, epochs: int, ascent: AscentLike) -> bool:
+    def _hopeless(self, objective: SmoothObjectiveLike, epochs: int, ascent: AscentLike) -> bool:
         """Whether hardly a dual variable is as large as it will be, where something else can be tried."""
         enough = epochs == (2 if objective.dimension > _MANY_FEATURES else 1)
         return enough and self.promise < math.inf and ascent.share_at_bounds <= _UNBOUND
@@ -200,7 +156,7 @@ class DualAscent:
         return not ledger.ending and last > _MOST_GAIN * allowed and 2.0 * last * last > allowed * before
 
     @staticmethod
-    def _begin(objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
+    def _begin(objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
         """Start from the plane at w = 0: at small C it is nearly all there is to know."""
         C = ledger.C
         if not ascent.can_start or C * ascent.mean_square > _SMALL_C:
@@ -222,7 +178,7 @@ class DualAscent:
         ledger.offer(point, objective.value(point))
         return ledger.close_iteration(1.0)
 
-    def _certify(self, objective: Any, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
+    def _certify(self, objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
         if ledger.overdue and ledger.incumbent is not None:
             # Out of time: a bound for the best weights known is worth more than others that may be better.
             self._prove(ledger, ascent)
@@ -238,14 +194,14 @@ class DualAscent:
                 point = self._towards(objective, objective.score(np.zeros_like(w), 0.0), point, ledger.C)
             if ledger.incumbent is not None:
                 # The weights of the ascent swing around the optimum: the best point towards them is often much better.
-                point = self._towards(objective, ledger.incumbent, point, ledger.C)
+                point = self._towards(objective, objective.with_scores(ledger.incumbent), point, ledger.C)
             ledger.offer(point, objective.value(point))
         # Running sums carry rounding: what is proven is summed up afresh, when it is worth it or the last chance.
         if ledger.ending or ledger.stopping.proven(ledger.upper, ascent.estimate, ledger.C):
             self._prove(ledger, ascent)
         return ledger.close_iteration(1.0)
 
-    def _towards(self, objective: Any, base: Any, point: Any, C: float) -> Any:
+    def _towards(self, objective: SmoothObjectiveLike, base: ScoredPoint, point: ScoredPoint, C: float) -> ScoredPoint:
         """The best point on the way."""
         return objective.settle(objective.mix(base, point, self.line_search.step(objective, base, point, C)))
 
@@ -270,6 +226,6 @@ class DualAscent:
         return math.log(now / target) * (end - start) / math.log(before / now)
 
 
-def is_wide(objective: Any) -> bool:
+def is_wide(objective: ObjectiveLike[ScoredPoint]) -> bool:
     """Whether examples have nearly as many features to differ in as there are examples."""
     return bool(objective.dimension >= _WIDE * objective.examples)

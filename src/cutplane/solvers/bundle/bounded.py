@@ -12,14 +12,12 @@ to its solution where D did not rise, and repeat until nothing changes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.solvers.base import ObjectiveLike
 from cutplane.solvers.bundle.planes import Array, Bundle, BundleSolution
 from cutplane.solvers.line_search import LineSearch
+from cutplane.solvers.protocols import ObjectiveLike, P
 
 # Rounds of the method; it mostly takes two or three. What is proven holds after any number.
 _MOST_ROUNDS = 40
@@ -179,7 +177,7 @@ class BoundedLineSearch:
         self._inner = inner
         self._bounds = bounds
 
-    def step(self, objective: ObjectiveLike, incumbent: Any, candidate: Any, C: float) -> float:
+    def step(self, objective: ObjectiveLike[P], incumbent: P, candidate: P, C: float) -> float:
         """The step of the search inside, cut short where a weight would fall below its bound."""
         k = self._inner.step(objective, incumbent, candidate, C)
         fall, room = incumbent.w - candidate.w, incumbent.w - self._bounds

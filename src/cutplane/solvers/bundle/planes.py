@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +52,35 @@ class BundleSolution(NamedTuple):
     def slopes_sum(self, C: float) -> Array:
         """-C times the weighted sum of the slopes: w itself, unless bounds kept it away from there."""
         return self.w if self.mean_slope is None else -C * self.mean_slope
+
+
+class BundleLike(Protocol):
+    """Planes below the risk, and the problem that they make: `Bundle`, or `BoundedBundle` where weights have bounds."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def dimension(self) -> int: ...  # noqa: D102
+
+    @property
+    def lower_bound(self) -> float: ...  # noqa: D102
+
+    @property
+    def planes(self) -> tuple[Array, Array]: ...  # noqa: D102
+
+    @property
+    def offsets(self) -> Array: ...  # noqa: D102
+
+    @property
+    def errors(self) -> Array: ...  # noqa: D102
+
+    def copy(self) -> BundleLike: ...  # noqa: D102
+
+    def add(self, slope: Array, offset: float, *, error: float = 0.0) -> None: ...  # noqa: D102
+
+    def prune(self, idle: int) -> int: ...  # noqa: D102
+
+    def solve(self, C: float) -> BundleSolution: ...  # noqa: D102
 
 
 class Bundle:

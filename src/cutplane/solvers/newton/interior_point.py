@@ -7,14 +7,15 @@ small enough for Mehrotra's predictor and corrector: ten steps or so, each with 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutplane.solvers.base import Array, Curvature, Cut
+from cutplane.solvers.base import Array, Curvature
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.line_search import ExactLineSearch
 from cutplane.solvers.newton.system import LARGEST_FACTOR, NewtonSystem
+from cutplane.solvers.protocols import NearHingesLike
 from cutplane.solvers.result import StopReason
 
 # Multiplications of a BLAS that each of its systems may cost: some hundredths of a second.
@@ -30,26 +31,6 @@ _FROM_BOUND = 0.05
 _SHORT = 0.99
 # How closely the systems of predictor and corrector are solved.
 _RESIDUAL_PREDICTED, _RESIDUAL_CORRECTED = 1e-2, 1e-3
-
-
-class NearHingesLike(Protocol):
-    """See `cutplane.shards.near_hinges.NearHinges`."""
-
-    radius: float
-    intercept: bool
-    signs: Array
-    weights: Array
-    margins: Array
-    rest_slope: Array
-    rest_balance: float
-
-    def scores(self, w: Array) -> Array: ...  # noqa: D102
-
-    def combine(self, coef: Array) -> Array: ...  # noqa: D102
-
-    def curvature(self, weights: Array) -> Curvature: ...  # noqa: D102
-
-    def plane(self, shares: Array) -> Cut: ...  # noqa: D102
 
 
 class _Steps(NamedTuple):
@@ -169,7 +150,7 @@ class InteriorPoint:
             base = (float(weighted.sum()) - self._imbalance) / float(stiffness.sum())
             gradient = gradient + problem.combine(stiffness) * base
         w = system.solve(curvature, 1.0, gradient, accuracy)
-        intercept = base + curvature.shift(w)
+        intercept = base + float(curvature.shift(w))
         margin = problem.signs * (problem.scores(w) + intercept)
         dual = stiffness * (pull - margin)
         loss = to_loss + self._loss * dual / left

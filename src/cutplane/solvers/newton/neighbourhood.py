@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from cutplane.solvers.base import Subset
+from cutplane.solvers.base import Point, ScoredPoint, Subset
 from cutplane.solvers.newton.rounded import Evaluation, plenty
+from cutplane.solvers.protocols import SmoothObjectiveLike
 
 # Examples within this many widths of their kinks are near (kinks are within half a width, so the near are about
 # 2 * _REACH times as many).
@@ -41,10 +41,12 @@ class Neighbourhood:
     reach: float = field(default=_REACH, init=False)
     _near: Subset | None = field(default=None, init=False, repr=False)
     _met: Subset | None = field(default=None, init=False, repr=False)
-    _end: Any = field(default=None, init=False, repr=False)
+    _end: tuple[Point, float] | None = field(default=None, init=False, repr=False)
     _trusted: bool | None = field(default=None, init=False, repr=False)  # None: not yet known
 
-    def restrict(self, objective: Any, point: Any, now: Evaluation, h: float, shrunk: float) -> Any | None:
+    def restrict(
+        self, objective: SmoothObjectiveLike, point: ScoredPoint, now: Evaluation, h: float, shrunk: float
+    ) -> SmoothObjectiveLike | None:
         """The objective of the near examples, evaluated at the point; None where all should be looked at.
 
         `shrunk` is the width after this one, relative to it.
@@ -75,12 +77,19 @@ class Neighbourhood:
         """Whether `start` is at the point itself."""
         return self._end is None
 
-    def start(self, near: Any, point: Any, h: float) -> tuple[Any, float]:
+    def start(self, near: SmoothObjectiveLike, point: ScoredPoint, h: float) -> tuple[ScoredPoint, float]:
         """Where to begin on the near examples, and how wide: at the end of the last time, if some were missing then."""
         begin, h = (point, h) if self._end is None else self._end
         return near.score(begin.w, begin.intercept), h
 
-    def learn(self, objective: Any, point: Any, direction: Any, end: tuple[Any, float], step: float) -> bool:
+    def learn(
+        self,
+        objective: SmoothObjectiveLike,
+        point: ScoredPoint,
+        direction: ScoredPoint,
+        end: tuple[Point, float],
+        step: float,
+    ) -> bool:
         """Whether the tangents held on the way to `end`, of which `step` was taken; if not, more will be near.
 
         With the end goes the width of rounding there.

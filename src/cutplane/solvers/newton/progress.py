@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from cutplane.solvers.base import Evaluated, bare
+from cutplane.solvers.base import Evaluated, ScoredPoint, bare
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton.interior_point import finish
 from cutplane.solvers.newton.rounded import Evaluation, plenty
+from cutplane.solvers.protocols import SmoothObjectiveLike
 from cutplane.solvers.result import StopReason
 
 # What the problem of the near examples may leave of the gap aimed at.
@@ -54,7 +55,7 @@ class Within:
         """Whether planes found since the last evaluation have proven the gap of the best point of all."""
         return self.proves is not None and self.proves.proven
 
-    def done(self, point: Any, now: Evaluation, step: float, h: float, tries: int) -> bool:
+    def done(self, point: ScoredPoint, now: Evaluation, step: float, h: float, tries: int) -> bool:
         """Whether to end here."""
         self.steps -= 1
         self.tries = tries
@@ -69,7 +70,7 @@ class Within:
 class Progress:
     """Ends when the ledger says so; every evaluation on the way is certified and entered there."""
 
-    objective: Any
+    objective: SmoothObjectiveLike
     ledger: Ledger
     few_kinks: int
     reason: StopReason | None = None
@@ -86,7 +87,7 @@ class Progress:
 
         Where another C comes next, good weights to start from are worth more than a proof of those there are.
         """
-        proves = self.objective.proves_by_parts and not self.ledger.another_next
+        proves = self.objective.proves_by_parts and not self.ledger.handover.more
         return self.ledger if proves else None
 
     def proven(self, step: float) -> bool:
@@ -103,11 +104,11 @@ class Progress:
         """
         allowed = self.tolerance * abs(now.upper)
         near = now.error <= 0.5 * allowed and now.residual <= min(_ONE_STEP * allowed, _CLOSE * abs(now.upper))
-        return self.ledger.another_next and near
+        return self.ledger.handover.more and near
 
     def goes_whole(self, now: Evaluation) -> bool:
         """Whether steps are mostly taken whole: along a path, where they begin close by and no example counts much."""
-        return self.ledger.another_next and plenty(now, 1.0)
+        return self.ledger.handover.more and plenty(now, 1.0)
 
     @property
     def tolerance(self) -> float:
@@ -119,15 +120,15 @@ class Progress:
         """The relative gap that a problem of the near examples may leave."""
         return _FOR_NEAR * self.tolerance
 
-    def done(self, point: Any, now: Evaluation, step: float, h: float, tries: int) -> bool:
+    def done(self, point: ScoredPoint, now: Evaluation, step: float, h: float, tries: int) -> bool:
         """Whether to end here."""
         ledger = self.ledger
         before = ledger.upper - ledger.lower
         settled = self.objective.settle(point)
         value = now.cut.value if settled is point else self.objective.value(settled)
-        if ledger.another_next:
-            ledger.evaluated = Evaluated(point, now.cut, h)
-        better = ledger.offer(settled if ledger.another_next else bare(settled), value)
+        if ledger.handover.more:
+            ledger.handover.evaluated = Evaluated(point, now.cut, h)
+        better = ledger.offer(settled if ledger.handover.more else bare(settled), value)
         with ledger.phase("qp"):
             ledger.enter(now.cut)
         self.reason = ledger.close_iteration(step)
@@ -139,7 +140,7 @@ class Progress:
             self.reason = None if ended == "stalled" else ended
         return self.reason is not None or self.idle >= 15
 
-    def _incumbent(self) -> Any:
+    def _incumbent(self) -> ScoredPoint:
         """The best point known, scored again: the books mostly hold weights alone, for scores take much room."""
         best = self.ledger.incumbent
         assert best is not None

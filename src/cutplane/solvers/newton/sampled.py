@@ -9,15 +9,16 @@ one, so that most steps take one sweep.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from cutplane._runtime.deadline import time_is_up
-from cutplane.solvers.base import Array, SmoothedCut
+from cutplane.solvers.base import Array, ScoredPoint
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton.rounded import Evaluation, evaluate, next_width
 from cutplane.solvers.newton.system import NewtonSystem
+from cutplane.solvers.protocols import PairObjectiveLike, RoundedPairs
 from cutplane.solvers.result import StopReason
 
 _FIRST_WIDTH = 4.0
@@ -33,38 +34,12 @@ _MOST_IDLE = 12
 _START_ERROR = 0.15
 
 
-class SampledObjectiveLike(Protocol):
-    """An objective whose curvature is estimated: see `cutplane.objectives.pairs.PairObjective`."""
-
-    @property
-    def dimension(self) -> int: ...  # noqa: D102
-
-    @property
-    def examples(self) -> int: ...  # noqa: D102
-
-    def at(self, w: Array) -> Any: ...  # noqa: D102
-
-    def smoothed(self, point: Any, h: float) -> Any: ...  # noqa: D102
-
-    def plane(self, smoothed: Any, point: Any, h: float) -> SmoothedCut: ...  # noqa: D102
-
-    def slope_along(self, smoothed: Any, direction: Any) -> float: ...  # noqa: D102
-
-    def extrapolated_slope(self, point: Any, h: float, reach: float) -> Array: ...  # noqa: D102
-
-    def curvature(self, point: Any, h: float) -> Any: ...  # noqa: D102
-
-    def move(self, point: Any, direction: Any, t: float) -> Any: ...  # noqa: D102
-
-    def sample(self, size: int, generator: np.random.Generator) -> SampledObjectiveLike | None: ...  # noqa: D102
-
-
 class _State(NamedTuple):
     """A point, the width it was evaluated with, and the rounded risk there."""
 
-    point: Any
+    point: ScoredPoint
     h: float
-    smoothed: Any
+    smoothed: RoundedPairs
 
 
 @dataclass
@@ -79,7 +54,7 @@ class SampledNewton:
 
     seed: int = 0
 
-    def run(self, objective: SampledObjectiveLike, ledger: Ledger) -> StopReason:
+    def run(self, objective: PairObjectiveLike, ledger: Ledger) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if no step helps any more."""
         system = NewtonSystem(objective.dimension)
         if ledger.incumbent is not None:
@@ -93,9 +68,7 @@ class SampledNewton:
                 state = _State(point, h, objective.smoothed(point, h))
         return _certify(objective, ledger, state, system)
 
-    def _from_samples(
-        self, objective: SampledObjectiveLike, ledger: Ledger, system: NewtonSystem
-    ) -> tuple[Array, float]:
+    def _from_samples(self, objective: PairObjectiveLike, ledger: Ledger, system: NewtonSystem) -> tuple[Array, float]:
         """Weights and a width from growing samples, as far as samples can tell."""
         n, d = objective.examples, objective.dimension
         generator = np.random.default_rng(self.seed)
@@ -120,9 +93,12 @@ class SampledNewton:
         return w, h
 
 
-def _narrowed(objective: SampledObjectiveLike, ledger: Ledger) -> _State:
+def _narrowed(objective: PairObjectiveLike, ledger: Ledger) -> _State:
     """The incumbent, with a rounding that costs about as much as the gap still open."""
-    point, h, gap = ledger.incumbent, _FIRST_WIDTH, ledger.upper - ledger.lower
+    best = ledger.incumbent
+    assert best is not None
+    point = best if isinstance(best, ScoredPoint) else objective.at(best.w)
+    h, gap = _FIRST_WIDTH, ledger.upper - ledger.lower
     smoothed = objective.smoothed(point, h)
     while h > 1e-6 and ledger.C * smoothed.error > _START_ERROR * gap:
         h *= 0.5
@@ -130,7 +106,7 @@ def _narrowed(objective: SampledObjectiveLike, ledger: Ledger) -> _State:
     return _State(point, h, smoothed)
 
 
-def _certify(objective: SampledObjectiveLike, ledger: Ledger, state: _State, system: NewtonSystem) -> StopReason:
+def _certify(objective: PairObjectiveLike, ledger: Ledger, state: _State, system: NewtonSystem) -> StopReason:
     """Steps on the whole objective, every one entered in the books with its plane."""
     step, idle = 1.0, 0
     while True:
@@ -153,7 +129,7 @@ def _certify(objective: SampledObjectiveLike, ledger: Ledger, state: _State, sys
 
 
 def _step(
-    objective: SampledObjectiveLike, state: _State, now: Evaluation, C: float, tolerance: float, system: NewtonSystem
+    objective: PairObjectiveLike, state: _State, now: Evaluation, C: float, tolerance: float, system: NewtonSystem
 ) -> tuple[_State, float]:
     """A Newton step, cut short or lengthened until it leaves little of the slope; none where the time is up."""
     h = max(_LEAST_WIDTH, next_width(now, state.h, _NARROWING, tolerance))

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from cutplane.solvers.base import Array, Curvature, Evaluated, Point, SmoothedCut, Subset, bare
+from cutplane.solvers.base import Evaluated, Point, ScoredPoint, SmoothedCut, bare
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.newton.interior_point import NearHingesLike, most_examples
+from cutplane.solvers.newton.interior_point import most_examples
 from cutplane.solvers.newton.neighbourhood import Neighbourhood
 from cutplane.solvers.newton.progress import Progress, Within
 from cutplane.solvers.newton.rounded import FOR_ROUNDING, Evaluation, evaluate, next_width, shrinking, widened
@@ -27,6 +27,7 @@ from cutplane.solvers.newton.samples import sample_sizes
 from cutplane.solvers.newton.start import Start, worth_a_sample
 from cutplane.solvers.newton.step import is_far_enough, newton_direction, search
 from cutplane.solvers.newton.system import NewtonSystem
+from cutplane.solvers.protocols import SmoothObjectiveLike
 from cutplane.solvers.result import StopReason
 
 # The width after one that is solved, relative to it; less where samples have shown the way, for they are many.
@@ -40,68 +41,6 @@ _SAMPLE_TELLS, _ANCHORED_TELLS = 1.0, 0.01
 _FEW = 0.2
 _FEW_OF_NEAR = 0.3
 _FEW_OF_SAMPLE = 0.15
-
-
-class SmoothObjectiveLike(Protocol):
-    """An objective that can round its kinks: see `cutplane.objectives.rounded.RoundedObjective`."""
-
-    @property
-    def dimension(self) -> int: ...  # noqa: D102
-
-    @property
-    def examples(self) -> int: ...  # noqa: D102
-
-    @property
-    def intercept(self) -> bool: ...  # noqa: D102
-
-    @property
-    def first_width(self) -> float: ...  # noqa: D102
-
-    def score(self, w: Array, intercept: float) -> Any: ...  # noqa: D102
-
-    def settle(self, point: Any) -> Any: ...  # noqa: D102
-
-    def value(self, point: Any) -> float: ...  # noqa: D102
-
-    def balance(self, point: Any, h: float) -> Any: ...  # noqa: D102
-
-    def smoothed(self, point: Any, h: float) -> SmoothedCut: ...  # noqa: D102
-
-    def stepped(self, point: Any, p: Array, h: float) -> tuple[Any, SmoothedCut] | None: ...  # noqa: D102
-
-    def between(self, start: Any, end: Any) -> Any: ...  # noqa: D102
-
-    def rounding_error(self, point: Any, h: float) -> float: ...  # noqa: D102
-
-    def extrapolated_slope(self, point: Any, h: float, reach: float) -> Array: ...  # noqa: D102
-
-    def curvature(self, point: Any, h: float) -> Curvature: ...  # noqa: D102
-
-    def move(self, point: Any, direction: Any, t: float) -> Any: ...  # noqa: D102
-
-    def smoothed_ray(self, point: Any, direction: Any, t: float, h: float) -> tuple[float, float, float]: ...  # noqa: D102
-
-    @property
-    def proves_by_parts(self) -> bool: ...  # noqa: D102
-
-    def sample(  # noqa: D102
-        self, size: int, generator: np.random.Generator, *, keep: bool = False
-    ) -> SmoothObjectiveLike: ...
-
-    @property
-    def keeps_sample(self) -> bool: ...  # noqa: D102
-
-    def anchored_sample(self, last: Evaluated) -> tuple[SmoothObjectiveLike, Any]: ...  # noqa: D102
-
-    def near_kinks(self, point: Any, radius: float) -> Subset: ...  # noqa: D102
-
-    def near(self, point: Any, whole: SmoothedCut, h: float, subset: Subset) -> SmoothObjectiveLike: ...  # noqa: D102
-
-    def crossed(self, point: Any, direction: Any) -> Subset: ...  # noqa: D102
-
-    def most_near_hinges(self, work: float) -> int: ...  # noqa: D102
-
-    def near_hinges(self, point: Any, radius: float, most: int) -> NearHingesLike: ...  # noqa: D102
 
 
 @dataclass
@@ -147,13 +86,16 @@ class SmoothedNewton:
         generator = np.random.default_rng(self.seed)
         with ledger.phase("sample"):
             for size in sample_sizes(n, d):
-                part = objective.sample(size, generator, keep=ledger.another_next)
+                sample = objective.draw(size, generator)
+                part = objective.estimate(sample)
+                if ledger.handover.more:
+                    ledger.handover.keep_sample(sample)
                 # A closer fit to the sample says nothing of the whole, and leaves a width too narrow to go on with.
                 within = Within(max(ledger.allowed_fraction, _SAMPLE_TELLS * d / size), 30)
                 point, h = _on_sample(part, ledger, partial(_check, part, ledger.C, start), system, within)
                 value = 0.5 * float(point.w @ point.w) + ledger.C * part.value(point)
                 start = Start(point.w, point.intercept, h, value)
-                del part, point  # makes room for the next copy
+                del sample, part, point  # makes room for the next copy
                 if ledger.overdue:
                     break
         return start
@@ -164,10 +106,10 @@ class SmoothedNewton:
         """A start from a sample that has the slope of the whole at some point, and tells more for it."""
         n = objective.examples
         with ledger.phase("sample"):
-            if not objective.keeps_sample:
+            if ledger.handover.sample is None:
                 size = sample_sizes(n, objective.dimension)[-1]
-                objective.sample(size, np.random.default_rng(self.seed), keep=True)
-            part, there = objective.anchored_sample(anchor)
+                ledger.handover.keep_sample(objective.draw(size, np.random.default_rng(self.seed)))
+            part, there = ledger.handover.on_sample(objective, anchor)
             scale = abs(ledger.upper)
             within = Within(max(ledger.allowed_fraction, _ANCHORED_TELLS * (ledger.upper - ledger.lower) / scale), 30)
             aim = FOR_ROUNDING * within.tolerance * scale
@@ -177,10 +119,10 @@ class SmoothedNewton:
 
 
 # A point to begin at, the width of rounding, and the plane there if it is known.
-_Beginning = tuple[Any, float, SmoothedCut | None]
+_Beginning = tuple[ScoredPoint, float, SmoothedCut | None]
 
 
-def _balanced(objective: SmoothObjectiveLike, point: Any, h: float) -> _Beginning:
+def _balanced(objective: SmoothObjectiveLike, point: ScoredPoint, h: float) -> _Beginning:
     return objective.balance(point, h), h, None
 
 
@@ -208,7 +150,7 @@ def _on_sample(
     begin: Callable[[], _Beginning],
     system: NewtonSystem,
     within: Within,
-) -> tuple[Any, float]:
+) -> tuple[ScoredPoint, float]:
     return _minimise(part, ledger, begin, system, within, few=_FEW_OF_SAMPLE, narrowing=_NARROWING_ON_SAMPLES)
 
 
@@ -222,7 +164,7 @@ def _minimise(
     few: float,
     narrowing: float,
     known: Evaluation | None = None,
-) -> tuple[Any, float]:
+) -> tuple[ScoredPoint, float]:
     """Newton steps; each is many steps on the examples near their kinks, where these are a fraction below `few`.
 
     `begin` makes the first point and width: with many examples, scores are most of what training takes, and no one but
@@ -283,7 +225,7 @@ def _minimise(
 def _near_step(
     objective: SmoothObjectiveLike,
     ledger: Ledger,
-    point: Any,
+    point: ScoredPoint,
     now: Evaluation,
     h: float,
     neighbourhood: Neighbourhood,

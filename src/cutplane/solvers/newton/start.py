@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from cutplane.solvers.base import Array, Evaluated
+from cutplane.solvers.base import Array, Evaluated, Intercept, ScoredPoint
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton.rounded import FOR_ROUNDING, Evaluation, evaluate, widened
 from cutplane.solvers.newton.samples import AMPLE, sample_sizes
+from cutplane.solvers.protocols import SmoothObjectiveLike
 
 # The incumbent is rounded so that this costs the given fraction of the gap it leaves; less where nearly all is left,
 # which is no measure of how far the weights are off.
@@ -34,24 +34,24 @@ class Start:
     """
 
     w: Array
-    intercept: float
+    intercept: Intercept
     h: float
     expected: float = float("inf")
-    scored: Any = None
+    scored: ScoredPoint | None = None
     known: Evaluation | None = None
     anchor: Evaluated | None = None
 
 
-def resumed_start(objective: Any, ledger: Ledger) -> Start | None:
+def resumed_start(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | None:
     """The last evaluation for another C, where it shows the way; else the incumbent, if there is one."""
     if ledger.incumbent is None:
         return None
     return from_last(objective, ledger) or _narrowed(objective, ledger)
 
 
-def from_last(objective: Any, ledger: Ledger) -> Start | None:
+def from_last(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | None:
     """The last evaluation for another C, where a single step or a sample will go on from there."""
-    last = ledger.evaluated
+    last = ledger.handover.evaluated
     if last is None:
         return None
     point, h = last.point, last.h
@@ -64,7 +64,7 @@ def from_last(objective: Any, ledger: Ledger) -> Start | None:
     return None
 
 
-def worth_a_sample(objective: Any, ledger: Ledger, last: Evaluated | None = None) -> bool:
+def worth_a_sample(objective: SmoothObjectiveLike, ledger: Ledger, last: Evaluated | None = None) -> bool:
     """Whether a sample tells more than is known.
 
     Where one is kept, how far its slope is off at the last evaluation says how far it will lead astray: as much as that
@@ -75,16 +75,16 @@ def worth_a_sample(objective: Any, ledger: Ledger, last: Evaluated | None = None
         return False
     gap, scale = ledger.upper - ledger.lower, abs(ledger.upper)
     far = gap > _WORTH_A_SAMPLE * scale
-    if last is None or not objective.keeps_sample:
+    if last is None or ledger.handover.sample is None:
         return far
-    off = 0.5 * (ledger.C * objective.anchored_sample(last)[0].correction) ** 2
+    off = 0.5 * (ledger.C * ledger.handover.on_sample(objective, last)[0].correction) ** 2
     return off * gap <= _allowed(ledger) * scale or (far and off <= _MOST_OFF * scale)
 
 
-def _narrowed(objective: Any, ledger: Ledger) -> Start:
+def _narrowed(objective: SmoothObjectiveLike, ledger: Ledger) -> Start:
     """The incumbent, with a rounding that costs about as much as the gap still open."""
-    point = ledger.incumbent
-    assert point is not None
+    assert ledger.incumbent is not None
+    point = objective.with_scores(ledger.incumbent)
     h, gap = objective.first_width, ledger.upper - ledger.lower
     allowed = gap * (_START_ERROR_IF_FAR if gap > _FAR * ledger.upper else _START_ERROR)
     foreseen, in_the_end = ledger.foreseen_error, FOR_ROUNDING * _allowed(ledger)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cutplane._runtime.deadline import time_is_up
-from cutplane.solvers.base import Array, SmoothedCut
+from cutplane.solvers.base import Array, Intercept, Point, ScoredPoint, SmoothedCut
 from cutplane.solvers.newton.rounded import Evaluation, evaluate, plenty
 from cutplane.solvers.newton.system import NewtonSystem
+from cutplane.solvers.protocols import SmoothObjectiveLike
 
 # A narrower width is in reach of a single step where the optimum is off by no more than this times what rounding costs.
 _IN_REACH = 50.0
@@ -20,8 +19,16 @@ _WHOLE_LEFT = 0.5
 
 
 def newton_direction(
-    objective: Any, C: float, point: Any, now: Evaluation, h: float, h_next: float, system: NewtonSystem, *, bold: bool
-) -> tuple[Array, float]:
+    objective: SmoothObjectiveLike,
+    C: float,
+    point: ScoredPoint,
+    now: Evaluation,
+    h: float,
+    h_next: float,
+    system: NewtonSystem,
+    *,
+    bold: bool,
+) -> tuple[Array, Intercept]:
     """The changes of weights and intercept that Newton's method suggests for the width `h_next`.
 
     `bold` allows an evaluation there, which may be in vain.
@@ -39,13 +46,20 @@ def newton_direction(
     return p, curvature.shift(p)
 
 
-def is_far_enough(now: Evaluation, C: float, p: Array, end: Any, cut: SmoothedCut) -> bool:
+def is_far_enough(now: Evaluation, C: float, p: Array, end: Point, cut: SmoothedCut) -> bool:
     """Whether a step p from an evaluated point ends where a search need not go on: the plane there is `cut`."""
     left = float((end.w + C * cut.slope) @ p)
     return abs(left) <= _WHOLE_LEFT * abs(float(now.gradient @ p))
 
 
-def search(objective: Any, point: Any, direction: Any, h: float, C: float, first: float | None = None) -> float:
+def search(
+    objective: SmoothObjectiveLike,
+    point: ScoredPoint,
+    direction: ScoredPoint,
+    h: float,
+    C: float,
+    first: float | None = None,
+) -> float:
     """A step along `direction` that leaves a fraction of the slope: Newton's method in a bracket.
 
     `first` is the slope at the point, where it is known.

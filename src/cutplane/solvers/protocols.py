@@ -1,0 +1,247 @@
+"""What solvers ask of an objective: for planes, for Newton's method, for dual ascent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, Protocol, TypeVar
+
+import numpy as np
+
+from cutplane.proof.rounding import Rounding
+from cutplane.solvers.base import (
+    Array,
+    Curvature,
+    Cut,
+    Duals,
+    Evaluated,
+    Intercept,
+    Point,
+    ScoredPoint,
+    SmoothedCut,
+    Subset,
+)
+
+# Points are the objective's own: what else than weights and intercept they hold, solvers need not know.
+P = TypeVar("P", bound=Point)
+
+
+class RayLike(Protocol):
+    """The risk along a line: see `cutplane.risks.base.Ray`."""
+
+    def value(self, t: float) -> float: ...  # noqa: D102
+
+    def slope(self, t: float) -> float: ...  # noqa: D102
+
+    def minimise(self, quadratic: float, linear: float, C: float) -> float: ...  # noqa: D102
+
+
+class ObjectiveLike(Protocol[P]):
+    """The risk as a function of the weights: all that a cutting-plane solver sees."""
+
+    @property
+    def dimension(self) -> int: ...  # noqa: D102
+
+    @property
+    def examples(self) -> int: ...  # noqa: D102
+
+    @property
+    def lower_bound(self) -> float: ...  # noqa: D102
+
+    @property
+    def intercept(self) -> bool: ...  # noqa: D102
+
+    @property
+    def rounding(self) -> Rounding: ...  # noqa: D102
+
+    def at(self, w: Array) -> P: ...  # noqa: D102
+
+    def settle(self, point: P) -> P: ...  # noqa: D102
+
+    def mix(self, a: P, b: P, t: float) -> P: ...  # noqa: D102
+
+    def value(self, point: P) -> float: ...  # noqa: D102
+
+    def cut(self, point: P) -> Cut: ...  # noqa: D102
+
+    def advance(  # noqa: D102
+        self, a: P, b: P, step: float, mu: float, C: float
+    ) -> tuple[P, float, Callable[[], Cut]]: ...
+
+    def ray(self, a: P, b: P) -> RayLike | None: ...  # noqa: D102
+
+
+class RunObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
+    """An objective that a run can be made of: see `cutplane.objectives.generic.Objective`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def newton_by(self) -> Literal["kinks", "pairs"] | None: ...  # noqa: D102
+
+    def in_double(self) -> RunObjectiveLike: ...  # noqa: D102
+
+    def as_returned(self, point: Point) -> Point: ...  # noqa: D102
+
+
+class Sample(Protocol):
+    """Some of the examples, drawn at random: what they are, only the objective knows that drew them."""
+
+
+class NearHingesLike(Protocol):
+    """See `cutplane.shards.near_hinges.NearHinges`."""
+
+    radius: float
+    intercept: bool
+    signs: Array
+    weights: Array
+    margins: Array
+    rest_slope: Array
+    rest_balance: float
+
+    def scores(self, w: Array) -> Array: ...  # noqa: D102
+
+    def combine(self, coef: Array) -> Array: ...  # noqa: D102
+
+    def curvature(self, weights: Array) -> Curvature: ...  # noqa: D102
+
+    def plane(self, shares: Array) -> Cut: ...  # noqa: D102
+
+
+class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
+    """An objective that can round its kinks: see `cutplane.objectives.rounded.RoundedObjective`."""
+
+    @property
+    def first_width(self) -> float: ...  # noqa: D102
+
+    @property
+    def correction(self) -> float: ...  # noqa: D102
+
+    @property
+    def proves_by_parts(self) -> bool: ...  # noqa: D102
+
+    @property
+    def newton_pays(self) -> bool: ...  # noqa: D102
+
+    @property
+    def ascent_epochs(self) -> tuple[float, float] | None: ...  # noqa: D102
+
+    @property
+    def keeps_duals(self) -> bool: ...  # noqa: D102
+
+    def dual_ascent(self, C: float, seed: int) -> AscentLike | None: ...  # noqa: D102
+
+    def score(self, w: Array, intercept: Intercept) -> ScoredPoint: ...  # noqa: D102
+
+    def with_scores(self, point: Point) -> ScoredPoint: ...  # noqa: D102
+
+    def balance(self, point: ScoredPoint, h: float) -> ScoredPoint: ...  # noqa: D102
+
+    def smoothed(self, point: ScoredPoint, h: float) -> SmoothedCut: ...  # noqa: D102
+
+    def stepped(  # noqa: D102
+        self, point: ScoredPoint | None, p: Array, h: float
+    ) -> tuple[ScoredPoint, SmoothedCut] | None: ...
+
+    def between(self, start: ScoredPoint, end: ScoredPoint) -> ScoredPoint: ...  # noqa: D102
+
+    def rounding_error(self, point: ScoredPoint, h: float) -> float: ...  # noqa: D102
+
+    def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array: ...  # noqa: D102
+
+    def curvature(self, point: ScoredPoint, h: float) -> Curvature: ...  # noqa: D102
+
+    def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint: ...  # noqa: D102
+
+    def smoothed_ray(  # noqa: D102
+        self, point: ScoredPoint, direction: ScoredPoint, t: float, h: float
+    ) -> tuple[float, float, float]: ...
+
+    def draw(self, size: int, generator: np.random.Generator) -> Sample: ...  # noqa: D102
+
+    def estimate(self, sample: Sample) -> SmoothObjectiveLike: ...  # noqa: D102
+
+    def anchored(self, sample: Sample, last: Evaluated) -> tuple[SmoothObjectiveLike, ScoredPoint]: ...  # noqa: D102
+
+    def near_kinks(self, point: ScoredPoint, radius: float) -> Subset: ...  # noqa: D102
+
+    def near(  # noqa: D102
+        self, point: ScoredPoint, whole: SmoothedCut, h: float, subset: Subset
+    ) -> SmoothObjectiveLike: ...
+
+    def crossed(self, point: ScoredPoint, direction: ScoredPoint) -> Subset: ...  # noqa: D102
+
+    def most_near_hinges(self, work: float) -> int: ...  # noqa: D102
+
+    def near_hinges(self, point: ScoredPoint, radius: float, most: int) -> NearHingesLike: ...  # noqa: D102
+
+
+class RoundedPairs(Protocol):
+    """A rounded risk of pairs in terms of the scores: of it a solver sees what rounding costs."""
+
+    @property
+    def error(self) -> float: ...  # noqa: D102
+
+
+class PairObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
+    """An objective whose curvature is estimated: see `cutplane.objectives.pairs.PairObjective`."""
+
+    def smoothed(self, point: ScoredPoint, h: float) -> RoundedPairs: ...  # noqa: D102
+
+    def plane(self, smoothed: RoundedPairs, point: ScoredPoint, h: float) -> SmoothedCut: ...  # noqa: D102
+
+    def slope_along(self, smoothed: RoundedPairs, direction: ScoredPoint) -> float: ...  # noqa: D102
+
+    def extrapolated_slope(self, point: ScoredPoint, h: float, reach: float) -> Array: ...  # noqa: D102
+
+    def curvature(self, point: ScoredPoint, h: float) -> Curvature: ...  # noqa: D102
+
+    def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint: ...  # noqa: D102
+
+    def sample(self, size: int, generator: np.random.Generator) -> PairObjectiveLike | None: ...  # noqa: D102
+
+
+class AscentLike(Protocol):
+    """Dual coordinate ascent under way: see `cutplane.shards.hinge_ascent.HingeAscent`."""
+
+    @property
+    def can_start(self) -> bool: ...  # noqa: D102
+
+    def start(self, plane: Cut, fraction: float) -> None: ...  # noqa: D102
+
+    def resume(self, duals: Duals, nearby: Point | None = None) -> bool: ...  # noqa: D102
+
+    @property
+    def duals(self) -> Duals | None: ...  # noqa: D102
+
+    def epoch(self) -> None: ...  # noqa: D102
+
+    def extrapolate(self) -> None: ...  # noqa: D102
+
+    def revive(self, point: ScoredPoint | None = None) -> None: ...  # noqa: D102
+
+    @property
+    def weights(self) -> tuple[Array, Intercept]: ...  # noqa: D102
+
+    @property
+    def estimate(self) -> float: ...  # noqa: D102
+
+    @property
+    def last_gain(self) -> float: ...  # noqa: D102
+
+    @property
+    def open_gap(self) -> float: ...  # noqa: D102
+
+    @property
+    def share_active(self) -> float: ...  # noqa: D102
+
+    @property
+    def share_at_bounds(self) -> float: ...  # noqa: D102
+
+    @property
+    def mean_square(self) -> float: ...  # noqa: D102
+
+    @property
+    def first_gap(self) -> float: ...  # noqa: D102
+
+    def plane(self) -> Cut: ...  # noqa: D102

@@ -1,0 +1,267 @@
+"""From an objective and a few settings to a certified result: one way for a fit and for each C of a path."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+
+from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.deadline import deadline
+from cutplane._runtime.threads import openmp_threads
+from cutplane.proof.prover import Plane, Proven, Prover
+from cutplane.solvers.ascent.dual import is_wide
+from cutplane.solvers.auto import Auto
+from cutplane.solvers.base import Array, Intercept, ScoredPoint, ScoresTooLargeError, bare
+from cutplane.solvers.bundle.bounded import BoundedBundle, BoundedLineSearch
+from cutplane.solvers.bundle.planes import Bundle, BundleLike, plane_storage
+from cutplane.solvers.cutting_plane import CuttingPlane
+from cutplane.solvers.handover import Handover
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
+from cutplane.solvers.newton.sampled import SampledNewton
+from cutplane.solvers.newton.smoothed import SmoothedNewton
+from cutplane.solvers.newton.start import from_last, resumed_start
+from cutplane.solvers.protocols import PairObjectiveLike, RunObjectiveLike, SmoothObjectiveLike
+from cutplane.solvers.result import OnStep, Result, StopReason
+from cutplane.solvers.stopping import Stopping
+
+METHODS = ("auto", "newton", "oca", "cpa")
+LINE_SEARCHES = ("adaptive", "exact", "three-point")
+# More features than this make Newton's systems on pairs expensive.
+_FEW_FEATURES = 2500
+# So often a run goes on from what the prover granted it.
+_MOST_DISPUTES = 2
+# What is left to gain along a path of C, relative to what going on in the direction of the last two models gains.
+_FORESEEN = 3.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a run, or of several that share the time there is: it counts from when the settings were made."""
+
+    C: float
+    stopping: Stopping
+    method: str = "auto"
+    line_search: str = "adaptive"
+    seed: int = 0
+    n_threads: int = 0
+    bounds: Array | None = field(default=None, repr=False)
+    on_step: OnStep | None = field(default=None, repr=False)
+    began: float = field(default_factory=lambda: time.perf_counter(), repr=False)
+
+    def for_risk(self, total_weight: float, on_step: OnStep | None) -> Settings:
+        """The same settings for a mean risk: C per example times the weight of all."""
+        return replace(self, C=self.C * total_weight, on_step=on_step)
+
+    def new_bundle(self, objective: RunObjectiveLike) -> BundleLike:
+        """One without planes."""
+        dimension, lower_bound = objective.dimension, objective.lower_bound
+        if self.bounds is not None:
+            return BoundedBundle(self.bounds, lower_bound=lower_bound, n_threads=self.n_threads)
+        storage = plane_storage(dimension, self.stopping.relative_gap)
+        return Bundle(dimension, lower_bound=lower_bound, n_threads=self.n_threads, **storage)
+
+    def falls(self, objective: RunObjectiveLike) -> bool:
+        """Whether a path of C is followed from the largest: where dual ascent does the work and goes on."""
+        if self.method != "auto" or self.bounds is not None or objective.newton_by != "kinks":
+            return False
+        return cast(SmoothObjectiveLike, objective).keeps_duals and is_wide(objective)
+
+    def proven(self, prover: Prover, w: Array, intercept: Intercept, witness: Plane) -> Proven:
+        """What weights and a plane of an earlier run are worth."""
+        with one_blas_thread(), openmp_threads(self.n_threads):
+            upper = prover.upper(w, intercept)
+            return Proven(upper, prover.lower(witness, w, upper))
+
+
+def run(
+    objective: RunObjectiveLike,
+    settings: Settings,
+    prover: Prover,
+    handover: Handover | None = None,
+    watch: Callable[[Ledger], None] | None = None,
+) -> Result:
+    """Train; after Ctrl-C, what was reached until then.
+
+    Parameters
+    ----------
+    objective : Objective
+    settings : Settings
+    prover : Prover
+        Says what is proven in the end.
+    handover : Handover, optional
+        What an earlier run on the same examples has left. Where another is to follow, it is brought up to date.
+    watch : callable, optional
+        Handed the ledger before the first step.
+    """
+    if settings.method == "newton" and objective.newton_by is None:
+        raise ValueError(
+            f"method='newton' needs a loss that is smooth or can round its kinks, which "
+            f"{objective.name} cannot; 'auto', 'oca' and 'cpa' are accepted."
+        )
+    if settings.method == "newton" and settings.bounds is not None:
+        raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")
+    with one_blas_thread(), openmp_threads(settings.n_threads):
+        return _Run(objective, settings, prover, Handover() if handover is None else handover).train(watch)
+
+
+class _Run:
+    """One run: the objective, the settings, and the ledger that all of its solvers enter what they find in."""
+
+    def __init__(self, objective: RunObjectiveLike, settings: Settings, prover: Prover, handover: Handover) -> None:
+        self.objective, self.settings, self.prover, self.handover = objective, settings, prover, handover
+        bundle = settings.new_bundle(objective) if handover.planes is None else handover.planes.copy()
+        self.left = settings.stopping.after(time.perf_counter() - settings.began)
+        self.ledger = Ledger(settings.C, bundle, self.left, settings.on_step, objective.rounding, handover=handover)
+        self.resumed = handover.w is not None
+        self.left_single = False  # whether scores of the objective were too coarse, and double precision took over
+
+    def train(self, watch: Callable[[Ledger], None] | None) -> Result:
+        """Until the gap is proven or there is another reason to stop."""
+        if watch is not None:
+            watch(self.ledger)
+        try:
+            with deadline(self.left.time_limit):
+                reason = self._reach_proof()
+        except KeyboardInterrupt:
+            if self.ledger.incumbent is None:
+                raise
+            self._prove()
+            reason = "interrupted"
+        result = self.ledger.result(reason)
+        self._hand_over(result)
+        return result
+
+    def _hand_over(self, result: Result) -> None:
+        """What the next run begins with. Cutting planes keep no scores, and so no point."""
+        handover, end = self.handover, self.ledger.incumbent
+        handover.planes, handover.w = result.bundle, result.w
+        handover.reached = [*handover.reached[-1:], end] if isinstance(end, ScoredPoint) else []
+        if self.left_single:
+            handover.drop_points()
+
+    def _reach_proof(self) -> StopReason:
+        """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
+        ledger = self.ledger
+        reason: StopReason = "gap"
+        with suppress(ScoresTooLargeError):  # what was reached until then goes on in double precision
+            reason = self._reach()
+        double = self.objective.in_double()
+        for _ in range(_MOST_DISPUTES):
+            if ledger.incumbent is not None:
+                self._prove()
+                if reason != "gap" or ledger.granted:
+                    return reason
+                if ledger.overdue:
+                    return "time_limit"
+                ledger.incumbent = double.at(ledger.incumbent.w)
+            self._go_on_with(double)
+            reason = self._solve(double, resumed=ledger.incumbent is not None)
+        self._prove()
+        return "stalled" if reason == "gap" and not ledger.granted else reason
+
+    def _go_on_with(self, double: RunObjectiveLike) -> None:
+        """Points in single precision are of no use in double precision, nor the other way round."""
+        if double is not self.objective:
+            self.left_single = True
+            self.handover.drop_points()
+
+    def _prove(self) -> None:
+        """What the incumbent and the best plane are worth, as the prover sees it."""
+        ledger, prover = self.ledger, self.prover
+        assert ledger.incumbent is not None
+        point = ledger.incumbent = prover.feasible(self.objective.as_returned(ledger.incumbent))
+        with ledger.phase("proof"):
+            upper = prover.upper(point.w, point.intercept)
+            lower = prover.lower(ledger.witness, point.w, upper)
+        ledger.accept(Proven(upper, lower))
+
+    def _reach(self) -> StopReason:
+        reason = self._resume() if self.resumed else None
+        if reason is None and self.ledger.overdue and self.ledger.incumbent is None:
+            return self._look_at_zero()
+        return reason or self._solve(self.objective, resumed=self.resumed)
+
+    def _look_at_zero(self) -> StopReason:
+        """What there is to say when no time is left to search: the plane at zero, and what it proves."""
+        objective, bounds, ledger = self.objective, self.settings.bounds, self.ledger
+        zero = np.zeros(objective.dimension)
+        point = objective.at(zero if bounds is None else np.maximum(bounds, zero))
+        ledger.offer(bare(point), objective.value(point))
+        ledger.add(objective.cut(point))
+        ledger.solve()
+        reason = ledger.close_iteration(0.0)
+        assert reason is not None  # the time is up
+        return reason
+
+    def _resume(self) -> StopReason | None:
+        """Planes and incumbent of an earlier run may prove the gap at once: planes do not depend on C."""
+        objective, handover, ledger = self.objective, self.handover, self.ledger
+        assert handover.w is not None
+        point = handover.reached[-1] if handover.reached else objective.at(handover.w)
+        last = handover.evaluated
+        ledger.offer(point, last.cut.value if last is not None and last.point is point else objective.value(point))
+        ledger.solve()
+        if self.settings.bounds is None and not ledger.proven and not self._goes_on_from_last():
+            if len(handover.reached) > 1:
+                before = ledger.upper
+                self._look_along(handover.reached[-2], point)
+                if ledger.upper < before:
+                    ledger.foreseen_error = _FORESEEN * (before - ledger.upper)
+            else:
+                # The same direction at its best length.
+                self._look_along(objective.at(np.zeros_like(point.w)), point)
+        return ledger.close_iteration(0.0)
+
+    def _goes_on_from_last(self) -> bool:
+        """Whether the last evaluation of Newton's method shows the way."""
+        if self.handover.evaluated is None:
+            return False
+        return from_last(cast(SmoothObjectiveLike, self.objective), self.ledger) is not None
+
+    def _look_along(self, base: ScoredPoint, point: ScoredPoint) -> None:
+        """Offer the best point on the way from one to the other and beyond: no pass over the data."""
+        objective = self.objective
+        step = ExactLineSearch().step(objective, base, point, self.settings.C)
+        found = objective.settle(objective.mix(base, point, step))
+        self.ledger.offer(found, objective.value(found))
+
+    def _solve(self, objective: RunObjectiveLike, *, resumed: bool) -> StopReason:
+        settings, ledger = self.settings, self.ledger
+        start = ledger.incumbent.w if resumed and ledger.incumbent is not None else None
+        if settings.bounds is not None:
+            begin_at = np.maximum(settings.bounds, 0.0) if start is None else start
+            return self._cutting_plane().run(objective, ledger, begin_at)
+        if settings.method in ("oca", "cpa"):
+            return self._cutting_plane().run(objective, ledger, start)
+        if objective.newton_by is None:
+            return CuttingPlane().run(objective, ledger, start)
+        if objective.newton_by == "pairs":
+            return self._solve_pairs(cast(PairObjectiveLike, objective))
+        rounded = cast(SmoothObjectiveLike, objective)
+        if settings.method == "newton":
+            begin = resumed_start(rounded, ledger) if resumed else None
+            return SmoothedNewton(settings.seed).run(rounded, ledger, begin)
+        return Auto(settings.seed).run(rounded, ledger, resumed=resumed)
+
+    def _cutting_plane(self) -> CuttingPlane:
+        settings = self.settings
+        if settings.method == "cpa":
+            return CuttingPlane.cpa()
+        search: LineSearch = ThreePointLineSearch() if settings.line_search == "three-point" else ExactLineSearch()
+        bounded = search if settings.bounds is None else BoundedLineSearch(search, settings.bounds)
+        return CuttingPlane(bounded) if settings.line_search == "adaptive" else CuttingPlane.published(bounded)
+
+    def _solve_pairs(self, objective: PairObjectiveLike) -> StopReason:
+        """Newton's method while its systems are small; OCA where they are not, or where it comes to a stand."""
+        method, ledger = self.settings.method, self.ledger
+        if method == "newton" or objective.dimension <= _FEW_FEATURES:
+            reason = SampledNewton(self.settings.seed).run(objective, ledger)
+            if reason != "stalled" or method == "newton":
+                return reason
+        return CuttingPlane().run(objective, ledger, None if ledger.incumbent is None else ledger.incumbent.w)
