@@ -8,25 +8,44 @@ from cutplane.solvers.ascent.dual import DualAscent
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton.interior_point import finish, most_examples
-from cutplane.solvers.newton.samples import AMPLE
 from cutplane.solvers.newton.smoothed import SmoothedNewton
 from cutplane.solvers.newton.start import resumed_start
+from cutplane.solvers.newton.tuning import TUNING as NEWTON
 from cutplane.solvers.protocols import SmoothObjectiveLike
 from cutplane.solvers.result import StopReason, relative_gap
 
-# More features than this make Newton's systems expensive: coordinate ascent is given more time.
-_FEW_FEATURES = 2500
-# Epochs that Newton's method is worth, as they are promised early on and as they turn out; many features make it slow.
-# An objective may know better.
-_EPOCHS, _EPOCHS_IF_WIDE = (27.0, 150.0), (float("inf"), 20_000.0)
-# From an incumbent further off than this, Newton's method takes longer than the usual way from nothing.
-_NEAR, _NEAR_WITH_SAMPLES = 0.1, 0.3
-# Where coordinate ascent came this close and examples are cheap, an interior point goes on with those within some
-# widths of their kinks.
-_CLOSE, _CHEAP, _MANY, _WIDTHS = 5e-3, 4e7, 0.05, 5.0
-# From this many weights on, vectors are long against the examples on a kink, and the many products of Newton's method
-# cost more than the passes of OCA: where examples cannot be visited one by one, nothing else is tried.
-_VERY_WIDE = 100_000
+
+@dataclass(frozen=True, slots=True)
+class AutoTuning:
+    """When one solver takes over from another.
+
+    Chosen with benchmarks/binary.py on covtype, MNIST, a9a, w8a, news20 and rcv1, C from 0.01 to 100.
+    """
+
+    #: More features than this make Newton's systems expensive: coordinate ascent is given more time.
+    few_features: int = 2500
+    #: Epochs that Newton's method is worth, as they are promised early on and as they turn out. An objective may know
+    #: better.
+    epochs: tuple[float, float] = (27.0, 150.0)
+    #: The same where there are many features, which make Newton's method slow.
+    epochs_if_wide: tuple[float, float] = (float("inf"), 20_000.0)
+    #: From an incumbent further off than this, Newton's method takes longer than the usual way from nothing.
+    near: float = 0.1
+    near_with_samples: float = 0.3
+    #: Where coordinate ascent came this close...
+    close: float = 5e-3
+    #: ... and for this many multiplications a system, an interior point can hold...
+    cheap: float = 4e7
+    #: ... this share of the examples, it goes on with those within so many widths of their kinks.
+    many: float = 0.05
+    widths: float = 5.0
+    #: From this many weights on, vectors are long against the examples on a kink, and the many products of Newton's
+    #: method cost more than the passes of OCA: where examples cannot be visited one by one, nothing else is tried.
+    #: benchmarks/splice.py.
+    very_wide: int = 100_000
+
+
+TUNING = AutoTuning()
 
 
 @dataclass
@@ -41,27 +60,27 @@ class Auto:
     def run(self, objective: SmoothObjectiveLike, ledger: Ledger, *, resumed: bool = False) -> StopReason:
         """Go on until the ledger says why to stop; `resumed` if it holds an incumbent to start from."""
         n, d = objective.examples, objective.dimension
-        ample = n >= AMPLE * d  # samples tell nearly all
-        near = _NEAR_WITH_SAMPLES if ample else _NEAR
-        if resumed and d <= _FEW_FEATURES and relative_gap(ledger.upper, ledger.lower) <= near:
+        ample = n >= NEWTON.ample * d  # samples tell nearly all
+        near = TUNING.near_with_samples if ample else TUNING.near
+        if resumed and d <= TUNING.few_features and relative_gap(ledger.upper, ledger.lower) <= near:
             start = resumed_start(objective, ledger)
         else:
             start = None
         # Where samples tell nearly all, Newton's method starts from them and needs no help.
         if start is None and not ample:
-            usual = _EPOCHS if d <= _FEW_FEATURES else _EPOCHS_IF_WIDE
+            usual = TUNING.epochs if d <= TUNING.few_features else TUNING.epochs_if_wide
             ascent = DualAscent(self.seed, *(objective.ascent_epochs or usual))
             reason = ascent.run(objective, ledger)
             if reason != "stalled":
                 return reason
             if ledger.overdue and ledger.incumbent is not None:
                 return "time_limit"
-            if not ledger.history and d >= _VERY_WIDE:
+            if not ledger.history and d >= TUNING.very_wide:
                 incumbent = ledger.incumbent
                 return CuttingPlane().run(objective, ledger, None if incumbent is None else incumbent.w)
             start = resumed_start(objective, ledger)
             if start is not None and self._close(objective, ledger):
-                radius, most = _WIDTHS * start.h, most_examples(objective, _CHEAP)
+                radius, most = TUNING.widths * start.h, most_examples(objective, TUNING.cheap)
                 reason = finish(objective, ledger, ledger.incumbent, ledger.incumbent, radius, most)
                 if reason != "stalled":
                     return reason
@@ -75,5 +94,5 @@ class Auto:
     @staticmethod
     def _close(objective: SmoothObjectiveLike, ledger: Ledger) -> bool:
         """Whether an interior point can go on: little is left to do, and many examples are cheap."""
-        close = relative_gap(ledger.upper, ledger.lower) <= _CLOSE
-        return close and most_examples(objective, _CHEAP) >= _MANY * objective.examples
+        close = relative_gap(ledger.upper, ledger.lower) <= TUNING.close
+        return close and most_examples(objective, TUNING.cheap) >= TUNING.many * objective.examples

@@ -7,42 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cutplane.solvers.ascent.pace import TUNING, Pace
 from cutplane.solvers.base import ScoredPoint
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch
 from cutplane.solvers.protocols import AscentLike, ObjectiveLike, SmoothObjectiveLike
-from cutplane.solvers.result import StopReason, relative_gap
-
-# Before this epoch there is little to certify, unless the gap is foreseen to be small; later where it goes on from
-# variables that were found under other bounds, and are out of place at first.
-_FIRST_CERTIFICATE, _FIRST_IF_RESUMED = 2, 3
-# Where the first plane takes this much of its bound, most dual variables end there: ascent begins from it.
-_MOSTLY = 0.3
-# C times the squared lengths of all examples, above which that is out of the question.
-_SMALL_C = 30.0
-# Before this many epochs the pace says little...
-_FIRST_EPOCHS = 5
-# ... unless no more than this fraction of the dual variables above zero has met its bound in the first; where there are
-# many features, steps of Newton's method are dear, and a second epoch for a better start pays.
-_UNBOUND, _MANY_FEATURES = 0.02, 400
-# A certificate that has closed the gap to no less than this fraction looks at every example again.
-_HARDLY = 0.9
-# An epoch has gained at most so many times the gap it left, on text and census data alike: after a greater gain than
-# this times the gap aimed at, a certificate is not worth its pass.
-_MOST_GAIN = 12.0
-# Certificates in a row that fail although the running sums promise them.
-_MOST_DISPUTES = 50
-# Features per example from which weights are also scaled and epochs extrapolated: with fewer, neither was found to pay.
-_WIDE = 0.25
-# Epochs until the next certificate at most, relative to those before it; where the sweeps tell when it may succeed.
-_PATIENT, _PATIENT_IF_TOLD = 0.5, 3.0
-# A certificate is tried where the gap that the sweeps tell of is at most so many times the one aimed at. What scaling,
-# and the best point towards the weights, leave of such a gap: at first, at least and at most.
-_PROMISING, _FIRST_TOLD, _LEAST_TOLD, _MOST_TOLD = 1.1, 0.8, 0.2, 1.5
-# With so few examples still moving, epochs cost next to nothing: the first certificate may wait until this one.
-_FEW_ACTIVE, _LAST_FIRST = 0.1, 20
-# Epochs from one extrapolation to the next.
-_EXTRAPOLATE_AFTER = 2
+from cutplane.solvers.result import StopReason
 
 
 @dataclass
@@ -82,84 +52,42 @@ class DualAscent:
         self, objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike, *, resumed: bool
     ) -> StopReason:
         """Epochs and certificates in turn."""
-        epochs, gaps = 0, [(0, 1.0)]
-        gains, disputes = [math.inf], 0
-        wide = is_wide(objective)
-        told = _FIRST_TOLD if wide else math.inf
-        due = _FIRST_IF_RESUMED if resumed else _FIRST_CERTIFICATE
-        if ascent.first_gap <= ledger.allowed_fraction:
-            due = 1
+        due = TUNING.first_certificate_if_resumed if resumed else TUNING.first_certificate
+        pace = Pace(ledger, ascent, is_wide(objective), self.promise, self.patience, due)
         while True:
             with ledger.phase("epochs"):
-                while not self._hopeless(objective, epochs, ascent) and (
-                    epochs == gaps[-1][0]
-                    or (epochs < due and not self._promising(ledger, ascent, told))
-                    or (epochs < _FIRST_EPOCHS and self._far_off(ledger, ascent, gains))
-                    or (len(gaps) == 1 and epochs < _LAST_FIRST and self._cheap(ledger, ascent))
-                ):
-                    if wide and epochs > 0 and epochs % _EXTRAPOLATE_AFTER == 0:
+                while pace.goes_on and not self._hopeless(objective, pace.epochs, ascent):
+                    if pace.extrapolates:
                         ascent.extrapolate()
                     ascent.epoch()
-                    epochs += 1
-                    gains.append(ascent.last_gain)
+                    pace.entered(ascent.last_gain)
                     if ledger.overdue:
                         break
             reason = self._certify(objective, ledger, ascent)
             if reason is not None:
                 return reason
-            if self._hopeless(objective, epochs, ascent):
+            if self._hopeless(objective, pace.epochs, ascent):
                 return "stalled"
-            gaps.append((epochs, relative_gap(ledger.upper, max(ledger.lower, ascent.estimate))))
-            left = self._epochs_left(gaps, ledger.allowed_fraction)
-            # The running sums call it proven, the plane does not: rounding, or an intercept still out of balance.
-            disputes = disputes + 1 if left == 0.0 else 0
-            if disputes > _MOST_DISPUTES:
+            pace.certified()
+            if pace.disputed:
                 return "stalled"
-            # The pace slackens: what is promised early on takes several times as long.
-            limit = self.promise if epochs < 2 * _FIRST_EPOCHS else self.patience
-            # Until its own bound is the best one (an earlier run may have left a better), the pace says nothing.
-            in_all = epochs + left if ascent.estimate >= ledger.lower else epochs
-            if epochs >= _FIRST_EPOCHS and in_all > limit:
+            if pace.too_slow:
                 self._prove(ledger, ascent)
                 return "stalled"
-            # Shrinking trusts the last sweep's violations: where the gap has hardly closed, they may have misled.
-            if gaps[-1][1] > _HARDLY * gaps[-2][1]:
+            if pace.hardly_closer:
                 ascent.revive()
-            # A certificate costs about half an epoch: the next one is due when it may succeed, as the pace slackens.
-            due = epochs + max(1, math.ceil(min(left, _PATIENT * epochs + 1)))
-            # Until it is clear that nothing else will take over, the pace must be known, too.
-            stays = wide or epochs >= 2 * _FIRST_EPOCHS or ascent.share_active <= _FEW_ACTIVE
-            if stays and 0.0 < ascent.open_gap < math.inf:
-                told = min(max(gaps[-1][1] * abs(ascent.estimate) / ascent.open_gap, _LEAST_TOLD), _MOST_TOLD)
-                due = epochs + max(1, math.ceil(_PATIENT_IF_TOLD * epochs))
-
-    def _cheap(self, ledger: Ledger, ascent: AscentLike) -> bool:
-        """Whether epochs cost next to nothing by now, and a certificate would hardly succeed."""
-        few = ascent.share_active <= _FEW_ACTIVE
-        return few and not ledger.ending and not self._promising(ledger, ascent, _FIRST_TOLD)
-
-    @staticmethod
-    def _promising(ledger: Ledger, ascent: AscentLike, told: float) -> bool:
-        """Whether the last sweep tells of a gap that is small enough; `told` is what such gaps were worth of late."""
-        return told * ascent.open_gap <= _PROMISING * ledger.allowed_fraction * abs(ascent.estimate)
+            pace.schedule()
 
     def _hopeless(self, objective: SmoothObjectiveLike, epochs: int, ascent: AscentLike) -> bool:
         """Whether hardly a dual variable is as large as it will be, where something else can be tried."""
-        enough = epochs == (2 if objective.dimension > _MANY_FEATURES else 1)
-        return enough and self.promise < math.inf and ascent.share_at_bounds <= _UNBOUND
-
-    @staticmethod
-    def _far_off(ledger: Ledger, ascent: AscentLike, gains: list[float]) -> bool:
-        """Whether the last epoch gained too much for the gap to be small, and the next one will gain much, too."""
-        allowed = ledger.allowed_fraction * abs(ascent.estimate)
-        before, last = gains[-2:]
-        return not ledger.ending and last > _MOST_GAIN * allowed and 2.0 * last * last > allowed * before
+        enough = epochs == (2 if objective.dimension > TUNING.many_features else 1)
+        return enough and self.promise < math.inf and ascent.share_at_bounds <= TUNING.unbound
 
     @staticmethod
     def _begin(objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
         """Start from the plane at w = 0: at small C it is nearly all there is to know."""
         C = ledger.C
-        if not ascent.can_start or C * ascent.mean_square > _SMALL_C:
+        if not ascent.can_start or C * ascent.mean_square > TUNING.small_C:
             return None
         with ledger.phase("cut"):
             plane = objective.cut(objective.at(np.zeros(objective.dimension)))
@@ -169,7 +97,7 @@ class DualAscent:
         square = float(v @ v)
         fraction = min(1.0, C * plane.offset / square) if square > 0.0 else 1.0
         ledger.prove_by(plane, fraction)
-        if fraction > _MOSTLY:
+        if fraction > TUNING.mostly:
             ascent.start(plane, fraction)
         if fraction < 1.0:
             return None
@@ -213,19 +141,7 @@ class DualAscent:
         with ledger.phase("qp"):
             ledger.add(plane)
 
-    @staticmethod
-    def _epochs_left(gaps: list[tuple[int, float]], target: float) -> float:
-        """Epochs still needed if the gap goes on shrinking by the same factor an epoch."""
-        end, now = gaps[-1]
-        # The pace of the second half: it slackens as the easy examples settle.
-        start, before = next((entry for entry in gaps[1:-1] if 2 * entry[0] >= end - 1), gaps[-2])
-        if now <= target:
-            return 0.0
-        if now >= before:
-            return math.inf
-        return math.log(now / target) * (end - start) / math.log(before / now)
-
 
 def is_wide(objective: ObjectiveLike[ScoredPoint]) -> bool:
     """Whether examples have nearly as many features to differ in as there are examples."""
-    return bool(objective.dimension >= _WIDE * objective.examples)
+    return bool(objective.dimension >= TUNING.wide * objective.examples)

@@ -6,22 +6,8 @@ from dataclasses import dataclass, field
 
 from cutplane.solvers.base import Point, ScoredPoint, Subset
 from cutplane.solvers.newton.rounded import Evaluation, plenty
+from cutplane.solvers.newton.tuning import TUNING
 from cutplane.solvers.protocols import SmoothObjectiveLike
-
-# Examples within this many widths of their kinks are near (kinks are within half a width, so the near are about
-# 2 * _REACH times as many).
-_REACH = 3.0
-# Where that is too many, each of them hardly counts and much finer rounding is needed, at a point no further from the
-# rounded optimum than this times what rounding costs, hardly any move further than their kinks are wide.
-_SETTLED, _FINER, _ON_KINKS = 1.0, 0.6, 0.5
-# A step cut shorter than the first met the kinks of far examples; than the second, and their tangents did not hold.
-_WHOLE, _HELD = 0.9, 0.5
-# After a step shorter than the first, or where the first point is so many times as far from the rounded optimum as
-# rounding costs, far examples will move too far for their tangents: the next step is made on all examples.
-_LOST, _FAR_OFF = 0.1, 100.0
-# Where no more far examples were met, relative to the near ones, these are looked at from then on; else all that are
-# twice as far.
-_FEW_MET = 0.05
 
 
 @dataclass
@@ -38,7 +24,7 @@ class Neighbourhood:
 
     few: float
     bold: bool = False
-    reach: float = field(default=_REACH, init=False)
+    reach: float = field(default=TUNING.reach, init=False)
     _near: Subset | None = field(default=None, init=False, repr=False)
     _met: Subset | None = field(default=None, init=False, repr=False)
     _end: tuple[Point, float] | None = field(default=None, init=False, repr=False)
@@ -52,11 +38,11 @@ class Neighbourhood:
         `shrunk` is the width after this one, relative to it.
         """
         most, cut = self.few * objective.examples, now.cut
-        trusted = self._trusted if self._trusted is not None else now.residual <= _FAR_OFF * now.error
+        trusted = self._trusted if self._trusted is not None else now.residual <= TUNING.lost_if_further * now.error
         self._trusted = True
         reach = self.reach
         if self.bold and 2.0 * reach * cut.kinks >= most and self._settled(now, shrunk):
-            reach *= _ON_KINKS / _REACH
+            reach *= TUNING.on_kinks / TUNING.reach
         if trusted and 2.0 * reach * cut.kinks < most:
             near = objective.near_kinks(point, reach * h)
             if self._met is not None:
@@ -70,7 +56,7 @@ class Neighbourhood:
 
     @staticmethod
     def _settled(now: Evaluation, shrunk: float) -> bool:
-        return shrunk <= _FINER and plenty(now, shrunk) and now.residual <= _SETTLED * now.error
+        return shrunk <= TUNING.finer and plenty(now, shrunk) and now.residual <= TUNING.settled * now.error
 
     @property
     def starts_afresh(self) -> bool:
@@ -95,13 +81,13 @@ class Neighbourhood:
         With the end goes the width of rounding there.
         """
         assert self._near is not None
-        met = objective.crossed(point, direction).minus(self._near) if step < _WHOLE else None
-        if met is not None and 0 < len(met) <= _FEW_MET * len(self._near):
+        met = objective.crossed(point, direction).minus(self._near) if step < TUNING.whole else None
+        if met is not None and 0 < len(met) <= TUNING.few_met * len(self._near):
             self._met = met if self._met is None else self._met.union(met)
             self._end = end
         else:
             self._met = self._end = None
-            self._trusted = step >= _LOST
-            if step < _HELD:
+            self._trusted = step >= TUNING.lost
+            if step < TUNING.held:
                 self.reach *= 2.0
-        return step >= _HELD
+        return step >= TUNING.held

@@ -4,23 +4,43 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from cutplane.solvers.base import Evaluated, ScoredPoint, bare
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton.interior_point import finish
 from cutplane.solvers.newton.rounded import Evaluation, plenty
+from cutplane.solvers.newton.tuning import TUNING
 from cutplane.solvers.protocols import SmoothObjectiveLike
 from cutplane.solvers.result import StopReason
 
-# What the problem of the near examples may leave of the gap aimed at.
-_FOR_NEAR = 0.5
-# Where the gap asked for is this much less than what rounding costs, several narrowings away, and the last one took
-# this many steps, an interior point ends the run as soon as few enough examples are near their kinks.
-_FAR_OFF = 20.0
-_MANY_STEPS = 7
-# A step on all examples takes the residual down by about as much, if it is no more than this fraction of the objective.
-_ONE_STEP, _CLOSE = 100.0, 0.1
+
+class Until(Protocol):
+    """When a loop of Newton's method ends, and how closely it solves: `Within` or `Progress`."""
+
+    few_kinks: int
+
+    @property
+    def bold(self) -> bool: ...  # noqa: D102
+
+    @property
+    def proves(self) -> Ledger | None: ...  # noqa: D102
+
+    @property
+    def tolerance(self) -> float: ...  # noqa: D102
+
+    @property
+    def tolerance_near(self) -> float: ...  # noqa: D102
+
+    def phase(self, name: str) -> AbstractContextManager[None]: ...  # noqa: D102
+
+    def in_one_step(self, now: Evaluation) -> bool: ...  # noqa: D102
+
+    def goes_whole(self, now: Evaluation) -> bool: ...  # noqa: D102
+
+    def proven(self, step: float) -> bool: ...  # noqa: D102
+
+    def record(self, point: ScoredPoint, now: Evaluation, step: float, h: float, tries: int) -> bool: ...  # noqa: D102
 
 
 @dataclass
@@ -37,7 +57,7 @@ class Within:
     @property
     def tolerance_near(self) -> float:
         """The relative gap that a problem of the near examples may leave: some for their tangents, once."""
-        return self.tolerance if self.bold else _FOR_NEAR * self.tolerance
+        return self.tolerance if self.bold else TUNING.for_near * self.tolerance
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Not timed: its caller is."""
@@ -55,8 +75,8 @@ class Within:
         """Whether planes found since the last evaluation have proven the gap of the best point of all."""
         return self.proves is not None and self.proves.proven
 
-    def done(self, point: ScoredPoint, now: Evaluation, step: float, h: float, tries: int) -> bool:
-        """Whether to end here."""
+    def record(self, point: ScoredPoint, now: Evaluation, step: float, h: float, tries: int) -> bool:
+        """Count an evaluation; True if the loop ends there."""
         self.steps -= 1
         self.tries = tries
         if self.proves is not None and _prove(self.proves, now):
@@ -78,12 +98,12 @@ class Progress:
     bold: ClassVar[bool] = True
 
     def phase(self, name: str) -> AbstractContextManager[None]:
-        """Time for the books."""
+        """Time for the ledger."""
         return self.ledger.phase(name)
 
     @property
     def proves(self) -> Ledger | None:
-        """The books that planes of a part of the examples go to, with tangents for the others.
+        """The ledger that planes of a part of the examples go to, with tangents for the others.
 
         Where another C comes next, good weights to start from are worth more than a proof of those there are.
         """
@@ -103,7 +123,9 @@ class Progress:
         Along a path, that is: the steps that would follow are as many for the next C, and begin closer by.
         """
         allowed = self.tolerance * abs(now.upper)
-        near = now.error <= 0.5 * allowed and now.residual <= min(_ONE_STEP * allowed, _CLOSE * abs(now.upper))
+        near = now.error <= 0.5 * allowed and now.residual <= min(
+            TUNING.one_step * allowed, TUNING.one_step_if_below * abs(now.upper)
+        )
         return self.ledger.handover.more and near
 
     def goes_whole(self, now: Evaluation) -> bool:
@@ -118,12 +140,20 @@ class Progress:
     @property
     def tolerance_near(self) -> float:
         """The relative gap that a problem of the near examples may leave."""
-        return _FOR_NEAR * self.tolerance
+        return TUNING.for_near * self.tolerance
 
-    def done(self, point: ScoredPoint, now: Evaluation, step: float, h: float, tries: int) -> bool:
-        """Whether to end here."""
+    def record(self, point: ScoredPoint, now: Evaluation, step: float, h: float, tries: int) -> bool:
+        """Enter an evaluation, and let an interior point finish where that is sooner; True if the run ends there."""
+        before = self.ledger.upper - self.ledger.lower
+        best = self._enter(point, now, step, h)
+        self.idle = 0 if self.ledger.upper - self.ledger.lower < TUNING.idle * before else self.idle + 1
+        if self.reason is None and _hard_to_narrow(now, tries, self.tolerance, self.few_kinks):
+            self._finish(point, best, h)
+        return self.reason is not None or self.idle >= TUNING.most_idle
+
+    def _enter(self, point: ScoredPoint, now: Evaluation, step: float, h: float) -> ScoredPoint | None:
+        """Certify an evaluation; returns its point with the best intercept if it is the new incumbent."""
         ledger = self.ledger
-        before = ledger.upper - ledger.lower
         settled = self.objective.settle(point)
         value = now.cut.value if settled is point else self.objective.value(settled)
         if ledger.handover.more:
@@ -132,16 +162,17 @@ class Progress:
         with ledger.phase("qp"):
             ledger.enter(now.cut)
         self.reason = ledger.close_iteration(step)
-        self.idle = 0 if ledger.upper - ledger.lower < 0.98 * before else self.idle + 1
-        if self.reason is None and _hard_to_narrow(now, tries, self.tolerance, self.few_kinks):
-            base = settled if better else self._incumbent()
-            ended = finish(self.objective, ledger, point, base, h, 2 * self.few_kinks)
-            self.few_kinks = 0  # once
-            self.reason = None if ended == "stalled" else ended
-        return self.reason is not None or self.idle >= 15
+        return settled if better else None
+
+    def _finish(self, point: ScoredPoint, best: ScoredPoint | None, h: float) -> None:
+        """Go on with an interior point, once; where it stalls, Newton's method takes over again."""
+        base = self._incumbent() if best is None else best
+        ended = finish(self.objective, self.ledger, point, base, h, 2 * self.few_kinks)
+        self.few_kinks = 0
+        self.reason = None if ended == "stalled" else ended
 
     def _incumbent(self) -> ScoredPoint:
-        """The best point known, scored again: the books mostly hold weights alone, for scores take much room."""
+        """The best point known, scored again: the ledger mostly holds weights alone, for scores take much room."""
         best = self.ledger.incumbent
         assert best is not None
         return self.objective.settle(self.objective.score(best.w, best.intercept))
@@ -156,5 +187,10 @@ def _prove(ledger: Ledger, now: Evaluation) -> bool:
 
 def _hard_to_narrow(now: Evaluation, tries: int, tolerance: float, few_kinks: int) -> bool:
     """Whether the rounded problem took many steps, much finer rounding is needed, and few are on their kinks."""
-    solved = now.residual < 0.5 * now.error and tries >= _MANY_STEPS
-    return few_kinks > 0 and solved and now.cut.kinks <= few_kinks and now.error > _FAR_OFF * tolerance * abs(now.upper)
+    solved = now.residual < 0.5 * now.error and tries >= TUNING.many_steps
+    return (
+        few_kinks > 0
+        and solved
+        and now.cut.kinks <= few_kinks
+        and now.error > TUNING.far_off * tolerance * abs(now.upper)
+    )

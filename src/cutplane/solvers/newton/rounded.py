@@ -7,11 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutplane.solvers.base import Array, SmoothedCut
-
-# What rounding may cost in the end, of the gap aimed at.
-FOR_ROUNDING = 0.4
-# Examples on kinks, for each feature, from which they come and go like those of a smooth density.
-_PLENTY = 20.0
+from cutplane.solvers.newton.tuning import TUNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ def next_width(now: Evaluation, h: float, narrowing: float, tolerance: float) ->
 def shrinking(now: Evaluation, narrowing: float, tolerance: float) -> float:
     """The width after this one, relative to it: no finer than the goal needs."""
     # What rounding costs falls as h²: this much is left for it in a gap of `tolerance`.
-    enough = float(np.sqrt(FOR_ROUNDING * tolerance * abs(now.upper) / now.error)) if now.error > 0.0 else 0.5
+    enough = float(np.sqrt(TUNING.for_rounding * tolerance * abs(now.upper) / now.error)) if now.error > 0.0 else 0.5
     return min(0.7, max(narrowing, enough))
 
 
@@ -66,4 +62,4 @@ def plenty(now: Evaluation, shrunk: float) -> bool:
 
     Then the rounded risk bends about as much whatever its width, and its minimum hardly moves with that.
     """
-    return now.cut.kinks * shrunk >= _PLENTY * now.gradient.size
+    return now.cut.kinks * shrunk >= TUNING.plenty * now.gradient.size

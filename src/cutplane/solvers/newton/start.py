@@ -8,21 +8,10 @@ import numpy as np
 
 from cutplane.solvers.base import Array, Evaluated, Intercept, ScoredPoint
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.newton.rounded import FOR_ROUNDING, Evaluation, evaluate, widened
-from cutplane.solvers.newton.samples import AMPLE, sample_sizes
+from cutplane.solvers.newton.rounded import Evaluation, evaluate, widened
+from cutplane.solvers.newton.samples import sample_sizes
+from cutplane.solvers.newton.tuning import TUNING
 from cutplane.solvers.protocols import SmoothObjectiveLike
-
-# The incumbent is rounded so that this costs the given fraction of the gap it leaves; less where nearly all is left,
-# which is no measure of how far the weights are off.
-_START_ERROR, _START_ERROR_IF_FAR, _FAR = 0.15, 0.07, 0.5
-# Where the error of a start is foreseen, rounding may cost as much as that, or what it may in the end if that is not
-# this many times less.
-_NEARLY_NARROW = 4.0
-# From the last evaluation for another C one step will mostly do, where it is so many times the gap aimed at away from
-# the optimum of its width, and no more than this fraction of the objective.
-_ONE_STEP, _CLOSE = 8.0, 0.01
-# With a gap above this, a sample shows the way, unless it is off by more than this.
-_WORTH_A_SAMPLE, _MOST_OFF = 0.03, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +46,9 @@ def from_last(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | None:
     point, h = last.point, last.h
     now = evaluate(last.cut, point.w, ledger.C)
     allowed = _allowed(ledger)
-    if now.error <= 0.5 * allowed and now.residual <= min(_ONE_STEP * allowed, _CLOSE * abs(ledger.upper)):
+    if now.error <= 0.5 * allowed and now.residual <= min(
+        TUNING.one_step_from_last * allowed, TUNING.close_to_last * abs(ledger.upper)
+    ):
         return Start(point.w, point.intercept, h, scored=point, known=now)
     if worth_a_sample(objective, ledger, last):
         return Start(point.w, point.intercept, h, anchor=last)
@@ -67,18 +58,18 @@ def from_last(objective: SmoothObjectiveLike, ledger: Ledger) -> Start | None:
 def worth_a_sample(objective: SmoothObjectiveLike, ledger: Ledger, last: Evaluated | None = None) -> bool:
     """Whether a sample tells more than is known.
 
-    Where one is kept, how far its slope is off at the last evaluation says how far it will lead astray: as much as that
-    is of the objective, so much is the distance it leaves, of the gap. (Measured: within a factor of three.)
+    Where one is kept, its slope at the last evaluation says how far it will lead astray. The distance that it leaves,
+    relative to the gap, is about the error of its slope relative to the objective: within a factor of three, measured.
     """
     n, d = objective.examples, objective.dimension
-    if n < AMPLE * d or not sample_sizes(n, d):
+    if n < TUNING.ample * d or not sample_sizes(n, d):
         return False
     gap, scale = ledger.upper - ledger.lower, abs(ledger.upper)
-    far = gap > _WORTH_A_SAMPLE * scale
+    far = gap > TUNING.worth_a_sample * scale
     if last is None or ledger.handover.sample is None:
         return far
     off = 0.5 * (ledger.C * ledger.handover.on_sample(objective, last)[0].correction) ** 2
-    return off * gap <= _allowed(ledger) * scale or (far and off <= _MOST_OFF * scale)
+    return off * gap <= _allowed(ledger) * scale or (far and off <= TUNING.most_off * scale)
 
 
 def _narrowed(objective: SmoothObjectiveLike, ledger: Ledger) -> Start:
@@ -86,13 +77,13 @@ def _narrowed(objective: SmoothObjectiveLike, ledger: Ledger) -> Start:
     assert ledger.incumbent is not None
     point = objective.with_scores(ledger.incumbent)
     h, gap = objective.first_width, ledger.upper - ledger.lower
-    allowed = gap * (_START_ERROR_IF_FAR if gap > _FAR * ledger.upper else _START_ERROR)
-    foreseen, in_the_end = ledger.foreseen_error, FOR_ROUNDING * _allowed(ledger)
+    allowed = gap * (TUNING.start_error_if_far if gap > TUNING.far * ledger.upper else TUNING.start_error)
+    foreseen, in_the_end = ledger.foreseen_error, TUNING.for_rounding * _allowed(ledger)
     if foreseen < float("inf"):
         allowed = max(min(allowed, foreseen), in_the_end)
-        if allowed < _NEARLY_NARROW * in_the_end:
+        if allowed < TUNING.nearly_narrow * in_the_end:
             allowed = in_the_end
-    least = 2.5e-7 * h
+    least = TUNING.least_start_width * h
     while h > least and (error := ledger.C * objective.rounding_error(point, h)) > allowed:
         # It falls no faster than h², mostly.
         h *= 0.5 ** max(1, int(0.5 * np.log2(error / allowed)))

@@ -8,14 +8,8 @@ from cutplane._runtime.deadline import time_is_up
 from cutplane.solvers.base import Array, Intercept, Point, ScoredPoint, SmoothedCut
 from cutplane.solvers.newton.rounded import Evaluation, evaluate, plenty
 from cutplane.solvers.newton.system import NewtonSystem
+from cutplane.solvers.newton.tuning import TUNING
 from cutplane.solvers.protocols import SmoothObjectiveLike
-
-# A narrower width is in reach of a single step where the optimum is off by no more than this times what rounding costs.
-_IN_REACH = 50.0
-# Steps are searched until the slope has fallen to this fraction.
-_SLOPE_LEFT = 0.2
-# With no more than this left, a step is as good taken whole: what a search gains is less than what it costs.
-_WHOLE_LEFT = 0.5
 
 
 def newton_direction(
@@ -36,7 +30,7 @@ def newton_direction(
     gradient = now.gradient
     if h_next < h:
         there = evaluate(objective.smoothed(point, h_next), point.w, C) if bold and plenty(now, h_next / h) else None
-        if there is not None and there.residual <= _IN_REACH * there.error:
+        if there is not None and there.residual <= TUNING.in_reach * there.error:
             gradient, h = there.gradient, h_next
         else:
             # Few examples on kinks mostly stay there: their shares of the slope change with the width.
@@ -49,7 +43,7 @@ def newton_direction(
 def is_far_enough(now: Evaluation, C: float, p: Array, end: Point, cut: SmoothedCut) -> bool:
     """Whether a step p from an evaluated point ends where a search need not go on: the plane there is `cut`."""
     left = float((end.w + C * cut.slope) @ p)
-    return abs(left) <= _WHOLE_LEFT * abs(float(now.gradient @ p))
+    return abs(left) <= TUNING.whole_left * abs(float(now.gradient @ p))
 
 
 def search(
@@ -78,7 +72,7 @@ def search(
         return 0.0
     for _ in range(40):
         now, curvature = slope(t)
-        if abs(now) <= _SLOPE_LEFT * abs(first) or time_is_up():
+        if abs(now) <= TUNING.slope_left * abs(first) or time_is_up():
             break
         if now > 0.0:
             high = t
