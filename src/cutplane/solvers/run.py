@@ -32,12 +32,21 @@ from cutplane.solvers.stopping import Stopping
 
 METHODS = ("auto", "newton", "oca", "cpa")
 LINE_SEARCHES = ("adaptive", "exact", "three-point")
-# More features than this make Newton's systems on pairs expensive.
-_FEW_FEATURES = 2500
-# So often a run goes on from what the prover granted it.
-_MOST_DISPUTES = 2
-# What is left to gain along a path of C, relative to what going on in the direction of the last two models gains.
-_FORESEEN = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunTuning:
+    """How runs go on from one another; chosen with benchmarks/path.py on covtype, MNIST and a9a."""
+
+    #: More features than this make Newton's systems on pairs expensive. benchmarks/ranking.py.
+    few_features: int = 2500
+    #: So often a run goes on from what the prover granted it.
+    most_disputes: int = 2
+    #: What is left to gain along a path, relative to what going on in the direction of the last two models gains.
+    foreseen: float = 3.0
+
+
+TUNING = RunTuning()
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,7 @@ class _Run:
         with suppress(ScoresTooLargeError):  # what was reached until then goes on in double precision
             reason = self._reach()
         double = self.objective.in_double()
-        for _ in range(_MOST_DISPUTES):
+        for _ in range(TUNING.most_disputes):
             if ledger.incumbent is not None:
                 self._prove()
                 if reason != "gap" or ledger.granted:
@@ -212,7 +221,7 @@ class _Run:
                 before = ledger.upper
                 self._look_along(handover.reached[-2], point)
                 if ledger.upper < before:
-                    ledger.foreseen_error = _FORESEEN * (before - ledger.upper)
+                    ledger.foreseen_error = TUNING.foreseen * (before - ledger.upper)
             else:
                 # The same direction at its best length.
                 self._look_along(objective.at(np.zeros_like(point.w)), point)
@@ -260,7 +269,7 @@ class _Run:
     def _solve_pairs(self, objective: PairObjectiveLike) -> StopReason:
         """Newton's method while its systems are small; OCA where they are not, or where it comes to a stand."""
         method, ledger = self.settings.method, self.ledger
-        if method == "newton" or objective.dimension <= _FEW_FEATURES:
+        if method == "newton" or objective.dimension <= TUNING.few_features:
             reason = SampledNewton(self.settings.seed).run(objective, ledger)
             if reason != "stalled" or method == "newton":
                 return reason

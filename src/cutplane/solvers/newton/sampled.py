@@ -21,17 +21,32 @@ from cutplane.solvers.newton.system import NewtonSystem
 from cutplane.solvers.protocols import PairObjectiveLike, RoundedPairs
 from cutplane.solvers.result import StopReason
 
-_FIRST_WIDTH = 4.0
-_NARROWING = 0.25
-_LEAST_WIDTH = 1e-10
-# A step is taken when this fraction of the slope is left, else another is tried.
-_SLOPE_LEFT = 0.5
-_MOST_TRIALS = 8
-# Steps on a sample, and steps without a gain of 2 % on the whole, before giving up.
-_MOST_STEPS_ON_SAMPLE = 30
-_MOST_IDLE = 12
-# A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves.
-_START_ERROR = 0.15
+
+@dataclass(frozen=True, slots=True)
+class PairTuning:
+    """The numbers of Newton's method on pairs; chosen with benchmarks/ranking.py on MSLR and covtype, ROC area."""
+
+    first_width: float = 4.0
+    #: The width after one that is solved, relative to it.
+    narrowing: float = 0.25
+    least_width: float = 1e-10
+    #: A step is taken when this fraction of the slope is left, else another is tried, so many in all.
+    slope_left: float = 0.5
+    most_trials: int = 8
+    #: The first sample: examples in all, and for each feature; and how close it comes to the whole.
+    least_sample: int = 2000
+    least_sample_per_feature: int = 10
+    sample_tells: float = 0.5
+    #: Steps on a sample, and steps without a gain of 2 % on the whole, before giving up.
+    most_steps_on_sample: int = 30
+    most_idle: int = 12
+    idle: float = 0.98
+    #: A start from elsewhere is rounded so that this costs the given fraction of the gap it leaves, no finer than that.
+    start_error: float = 0.15
+    least_start_width: float = 1e-6
+
+
+TUNING = PairTuning()
 
 
 class _State(NamedTuple):
@@ -72,16 +87,16 @@ class SampledNewton:
         """Weights and a width from growing samples, as far as samples can tell."""
         n, d = objective.examples, objective.dimension
         generator = np.random.default_rng(self.seed)
-        w, h = np.zeros(d), _FIRST_WIDTH
-        size = max(2000, 10 * d)
+        w, h = np.zeros(d), TUNING.first_width
+        size = max(TUNING.least_sample, TUNING.least_sample_per_feature * d)
         while size * 2 <= n:
             part = objective.sample(size, generator)
             if part is None:
                 break
-            tolerance = max(ledger.allowed_fraction, 0.5 * d / size)
+            tolerance = max(ledger.allowed_fraction, TUNING.sample_tells * d / size)
             point = part.at(w)
             state = _State(point, h, part.smoothed(point, h))
-            for _ in range(_MOST_STEPS_ON_SAMPLE):
+            for _ in range(TUNING.most_steps_on_sample):
                 now = evaluate(part.plane(state.smoothed, state.point, state.h), state.point.w, ledger.C)
                 if now.upper - now.lower <= tolerance * now.upper or ledger.overdue:
                     break
@@ -98,9 +113,9 @@ def _narrowed(objective: PairObjectiveLike, ledger: Ledger) -> _State:
     best = ledger.incumbent
     assert best is not None
     point = best if isinstance(best, ScoredPoint) else objective.at(best.w)
-    h, gap = _FIRST_WIDTH, ledger.upper - ledger.lower
+    h, gap = TUNING.first_width, ledger.upper - ledger.lower
     smoothed = objective.smoothed(point, h)
-    while h > 1e-6 and ledger.C * smoothed.error > _START_ERROR * gap:
+    while h > TUNING.least_start_width and ledger.C * smoothed.error > TUNING.start_error * gap:
         h *= 0.5
         smoothed = objective.smoothed(point, h)
     return _State(point, h, smoothed)
@@ -119,8 +134,8 @@ def _certify(objective: PairObjectiveLike, ledger: Ledger, state: _State, system
         reason = ledger.close_iteration(step)
         if reason is not None:
             return reason
-        idle = 0 if ledger.upper - ledger.lower < 0.98 * before else idle + 1
-        if idle >= _MOST_IDLE:
+        idle = 0 if ledger.upper - ledger.lower < TUNING.idle * before else idle + 1
+        if idle >= TUNING.most_idle:
             return "stalled"
         with ledger.phase("newton"):
             last, (state, step) = state, _step(objective, state, now, ledger.C, ledger.allowed_fraction, system)
@@ -132,7 +147,7 @@ def _step(
     objective: PairObjectiveLike, state: _State, now: Evaluation, C: float, tolerance: float, system: NewtonSystem
 ) -> tuple[_State, float]:
     """A Newton step, cut short or lengthened until it leaves little of the slope; none where the time is up."""
-    h = max(_LEAST_WIDTH, next_width(now, state.h, _NARROWING, tolerance))
+    h = max(TUNING.least_width, next_width(now, state.h, TUNING.narrowing, tolerance))
     gradient = now.gradient
     if h < state.h:
         gradient = state.point.w + C * objective.extrapolated_slope(state.point, h, state.h)
@@ -142,11 +157,11 @@ def _step(
     direction = objective.at(p)
     first = float(gradient @ p)
     low, high, t = (0.0, first), None, 1.0
-    for _ in range(_MOST_TRIALS):
+    for _ in range(TUNING.most_trials):
         point = objective.move(state.point, direction, t)
         smoothed = objective.smoothed(point, h)
         slope = float(point.w @ p) + C * objective.slope_along(smoothed, direction)
-        if abs(slope) <= _SLOPE_LEFT * abs(first) or time_is_up():
+        if abs(slope) <= TUNING.slope_left * abs(first) or time_is_up():
             break
         if slope > 0.0:
             high = (t, slope)

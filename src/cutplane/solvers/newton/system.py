@@ -14,21 +14,31 @@ from cutplane.solvers.base import Array, Curvature
 
 # A factor of a system this large would cost more memory and time than it saves.
 LARGEST_FACTOR = 2500
-# How closely the systems are solved: a rough direction costs a little of its length, a fine one many products.
-_RESIDUAL = 0.1
-# Products a system may take; what is reached by then is a descent direction all the same.
-_MOST_PRODUCTS = 60
-# Products that even a fresh factor takes.
-_LEAST_PRODUCTS = 2
-# Examples a feature from which the factor of a large system is made: as a preconditioner it need not see them all.
-_ROWS_PER_FEATURE = 6
-_LARGE = 400
-# Examples a feature up to which a large system is solved in as many unknowns as there are examples.
-_FEW = 0.35
-# Up to this ratio of largest and least eigenvalue, a factor in double precision solves its system by itself.
-_WELL_POSED = 1e8
-# Rows of a triangle that are copied to the other one at a time.
+# Rows of a triangle that are copied to the other one at a time: they stay in the first cache.
 _COPIED_ROWS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTuning:
+    """When a system is factorised, and how closely it is solved; chosen with benchmarks/binary.py on MNIST, a9a, w8a."""
+
+    #: How closely the systems are solved: a rough direction costs a little of its length, a fine one many products.
+    residual: float = 0.1
+    #: Products a system may take; what is reached by then is a descent direction all the same.
+    most_products: int = 60
+    #: Products that even a fresh factor takes.
+    least_products: int = 2
+    #: With more features than this a system is large...
+    large: int = 400
+    #: ... its factor is made from so many examples a feature: as a preconditioner it need not see them all...
+    rows_per_feature: int = 6
+    #: ... and up to so many examples a feature, it is solved in as many unknowns as there are examples.
+    few: float = 0.35
+    #: Up to this ratio of largest and least eigenvalue, a factor in double precision solves its system by itself.
+    well_posed: float = 1e8
+
+
+TUNING = SystemTuning()
 
 
 class NewtonSystem:
@@ -52,7 +62,7 @@ class NewtonSystem:
 
     @property
     def _large(self) -> bool:
-        return self._dimension > _LARGE
+        return self._dimension > TUNING.large
 
     @classmethod
     def of(cls, curvature: Curvature, dimension: int) -> NewtonSystem:
@@ -63,7 +73,7 @@ class NewtonSystem:
         system._factorise(1.0)
         return system
 
-    def solve(self, curvature: Curvature, kappa: float, gradient: Array, residual: float = _RESIDUAL) -> Array:
+    def solve(self, curvature: Curvature, kappa: float, gradient: Array, residual: float = TUNING.residual) -> Array:
         """An approximate solution p, always a descent direction; what is left of the gradient is about `residual`."""
         root = self._root(curvature)
         if root is not None:
@@ -82,19 +92,19 @@ class NewtonSystem:
             if whole and curvature.exact and self._well_posed:
                 return self._precondition(-gradient)
         p, products = self._conjugate_gradients(self._precondition, curvature, kappa, gradient, residual)
-        self._saved += products if curvature.exact and not self._large else max(0, products - _LEAST_PRODUCTS)
+        self._saved += products if curvature.exact and not self._large else max(0, products - TUNING.least_products)
         return p
 
     def _root(self, curvature: Any) -> Array | None:
         """The curvature as few rows, where there are few and the system is large."""
-        if not _LARGE < self._dimension <= LARGEST_FACTOR or not curvature.examples:
+        if not TUNING.large < self._dimension <= LARGEST_FACTOR or not curvature.examples:
             return None
-        found: Array | None = curvature.root(int(_FEW * self._dimension))
+        found: Array | None = curvature.root(int(TUNING.few * self._dimension))
         return found
 
     @property
     def _most_rows(self) -> int | None:
-        return _ROWS_PER_FEATURE * self._dimension if self._large else None
+        return TUNING.rows_per_feature * self._dimension if self._large else None
 
     def _take(self, matrix: Array) -> None:
         self._square, self._diagonal = matrix, matrix.diagonal().copy()
@@ -106,7 +116,7 @@ class NewtonSystem:
         if self._factor is None:
             return False
         assert self._diagonal is not None
-        return bool(self._kappa * self._diagonal.max() <= _WELL_POSED)
+        return bool(self._kappa * self._diagonal.max() <= TUNING.well_posed)
 
     def _factorise(self, kappa: float) -> None:
         square = self._square
@@ -150,7 +160,7 @@ class NewtonSystem:
         q = z
         rz = first = float(r @ z)
         products = 0
-        while products < _MOST_PRODUCTS and rz > 0.0 and not (products and time_is_up()):
+        while products < TUNING.most_products and rz > 0.0 and not (products and time_is_up()):
             product = q + kappa * curvature.product(q)
             products += 1
             curved = float(q @ product)

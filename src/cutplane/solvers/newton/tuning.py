@@ -47,7 +47,8 @@ class NewtonTuning:
     most_off: float = 1.0
 
     # Examples near their kinks.
-    #: Where they are fewer than this fraction, steps are made on these alone: of all examples, of near ones, of a sample.
+    #: Where they are fewer than this fraction, steps are made on these alone: a fraction of all examples, of near ones,
+    #: of a sample.
     few: float = 0.2
     few_of_near: float = 0.3
     few_of_sample: float = 0.15
