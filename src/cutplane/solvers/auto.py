@@ -19,7 +19,7 @@ from cutplane.solvers.result import StopReason, relative_gap
 class AutoTuning:
     """When one solver takes over from another.
 
-    Chosen with benchmarks/binary.py on covtype, MNIST, a9a, w8a, news20 and rcv1, C from 0.01 to 100.
+    Chosen by hand. benchmarks/binary.py (covtype, MNIST, a9a, w8a, news20, rcv1) shows what they do.
     """
 
     #: More features than this make Newton's systems expensive: coordinate ascent is given more time.
@@ -41,7 +41,6 @@ class AutoTuning:
     widths: float = 5.0
     #: From this many weights on, vectors are long against the examples on a kink, and the many products of Newton's
     #: method cost more than the passes of OCA: where examples cannot be visited one by one, nothing else is tried.
-    #: benchmarks/splice.py.
     very_wide: int = 100_000
 
 

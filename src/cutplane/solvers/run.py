@@ -36,9 +36,9 @@ LINE_SEARCHES = ("adaptive", "exact", "three-point")
 
 @dataclass(frozen=True, slots=True)
 class RunTuning:
-    """How runs go on from one another; chosen with benchmarks/path.py on covtype, MNIST and a9a."""
+    """How runs go on from one another; chosen by hand. benchmarks/path.py shows what they do."""
 
-    #: More features than this make Newton's systems on pairs expensive. benchmarks/ranking.py.
+    #: More features than this make Newton's systems on pairs expensive.
     few_features: int = 2500
     #: So often a run goes on from what the prover granted it.
     most_disputes: int = 2

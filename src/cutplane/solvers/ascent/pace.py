@@ -14,13 +14,13 @@ from cutplane.solvers.result import relative_gap
 class AscentTuning:
     """What dual ascent is tuned by.
 
-    Chosen with benchmarks/binary.py on a9a, w8a, news20, rcv1 and covtype, C from 0.01 to 100, unless another is named.
+    Chosen by hand, most on news20 and w8a (see docs/decisions.md). benchmarks/binary.py shows what they do.
     """
 
     #: Before this epoch there is little to certify, unless the gap is foreseen to be small.
     first_certificate: int = 2
     #: The same after a resumed start: variables that were found under other bounds are out of place at first.
-    #: benchmarks/path.py on news20.
+    #: Paths.
     first_certificate_if_resumed: int = 3
     #: Where the first plane takes this much of its bound, most dual variables end there: ascent begins from it.
     mostly: float = 0.3

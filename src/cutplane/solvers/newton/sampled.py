@@ -24,7 +24,7 @@ from cutplane.solvers.result import StopReason
 
 @dataclass(frozen=True, slots=True)
 class PairTuning:
-    """The numbers of Newton's method on pairs; chosen with benchmarks/ranking.py on MSLR and covtype, ROC area."""
+    """The numbers of Newton's method on pairs; chosen by hand. benchmarks/ranking.py shows what they do."""
 
     first_width: float = 4.0
     #: The width after one that is solved, relative to it.

@@ -20,7 +20,7 @@ _COPIED_ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class SystemTuning:
-    """When a system is factorised, and how closely it is solved; chosen with benchmarks/binary.py on MNIST, a9a, w8a."""
+    """When a system is factorised, and how closely it is solved: benchmarks/binary.py, MNIST, a9a, w8a."""
 
     #: How closely the systems are solved: a rough direction costs a little of its length, a fine one many products.
     residual: float = 0.1

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class NewtonTuning:
     """The numbers of smoothed Newton.
 
-    Chosen with benchmarks/binary.py on covtype, MNIST, a9a and w8a, C from 0.01 to 100; those of paths with
-    benchmarks/path.py on covtype, MNIST and a9a.
+    Chosen by hand. benchmarks/binary.py (covtype, MNIST, a9a, w8a) shows what they do; for those marked "paths",
+    benchmarks/path.py (covtype, MNIST, a9a).
     """
 
     # Rounding.
