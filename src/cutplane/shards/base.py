@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import RayLike, Subset
+from cutplane.solvers.newton.interior_point import NearHingesLike, Stiffness
 
 Array = NDArray[np.float64]
 Handle = object
@@ -48,6 +49,19 @@ class ShardPlane(NamedTuple):
     mass: float = 0.0
     lean: Any = 0.0
     coef: Any = None
+
+
+class NearPart(NearHingesLike, Protocol):
+    """The problem of the near examples, which may be a part of a larger one.
+
+    What is balanced or centred over all examples can be had before that is done.
+    """
+
+    def bend(self, at: Handle) -> Stiffness: ...  # noqa: D102
+
+    def sides(self, at: Handle) -> tuple[float, float]: ...  # noqa: D102
+
+    def leaning_plane(self, at: Handle, factors: tuple[float, float]) -> ShardPlane: ...  # noqa: D102
 
 
 class Shard(Protocol):
@@ -146,9 +160,12 @@ class RoundedShard(Shard, Protocol):
 
     def ascent(self, C: float, seed: int, *, intercept: bool) -> Any: ...  # noqa: D102
 
+    @property
+    def has_near_problem(self) -> bool: ...  # noqa: D102
+
     def most_near(self, work: float) -> int: ...  # noqa: D102
 
-    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any: ...  # noqa: D102
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart: ...  # noqa: D102
 
     def in_double(self) -> RoundedShard: ...  # noqa: D102
 

@@ -103,6 +103,11 @@ class HingeShard(RoundedHostShard):
             self._ascent_scale = _core.AscentScale(self.source.core, intercept, self.source.n_threads)
         return HingeAscent(self.source, self._ascent_scale, self.risk, C, intercept=intercept, seed=seed)
 
+    @property
+    def has_near_problem(self) -> bool:
+        """Whether there is a `near_problem`."""
+        return True
+
     def most_near(self, work: float) -> int:
         """How many examples `near_problem` may take if each of its systems is to cost `work`."""
         return min(self.examples // 5, int(work / self.source.gram_work))

@@ -15,7 +15,7 @@ from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Ray, Risk, RoundedRisk, ScoreCut, Smoothed
 from cutplane.risks.intercept import balanced as in_balance
 from cutplane.risks.intercept import total_of
-from cutplane.shards.base import Array, Handle, ShardPlane
+from cutplane.shards.base import Array, Handle, NearPart, ShardPlane
 from cutplane.shards.curvature import RowCurvature
 from cutplane.shards.rows import RowSet, positions_of, spread
 from cutplane.solvers.base import Subset
@@ -284,11 +284,16 @@ class RoundedHostShard(HostShard):
         """Dual ascent over the examples; None where these cannot be visited one by one."""
         return None
 
+    @property
+    def has_near_problem(self) -> bool:
+        """Whether there is a `near_problem`: of a few risks only."""
+        return False
+
     def most_near(self, work: float) -> int:
         """How many examples `near_problem` may take if each of its systems is to cost `work`; 0: there is none."""
         return 0
 
-    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any:
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of the `most` nearest: for interior points."""
         raise NotImplementedError
 

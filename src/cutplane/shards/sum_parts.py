@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cutplane.proof.rounding import exact_sum
 from cutplane.risks.root import rising_crossing
 from cutplane.shards.base import Array
 from cutplane.solvers.base import Curvature, RayLike, Subset
@@ -51,11 +52,11 @@ class RaySum:
 
     def value(self, t: float) -> float:
         """The risk at t."""
-        return math.fsum(part.value(t) for part in self.parts)
+        return exact_sum(part.value(t) for part in self.parts)
 
     def slope(self, t: float) -> float:
         """Its right derivative at t."""
-        return math.fsum(part.slope(t) for part in self.parts)
+        return exact_sum(part.slope(t) for part in self.parts)
 
     def minimise(self, quadratic: float, linear: float, C: float) -> float:
         """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk."""
