@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.rounding import Rounding
-from cutplane.solvers.base import RayLike, Subset
+from cutplane.solvers.base import Curvature, RayLike, Subset
 from cutplane.solvers.newton.interior_point import NearHingesLike, Stiffness
 
 Array = NDArray[np.float64]
@@ -59,9 +59,9 @@ class NearPart(NearHingesLike, Protocol):
 
     def bend(self, at: Handle) -> Stiffness: ...  # noqa: D102
 
-    def sides(self, at: Handle) -> tuple[float, float]: ...  # noqa: D102
+    def sides(self, at: Handle) -> Array: ...  # noqa: D102
 
-    def leaning_plane(self, at: Handle, factors: tuple[float, float]) -> ShardPlane: ...  # noqa: D102
+    def leaning_plane(self, at: Handle, factors: Array) -> ShardPlane: ...  # noqa: D102
 
 
 class Shard(Protocol):
@@ -117,7 +117,7 @@ class RoundedShard(Shard, Protocol):
 
     def keeping(self) -> RoundedShard: ...  # noqa: D102
 
-    def sides(self, scores: Handle, h: float) -> tuple[float, float]: ...  # noqa: D102
+    def sides(self, scores: Handle, h: float) -> Array: ...  # noqa: D102
 
     def smoothed(  # noqa: D102
         self,
@@ -126,7 +126,7 @@ class RoundedShard(Shard, Protocol):
         *,
         balanced: bool = False,
         lean: bool = False,
-        factors: tuple[float, float] | None = None,
+        factors: Array | None = None,
     ) -> ShardPlane: ...
 
     def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None: ...  # noqa: D102
@@ -170,3 +170,42 @@ class RoundedShard(Shard, Protocol):
     def in_double(self) -> RoundedShard: ...  # noqa: D102
 
     def in_single(self) -> RoundedShard: ...  # noqa: D102
+
+
+class ClassCurvature(Curvature, Protocol):
+    """The curvature of a risk of several classes, each of which may have an intercept."""
+
+    def moments(self, most: int | None = None) -> tuple[Array, Array]: ...  # noqa: D102
+
+
+class ClassShard(RoundedShard, Protocol):
+    """A shard of several classes, each with an intercept where these are free."""
+
+    @property
+    def n_classes(self) -> int: ...  # noqa: D102
+
+    @property
+    def classes_share(self) -> bool: ...  # noqa: D102
+
+    @property
+    def mean_cost(self) -> float: ...  # noqa: D102
+
+    @property
+    def advances_in_place(self) -> bool: ...  # noqa: D102
+
+    @property
+    def goes_by_gram(self) -> bool: ...  # noqa: D102
+
+    def in_intercepts(self, scores: Handle, b: Array, h: float) -> tuple[Array, Array]: ...  # noqa: D102
+
+    def rough_shift(self, scores: Handle) -> Array: ...  # noqa: D102
+
+    def close_shift(self, scores: Handle, allowed: float) -> tuple[Array, float]: ...  # noqa: D102
+
+    def rounded_shift(self, scores: Handle, h: float, rest: Array) -> Array: ...  # noqa: D102
+
+    def balanced_cut(self, scores: Handle, h: float | None = None) -> ShardPlane: ...  # noqa: D102
+
+    def curvature(self, scores: Handle, h: float, *, centred: bool) -> ClassCurvature: ...  # noqa: D102
+
+    def keeping(self) -> ClassShard: ...  # noqa: D102

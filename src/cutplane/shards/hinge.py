@@ -60,7 +60,7 @@ class HingeShard(RoundedHostShard):
         *,
         balanced: bool = False,
         lean: bool = False,
-        factors: tuple[float, float] | None = None,
+        factors: Array | None = None,
     ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives: one pass."""
         if not self._fused or balanced or lean or factors is not None:

@@ -209,12 +209,12 @@ class NearHinges:
         offset = self._risk.plane_offset(coef)
         return Cut(self._source.combine(coef), offset, np.nan, exact=False, mass=offset * (1.0 + 1e-9), coef=coef)
 
-    def sides(self, at: Handle) -> tuple[float, float]:
+    def sides(self, at: Handle) -> Array:
         """What the positive and the negative coefficients of the plane add up to, before they are balanced."""
         coef = self._coefficients(at)
-        return float(coef[coef > 0.0].sum()), float(coef[coef < 0.0].sum())
+        return np.array([coef[coef > 0.0].sum(), coef[coef < 0.0].sum()])
 
-    def leaning_plane(self, at: Handle, factors: tuple[float, float]) -> ShardPlane:
+    def leaning_plane(self, at: Handle, factors: Array) -> ShardPlane:
         """As `plane`, positive and negative coefficients scaled by factors at most 1; with what they sum to."""
         coef = self._coefficients(at)
         coef = coef * np.where(coef > 0.0, *factors)

@@ -100,16 +100,15 @@ class NearSum:
 
     def plane(self, at: Handle) -> Cut:
         """The plane below the whole risk that gives each near example its dual variable."""
-        factors = balancing_factors(*self.sides(at)) if self.intercept else (1.0, 1.0)
+        factors = balancing_factors(self.sides(at)) if self.intercept else np.ones(2)
         plane = self.leaning_plane(at, factors)
         mass = without_lean(plane).mass if self.intercept else plane.mass
         return Cut(plane.slope, plane.offset, np.nan, exact=False, mass=mass)
 
-    def sides(self, at: Handle) -> tuple[float, float]:
+    def sides(self, at: Handle) -> Array:
         """What the positive and the negative coefficients of the plane add up to, before they are balanced."""
-        found = [part.sides(each) for part, each in self._of(at)]
-        return exact_sum(up for up, _ in found), exact_sum(down for _, down in found)
+        return added([part.sides(each) for part, each in self._of(at)])
 
-    def leaning_plane(self, at: Handle, factors: tuple[float, float]) -> ShardPlane:
+    def leaning_plane(self, at: Handle, factors: Array) -> ShardPlane:
         """As `plane`, positive and negative coefficients scaled by factors at most 1; with what they sum to."""
         return plane_sum([part.leaning_plane(each, factors) for part, each in self._of(at)])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from cutplane.solvers.base import Curvature, Subset
 _MOST_HALVINGS = 40
 
 
-def _each(handle: Handle) -> tuple[Handle, ...]:
+def each_of(handle: Handle) -> tuple[Handle, ...]:
+    """What a handle of a sum holds of each part."""
     return cast(tuple[Handle, ...], handle)
 
 
@@ -43,7 +44,7 @@ class SumShard:
 
     def _of(self, *handles: Handle) -> Any:
         """Each part, with its part of each handle."""
-        return zip(self._parts, *map(_each, handles), strict=True)
+        return zip(self._parts, *map(each_of, handles), strict=True)
 
     @property
     def dimension(self) -> int:
@@ -75,7 +76,7 @@ class SumShard:
 
     def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
         """(1 - t) a + t b."""
-        rooms = (None,) * len(self._parts) if into is None else _each(into)
+        rooms = (None,) * len(self._parts) if into is None else each_of(into)
         return tuple(part.blend(x, y, t, room) for part, x, y, room in self._of(a, b, rooms))
 
     def value(self, scores: Handle) -> float:
@@ -93,7 +94,7 @@ class SumShard:
     def best_shift(self, scores: Handle) -> float:
         """The constant that, added to all scores, makes the risk least."""
         if len(self._parts) == 1:
-            return float(self._parts[0].best_shift(*_each(scores)))
+            return float(self._parts[0].best_shift(*each_of(scores)))
         return least_shift(lambda t: self.lean(scores, t), self.size(scores))
 
     def cut(self, scores: Handle) -> ShardPlane:
@@ -103,7 +104,7 @@ class SumShard:
     def balanced_cut(self, scores: Handle) -> ShardPlane:
         """The same at scores with their best shift in them: mixed with one from beside, so that it does not lean."""
         if len(self._parts) == 1:
-            return self._parts[0].balanced_cut(*_each(scores))
+            return self._parts[0].balanced_cut(*each_of(scores))
         here = self.lean(scores, 0.0)
         if here == 0.0:
             return self.cut(scores)
@@ -140,23 +141,27 @@ class SumShard:
         """Whether planes come with their coefficients."""
         return self._parts[0].keeps
 
-    def keeping(self) -> SumShard:
+    def keeping(self) -> Self:
         """The same, whose planes come with their coefficients."""
-        return SumShard([part.keeping() for part in self._parts])
+        return type(self)([part.keeping() for part in self._parts])
 
-    def in_double(self) -> SumShard:
+    def in_double(self) -> Self:
         """The same with scores in double precision."""
         double = [part.in_double() for part in self._parts]
-        return self if all(a is b for a, b in zip(double, self._parts, strict=True)) else SumShard(double)
+        return self if all(a is b for a, b in zip(double, self._parts, strict=True)) else type(self)(double)
 
-    def in_single(self) -> SumShard:
+    def in_single(self) -> Self:
         """Itself."""
         return self
 
-    def sides(self, scores: Handle, h: float) -> tuple[float, float]:
+    def sides(self, scores: Handle, h: float) -> Array:
         """What the positive and the negative coefficients of the rounded risk add up to."""
-        found = [part.sides(s, h) for part, s in self._of(scores)]
-        return exact_sum(up for up, _ in found), exact_sum(down for _, down in found)
+        return added([part.sides(s, h) for part, s in self._of(scores)])
+
+    @staticmethod
+    def _balancing(sides: Array) -> Array:
+        """By what coefficients that add up to these are scaled so that they are in balance."""
+        return balancing_factors(sides)
 
     def smoothed(
         self,
@@ -165,20 +170,20 @@ class SumShard:
         *,
         balanced: bool = False,
         lean: bool = False,
-        factors: tuple[float, float] | None = None,
+        factors: Array | None = None,
     ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives: a pass."""
         if len(self._parts) == 1:
-            (only,) = _each(scores)
+            (only,) = each_of(scores)
             return self._parts[0].smoothed(only, h, balanced=balanced, lean=lean, factors=factors)
         if not balanced:
             return plane_sum([part.smoothed(s, h, lean=lean, factors=factors) for part, s in self._of(scores)])
-        factors = balancing_factors(*self.sides(scores, h))
+        factors = self._balancing(self.sides(scores, h))
         return without_lean(self.smoothed(scores, h, lean=True, factors=factors))
 
     def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None:
         """The scores of p, added to `base`, and what `smoothed` says there, in one pass; None where it takes two."""
-        bases = (None,) * len(self._parts) if base is None else _each(base)
+        bases = (None,) * len(self._parts) if base is None else each_of(base)
         found = []
         for part, start in self._of(bases):
             step = part.stepped(p, start, h)
@@ -206,7 +211,7 @@ class SumShard:
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> Curvature:
         """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
         if len(self._parts) == 1:
-            (only,) = _each(scores)
+            (only,) = each_of(scores)
             return cast(Curvature, self._parts[0].curvature(only, h, centred=centred))
         parts = tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores))
         if not centred:
@@ -218,7 +223,7 @@ class SumShard:
 
     def along(self, scores: Handle, direction: Handle | None, t: float, h: float) -> tuple[float, float, float]:
         """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
-        lines = (None,) * len(self._parts) if direction is None else _each(direction)
+        lines = (None,) * len(self._parts) if direction is None else each_of(direction)
         found = [part.along(s, line, t, h) for part, s, line in self._of(scores, lines)]
         value, slope, curvature = map(exact_sum, zip(*found, strict=True))
         return value, slope, curvature
@@ -238,10 +243,10 @@ class SumShard:
         """The examples whose tangents do not hold at scores + direction."""
         return SubsetSum(tuple(part.crossed(x, y) for part, x, y in self._of(scores, direction)))
 
-    def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> SumShard:
+    def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> Self:
         """The sum over some examples, times `scale`; `gathered`: on a copy of these."""
         pairs = self._taken(subset)
-        return SumShard([part.part(some, scale=scale, gathered=gathered) for part, some, _ in pairs])
+        return type(self)([part.part(some, scale=scale, gathered=gathered) for part, some, _ in pairs])
 
     def restricted(self, scores: Handle, subset: Subset) -> Handle:
         """The scores of some examples, as their `part` has them."""
@@ -249,7 +254,7 @@ class SumShard:
 
     def _taken(self, subset: Subset, scores: Handle | None = None) -> list[tuple[RoundedShard, Subset, Handle]]:
         """Those parts that have some of the examples, or the first."""
-        handles = (None,) * len(self._parts) if scores is None else _each(scores)
+        handles = (None,) * len(self._parts) if scores is None else each_of(scores)
         every = list(self._of(cast(SubsetSum, subset).parts, handles))
         return [each for each in every if len(each[1])] or every[:1]
 
@@ -278,7 +283,7 @@ class SumShard:
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of about the `most` nearest."""
         if len(self._parts) == 1:
-            (only,) = _each(scores)
+            (only,) = each_of(scores)
             return self._parts[0].near_problem(only, radius, most, intercept=intercept)
         radius = self._radius_of_few(scores, radius, most)
         parts = [part.near_problem(s, radius, part.examples, intercept=intercept) for part, s in self._of(scores)]

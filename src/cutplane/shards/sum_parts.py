@@ -108,9 +108,13 @@ class CurvatureSum:
 
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from about `most` of its examples."""
-        share = None if most is None else max(1, most // len(self.parts))
+        share = self.share(most)
         gram = added([part.matrix(share) for part in self.parts])
         return gram if self.mean is None else gram - np.outer(self.mean, self.mean)
+
+    def share(self, most: int | None) -> int | None:
+        """Of so many examples, those that each part takes."""
+        return None if most is None else max(1, most // len(self.parts))
 
     def root(self, most: int) -> Array | None:
         """Not at hand where an intercept is free; else the parts' own, one below the other."""

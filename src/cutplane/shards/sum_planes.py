@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from cutplane.proof.rounding import Rounding, exact_sum, leaning_mass
-from cutplane.shards.base import ShardPlane
+from cutplane.shards.base import Array, ShardPlane
 from cutplane.shards.sum_parts import added
 
 # Masses are sums of sizes that are rounded themselves: a little more is charged for.
@@ -41,11 +41,12 @@ def mixed(a: ShardPlane, b: ShardPlane, share: float) -> ShardPlane:
     )
 
 
-def balancing_factors(up: float, down: float) -> tuple[float, float]:
-    """By what positive and negative coefficients, which sum to `up` and `down`, are scaled: the heavier ones down."""
+def balancing_factors(sides: Array) -> Array:
+    """By what positive and negative coefficients, which sum to these, are scaled: the heavier ones down."""
+    up, down = sides.tolist()
     if up > -down:
-        return min(1.0, -down / up), 1.0
-    return 1.0, min(1.0, up / -down) if down < 0.0 else 1.0
+        return np.array([min(1.0, -down / up), 1.0])
+    return np.array([1.0, min(1.0, up / -down) if down < 0.0 else 1.0])
 
 
 def without_lean(plane: ShardPlane) -> ShardPlane:
