@@ -64,6 +64,13 @@ class NearPart(NearHingesLike, Protocol):
     def leaning_plane(self, at: Handle, factors: Array) -> ShardPlane: ...  # noqa: D102
 
 
+class KindOfShard(Protocol):
+    """A shard that says which objective it is for."""
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+
+
 class Shard(Protocol):
     """Examples and the risk of their scores: what cutting planes need."""
 
@@ -209,3 +216,61 @@ class ClassShard(RoundedShard, Protocol):
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> ClassCurvature: ...  # noqa: D102
 
     def keeping(self) -> ClassShard: ...  # noqa: D102
+
+
+class RoundedPairs(NamedTuple):
+    """A risk of pairs with its kinks rounded, at some scores.
+
+    Attributes
+    ----------
+    coef : handle
+        The coefficients of a plane below the risk itself.
+    offset, value, error, kinks
+        As in `ShardPlane`.
+    """
+
+    coef: Handle
+    offset: float
+    value: float
+    error: float
+    kinks: int
+
+
+class PairRayLike(RayLike, Protocol):
+    """The risk of pairs along a line: see `cutplane.risks.pairs.PairRay`."""
+
+    @property
+    def accuracy(self) -> float: ...  # noqa: D102
+
+    def at(self, t: float) -> tuple[float, float]: ...  # noqa: D102
+
+
+class PairPart(Shard, Protocol):
+    """A shard whose risk is of pairs: what Newton's method on these needs."""
+
+    @property
+    def within_queries(self) -> bool: ...  # noqa: D102
+
+    @property
+    def total_mass(self) -> float: ...  # noqa: D102
+
+    @property
+    def share(self) -> float: ...  # noqa: D102
+
+    def weighing(self, share: float) -> PairPart: ...  # noqa: D102
+
+    def ray(self, a: Handle, b: Handle) -> PairRayLike: ...  # noqa: D102
+
+    def smoothed(self, scores: Handle, h: float) -> RoundedPairs: ...  # noqa: D102
+
+    def plane(self, smoothed: RoundedPairs, scores: Handle, h: float) -> ShardPlane: ...  # noqa: D102
+
+    def slope_along(self, smoothed: RoundedPairs, direction: Handle) -> float: ...  # noqa: D102
+
+    def extrapolated(self, scores: Handle, h: float, reach: float) -> Array: ...  # noqa: D102
+
+    def moved(self, scores: Handle, direction: Handle, t: float) -> Handle: ...  # noqa: D102
+
+    def sample(self, size: int, generator: np.random.Generator) -> PairPart | None: ...  # noqa: D102
+
+    def curvature(self, scores: Handle, h: float) -> Curvature: ...  # noqa: D102

@@ -24,7 +24,8 @@ from cutplane.risks.multiclass_intercepts import (
     rounded_shift,
 )
 from cutplane.shards.base import Array, ClassCurvature, ClassShard, Handle, ShardPlane
-from cutplane.shards.sum import SumShard, each_of
+from cutplane.shards.sum import SumShard
+from cutplane.shards.sum_base import each_of
 from cutplane.shards.sum_parts import CurvatureSum, added
 
 
