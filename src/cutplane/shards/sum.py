@@ -58,12 +58,16 @@ class SumShard(PlaneSumShard):
 
     def in_double(self) -> Self:
         """The same with scores in double precision."""
-        double = [part.in_double() for part in self._parts]
-        return self if all(a is b for a, b in zip(double, self._parts, strict=True)) else type(self)(double)
+        return self._with([part.in_double() for part in self._parts])
 
     def in_single(self) -> Self:
-        """Itself."""
-        return self
+        """The same with scores in single precision, in those parts where that pays."""
+        return self._with([part.in_single() for part in self._parts])
+
+    def _with(self, parts: Sequence[RoundedShard]) -> Self:
+        """Itself where the parts are its own."""
+        same = all(a is b for a, b in zip(parts, self._parts, strict=True))
+        return self if same else type(self)(parts)
 
     def sides(self, scores: Handle, h: float) -> Array:
         """What the positive and the negative coefficients of the rounded risk add up to."""
