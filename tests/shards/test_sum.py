@@ -164,9 +164,9 @@ def test_sets_of_examples(sizes: tuple[int, ...]) -> None:
     assert 100 <= len(drawn) <= 100 + len(sizes)
 
 
-def run(shard: Any, solver: Any, *, intercept: bool, C: float = 20.0) -> Ledger:
+def run(shard: Any, solver: Any, *, intercept: bool, gap: float = 1e-5) -> Ledger:
     objective = RoundedObjective(shard, intercept=intercept)
-    ledger = Ledger(C, Bundle(D), Stopping(relative_gap=1e-5, max_iter=1000), rounding=objective.rounding)
+    ledger = Ledger(20.0, Bundle(D), Stopping(relative_gap=gap, max_iter=1000), rounding=objective.rounding)
     assert solver.run(objective, ledger) == "gap"
     return ledger
 
@@ -200,3 +200,22 @@ def test_no_example_at_all_is_a_part_of_nothing() -> None:
     shard = whole("hinge", intercept=False)
     parts = in_parts(shard, (0, 0, 0))
     assert parts.value(parts.at(np.ones(D))) == 0.0
+
+
+@pytest.mark.parametrize("solver", ["newton", "oca"])
+def test_parts_in_single_precision(solver: str) -> None:
+    """Scores are kept in single precision in those parts where that pays: where examples are many."""
+    rng = np.random.default_rng(8)
+    n = 80_000
+    X = rng.normal(size=(n, D)).astype(np.float32)
+    shard: Any = make_shard(as_source(X), Hinge(np.where(X[:, 0] + rng.normal(size=n) > 0.2, 1, -1)))
+    parts = [shard.part(RowSet(np.arange(a, b)), gathered=True) for a, b in ((0, 70_000), (70_000, n))]
+    together = SumShard(parts).in_single()
+    assert together is not together.in_double()
+    assert together.in_single() is together
+    assert together.rounding(by_columns=True).unit > SumShard(parts).rounding(by_columns=True).unit
+    shards = shard.in_single(), together, together.in_double()
+    alone, single, other = (run(each, SOLVERS[solver](), intercept=False, gap=1e-3) for each in shards)
+    for ledger in (single, other):
+        assert alone.lower <= ledger.upper
+        assert ledger.lower <= alone.upper

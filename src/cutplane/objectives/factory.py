@@ -11,7 +11,7 @@ from cutplane.objectives.pairs import PairObjective
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.base import Risk
 from cutplane.risks.multiclass import Multiclass
-from cutplane.shards.base import Array
+from cutplane.shards.base import Array, KindOfShard
 from cutplane.shards.multiclass import MulticlassShard
 from cutplane.shards.registry import make_shard
 from cutplane.sources.base import Source
@@ -20,9 +20,11 @@ from cutplane.sources.class_scores import ClassScores
 # To tell bounds apart that are closer than this, scores in single precision are too coarse.
 _COARSE = 1e-5
 
+# By what a shard is for.
 _OBJECTIVES: dict[str, Callable[..., Objective]] = {
     "planes": Objective,
     "rounded": RoundedObjective,
+    "classes": MulticlassObjective,
     "pairs": PairObjective,
 }
 
@@ -30,7 +32,11 @@ _OBJECTIVES: dict[str, Callable[..., Objective]] = {
 def make_objective(source: Source, risk: Risk, *, intercept: bool = False) -> Objective:
     """The objective of a source and a risk; no intercept where it changes nothing."""
     intercept = intercept and risk.takes_intercept and not risk.shift_invariant
-    shard = make_shard(source, risk, intercept=intercept)
+    return objective_of(make_shard(source, risk, intercept=intercept), intercept=intercept)
+
+
+def objective_of(shard: KindOfShard, *, intercept: bool = False) -> Objective:
+    """The objective of a shard: one of this process, or a sum of others."""
     return _OBJECTIVES[shard.kind](shard, intercept=intercept)
 
 

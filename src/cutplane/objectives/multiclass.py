@@ -10,8 +10,7 @@ import numpy as np
 from cutplane import _core
 from cutplane.objectives.generic import as_cut
 from cutplane.objectives.rounded import RoundedObjective
-from cutplane.shards.base import Array
-from cutplane.shards.multiclass import MulticlassShard
+from cutplane.shards.base import Array, ClassShard
 from cutplane.solvers.base import Cut, Intercept, Point, ScoredPoint
 from cutplane.solvers.newton.system import LARGEST_FACTOR
 
@@ -25,7 +24,7 @@ class MulticlassObjective(RoundedObjective):
 
     Parameters
     ----------
-    shard : MulticlassShard
+    shard : ClassShard
     intercept : bool
         Whether every class has an unpenalised intercept.
     relative_gap : float
@@ -36,11 +35,11 @@ class MulticlassObjective(RoundedObjective):
         How that rises with the intercepts.
     """
 
-    shard: MulticlassShard
+    shard: ClassShard
 
     def __init__(
         self,
-        shard: MulticlassShard,
+        shard: ClassShard,
         *,
         intercept: bool = False,
         relative_gap: float = 1e-6,

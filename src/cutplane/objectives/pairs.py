@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cutplane.objectives.generic import Objective
-from cutplane.risks.base import Smoothed
-from cutplane.shards.base import Array
-from cutplane.shards.pairs import PairCurvature, PairShard
-from cutplane.solvers.base import ScoredPoint, SmoothedCut
+from cutplane.shards.base import Array, PairPart, RoundedPairs
+from cutplane.solvers.base import Curvature, ScoredPoint, SmoothedCut
 
 
 class PairObjective(Objective):
@@ -16,21 +14,21 @@ class PairObjective(Objective):
 
     newton_by = "pairs"
 
-    shard: PairShard
+    shard: PairPart
 
-    def __init__(self, shard: PairShard, *, intercept: bool = False) -> None:
+    def __init__(self, shard: PairPart, *, intercept: bool = False) -> None:
         super().__init__(shard)
 
-    def smoothed(self, point: ScoredPoint, h: float) -> Smoothed:
+    def smoothed(self, point: ScoredPoint, h: float) -> RoundedPairs:
         """The risk rounded over h, in terms of the scores."""
         return self.shard.smoothed(point.scores, h)
 
-    def plane(self, smoothed: Smoothed, point: ScoredPoint, h: float) -> SmoothedCut:
+    def plane(self, smoothed: RoundedPairs, point: ScoredPoint, h: float) -> SmoothedCut:
         """The plane below the risk that a rounded one gives: a pass over the data."""
         plane = self.shard.plane(smoothed, point.scores, h)
         return SmoothedCut(plane.slope, plane.offset, plane.value, plane.error, plane.kinks, plane.mass)
 
-    def slope_along(self, smoothed: Smoothed, direction: ScoredPoint) -> float:
+    def slope_along(self, smoothed: RoundedPairs, direction: ScoredPoint) -> float:
         """How a rounded risk rises along a direction."""
         return self.shard.slope_along(smoothed, direction.scores)
 
@@ -47,6 +45,6 @@ class PairObjective(Objective):
         part = self.shard.sample(size, generator)
         return None if part is None else PairObjective(part)
 
-    def curvature(self, point: ScoredPoint, h: float) -> PairCurvature:
+    def curvature(self, point: ScoredPoint, h: float) -> Curvature:
         """An estimate of h times the second derivative of the rounded risk."""
         return self.shard.curvature(point.scores, h)

@@ -9,20 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
-from cutplane._runtime.deadline import time_is_up
 from cutplane.proof.rounding import UNIT, gamma
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
+from cutplane.risks.multiclass_intercepts import (
+    FLAT,
+    FLAT_ON_THE_WAY,
+    ROUGH_WIDTH,
+    WIDTHS,
+    closest_shift,
+    rounded_shift,
+)
 
 RESCALINGS = ("margin", "slack")
-
-# The best intercepts are found by Newton's method on the risk rounded ever more finely: from this width to this one,
-# both as fractions of the mean cost.
-_WIDTHS = (0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6)
-# The slope of the rounded risk in an intercept at which a width is done with: on the way, and where planes are taken.
-# What is left is taken away from a plane as flows.
-_ROUGH_WIDTH = 0.03
-_FLAT_ON_THE_WAY, _FLAT = 1e-3, 1e-7
 
 
 class MulticlassRay(CoreRay):
@@ -202,73 +201,47 @@ class Multiclass(RoundedRisk):
 
     def best_shift(self, scores: Array, enough: float) -> tuple[Array, float]:
         """As `shift`, but only until what rounding takes from a plane is `enough`; and the width of that rounding."""
-        # What is out of balance is taken from the plane, too.
-        flat = float(np.clip(enough / (self.mean_cost * self.n_classes), _FLAT, _FLAT_ON_THE_WAY))
-        b = np.zeros(self.n_classes)
-        for width in _WIDTHS:
-            h = width * self.mean_cost
-            b = self.rounded_shift(scores, h, start=b, flat=_FLAT_ON_THE_WAY)
-            if time_is_up():
-                break
-            if width == _WIDTHS[-1] or self.smoothed(scores + b, h).error <= enough:
-                b = self.rounded_shift(scores, h, start=b, flat=flat)
-                if self.smoothed(scores + b, h).error <= enough:
-                    break
-        return b, h
+        return closest_shift(
+            lambda h, start, flat: self.rounded_shift(scores, h, start=start, flat=flat),
+            lambda b, h: self.smoothed(scores + b, h).error,
+            self.n_classes,
+            self.mean_cost,
+            enough,
+        )
 
     def rough_shift(self, scores: Array) -> Array:
         """Intercepts that are nearly the best, in few sweeps."""
-        return self.rounded_shift(scores, _ROUGH_WIDTH * self.mean_cost, flat=_FLAT_ON_THE_WAY)
+        return self.rounded_shift(scores, ROUGH_WIDTH * self.mean_cost, flat=FLAT_ON_THE_WAY)
 
     def rounded_shift(
-        self, scores: Array, h: float, *, rest: Array | None = None, start: Array | None = None, flat: float = _FLAT
+        self, scores: Array, h: float, *, rest: Array | None = None, start: Array | None = None, flat: float = FLAT
     ) -> Array:
         """Intercepts that make the risk rounded over h, plus <rest, b>, least: Newton's method."""
-        b = np.zeros(self.n_classes) if start is None else start
         extra = np.zeros(self.n_classes) if rest is None else rest
-        if time_is_up():
-            return b
 
         def derivatives(at: Array) -> tuple[Array, Array]:
             _, gradient, hessian = self._core.intercepts(scores, at, h, self._n_threads)
             return gradient + extra, hessian
 
-        gradient, hessian = derivatives(b)
-        resolved = 4.0 * UNIT * float(np.abs(scores).max(initial=0.0))  # shifts by less are lost on the scores
-        jumps, reach = 0, self.mean_cost
-        for _ in range(50):
-            if np.abs(gradient).max() <= flat or jumps > self.n_classes or time_is_up():
-                break
-            step = _intercept_step(gradient, hessian, reach)
-            first = float(gradient @ step)
-            low, high, t = 0.0, np.inf, 1.0
-            for _ in range(40):  # the slope along the step rises: look for its root in a bracket
-                gradient, hessian = derivatives(b + t * step)
-                slope = float(gradient @ step)
-                if abs(slope) <= 0.5 * abs(first):
-                    low = t
-                    break
-                low, high = (t, high) if slope < 0.0 else (low, t)
-                if time_is_up():
-                    break
-                t = 4.0 * t if np.isinf(high) else 0.5 * (low + high)
-                if (high - low) * float(np.abs(step).max()) <= resolved:  # a kink that scores do not resolve
-                    jumps += 1
-                    break
-            if low == 0.0:  # scores resolve no more
-                break
-            if low != t:
-                gradient, hessian = derivatives(b + low * step)
-            b = b + low * step
-            reach = max(self.mean_cost, low * float(np.abs(step).max()))  # what the last step went may be gone again
-        return np.asarray(b - b.mean())
+        return rounded_shift(
+            derivatives,
+            np.zeros(self.n_classes) if start is None else start,
+            scale=self.mean_cost,
+            resolved=4.0 * UNIT * float(np.abs(scores).max(initial=0.0)),
+            flat=flat,
+        )
+
+    def in_intercepts(self, scores: Array, b: Array, h: float) -> tuple[Array, Array]:
+        """Slope and second derivative of the risk rounded over h in the intercepts, at scores + b."""
+        _, gradient, hessian = self._core.intercepts(scores, b, h, self._n_threads)
+        return gradient, hessian
 
     def balanced_cut(self, scores: Array, h: float | None = None) -> ScoreCut:
         """The plane at scores that `shift` leaves alone: below the risk whatever the intercepts are.
 
         Where they are those of `best_shift`, with its width h.
         """
-        width = _WIDTHS[-1] * self.mean_cost if h is None else h
+        width = WIDTHS[-1] * self.mean_cost if h is None else h
         coef, sums = self._core.smoothed(scores, width, self._n_threads)
         coef, offset = self.balanced(coef)
         return ScoreCut(coef, offset, sums.value)
@@ -291,6 +264,20 @@ class Multiclass(RoundedRisk):
     def balanced(self, coef: Array) -> tuple[Array, float]:
         """Coefficients and offset of a plane scaled down, as little as need be, until every column sums to zero."""
         return self._core.balanced(coef, self._n_threads)
+
+    def flows(self, coef: Array) -> Array:
+        """By class and other class, what the coefficients move from the first to the second; zero on the diagonal."""
+        flows = np.zeros((self.n_classes,) * 2)
+        np.add.at(flows, self.y, coef)
+        np.fill_diagonal(flows, 0.0)
+        return flows
+
+    def with_flows(self, coef: Array, kept: Array) -> tuple[Array, float]:
+        """Coefficients and offset of a plane with a fraction of each flow kept."""
+        rows, scaled = np.arange(len(self.y)), coef * kept[self.y]
+        scaled[rows, self.y] = 0.0
+        scaled[rows, self.y] = -scaled.sum(axis=1)
+        return scaled, self.plane_offset(scaled)
 
     def smoothed(self, scores: Array, h: float) -> Smoothed:
         """The risk rounded over a width h."""
@@ -347,9 +334,10 @@ def check_cost_matrix(cost_matrix: ArrayLike | None, n_classes: int) -> Array:
     return cost
 
 
-def _intercept_step(gradient: Array, hessian: Array, scale: float) -> Array:
-    """A Newton step in the intercepts; where nothing bends, a step downhill, no longer than the scale of the costs."""
-    # All intercepts moved alike change nothing, and classes without kinks have no curvature: a little is added.
-    ridge = 1e-8 * (float(np.trace(hessian)) / len(hessian) + float(np.abs(gradient).max()) / scale)
-    step = -np.linalg.solve(hessian + ridge * np.eye(len(hessian)), gradient)
-    return np.asarray(step * min(1.0, scale / float(np.abs(step).max())))
+def balancing_flows(flows: Array) -> Array:
+    """The fraction of each flow between classes to keep so that as much flows into every class as out of it."""
+    count = len(flows)
+    # One example of each class, with all that flows out of it.
+    classes = _core.Multiclass(np.arange(count, dtype=np.int32), None, 1.0, np.ones((count, count)), False)
+    balanced, _ = classes.balanced(flows - np.diag(flows.sum(axis=1)))
+    return np.divide(balanced, flows, out=np.ones_like(flows), where=flows > 0.0)

@@ -81,6 +81,10 @@ class TranslatedMulticlass(Multiclass):
         """Intercepts that make the risk rounded over h least."""
         return super().rounded_shift(self.base + scores, h, **about)
 
+    def in_intercepts(self, scores: Array, b: Array, h: float) -> tuple[Array, Array]:
+        """Slope and second derivative of the risk rounded over h in the intercepts, at scores + b."""
+        return super().in_intercepts(self.base + scores, b, h)
+
     def balanced_cut(self, scores: Array, h: float | None = None) -> ScoreCut:
         """The plane at scores that `shift` leaves alone: below the risk whatever the intercepts are."""
         return super().balanced_cut(self.base + scores, h)  # whose plane is that of `balanced`, below

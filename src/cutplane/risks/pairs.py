@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -83,6 +84,10 @@ class PairRisk(Risk):
         The pairs compared (examples of weight 0 have none).
     n_groups : int
         The groups that have a pair.
+    total_mass : float
+        What the mean is taken over: groups, or the weights of pairs.
+    share : float
+        The risk is this many means: less than one where it is a part of a larger one.
     """
 
     shift_invariant = True
@@ -100,15 +105,20 @@ class PairRisk(Risk):
         equal_groups: bool = False,
         n_threads: int = 0,
     ) -> None:
-        self._set(
-            dense_codes(ranks), None if groups is None else dense_codes(groups), sample_weight, equal_groups, n_threads
-        )
+        codes = None if groups is None else dense_codes(groups)
+        self._set(dense_codes(ranks), codes, sample_weight, equal_groups, n_threads, 1.0)
 
     def _set(
-        self, ranks: Codes, groups: Codes | None, weights: NDArray[Any] | None, equal_groups: bool, n_threads: int
+        self,
+        ranks: Codes,
+        groups: Codes | None,
+        weights: NDArray[Any] | None,
+        equal_groups: bool,
+        n_threads: int,
+        share: float,
     ) -> None:
         self._ranks, self._groups, self._weights = ranks, groups, weights
-        self._equal_groups, self._n_threads = equal_groups, n_threads
+        self._equal_groups, self._n_threads, self.share = equal_groups, n_threads, share
         own = None if weights is None else np.asarray(weights, dtype=np.float64)
         layout = _lay_out(ranks, groups, own)
         self.n_pairs = int(layout.counts.sum())
@@ -116,9 +126,11 @@ class PairRisk(Risk):
         if not self.n_pairs:
             raise NoPairsError("There is no pair to compare: every group has examples of one rank only.")
         if equal_groups:
-            group_weights = 1.0 / (self.n_groups * layout.pair_weights)
+            self.total_mass = float(self.n_groups)
+            group_weights = share / (self.n_groups * layout.pair_weights)
         else:
-            group_weights = np.full(self.n_groups, 1.0 / layout.pair_weights.sum())
+            self.total_mass = float(layout.pair_weights.sum())
+            group_weights = np.full(self.n_groups, share / self.total_mass)
         by_place = None if own is None else np.ascontiguousarray(own[layout.example])
         self._core = _core.Pairs(len(ranks), layout.example, layout.leaf, layout.group, group_weights, by_place)
 
@@ -131,8 +143,20 @@ class PairRisk(Risk):
             None if self._weights is None else self._weights[rows],
             self._equal_groups,
             self._n_threads,
+            self.share,
         )
         return part
+
+    def weighing(self, share: float) -> Self:
+        """The mean, so many times: a part of a larger one."""
+        part = copy.copy(self)
+        part._set(self._ranks, self._groups, self._weights, self._equal_groups, self._n_threads, share)
+        return part
+
+    @property
+    def groups(self) -> Codes | None:
+        """The group of each example; None where all are one."""
+        return self._groups
 
     def sample_rows(self, size: int, generator: np.random.Generator) -> Rows:
         """About `size` examples that stand for all: drawn one by one, or whole groups where these are many."""

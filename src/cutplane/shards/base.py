@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.rounding import Rounding
-from cutplane.solvers.base import Subset
-from cutplane.solvers.protocols import RayLike
+from cutplane.solvers.base import Curvature, Subset
+from cutplane.solvers.protocols import NearHingesLike, RayLike, Stiffness
 
 Array = NDArray[np.float64]
 Handle = object
@@ -49,6 +49,26 @@ class ShardPlane(NamedTuple):
     mass: float = 0.0
     lean: Any = 0.0
     coef: Any = None
+
+
+class NearPart(NearHingesLike, Protocol):
+    """The problem of the near examples, which may be a part of a larger one.
+
+    What is balanced or centred over all examples can be had before that is done.
+    """
+
+    def bend(self, at: Handle) -> Stiffness: ...  # noqa: D102
+
+    def sides(self, at: Handle) -> Array: ...  # noqa: D102
+
+    def leaning_plane(self, at: Handle, factors: Array) -> ShardPlane: ...  # noqa: D102
+
+
+class KindOfShard(Protocol):
+    """A shard that says which objective it is for."""
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
 
 
 class Shard(Protocol):
@@ -107,7 +127,7 @@ class RoundedShard(Shard, Protocol):
 
     def keeping(self) -> RoundedShard: ...  # noqa: D102
 
-    def sides(self, scores: Handle, h: float) -> tuple[float, float]: ...  # noqa: D102
+    def sides(self, scores: Handle, h: float) -> Array: ...  # noqa: D102
 
     def smoothed(  # noqa: D102
         self,
@@ -116,7 +136,7 @@ class RoundedShard(Shard, Protocol):
         *,
         balanced: bool = False,
         lean: bool = False,
-        factors: tuple[float, float] | None = None,
+        factors: Array | None = None,
     ) -> ShardPlane: ...
 
     def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None: ...  # noqa: D102
@@ -150,10 +170,110 @@ class RoundedShard(Shard, Protocol):
 
     def ascent(self, C: float, seed: int, *, intercept: bool) -> Any: ...  # noqa: D102
 
+    @property
+    def has_near_problem(self) -> bool: ...  # noqa: D102
+
     def most_near(self, work: float) -> int: ...  # noqa: D102
 
-    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any: ...  # noqa: D102
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart: ...  # noqa: D102
 
     def in_double(self) -> RoundedShard: ...  # noqa: D102
 
     def in_single(self) -> RoundedShard: ...  # noqa: D102
+
+
+class ClassCurvature(Curvature, Protocol):
+    """The curvature of a risk of several classes, each of which may have an intercept."""
+
+    def moments(self, most: int | None = None) -> tuple[Array, Array]: ...  # noqa: D102
+
+
+class ClassShard(RoundedShard, Protocol):
+    """A shard of several classes, each with an intercept where these are free."""
+
+    @property
+    def n_classes(self) -> int: ...  # noqa: D102
+
+    @property
+    def classes_share(self) -> bool: ...  # noqa: D102
+
+    @property
+    def mean_cost(self) -> float: ...  # noqa: D102
+
+    @property
+    def advances_in_place(self) -> bool: ...  # noqa: D102
+
+    @property
+    def goes_by_gram(self) -> bool: ...  # noqa: D102
+
+    def in_intercepts(self, scores: Handle, b: Array, h: float) -> tuple[Array, Array]: ...  # noqa: D102
+
+    def rough_shift(self, scores: Handle) -> Array: ...  # noqa: D102
+
+    def close_shift(self, scores: Handle, allowed: float) -> tuple[Array, float]: ...  # noqa: D102
+
+    def rounded_shift(self, scores: Handle, h: float, rest: Array) -> Array: ...  # noqa: D102
+
+    def balanced_cut(self, scores: Handle, h: float | None = None) -> ShardPlane: ...  # noqa: D102
+
+    def curvature(self, scores: Handle, h: float, *, centred: bool) -> ClassCurvature: ...  # noqa: D102
+
+    def keeping(self) -> ClassShard: ...  # noqa: D102
+
+
+class RoundedPairs(NamedTuple):
+    """A risk of pairs with its kinks rounded, at some scores.
+
+    Attributes
+    ----------
+    coef : handle
+        The coefficients of a plane below the risk itself.
+    offset, value, error, kinks
+        As in `ShardPlane`.
+    """
+
+    coef: Handle
+    offset: float
+    value: float
+    error: float
+    kinks: int
+
+
+class PairRayLike(RayLike, Protocol):
+    """The risk of pairs along a line: see `cutplane.risks.pairs.PairRay`."""
+
+    @property
+    def accuracy(self) -> float: ...  # noqa: D102
+
+    def at(self, t: float) -> tuple[float, float]: ...  # noqa: D102
+
+
+class PairPart(Shard, Protocol):
+    """A shard whose risk is of pairs: what Newton's method on these needs."""
+
+    @property
+    def within_queries(self) -> bool: ...  # noqa: D102
+
+    @property
+    def total_mass(self) -> float: ...  # noqa: D102
+
+    @property
+    def share(self) -> float: ...  # noqa: D102
+
+    def weighing(self, share: float) -> PairPart: ...  # noqa: D102
+
+    def ray(self, a: Handle, b: Handle) -> PairRayLike: ...  # noqa: D102
+
+    def smoothed(self, scores: Handle, h: float) -> RoundedPairs: ...  # noqa: D102
+
+    def plane(self, smoothed: RoundedPairs, scores: Handle, h: float) -> ShardPlane: ...  # noqa: D102
+
+    def slope_along(self, smoothed: RoundedPairs, direction: Handle) -> float: ...  # noqa: D102
+
+    def extrapolated(self, scores: Handle, h: float, reach: float) -> Array: ...  # noqa: D102
+
+    def moved(self, scores: Handle, direction: Handle, t: float) -> Handle: ...  # noqa: D102
+
+    def sample(self, size: int, generator: np.random.Generator) -> PairPart | None: ...  # noqa: D102
+
+    def curvature(self, scores: Handle, h: float) -> Curvature: ...  # noqa: D102

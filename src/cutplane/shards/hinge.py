@@ -56,7 +56,7 @@ class HingeShard(RoundedHostShard):
         *,
         balanced: bool = False,
         lean: bool = False,
-        factors: tuple[float, float] | None = None,
+        factors: Array | None = None,
     ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives: one pass."""
         if not self._fused or balanced or lean or factors is not None:
@@ -98,6 +98,11 @@ class HingeShard(RoundedHostShard):
         if self._ascent_scale is None:
             self._ascent_scale = _core.AscentScale(self.source.core, intercept, self.source.n_threads)
         return HingeAscent(self.source, self._ascent_scale, self.risk, C, intercept=intercept, seed=seed)
+
+    @property
+    def has_near_problem(self) -> bool:
+        """Whether there is a `near_problem`."""
+        return True
 
     def most_near(self, work: float) -> int:
         """How many examples `near_problem` may take if each of its systems is to cost `work`."""

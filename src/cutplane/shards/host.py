@@ -15,7 +15,7 @@ from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Ray, Risk, RoundedRisk, ScoreCut, Smoothed
 from cutplane.risks.intercept import balanced as in_balance
 from cutplane.risks.intercept import total_of
-from cutplane.shards.base import Array, Handle, ShardPlane
+from cutplane.shards.base import Array, Handle, NearPart, ShardPlane
 from cutplane.shards.curvature import RowCurvature
 from cutplane.shards.rows import RowSet, positions_of, spread
 from cutplane.solvers.base import Subset
@@ -169,10 +169,10 @@ class RoundedHostShard(HostShard):
         """The same with scores in single precision, where that is known how to be done: itself."""
         return self
 
-    def sides(self, scores: Handle, h: float) -> tuple[float, float]:
+    def sides(self, scores: Handle, h: float) -> Array:
         """What the positive and the negative coefficients of the rounded risk add up to."""
         coef = self.risk.smoothed(scores_of(scores), h).coef
-        return float(coef[coef > 0.0].sum()), float(coef[coef < 0.0].sum())
+        return np.array([coef[coef > 0.0].sum(), coef[coef < 0.0].sum()])
 
     def smoothed(
         self,
@@ -181,7 +181,7 @@ class RoundedHostShard(HostShard):
         *,
         balanced: bool = False,
         lean: bool = False,
-        factors: tuple[float, float] | None = None,
+        factors: Array | None = None,
     ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives: a pass.
 
@@ -193,7 +193,7 @@ class RoundedHostShard(HostShard):
             With coefficients that sum to zero to the last digit.
         lean : bool
             With what they sum to.
-        factors : tuple of two floats, optional
+        factors : array of two floats, optional
             Positive and negative coefficients are scaled by these, at most 1.
         """
         values = scores_of(scores)
@@ -201,13 +201,17 @@ class RoundedHostShard(HostShard):
         if balanced:
             s = self._in_balance(s, values)
         elif factors is not None:
-            s = _scaled(s, factors, values, self.risk)
+            s = self._scaled(s, factors, values)
         leaning = s.coef.sum(axis=0) if lean else 0.0
         return self._smoothed_plane(self.source.combine(s.coef), s, leaning, s.coef if self.keeps else None)
 
     def _in_balance(self, s: Smoothed, scores: Array) -> Smoothed:
         """The plane with coefficients that sum to zero to the last digit."""
         return _with_coefficients(s, in_balance(s.coef), scores, self.risk)
+
+    def _scaled(self, s: Smoothed, factors: Array, scores: Array) -> Smoothed:
+        """The plane with its positive and its negative coefficients scaled down."""
+        return _with_coefficients(s, s.coef * np.where(s.coef > 0.0, *factors), scores, self.risk)
 
     def _smoothed_plane(self, slope: Array, s: Any, lean: Any = 0.0, coef: Array | None = None) -> ShardPlane:
         return ShardPlane(slope, s.offset, s.value, s.error, s.kinks, self.risk.mass(s), lean, coef)
@@ -289,19 +293,18 @@ class RoundedHostShard(HostShard):
         """Dual ascent over the examples; None where these cannot be visited one by one."""
         return None
 
+    @property
+    def has_near_problem(self) -> bool:
+        """Whether there is a `near_problem`: of a few risks only."""
+        return False
+
     def most_near(self, work: float) -> int:
         """How many examples `near_problem` may take if each of its systems is to cost `work`; 0: there is none."""
         return 0
 
-    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any:
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of the `most` nearest: for interior points."""
         raise NotImplementedError
-
-
-def _scaled(s: Smoothed, factors: tuple[float, float], scores: Array, risk: RoundedRisk) -> Smoothed:
-    """The plane with its positive and its negative coefficients scaled down."""
-    coef = s.coef * np.where(s.coef > 0.0, *factors)
-    return _with_coefficients(s, coef, scores, risk)
 
 
 def _with_coefficients(s: Smoothed, coef: Array, scores: Array, risk: RoundedRisk) -> Smoothed:

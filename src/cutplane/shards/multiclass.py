@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class MulticlassShard(RoundedHostShard):
     keeps : bool
         Whether planes come with their coefficients.
     """
+
+    kind: ClassVar[str] = "classes"
 
     source: ClassScores  # type: ignore[assignment]
     risk: Multiclass
@@ -78,6 +80,15 @@ class MulticlassShard(RoundedHostShard):
         """Intercepts to add that make the rounded risk least, beside a plane that leans by `rest`."""
         return self.risk.rounded_shift(scores_of(scores), h, rest=rest)
 
+    def in_intercepts(self, scores: Handle, b: Array, h: float) -> tuple[Array, Array]:
+        """Slope and second derivative of the risk rounded over h in the intercepts, at scores + b."""
+        return self.risk.in_intercepts(scores_of(scores), b, h)
+
+    @property
+    def mean_cost(self) -> float:
+        """The mean cost of a mistake: the scale of the risk."""
+        return self.risk.mean_cost
+
     def balanced_cut(self, scores: Handle, h: float | None = None) -> ShardPlane:
         """The plane at the rounded risk's own best intercepts: there it is in balance but for rounding."""
         cut = self.risk.balanced_cut(scores_of(scores), h)
@@ -123,16 +134,26 @@ class MulticlassShard(RoundedHostShard):
         *,
         balanced: bool = False,
         lean: bool = False,
-        factors: tuple[float, float] | None = None,
+        factors: Array | None = None,
     ) -> ShardPlane:
-        """The risk rounded over h, and the plane below the risk itself; what a balanced one lacks is charged."""
-        assert factors is None  # classes are not balanced by two factors
-        plane = super().smoothed(scores, h, balanced=balanced, lean=lean or balanced)
+        """The risk rounded over h, and the plane below the risk itself; what a balanced one lacks is charged.
+
+        `factors` are the fractions of flows between classes to keep.
+        """
+        plane = super().smoothed(scores, h, balanced=balanced, lean=lean or balanced, factors=factors)
         return plane._replace(mass=leaning_mass(plane.mass, float(np.abs(plane.lean).max()))) if balanced else plane
 
     def _in_balance(self, s: Smoothed, scores: Array) -> Smoothed:
         coef, offset = self.risk.balanced(s.coef)
         return s._replace(coef=coef, offset=offset, error=s.value - float(np.vdot(coef, scores)) - offset)
+
+    def _scaled(self, s: Smoothed, factors: Array, scores: Array) -> Smoothed:
+        coef, offset = self.risk.with_flows(s.coef, factors)
+        return s._replace(coef=coef, offset=offset, error=s.value - float(np.vdot(coef, scores)) - offset)
+
+    def sides(self, scores: Handle, h: float) -> Array:
+        """By class and other class, what the coefficients of the rounded risk move from the first to the second."""
+        return self.risk.flows(self.risk.smoothed(scores_of(scores), h).coef)
 
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> MulticlassCurvature:  # type: ignore[override]
         """H times the second derivative of the rounded risk, over the examples on their kinks."""

@@ -59,6 +59,20 @@ class MulticlassCurvature:
             self._inverse = np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
         return self._inverse
 
+    def moments(self, most: int | None = None) -> tuple[Array, Array]:
+        """The intercepts' own curvature, shape (K, K), and what couples them to the weights, shape (weights, K).
+
+        Of all examples on their kinks, or an estimate from `most` of them.
+        """
+        features, (_, d), q = self._all.class_features, self._all.source.shape, self._all.columns
+        coupling, own = np.zeros((d, q, self._risk.n_classes)), np.zeros((self._risk.n_classes,) * 2)
+        for rows, weights, classes in self._groups(most):
+            shared = classes if features is None else features.T @ classes
+            mean = self._all.source.take(rows).combine(weights)
+            coupling += np.multiply.outer(np.outer(mean, shared), classes)
+            own += weights.sum() * np.outer(classes, classes)
+        return own, coupling.reshape(d * q, -1)
+
     def root(self, most: int) -> None:
         """Not at hand."""
 
@@ -76,7 +90,6 @@ class MulticlassCurvature:
         """The curvature itself, or an estimate from `most` of its examples."""
         features, (_, d), q = self._all.class_features, self._all.source.shape, self._all.columns
         total = np.zeros((q, q, d, d))  # of which the lower triangles of features count, until the end
-        leaning, own = np.zeros((d, q, self._risk.n_classes)), np.zeros((self._risk.n_classes,) * 2)
         for rows, weights, classes in self._groups(most):
             gram = self._all.source.gram(rows, weights)
             shared = classes if features is None else features.T @ classes
@@ -84,16 +97,12 @@ class MulticlassCurvature:
             for a in present:
                 for b in present:
                     total[a, b] += (shared[a] * shared[b]) * gram
-            if self._intercept:
-                mean = self._all.source.take(rows).combine(weights)
-                leaning += np.multiply.outer(np.outer(mean, shared), classes)
-                own += weights.sum() * np.outer(classes, classes)
         size = d * q
         total = np.tril(total) + np.tril(total, -1).swapaxes(2, 3)
         matrix = total.transpose(2, 0, 3, 1).reshape(size, size)
         if self._intercept:
-            bent = leaning.reshape(size, -1)
-            matrix -= bent @ np.linalg.pinv(own, hermitian=True) @ bent.T
+            own, coupling = self.moments(most)
+            matrix -= coupling @ np.linalg.pinv(own, hermitian=True) @ coupling.T
         return matrix
 
     def _groups(self, most: int | None) -> Any:

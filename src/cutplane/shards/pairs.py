@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from cutplane import _core
 from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Rows, Smoothed
-from cutplane.risks.pairs import NoPairsError, PairRisk, rounded
-from cutplane.shards.base import Array, Handle, ShardPlane
+from cutplane.risks.pairs import NoPairsError, PairRay, PairRisk, rounded
+from cutplane.shards.base import Array, Handle, RoundedPairs, ShardPlane
 from cutplane.shards.host import HostShard, scores_of
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import matrix_of
@@ -43,18 +43,54 @@ class PairShard(HostShard):
         """Sweeps add up pairs without cutting the examples into blocks."""
         return replace(super().rounding(by_columns=by_columns), sum_depth=self.examples + 64)
 
-    def smoothed(self, scores: Handle, h: float) -> Smoothed:
+    @property
+    def within_queries(self) -> bool:
+        """Whether pairs are within queries; else they are across all examples."""
+        return self.risk.groups is not None
+
+    @property
+    def total_mass(self) -> float:
+        """What the mean is taken over: queries, or the weights of pairs."""
+        return self.risk.total_mass
+
+    @property
+    def share(self) -> float:
+        """The risk is this many means."""
+        return self.risk.share
+
+    def weighing(self, share: float) -> PairShard:
+        """The mean, so many times: a part of a larger one."""
+        return PairShard(self.source, self.risk.weighing(share))
+
+    @property
+    def query_sizes(self) -> NDArray[np.int64]:
+        """The number of examples of each query."""
+        groups = self.risk.groups
+        return np.array([self.examples]) if groups is None else np.bincount(groups)
+
+    def of_queries(self, first: int, last: int) -> PairShard | None:
+        """The queries from one up to another, that one not included; None where these have no pair."""
+        groups = self.risk.groups
+        assert groups is not None
+        return self._part(np.flatnonzero((groups >= first) & (groups < last)))
+
+    def ray(self, a: Handle, b: Handle) -> PairRay:
+        """The risk along the line from a to b."""
+        return self.risk.ray(scores_of(a), scores_of(b))
+
+    def smoothed(self, scores: Handle, h: float) -> RoundedPairs:
         """The risk rounded over h, in terms of the scores."""
-        return rounded(self._order(scores_of(scores)), scores_of(scores), h)
+        return RoundedPairs(*rounded(self._order(scores_of(scores)), scores_of(scores), h))
 
-    def plane(self, smoothed: Smoothed, scores: Handle, h: float) -> ShardPlane:
+    def plane(self, smoothed: RoundedPairs, scores: Handle, h: float) -> ShardPlane:
         """The plane below the risk that a rounded one gives: a pass over the data."""
-        mass = self.risk.smoothed_mass(smoothed, scores_of(scores), h)
-        return ShardPlane(self.source.combine(smoothed.coef), *smoothed[1:], mass=mass)
+        coef = scores_of(smoothed.coef)
+        mass = self.risk.smoothed_mass(Smoothed(coef, *smoothed[1:]), scores_of(scores), h)
+        return ShardPlane(self.source.combine(coef), *smoothed[1:], mass=mass)
 
-    def slope_along(self, smoothed: Smoothed, direction: Handle) -> float:
+    def slope_along(self, smoothed: RoundedPairs, direction: Handle) -> float:
         """How a rounded risk rises along a direction."""
-        return float(smoothed.coef @ scores_of(direction))
+        return float(scores_of(smoothed.coef) @ scores_of(direction))
 
     def extrapolated(self, scores: Handle, h: float, reach: float) -> Array:
         """The slope for width h if the pairs within `reach` stayed on their kinks."""

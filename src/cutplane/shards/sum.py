@@ -1,31 +1,28 @@
-"""The sum of other shards, in a fixed order: serially here, elsewhere by whoever runs the parts.
-
-A handle holds one of each part. Nothing of a part is looked into: it answers with sums, and these are added up.
-"""
+"""The sum of other shards whose risks can round their kinks: what Newton's method needs."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import reduce
-from typing import Any, ClassVar, cast
+from collections.abc import Sequence
+from typing import ClassVar, Self, cast
 
 import numpy as np
 
-from cutplane.proof.rounding import Rounding, leaning_mass
-from cutplane.risks.intercept import least_shift, opposite_lean
-from cutplane.shards.base import Array, Handle, RoundedShard, ShardPlane
-from cutplane.shards.sum_parts import CurvatureSum, RaySum, SubsetSum, added
+from cutplane.proof.rounding import exact_sum
+from cutplane.shards.base import Array, Handle, NearPart, RoundedShard, ShardPlane
+from cutplane.shards.near_sum import NearSum
+from cutplane.shards.sum_base import PlaneSumShard, each_of
+from cutplane.shards.sum_parts import CurvatureSum, SubsetSum, added
+from cutplane.shards.sum_planes import balancing_factors, plane_sum, without_lean
 from cutplane.solvers.base import Curvature, Subset
 
+# How often the radius of the near examples is halved, at most, until these are few.
+_MOST_HALVINGS = 40
 
-def _each(handle: Handle) -> tuple[Handle, ...]:
-    return cast(tuple[Handle, ...], handle)
 
+class SumShard(PlaneSumShard):
+    """The sum of the risks of several shards that can round their kinks.
 
-class SumShard:
-    """The sum of the risks of several shards; C, weights and intercepts are the same for all.
+    There is no dual ascent: that visits examples one by one, in one place. Other solvers take over.
 
     Parameters
     ----------
@@ -35,97 +32,10 @@ class SumShard:
 
     kind: ClassVar[str] = "rounded"
 
+    _parts: tuple[RoundedShard, ...]
+
     def __init__(self, parts: Sequence[RoundedShard]) -> None:
-        self._parts = tuple(part for part in parts if part.examples) or tuple(parts[:1])
-
-    def _of(self, *handles: Handle) -> Any:
-        """Each part, with its part of each handle."""
-        return zip(self._parts, *map(_each, handles), strict=True)
-
-    @property
-    def dimension(self) -> int:
-        """The number of weights."""
-        return self._parts[0].dimension
-
-    @property
-    def name(self) -> str:
-        """Of the risk."""
-        return self._parts[0].name
-
-    @property
-    def examples(self) -> int:
-        """The number of examples."""
-        return sum(part.examples for part in self._parts)
-
-    @property
-    def lower_bound(self) -> float:
-        """What the risk never falls below."""
-        return math.fsum(part.lower_bound for part in self._parts)
-
-    def rounding(self, *, by_columns: bool) -> Rounding:
-        """As that of the part where it does most, and that of adding them up."""
-        each = [part.rounding(by_columns=by_columns) for part in self._parts]
-        return reduce(_either, each).after(len(each) - 1)
-
-    def at(self, w: Array) -> Handle:
-        """The scores of weights: one pass."""
-        return tuple(part.at(w) for part in self._parts)
-
-    def shifted(self, scores: Handle, shift: Any, *, in_place: bool = False) -> Handle:
-        """The scores plus a constant."""
-        return tuple(part.shifted(s, shift, in_place=in_place) for part, s in self._of(scores))
-
-    def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
-        """(1 - t) a + t b."""
-        rooms = (None,) * len(self._parts) if into is None else _each(into)
-        return tuple(part.blend(x, y, t, room) for part, x, y, room in self._of(a, b, rooms))
-
-    def value(self, scores: Handle) -> float:
-        """The risk."""
-        return math.fsum(part.value(s) for part, s in self._of(scores))
-
-    def lean(self, scores: Handle, shift: float) -> float:
-        """What the coefficients of the plane at scores + shift add up to."""
-        return math.fsum(part.lean(s, shift) for part, s in self._of(scores))
-
-    def size(self, scores: Handle) -> float:
-        """The largest score, in size."""
-        return float(max(part.size(s) for part, s in self._of(scores)))
-
-    def best_shift(self, scores: Handle) -> float:
-        """The constant that, added to all scores, makes the risk least."""
-        if len(self._parts) == 1:
-            return float(self._parts[0].best_shift(*_each(scores)))
-        return least_shift(lambda t: self.lean(scores, t), self.size(scores))
-
-    def cut(self, scores: Handle) -> ShardPlane:
-        """The plane that touches the risk at the scores: a pass."""
-        return _sum([part.cut(s) for part, s in self._of(scores)])
-
-    def balanced_cut(self, scores: Handle) -> ShardPlane:
-        """The same at scores with their best shift in them: mixed with one from beside, so that it does not lean."""
-        if len(self._parts) == 1:
-            return self._parts[0].balanced_cut(*_each(scores))
-        here = self.lean(scores, 0.0)
-        if here == 0.0:
-            return self.cut(scores)
-        shift, opposite = opposite_lean(lambda t: self.lean(scores, t), here, self.size(scores))
-        share = opposite / (opposite - here)
-        plane = _mixed(self.cut(scores), self.cut(self.shifted(scores, shift)), share)
-        left = share * here + (1.0 - share) * opposite
-        return plane._replace(value=self.value(scores), mass=leaning_mass(plane.mass, left))
-
-    def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
-        """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on."""
-        found = [part.advance(x, y, step, mu) for part, x, y in self._of(a, b)]
-        moved = tuple(each[0] for each in found)
-        return moved, math.fsum(each[1] for each in found), lambda: _sum([each[2]() for each in found])
-
-    def ray(self, a: Handle, b: Handle) -> RaySum | None:
-        """The risk along the line from a to b."""
-        rays = [part.ray(x, y) for part, x, y in self._of(a, b)]
-        found = [ray for ray in rays if ray is not None]
-        return RaySum(tuple(found)) if len(found) == len(rays) else None
+        super().__init__(parts)
 
     @property
     def first_width(self) -> float:
@@ -142,23 +52,31 @@ class SumShard:
         """Whether planes come with their coefficients."""
         return self._parts[0].keeps
 
-    def keeping(self) -> SumShard:
+    def keeping(self) -> Self:
         """The same, whose planes come with their coefficients."""
-        return SumShard([part.keeping() for part in self._parts])
+        return type(self)([part.keeping() for part in self._parts])
 
-    def in_double(self) -> SumShard:
+    def in_double(self) -> Self:
         """The same with scores in double precision."""
-        double = [part.in_double() for part in self._parts]
-        return self if all(a is b for a, b in zip(double, self._parts, strict=True)) else SumShard(double)
+        return self._with([part.in_double() for part in self._parts])
 
-    def in_single(self) -> SumShard:
-        """Itself."""
-        return self
+    def in_single(self) -> Self:
+        """The same with scores in single precision, in those parts where that pays."""
+        return self._with([part.in_single() for part in self._parts])
 
-    def sides(self, scores: Handle, h: float) -> tuple[float, float]:
+    def _with(self, parts: Sequence[RoundedShard]) -> Self:
+        """Itself where the parts are its own."""
+        same = all(a is b for a, b in zip(parts, self._parts, strict=True))
+        return self if same else type(self)(parts)
+
+    def sides(self, scores: Handle, h: float) -> Array:
         """What the positive and the negative coefficients of the rounded risk add up to."""
-        found = [part.sides(s, h) for part, s in self._of(scores)]
-        return math.fsum(up for up, _ in found), math.fsum(down for _, down in found)
+        return added([part.sides(s, h) for part, s in self._of(scores)])
+
+    @staticmethod
+    def _balancing(sides: Array) -> Array:
+        """By what coefficients that add up to these are scaled so that they are in balance."""
+        return balancing_factors(sides)
 
     def smoothed(
         self,
@@ -167,30 +85,27 @@ class SumShard:
         *,
         balanced: bool = False,
         lean: bool = False,
-        factors: tuple[float, float] | None = None,
+        factors: Array | None = None,
     ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives: a pass."""
         if len(self._parts) == 1:
-            (only,) = _each(scores)
+            (only,) = each_of(scores)
             return self._parts[0].smoothed(only, h, balanced=balanced, lean=lean, factors=factors)
         if not balanced:
-            return _sum([part.smoothed(s, h, lean=lean, factors=factors) for part, s in self._of(scores)])
-        up, down = self.sides(scores, h)
-        # The heavier side is scaled down.
-        factors = (min(1.0, -down / up), 1.0) if up > -down else (1.0, min(1.0, up / -down) if down < 0.0 else 1.0)
-        plane = self.smoothed(scores, h, lean=True, factors=factors)
-        return plane._replace(mass=leaning_mass(plane.mass, plane.lean), lean=0.0)
+            return plane_sum([part.smoothed(s, h, lean=lean, factors=factors) for part, s in self._of(scores)])
+        factors = self._balancing(self.sides(scores, h))
+        return without_lean(self.smoothed(scores, h, lean=True, factors=factors))
 
     def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None:
         """The scores of p, added to `base`, and what `smoothed` says there, in one pass; None where it takes two."""
-        bases = (None,) * len(self._parts) if base is None else _each(base)
+        bases = (None,) * len(self._parts) if base is None else each_of(base)
         found = []
         for part, start in self._of(bases):
             step = part.stepped(p, start, h)
             if step is None:
                 return None
             found.append(step)
-        return tuple(step[0] for step in found), _sum([step[1] for step in found])
+        return tuple(step[0] for step in found), plane_sum([step[1] for step in found])
 
     def difference(self, end: Handle, start: Handle) -> Handle:
         """The direction from start to end, which is used up."""
@@ -202,7 +117,7 @@ class SumShard:
 
     def rounding_error(self, scores: Handle, h: float) -> float:
         """What rounding over h costs: no pass."""
-        return math.fsum(part.rounding_error(s, h) for part, s in self._of(scores))
+        return exact_sum(part.rounding_error(s, h) for part, s in self._of(scores))
 
     def extrapolated(self, scores: Handle, h: float, reach: float) -> Array:
         """The slope for width h if the examples within `reach` stayed on their kinks: a pass."""
@@ -211,21 +126,21 @@ class SumShard:
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> Curvature:
         """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
         if len(self._parts) == 1:
-            (only,) = _each(scores)
+            (only,) = each_of(scores)
             return cast(Curvature, self._parts[0].curvature(only, h, centred=centred))
         parts = tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores))
         if not centred:
             return CurvatureSum(parts, None, 0.0)
         moments = [part.moments() for part in parts]
-        weight = math.fsum(each for each, _ in moments)
-        mean = added([each for _, each in moments]) / math.sqrt(weight) if weight > 0.0 else None
+        weight = exact_sum(each for each, _ in moments)
+        mean = added([each for _, each in moments]) / np.sqrt(weight) if weight > 0.0 else None
         return CurvatureSum(parts, mean, weight)
 
     def along(self, scores: Handle, direction: Handle | None, t: float, h: float) -> tuple[float, float, float]:
         """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
-        lines = (None,) * len(self._parts) if direction is None else _each(direction)
+        lines = (None,) * len(self._parts) if direction is None else each_of(direction)
         found = [part.along(s, line, t, h) for part, s, line in self._of(scores, lines)]
-        value, slope, curvature = map(math.fsum, zip(*found, strict=True))
+        value, slope, curvature = map(exact_sum, zip(*found, strict=True))
         return value, slope, curvature
 
     def draw(self, size: int, generator: np.random.Generator) -> Subset:
@@ -243,10 +158,10 @@ class SumShard:
         """The examples whose tangents do not hold at scores + direction."""
         return SubsetSum(tuple(part.crossed(x, y) for part, x, y in self._of(scores, direction)))
 
-    def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> SumShard:
+    def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> Self:
         """The sum over some examples, times `scale`; `gathered`: on a copy of these."""
         pairs = self._taken(subset)
-        return SumShard([part.part(some, scale=scale, gathered=gathered) for part, some, _ in pairs])
+        return type(self)([part.part(some, scale=scale, gathered=gathered) for part, some, _ in pairs])
 
     def restricted(self, scores: Handle, subset: Subset) -> Handle:
         """The scores of some examples, as their `part` has them."""
@@ -254,7 +169,7 @@ class SumShard:
 
     def _taken(self, subset: Subset, scores: Handle | None = None) -> list[tuple[RoundedShard, Subset, Handle]]:
         """Those parts that have some of the examples, or the first."""
-        handles = (None,) * len(self._parts) if scores is None else _each(scores)
+        handles = (None,) * len(self._parts) if scores is None else each_of(scores)
         every = list(self._of(cast(SubsetSum, subset).parts, handles))
         return [each for each in every if len(each[1])] or every[:1]
 
@@ -264,52 +179,40 @@ class SumShard:
         return False
 
     def ascent(self, C: float, seed: int, *, intercept: bool) -> None:
-        """Examples are visited one by one in one place only."""
+        """None: dual ascent visits examples one by one, in one place. Other solvers take over."""
+
+    @property
+    def has_near_problem(self) -> bool:
+        """Whether there is a `near_problem`: of every part."""
+        return all(part.has_near_problem for part in self._parts)
 
     def most_near(self, work: float) -> int:
-        """There is no `near_problem`."""
-        return 0
+        """How many examples `near_problem` may take if each of its systems is to cost `work`; 0: there is none."""
+        if len(self._parts) == 1:
+            return self._parts[0].most_near(work)
+        if not self.has_near_problem:
+            return 0
+        each = work / self.examples  # a part has its share of the work
+        return sum(part.most_near(each * part.examples) for part in self._parts)
 
-    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> Any:
-        """Not of several parts."""
-        raise NotImplementedError
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
+        """The problem of the examples within `radius` of their kinks, or of about the `most` nearest."""
+        if len(self._parts) == 1:
+            (only,) = each_of(scores)
+            return self._parts[0].near_problem(only, radius, most, intercept=intercept)
+        radius = self._radius_of_few(scores, radius, most)
+        parts = [part.near_problem(s, radius, part.examples, intercept=intercept) for part, s in self._of(scores)]
+        return NearSum(parts, radius)
 
-
-def _sum(planes: Sequence[ShardPlane]) -> ShardPlane:
-    """The plane below a sum of risks that planes below each of them give."""
-    if len(planes) == 1:
-        return planes[0]
-    return ShardPlane(
-        added([plane.slope for plane in planes]),
-        math.fsum(plane.offset for plane in planes),
-        math.fsum(plane.value for plane in planes),
-        math.fsum(plane.error for plane in planes),
-        sum(plane.kinks for plane in planes),
-        math.fsum(plane.mass for plane in planes) * (1.0 + 1e-9),
-        sum(plane.lean for plane in planes),
-    )
-
-
-def _mixed(a: ShardPlane, b: ShardPlane, share: float) -> ShardPlane:
-    """Share·a + (1 - share)·b."""
-    rest = 1.0 - share
-    return ShardPlane(
-        share * a.slope + rest * b.slope,
-        share * a.offset + rest * b.offset,
-        a.value,
-        mass=(share * a.mass + rest * b.mass) * (1.0 + 1e-9),
-    )
-
-
-def _either(a: Rounding, b: Rounding) -> Rounding:
-    """What holds of both."""
-    columns = None if a.columns is None or b.columns is None else np.maximum(a.columns, b.columns)
-    return replace(
-        a,
-        reach=max(a.reach, b.reach),
-        row_depth=max(a.row_depth, b.row_depth),
-        sum_depth=max(a.sum_depth, b.sum_depth),
-        columns=columns,
-        scale=max(a.scale, b.scale),
-        unit=max(a.unit, b.unit),
-    )
+    def _radius_of_few(self, scores: Handle, radius: float, most: int) -> float:
+        """The radius given or, where more than `most` are within it, one that holds fewer: mostly more than half."""
+        if len(self.near(scores, radius)) <= most:
+            return radius
+        few, many = 0.0, radius
+        for _ in range(_MOST_HALVINGS):
+            middle = 0.5 * (few + many)
+            within = len(self.near(scores, middle))
+            few, many = (few, middle) if within > most else (middle, many)
+            if 2 * within >= most >= within:
+                break
+        return few

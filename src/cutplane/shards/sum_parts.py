@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cutplane.proof.rounding import exact_sum
 from cutplane.risks.root import rising_crossing
 from cutplane.shards.base import Array
 from cutplane.solvers.base import Curvature, Subset
@@ -52,11 +53,11 @@ class RaySum:
 
     def value(self, t: float) -> float:
         """The risk at t."""
-        return math.fsum(part.value(t) for part in self.parts)
+        return exact_sum(part.value(t) for part in self.parts)
 
     def slope(self, t: float) -> float:
         """Its right derivative at t."""
-        return math.fsum(part.slope(t) for part in self.parts)
+        return exact_sum(part.slope(t) for part in self.parts)
 
     def minimise(self, quadratic: float, linear: float, C: float) -> float:
         """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk."""
@@ -108,9 +109,13 @@ class CurvatureSum:
 
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from about `most` of its examples."""
-        share = None if most is None else max(1, most // len(self.parts))
+        share = self.share(most)
         gram = added([part.matrix(share) for part in self.parts])
         return gram if self.mean is None else gram - np.outer(self.mean, self.mean)
+
+    def share(self, most: int | None) -> int | None:
+        """Of so many examples, those that each part takes."""
+        return None if most is None else max(1, most // len(self.parts))
 
     def root(self, most: int) -> Array | None:
         """Not at hand where an intercept is free; else the parts' own, one below the other."""

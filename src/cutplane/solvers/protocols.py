@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from cutplane.solvers.base import (
     Subset,
 )
 
+# What stays where the examples are: others hold it, and cannot look into it.
+Handle = object
 # Points are the objective's own: what else than weights and intercept they hold, solvers need not know.
 P = TypeVar("P", bound=Point)
 
@@ -88,24 +90,74 @@ class Sample(Protocol):
     """Some of the examples, drawn at random: what they are, only the objective knows that drew them."""
 
 
+class Stiffness(NamedTuple):
+    """How the losses of the near examples bend along the central path.
+
+    Attributes
+    ----------
+    curvature : Curvature
+        The sum over the near examples of stiffness x x', an intercept moving along where one is free.
+    moments : tuple of float and array, or None
+        The sum of the stiffnesses, and that of the examples weighted by them. None without an intercept.
+    each : handle
+        The stiffness of every example.
+    """
+
+    curvature: Curvature
+    moments: tuple[float, Array] | None
+    each: Handle
+
+
+class Pull(NamedTuple):
+    """Where the examples want to go: their weighted sum, the sum of their weights, and a handle to what each wants."""
+
+    slope: Array
+    weight: float
+    each: Handle
+
+
 class NearHingesLike(Protocol):
-    """See `cutplane.shards.near_hinges.NearHinges`."""
+    """The problem of the examples near their kinks: see `cutplane.shards.near_hinges.NearHinges`.
 
-    radius: float
-    intercept: bool
-    signs: Array
-    weights: Array
-    margins: Array
-    rest_slope: Array
-    rest_balance: float
+    An iterate (dual variables, losses, surpluses) and a step of it are handles: they stay where the examples are.
+    """
 
-    def scores(self, w: Array) -> Array: ...  # noqa: D102
+    @property
+    def radius(self) -> float: ...  # noqa: D102
 
-    def combine(self, coef: Array) -> Array: ...  # noqa: D102
+    @property
+    def intercept(self) -> bool: ...  # noqa: D102
 
-    def curvature(self, weights: Array) -> Curvature: ...  # noqa: D102
+    @property
+    def examples(self) -> int: ...  # noqa: D102
 
-    def plane(self, shares: Array) -> Cut: ...  # noqa: D102
+    @property
+    def rest_slope(self) -> Array: ...  # noqa: D102
+
+    @property
+    def rest_balance(self) -> float: ...  # noqa: D102
+
+    def start(self, C: float) -> Handle: ...  # noqa: D102
+
+    def dual_sums(self, at: Handle) -> tuple[Array, float]: ...  # noqa: D102
+
+    def disagreement(self, at: Handle) -> float: ...  # noqa: D102
+
+    def stiffness(self, at: Handle) -> Stiffness: ...  # noqa: D102
+
+    def pull(self, at: Handle, stiffness: Handle, target: float, ahead: Handle | None) -> Pull: ...  # noqa: D102
+
+    def steps(self, at: Handle, stiffness: Handle, pull: Handle, w: Array, intercept: float) -> Handle: ...  # noqa: D102
+
+    def complementarity(self, at: Handle) -> float: ...  # noqa: D102
+
+    def fastest(self, at: Handle, steps: Handle) -> float: ...  # noqa: D102
+
+    def moved(self, at: Handle, steps: Handle, t: float) -> Handle: ...  # noqa: D102
+
+    def is_finite(self, at: Handle) -> bool: ...  # noqa: D102
+
+    def plane(self, at: Handle) -> Cut: ...  # noqa: D102
 
 
 class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):

@@ -14,7 +14,7 @@ from cutplane.datasets import load_adult
 from cutplane.objectives.factory import make_objective
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
-from cutplane.shards.near_hinges import NearHinges
+from cutplane.shards.near_hinges import NearHinges, NearIterate
 from cutplane.solvers.base import ScoredPoint
 from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.ledger import Ledger
@@ -70,8 +70,9 @@ def test_the_small_problem_is_solved(intercept: bool, seed: int) -> None:
         + near.rest_balance * interior.intercept
     )
     assert value == pytest.approx(optimum(objective, near, C), rel=1e-7, abs=1e-7)
-    assert (interior.dual > 0).all()
-    assert (interior.dual < interior.bound).all()
+    assert isinstance(interior.at, NearIterate)
+    assert (interior.at.dual > 0).all()
+    assert (interior.at.dual < interior.at.bound).all()
 
 
 @given(st.integers(0, 500), st.booleans(), st.floats(0.05, 3.0), st.integers(5, 80))
@@ -82,7 +83,8 @@ def test_any_shares_make_a_plane_below_the_risk(seed: int, intercept: bool, radi
     near = objective.near_hinges(objective.at(rng.normal(size=5)), radius, most)
     assert len(near.signs) <= most
     assert (near.weights > 0).all()
-    plane = near.plane(rng.random(len(near.signs)))
+    anywhere = np.ones(len(near.signs))
+    plane = near.plane(NearIterate(rng.random(len(near.signs)), anywhere, anywhere, anywhere))
     for _ in range(5):
         w = rng.normal(size=5) * 3
         assert plane.slope @ w + plane.offset <= objective.value(objective.at(w)) + 1e-12

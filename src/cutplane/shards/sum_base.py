@@ -1,0 +1,129 @@
+"""The sum of other shards, in a fixed order: serially here, elsewhere by whoever runs the parts.
+
+A handle holds one of each part. Nothing of a part is looked into: it answers with sums, and these are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, ClassVar, cast
+
+from cutplane.proof.rounding import Rounding, exact_sum, leaning_mass
+from cutplane.risks.intercept import least_shift, opposite_lean
+from cutplane.shards.base import Array, Handle, Shard, ShardPlane
+from cutplane.shards.sum_parts import RaySum
+from cutplane.shards.sum_planes import either, mixed, plane_sum
+from cutplane.solvers.protocols import RayLike
+
+
+def each_of(handle: Handle) -> tuple[Handle, ...]:
+    """What a handle of a sum holds of each part."""
+    return cast(tuple[Handle, ...], handle)
+
+
+class PlaneSumShard:
+    """The sum of the risks of several shards, for cutting planes; weights and intercepts are the same for all.
+
+    Parameters
+    ----------
+    parts : sequence of Shard
+        The risk of each is its part of the whole one: a sum over its own examples. Those without examples are left
+        out.
+    """
+
+    kind: ClassVar[str] = "planes"
+
+    _parts: tuple[Shard, ...]
+
+    def __init__(self, parts: Sequence[Shard]) -> None:
+        self._parts = tuple(part for part in parts if part.examples) or tuple(parts[:1])
+
+    def _of(self, *handles: Handle) -> Any:
+        """Each part, with its part of each handle."""
+        return zip(self._parts, *map(each_of, handles), strict=True)
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+        return self._parts[0].dimension
+
+    @property
+    def name(self) -> str:
+        """Of the risk."""
+        return self._parts[0].name
+
+    @property
+    def examples(self) -> int:
+        """The number of examples."""
+        return sum(part.examples for part in self._parts)
+
+    @property
+    def lower_bound(self) -> float:
+        """What the risk never falls below."""
+        return exact_sum(part.lower_bound for part in self._parts)
+
+    def rounding(self, *, by_columns: bool) -> Rounding:
+        """As that of the part where it does most, and that of adding them up."""
+        each = [part.rounding(by_columns=by_columns) for part in self._parts]
+        return reduce(either, each).after(len(each) - 1)
+
+    def at(self, w: Array) -> Handle:
+        """The scores of weights: one pass."""
+        return tuple(part.at(w) for part in self._parts)
+
+    def shifted(self, scores: Handle, shift: Any, *, in_place: bool = False) -> Handle:
+        """The scores plus a constant."""
+        return tuple(part.shifted(s, shift, in_place=in_place) for part, s in self._of(scores))
+
+    def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
+        """(1 - t) a + t b."""
+        rooms = (None,) * len(self._parts) if into is None else each_of(into)
+        return tuple(part.blend(x, y, t, room) for part, x, y, room in self._of(a, b, rooms))
+
+    def value(self, scores: Handle) -> float:
+        """The risk."""
+        return exact_sum(part.value(s) for part, s in self._of(scores))
+
+    def lean(self, scores: Handle, shift: float) -> float:
+        """What the coefficients of the plane at scores + shift add up to."""
+        return exact_sum(part.lean(s, shift) for part, s in self._of(scores))
+
+    def size(self, scores: Handle) -> float:
+        """The largest score, in size."""
+        return float(max(part.size(s) for part, s in self._of(scores)))
+
+    def best_shift(self, scores: Handle) -> float:
+        """The constant that, added to all scores, makes the risk least."""
+        if len(self._parts) == 1:
+            return float(self._parts[0].best_shift(*each_of(scores)))
+        return least_shift(lambda t: self.lean(scores, t), self.size(scores))
+
+    def cut(self, scores: Handle) -> ShardPlane:
+        """The plane that touches the risk at the scores: a pass."""
+        return plane_sum([part.cut(s) for part, s in self._of(scores)])
+
+    def balanced_cut(self, scores: Handle) -> ShardPlane:
+        """The same at scores with their best shift in them: mixed with one from beside, so that it does not lean."""
+        if len(self._parts) == 1:
+            return self._parts[0].balanced_cut(*each_of(scores))
+        here = self.lean(scores, 0.0)
+        if here == 0.0:
+            return self.cut(scores)
+        shift, opposite = opposite_lean(lambda t: self.lean(scores, t), here, self.size(scores))
+        share = opposite / (opposite - here)
+        plane = mixed(self.cut(scores), self.cut(self.shifted(scores, shift)), share)
+        left = share * here + (1.0 - share) * opposite
+        return plane._replace(value=self.value(scores), mass=leaning_mass(plane.mass, left))
+
+    def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
+        """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on."""
+        found = [part.advance(x, y, step, mu) for part, x, y in self._of(a, b)]
+        moved = tuple(each[0] for each in found)
+        return moved, exact_sum(each[1] for each in found), lambda: plane_sum([each[2]() for each in found])
+
+    def ray(self, a: Handle, b: Handle) -> RayLike | None:
+        """The risk along the line from a to b."""
+        rays = [part.ray(x, y) for part, x, y in self._of(a, b)]
+        found = [ray for ray in rays if ray is not None]
+        return RaySum(tuple(found)) if len(found) == len(rays) else None
