@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from cutplane.estimators.common.training import Training, prover_of
+from cutplane.estimators.common.training import prover_of
 from cutplane.estimators.linear.c_path import _follow_all
 from cutplane.objectives.factory import objective_of
 from cutplane.risks.hinge import Hinge
@@ -23,6 +23,7 @@ from cutplane.shards.registry import make_shard
 from cutplane.shards.rows import RowSet
 from cutplane.shards.sum import SumShard
 from cutplane.solvers.result import Result
+from cutplane.solvers.run import Settings
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source
 from cutplane.sources.class_scores import ClassScores
@@ -65,7 +66,7 @@ SHARDS: dict[str, tuple[Any, type[SumShard]]] = {
 
 
 def path_of(objective: Any, prover_objective: Any, method: str) -> dict[float, Result]:
-    settings = Training(1.0, Stopping(relative_gap=GAP, max_iter=2000), method)
+    settings = Settings(1.0, Stopping(relative_gap=GAP, max_iter=2000), method)
     make_prover = partial(prover_of, prover_objective, prover_objective.shard.risk)
     return _follow_all(objective, settings, 1.0, GRID, make_prover)
 
