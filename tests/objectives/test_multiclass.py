@@ -22,7 +22,7 @@ CLASSES = 4
 
 
 def train(objective: Any, settings: Settings) -> Result:
-    return run(objective, settings, prover_of(objective, objective.shard.risk, settings))
+    return run(objective, settings, prover_of(objective, settings))
 
 
 def problem(seed: int = 0, n: int = 50, d: int = 4) -> tuple[Any, Any, Any]:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from cutplane.risks.multiclass import Multiclass
 from cutplane.risks.multiclass_choices import ChoiceSlopes
-from cutplane.risks.translated import translated
 from cutplane.sources.matrix import as_source
 from cutplane.testing import check_risk
 
@@ -41,7 +40,6 @@ def test_contract(rescaling: str, weighted: bool, classes: int) -> None:
     weights = rng.uniform(0.1, 2.0, len(y)) if weighted else None
     risk = Multiclass(y, classes, random_cost(rng, classes), rescaling=rescaling, sample_weight=weights)
     check_risk(risk, len(y), n_scores=classes)
-    check_risk(translated(risk, rng.normal(size=(len(y), classes))), len(y), n_scores=classes)
 
 
 @pytest.mark.parametrize("rescaling", RESCALINGS)
@@ -163,12 +161,11 @@ def test_advance_is_a_step_a_value_and_a_cut(rescaling: str, classes: int, equal
     expected = risk.cut(moved + 0.2 * (end - moved))
     np.testing.assert_allclose(cut.coef, expected.coef, atol=1e-16)
     assert (cut.offset, cut.value) == pytest.approx((expected.offset, expected.value), rel=1e-12)
-    for each in (risk, translated(risk, start)):
-        there = each.cut(end)
-        chosen, offset, height = each.cut_choosing(end)
-        assert (offset, height) == pytest.approx((there.offset, there.value), rel=1e-12)
-        right = np.where(np.arange(classes) == y[:, None], 0.0, there.coef)
-        np.testing.assert_array_equal(chosen, np.where(right.any(axis=1), right.argmax(axis=1), y))
+    there = risk.cut(end)
+    chosen, offset, height = risk.cut_choosing(end)
+    assert (offset, height) == pytest.approx((there.offset, there.value), rel=1e-12)
+    right = np.where(np.arange(classes) == y[:, None], 0.0, there.coef)
+    np.testing.assert_array_equal(chosen, np.where(right.any(axis=1), right.argmax(axis=1), y))
 
 
 @pytest.mark.parametrize("rescaling", RESCALINGS)

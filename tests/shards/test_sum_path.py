@@ -67,7 +67,7 @@ SHARDS: dict[str, tuple[Any, type[SumShard]]] = {
 
 def path_of(objective: Any, prover_objective: Any, method: str) -> dict[float, Result]:
     settings = Settings(1.0, Stopping(relative_gap=GAP, max_iter=2000), method)
-    make_prover = partial(prover_of, prover_objective, prover_objective.shard.risk)
+    make_prover = partial(prover_of, prover_objective)
     return _follow_all(objective, settings, 1.0, GRID, make_prover)
 
 

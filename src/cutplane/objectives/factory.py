@@ -29,15 +29,15 @@ _OBJECTIVES: dict[str, Callable[..., Objective]] = {
 }
 
 
-def make_objective(source: Source, risk: Risk, *, intercept: bool = False) -> Objective:
+def make_objective(source: Source, risk: Risk, *, intercept: bool = False, origin: Array | None = None) -> Objective:
     """The objective of a source and a risk; no intercept where it changes nothing."""
     intercept = intercept and risk.takes_intercept and not risk.shift_invariant
-    return objective_of(make_shard(source, risk, intercept=intercept), intercept=intercept)
+    return objective_of(make_shard(source, risk, intercept=intercept), intercept=intercept, origin=origin)
 
 
-def objective_of(shard: KindOfShard, *, intercept: bool = False) -> Objective:
+def objective_of(shard: KindOfShard, *, intercept: bool = False, origin: Array | None = None) -> Objective:
     """The objective of a shard: one of this process, or a sum of others."""
-    return _OBJECTIVES[shard.kind](shard, intercept=intercept)
+    return _OBJECTIVES[shard.kind](shard, intercept=intercept, origin=origin)
 
 
 def make_multiclass(

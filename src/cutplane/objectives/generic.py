@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from cutplane import _core
@@ -26,6 +27,8 @@ class Objective:
         The examples, and the risk of their scores.
     intercept : bool
         Whether an unpenalised intercept is added to the scores.
+    origin : array, optional
+        Weights that those of points count from: the scores of a point are those of its weights plus these.
     """
 
     #: What Newton's method would go by: rounded kinks, pairs, or nothing.
@@ -33,9 +36,10 @@ class Objective:
 
     shard: Shard
 
-    def __init__(self, shard: Shard, *, intercept: bool = False) -> None:
+    def __init__(self, shard: Shard, *, intercept: bool = False, origin: Array | None = None) -> None:
         self.shard = shard
         self.intercept = intercept
+        self.origin = origin
 
     @property
     def name(self) -> str:
@@ -61,7 +65,12 @@ class Objective:
     def rounding(self) -> Rounding:
         """What rounding does to passes, and what planes are charged for it."""
         # From there on the bundle may keep slopes in single precision, whatever their columns.
-        return self.shard.rounding(by_columns=self.dimension < SINGLE_FROM)
+        rounding = self.shard.rounding(by_columns=self.dimension < SINGLE_FROM)
+        if self.origin is None:
+            return rounding
+        # Offsets of planes hold slopes times the origin: as far off as slopes are, and as sums over features are.
+        depth = 1.0 + (self.dimension + 16.0) / (rounding.sum_depth + 16.0)
+        return replace(rounding, scale=rounding.scale + depth * rounding.spread(self.origin))
 
     def in_double(self) -> Objective:
         """The same with scores in double precision: itself."""
@@ -77,7 +86,11 @@ class Objective:
 
     def at(self, w: Array) -> ScoredPoint:
         """The point w with its best intercept: one pass over the data."""
-        return self._settle_in_place(ScoredPoint(w, 0.0, self.shard.at(w)))
+        return self._settle_in_place(ScoredPoint(w, 0.0, self._scores(w)))
+
+    def _scores(self, w: Array) -> Handle:
+        """The scores of weights that count from the origin."""
+        return self.shard.at(w if self.origin is None else w + self.origin)
 
     def settle(self, point: ScoredPoint) -> ScoredPoint:
         """The same weights with the best intercept for them."""
@@ -110,8 +123,16 @@ class Objective:
     def cut(self, point: ScoredPoint) -> Cut:
         """The plane that touches the (profiled) risk at the point's weights."""
         if self.intercept:
-            return as_cut(self.shard.balanced_cut(self.settle(point).scores))
-        return as_cut(self.shard.cut(point.scores))
+            return self._cut(self.shard.balanced_cut(self.settle(point).scores))
+        return self._cut(self.shard.cut(point.scores))
+
+    def _cut(self, plane: ShardPlane) -> Cut:
+        """A shard's plane as solvers take it."""
+        return Cut(plane.slope, self._offset(plane), plane.value, mass=plane.mass, coef=plane.coef)
+
+    def _offset(self, plane: ShardPlane) -> float:
+        """The height of a shard's plane at the origin."""
+        return plane.offset if self.origin is None else plane.offset + float(plane.slope @ self.origin)
 
     def advance(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
@@ -124,19 +145,14 @@ class Objective:
         """
         if not self.intercept:
             scores, value, cut = self.shard.advance(a.scores, b.scores, step, mu)
-            return ScoredPoint(_core.mix(a.w, b.w, step), 0.0, scores), value, lambda: as_cut(cut())
+            return ScoredPoint(_core.mix(a.w, b.w, step), 0.0, scores), value, lambda: self._cut(cut())
         moved = self._settle_in_place(self._mix_into(a.scores, a, b, step))
         there = self._settle_in_place(self._mix_into(b.scores, moved, b, mu))
         value, value_there = self.value(moved), self.value(there)
         if 0.5 * _core.inner(there.w, there.w) + C * value_there < 0.5 * _core.inner(moved.w, moved.w) + C * value:
             moved, value = there, value_there
-        return moved, value, lambda: as_cut(self.shard.balanced_cut(there.scores))
+        return moved, value, lambda: self._cut(self.shard.balanced_cut(there.scores))
 
     def ray(self, a: ScoredPoint, b: ScoredPoint) -> RayLike | None:
         """The risk along the line from a to b, intercepts moving along."""
         return self.shard.ray(a.scores, b.scores)
-
-
-def as_cut(plane: ShardPlane) -> Cut:
-    """A shard's plane as solvers take it."""
-    return Cut(plane.slope, plane.offset, plane.value, mass=plane.mass, coef=plane.coef)

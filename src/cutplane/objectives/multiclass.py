@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from cutplane import _core
-from cutplane.objectives.generic import as_cut
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.shards.base import Array, ClassShard
 from cutplane.solvers.base import Cut, Intercept, Point, ScoredPoint
@@ -27,6 +26,8 @@ class MulticlassObjective(RoundedObjective):
     shard : ClassShard
     intercept : bool
         Whether every class has an unpenalised intercept.
+    origin : array, optional
+        Weights that those of points count from.
     relative_gap : float
         What is aimed at. The best intercepts of a plane are looked for until it lacks a tenth of that, no longer.
     rest : Cut, optional
@@ -42,12 +43,13 @@ class MulticlassObjective(RoundedObjective):
         shard: ClassShard,
         *,
         intercept: bool = False,
+        origin: Array | None = None,
         relative_gap: float = 1e-6,
         rest: Cut | None = None,
         rest_balance: Array | None = None,
     ) -> None:
         balance = np.zeros(shard.n_classes) if rest_balance is None else rest_balance
-        super().__init__(shard, intercept=intercept, rest=rest, rest_balance=balance)
+        super().__init__(shard, intercept=intercept, origin=origin, rest=rest, rest_balance=balance)
         self._relative_gap = relative_gap
         self._last_intercepts: Any = 0.0
 
@@ -86,9 +88,14 @@ class MulticlassObjective(RoundedObjective):
 
     def score(self, w: Array, intercept: Intercept) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""
-        b: Any = np.broadcast_to(np.asarray(intercept, dtype=np.float64), (self.shard.n_classes,))
-        scores = self.shard.at(w)
-        return ScoredPoint(w, b, self.shard.shifted(scores, b) if self.intercept else scores)
+        return super().score(w, self._of_each_class(intercept))
+
+    def direction(self, p: Array, shift: Intercept) -> ScoredPoint:
+        """A change of weights and intercepts: one pass."""
+        return super().direction(p, self._of_each_class(shift))
+
+    def _of_each_class(self, intercept: Intercept) -> Array:
+        return np.broadcast_to(np.asarray(intercept, dtype=np.float64), (self.shard.n_classes,))
 
     def settle(self, point: ScoredPoint) -> ScoredPoint:
         """The same weights with nearly the best intercepts for them; never with worse ones."""
@@ -108,9 +115,9 @@ class MulticlassObjective(RoundedObjective):
     def cut(self, point: ScoredPoint) -> Cut:
         """The plane that touches the (profiled) risk at the point's weights."""
         if not self.intercept:
-            return as_cut(self.shard.cut(point.scores))
+            return self._cut(self.shard.cut(point.scores))
         settled, h = self._closely_settled(point, self.value(point))
-        return as_cut(self.shard.balanced_cut(settled.scores, h))
+        return self._cut(self.shard.balanced_cut(settled.scores, h))
 
     def advance(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
@@ -125,7 +132,7 @@ class MulticlassObjective(RoundedObjective):
         value_there = self.value(there)
         if 0.5 * float(there.w @ there.w) / C + value_there < objective:
             moved, value = there, value_there
-        return moved, value, lambda: as_cut(self.shard.balanced_cut(there.scores, h))
+        return moved, value, lambda: self._cut(self.shard.balanced_cut(there.scores, h))
 
     def _advance_in_place(
         self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float
@@ -135,17 +142,17 @@ class MulticlassObjective(RoundedObjective):
             return super().advance(a, b, step, mu, C)
         scores, value, cut = self.shard.advance(a.scores, b.scores, step, mu)
         moved = ScoredPoint(_mixed_in_place(a.w, b.w, step), a.intercept, scores)
-        return moved, value, lambda: as_cut(cut())
+        return moved, value, lambda: self._cut(cut())
 
     def balance(self, point: ScoredPoint, h: float) -> ScoredPoint:
         """The point with the intercepts that make the rounded risk least."""
         if not self.intercept:
             return point
-        return self._shifted(point, self.shard.rounded_shift(point.scores, h, self._rest_balance))
+        return self._shifted(point, self.shard.rounded_shift(point.scores, h, np.asarray(self._rest_balance)))
 
     def keeping(self) -> MulticlassObjective:
         """The same objective, whose planes come with their coefficients."""
-        return MulticlassObjective(self.shard.keeping(), intercept=self.intercept, relative_gap=self._relative_gap)
+        return self._part(self.shard.keeping())
 
     @property
     def proves_by_parts(self) -> bool:
@@ -154,7 +161,12 @@ class MulticlassObjective(RoundedObjective):
 
     def _part(self, shard: Any, rest: Cut | None = None, rest_balance: Any = None) -> MulticlassObjective:
         return MulticlassObjective(
-            shard, intercept=self.intercept, relative_gap=self._relative_gap, rest=rest, rest_balance=rest_balance
+            shard,
+            intercept=self.intercept,
+            origin=self.origin,
+            relative_gap=self._relative_gap,
+            rest=rest,
+            rest_balance=rest_balance,
         )
 
 

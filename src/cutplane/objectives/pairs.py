@@ -16,8 +16,12 @@ class PairObjective(Objective):
 
     shard: PairPart
 
-    def __init__(self, shard: PairPart, *, intercept: bool = False) -> None:
-        super().__init__(shard)
+    def __init__(self, shard: PairPart, *, intercept: bool = False, origin: Array | None = None) -> None:
+        super().__init__(shard, origin=origin)
+
+    def direction(self, p: Array) -> ScoredPoint:
+        """A change of the weights: one pass."""
+        return ScoredPoint(p, 0.0, self.shard.at(p))
 
     def smoothed(self, point: ScoredPoint, h: float) -> RoundedPairs:
         """The risk rounded over h, in terms of the scores."""
@@ -26,7 +30,7 @@ class PairObjective(Objective):
     def plane(self, smoothed: RoundedPairs, point: ScoredPoint, h: float) -> SmoothedCut:
         """The plane below the risk that a rounded one gives: a pass over the data."""
         plane = self.shard.plane(smoothed, point.scores, h)
-        return SmoothedCut(plane.slope, plane.offset, plane.value, plane.error, plane.kinks, plane.mass)
+        return SmoothedCut(plane.slope, self._offset(plane), plane.value, plane.error, plane.kinks, plane.mass)
 
     def slope_along(self, smoothed: RoundedPairs, direction: ScoredPoint) -> float:
         """How a rounded risk rises along a direction."""
@@ -43,7 +47,7 @@ class PairObjective(Objective):
     def sample(self, size: int, generator: np.random.Generator) -> PairObjective | None:
         """An estimate of the objective from about `size` of its examples; None where these have no pair."""
         part = self.shard.sample(size, generator)
-        return None if part is None else PairObjective(part)
+        return None if part is None else PairObjective(part, origin=self.origin)
 
     def curvature(self, point: ScoredPoint, h: float) -> Curvature:
         """An estimate of h times the second derivative of the rounded risk."""

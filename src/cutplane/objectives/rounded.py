@@ -9,7 +9,7 @@ import numpy as np
 
 from cutplane.objectives.generic import Objective
 from cutplane.risks.root import rising_root
-from cutplane.shards.base import Array, RoundedShard, ShardPlane
+from cutplane.shards.base import Array, Handle, RoundedShard, ShardPlane
 from cutplane.solvers.base import Curvature, Cut, Evaluated, Intercept, Point, ScoredPoint, SmoothedCut, Subset
 
 
@@ -30,6 +30,8 @@ class RoundedObjective(Objective):
     ----------
     shard : RoundedShard
     intercept : bool
+    origin : array, optional
+        Weights that those of points count from.
     rest : Cut, optional
         The plane of the examples left out.
     rest_balance : float or array
@@ -41,21 +43,27 @@ class RoundedObjective(Objective):
     shard: RoundedShard
 
     def __init__(
-        self, shard: RoundedShard, *, intercept: bool = False, rest: Cut | None = None, rest_balance: Any = 0.0
+        self,
+        shard: RoundedShard,
+        *,
+        intercept: bool = False,
+        origin: Array | None = None,
+        rest: Cut | None = None,
+        rest_balance: Intercept = 0.0,
     ) -> None:
-        super().__init__(shard, intercept=intercept)
+        super().__init__(shard, intercept=intercept, origin=origin)
         self._rest = rest
         self._rest_balance = rest_balance
 
     def in_double(self) -> RoundedObjective:
         """The same with scores in double precision."""
         double = self.shard.in_double()
-        return self if double is self.shard else RoundedObjective(double, intercept=self.intercept)
+        return self if double is self.shard else self._part(double)
 
     def in_single(self) -> RoundedObjective:
         """The same with scores in single precision, where the shard has them and they pay."""
         single = self.shard.in_single()
-        return self if single is self.shard else RoundedObjective(single, intercept=self.intercept)
+        return self if single is self.shard else self._part(single)
 
     @property
     def first_width(self) -> float:
@@ -82,7 +90,13 @@ class RoundedObjective(Objective):
 
     def score(self, w: Array, intercept: Intercept) -> ScoredPoint:
         """The point with these weights and this intercept: one pass."""
-        scores = self.shard.at(w)
+        return self._shifted_by(intercept, w, self._scores(w))
+
+    def direction(self, p: Array, shift: Intercept) -> ScoredPoint:
+        """A change of weights and intercept: one pass."""
+        return self._shifted_by(shift, p, self.shard.at(p))
+
+    def _shifted_by(self, intercept: Intercept, w: Array, scores: Handle) -> ScoredPoint:
         return ScoredPoint(w, intercept, self.shard.shifted(scores, intercept) if self.intercept else scores)
 
     def with_scores(self, point: Point) -> ScoredPoint:
@@ -96,7 +110,7 @@ class RoundedObjective(Objective):
 
     def _with_rest(self, point: ScoredPoint, plane: ShardPlane) -> SmoothedCut:
         """The plane of the examples there are, and that of those left out."""
-        slope, offset, value, mass = plane.slope, plane.offset, plane.value, plane.mass
+        slope, offset, value, mass = plane.slope, self._offset(plane), plane.value, plane.mass
         if self._rest is not None:
             slope = slope + self._rest.slope
             offset += self._rest.offset
@@ -112,7 +126,7 @@ class RoundedObjective(Objective):
     def stepped(self, point: ScoredPoint | None, p: Array, h: float) -> tuple[ScoredPoint, SmoothedCut] | None:
         """The point + p (without one, p itself) and what `smoothed` says there, in one pass; None if it takes two."""
         base, w = (None, p) if point is None else (point.scores, point.w + p)
-        found = self.shard.stepped(p, base, h)
+        found = self.shard.stepped(p if base is not None or self.origin is None else p + self.origin, base, h)
         if found is None:
             return None
         moved = ScoredPoint(w, 0.0, found[0])
@@ -160,23 +174,28 @@ class RoundedObjective(Objective):
 
         def slope(t: float) -> tuple[float, float]:
             _, slope, curvature = self.shard.along(point.scores, None, t, h)
-            return slope + self._rest_balance, curvature
+            return slope + float(self._rest_balance), curvature
 
         shift = rising_root(slope, 0.0, tolerance=1e-15)
         return ScoredPoint(point.w, point.intercept + shift, self.shard.shifted(point.scores, shift))
 
     def keeping(self) -> RoundedObjective:
         """The same objective, whose planes come with their coefficients: passes are no longer fused."""
-        return RoundedObjective(self.shard.keeping(), intercept=self.intercept)
+        return self._part(self.shard.keeping())
 
     @property
     def keeps_duals(self) -> bool:
         """Whether dual ascent can go on from where it ended for another C."""
-        return self.shard.keeps_duals and self._rest is None
+        return self.shard.keeps_duals and self._visits_examples
 
     def dual_ascent(self, C: float, seed: int) -> Any:
         """Dual ascent on this objective; None where the examples cannot be visited one by one."""
-        return None if self._rest is not None else self.shard.ascent(C, seed, intercept=self.intercept)
+        return self.shard.ascent(C, seed, intercept=self.intercept) if self._visits_examples else None
+
+    @property
+    def _visits_examples(self) -> bool:
+        """Whether the risk is that of the shard alone: solvers that look at examples one by one know nothing else."""
+        return self._rest is None and self.origin is None
 
     def draw(self, size: int, generator: np.random.Generator) -> Sample:
         """So many of the examples, at random."""
@@ -200,13 +219,16 @@ class RoundedObjective(Objective):
     def _completed(self, part: RoundedShard, there: ScoredPoint, whole: SmoothedCut, h: float) -> RoundedObjective:
         """Some examples, and a plane that makes up for what the whole has at a point and these have not."""
         plane = part.smoothed(there.scores, h, lean=True)
-        rest = Cut(whole.slope - plane.slope, whole.offset - plane.offset, whole.value, mass=whole.mass + plane.mass)
+        offset = whole.offset - self._offset(plane)
+        rest = Cut(whole.slope - plane.slope, offset, whole.value, mass=whole.mass + plane.mass)
         # The whole is balanced: what some examples lack, the others have.
         return self._part(part, rest, -plane.lean)
 
     def _part(self, shard: RoundedShard, rest: Cut | None = None, rest_balance: Any = 0.0) -> RoundedObjective:
         """The same kind of objective of other examples."""
-        return RoundedObjective(shard, intercept=self.intercept, rest=rest, rest_balance=rest_balance)
+        return RoundedObjective(
+            shard, intercept=self.intercept, origin=self.origin, rest=rest, rest_balance=rest_balance
+        )
 
     def near_kinks(self, point: ScoredPoint, radius: float) -> Subset:
         """The examples within `radius` of their kinks."""
@@ -227,7 +249,7 @@ class RoundedObjective(Objective):
 
     def most_near_hinges(self, work: float) -> int:
         """How many examples `near_hinges` may take if each of its systems is to cost `work`; 0 where it cannot be."""
-        return 0 if self._rest is not None else self.shard.most_near(work)
+        return self.shard.most_near(work) if self._visits_examples else 0
 
     def near_hinges(self, point: ScoredPoint, radius: float, most: int) -> Any:
         """The problem of the examples within `radius` of their kinks, of the `most` nearest where these are more."""

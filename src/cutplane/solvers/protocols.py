@@ -185,6 +185,8 @@ class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
 
     def score(self, w: Array, intercept: Intercept) -> ScoredPoint: ...  # noqa: D102
 
+    def direction(self, p: Array, shift: Intercept) -> ScoredPoint: ...  # noqa: D102
+
     def with_scores(self, point: Point) -> ScoredPoint: ...  # noqa: D102
 
     def balance(self, point: ScoredPoint, h: float) -> ScoredPoint: ...  # noqa: D102
@@ -237,6 +239,8 @@ class RoundedPairs(Protocol):
 
 class PairObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     """An objective whose curvature is estimated: see `cutplane.objectives.pairs.PairObjective`."""
+
+    def direction(self, p: Array) -> ScoredPoint: ...  # noqa: D102
 
     def smoothed(self, point: ScoredPoint, h: float) -> RoundedPairs: ...  # noqa: D102
 

@@ -52,7 +52,7 @@ OTHERS: dict[str, tuple[Any, Any, Any]] = {
     "KernelStructuralSVM": (lambda **p: cutplane.KernelStructuralSVM(HierarchyModel(TREE), **p), X, ANIMALS),
 }
 EVERY: dict[str, tuple[Any, Any, Any]] = {name: (kind, X, y) for name, (kind, y) in TABULAR.items()} | OTHERS
-CPP = re.compile(r"std::|nanobind|incompatible function|__init__\(\): |ndarray\[dtype|0x[0-9a-f]{6}|_core|_Translated")
+CPP = re.compile(r"std::|nanobind|incompatible function|__init__\(\): |ndarray\[dtype|0x[0-9a-f]{6}|_core")
 
 
 def refused(call: Any, *args: Any, words: str = "", **kwargs: Any) -> str:

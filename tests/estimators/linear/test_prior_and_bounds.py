@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR
-from cutplane.risks.base import Risk
 from cutplane.risks.registry import BINARY
-from cutplane.risks.translated import translated
 from cutplane.solvers.bundle.bounded import BoundedBundle
-from cutplane.testing import check_certificate, check_risk
+from cutplane.testing import check_certificate
 
 RNG = np.random.default_rng(11)
 N, D = 90, 5
@@ -101,21 +99,6 @@ def test_a_warm_start_sees_another_prior():
     model = LinearSVC(warm_start=True, prior=PRIOR).fit(X, Y)
     changed = model.set_params(prior=-PRIOR).fit(X, Y)
     assert np.array_equal(changed.coef_, LinearSVC(prior=-PRIOR).fit(X, Y).coef_)
-
-
-@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "logistic"])
-def test_a_translated_risk_keeps_the_contract(name):
-    check_risk(translated(BINARY[name](Y), RNG.normal(size=N)), N)
-
-
-@pytest.mark.parametrize("name", sorted(BINARY))
-def test_a_translated_risk_says_of_itself_what_the_risk_says(name):
-    risk = BINARY[name](Y)
-    twin = translated(risk, np.zeros(N))
-    facts = [key for key in vars(Risk) if not key.startswith("_") and not callable(getattr(Risk, key))]
-    said = [key for key in facts if key != "terms"]
-    assert {"least_mass", "steepest", "inexact", "takes_intercept", "lower_bound"} <= set(said)
-    assert {key: getattr(twin, key) for key in said} == {key: getattr(risk, key) for key in said}
 
 
 @settings(max_examples=40, deadline=None)

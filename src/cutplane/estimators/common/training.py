@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover, Scored
-from cutplane.proof.rounding import UNIT, Array
+from cutplane.proof.rounding import UNIT
 from cutplane.risks.base import Risk
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
@@ -22,16 +22,20 @@ class ScoringShard(Protocol):
     @property
     def source(self) -> Scored: ...  # noqa: D102
 
+    @property
+    def risk(self) -> Risk: ...  # noqa: D102
 
-def prover_of(objective: Objective, risk: Risk, settings: Settings, origin: Array | None = None) -> Prover:
-    """What proves models of an objective; `risk` is that of the weights themselves, which count from `origin`."""
+
+def prover_of(objective: Objective, settings: Settings) -> Prover:
+    """What proves models of an objective."""
+    shard = cast(ScoringShard, objective.shard)
     return Prover(
-        cast(ScoringShard, objective.shard).source,
-        risk,
+        shard.source,
+        shard.risk,
         settings.C,
         replace(objective.rounding, unit=UNIT),
         intercept=objective.intercept,
-        origin=origin,
+        origin=objective.origin,
         bounds=settings.bounds,
     )
 

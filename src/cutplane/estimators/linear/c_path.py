@@ -80,7 +80,7 @@ def path_results(
             objective, settings, origin = model._problem(source, risk, training, index, len(prepared.problems))
             objective = in_single(objective, settings.stopping.relative_gap)
             scale = total_weight(risk, source.shape[0], part)
-            make_prover = partial(prover_of, objective, risk, origin=origin)
+            make_prover = partial(prover_of, objective)
             settings = replace(settings, on_step=model.on_step)
             found = _follow_all(objective, settings, scale, grid, make_prover)
             results.append([model._with_threshold(found[float(C)], objective, risk, source, origin) for C in grid])

@@ -69,13 +69,16 @@ class CrammerSinger:
             n_threads=n_threads,
         )
 
-    def objective(self, source: Source, risk: Risk, *, intercept: bool, relative_gap: float) -> Objective:
+    def objective(
+        self, source: Source, risk: Risk, *, intercept: bool, origin: Array | None, relative_gap: float
+    ) -> Objective:
         """The risk as a function of the weights, made for the gap that is aimed at."""
         return make_multiclass(
             source,
             cast(Multiclass, risk),
             class_features=self.class_features,
             intercept=intercept,
+            origin=origin,
             relative_gap=relative_gap,
         )
 

@@ -98,7 +98,7 @@ class Search:
         books: list[Ledger] = []
         closer = replace(settings.stopping, relative_gap=_MULTIPLIERS * aim, max_iter=None)
         closely = replace(settings, stopping=closer)
-        run(objective, closely, prover_of(objective, objective.shard.risk, closely), None, books.append)
+        run(objective, closely, prover_of(objective, closely), None, books.append)
         slope = settings.C * books[-1].witness.slope
         assert settings.bounds is not None
         multipliers = np.maximum(settings.bounds, -slope) + slope

@@ -23,7 +23,6 @@ from cutplane.estimators.linear.prior_and_bounds import check_features, check_pr
 from cutplane.objectives.factory import in_single, make_objective
 from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
-from cutplane.risks.translated import translated
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
@@ -127,14 +126,12 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         """The objective of one problem, the settings for it, and the weights that those of it and bounds count from."""
         d = source.shape[1] - self._penalised
         origin = self._origin(index, n_problems, d)
-        whole = None if origin is None else self._padded(origin, 0.0)
-        if whole is not None:
-            risk = translated(risk, source.scores(whole))
+        whole = None if origin is None else self._padded(origin, 0.0).ravel()
         mask = check_features("nonnegative", self.nonnegative, d)
         if mask is not None:
             bounds = self._padded(self._bounds(mask, origin), -np.inf)
             training = replace(training, bounds=bounds.ravel())
-        return self._objective(source, risk), training, None if whole is None else whole.ravel()
+        return self._objective(source, risk, whole), training, whole
 
     def _origin(self, index: int, n_problems: int, d: int) -> NDArray[np.float64] | None:
         """The weights that those of a problem count from, a row for each feature; None: zero."""
@@ -181,7 +178,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             on_step = checkpoint.watching(index, books, hooks if hooks.wanted else None)
             settings = settings.for_risk(total_weight(risk, X.shape[0], weights), on_step)
             objective = in_single(objective, settings.stopping.relative_gap)
-            prover = prover_of(objective, risk, settings, origin)
+            prover = prover_of(objective, settings)
             result = checkpoint.ended(index, settings, objective, prover)
             if result is None:
                 begin = checkpoint.warm(index, settings, objective) or (warm[index] if warm else None)
@@ -208,9 +205,9 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         w = result.w if origin is None else result.w + origin
         return replace(result, intercept=risk.threshold(source.scores(w)))
 
-    def _objective(self, source: Source, risk: Risk) -> Objective:
+    def _objective(self, source: Source, risk: Risk, origin: NDArray[np.float64] | None = None) -> Objective:
         """The objective of a problem, made for what its risk can do."""
-        return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised)
+        return make_objective(source, risk, intercept=self.fit_intercept and not self._penalised, origin=origin)
 
     def _keep(self, results: list[Result]) -> None:
         """The fitted model and its certificate, as attributes."""

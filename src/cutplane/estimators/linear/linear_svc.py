@@ -218,11 +218,11 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         wide = mask if self._joint is None else np.repeat(mask[:, None], len(self.classes_), axis=1)
         return super()._bounds(wide, origin)
 
-    def _objective(self, source: Source, risk: Risk) -> Objective:
+    def _objective(self, source: Source, risk: Risk, origin: NDArray[np.float64] | None = None) -> Objective:
         if self._joint is None:
-            return super()._objective(source, risk)
+            return super()._objective(source, risk, origin)
         free = self.fit_intercept and not self._penalised
-        return self._joint.objective(source, risk, intercept=free, relative_gap=self.tol)
+        return self._joint.objective(source, risk, intercept=free, origin=origin, relative_gap=self.tol)
 
     def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any, rows: Rows | None) -> Risk:
         """The risk of one class against the rest, on some rows or all."""

@@ -145,7 +145,7 @@ class Minimiser:
             self._step = 1.0
             return None
         self.cut = None
-        return objective.score(aim.p, aim.shift) if tried is None else objective.between(point, tried[0])
+        return objective.direction(aim.p, aim.shift) if tried is None else objective.between(point, tried[0])
 
     def _move(self, direction: ScoredPoint, aim: _Aim, now: Evaluation) -> None:
         """Go along a direction as far as it pays, and to the width of the aim."""

@@ -154,7 +154,7 @@ def _step(
     p = system.solve(objective.curvature(state.point, state.h), C / h, gradient)
     if time_is_up():
         return state, 0.0
-    direction = objective.at(p)
+    direction = objective.direction(p)
     first = float(gradient @ p)
     low, high, t = (0.0, first), None, 1.0
     for _ in range(TUNING.most_trials):
