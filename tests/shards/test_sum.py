@@ -11,13 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.base import RoundedRisk
-from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
 from cutplane.risks.hinge import Hinge
-from cutplane.risks.huber import Huber
-from cutplane.risks.logistic import Logistic
-from cutplane.risks.quantile import Quantile
-from cutplane.risks.squared_epsilon_insensitive import SquaredEpsilonInsensitive
-from cutplane.risks.squared_hinge import SquaredHinge
+from cutplane.risks.registry import BINARY, REGRESSION
 from cutplane.shards.registry import make_shard
 from cutplane.shards.rows import RowSet
 from cutplane.shards.sum import SumShard
@@ -30,14 +25,12 @@ from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source
 
 N, D = 400, 5
-CLASSES = {"hinge": Hinge, "squared hinge": SquaredHinge, "logistic": Logistic}
-TARGETS = {
-    "epsilon": EpsilonInsensitive,
-    "squared epsilon": SquaredEpsilonInsensitive,
-    "huber": Huber,
-    "quantile": Quantile,
+# Every loss there is that is a sum over the examples and can round its kinks.
+RISKS: dict[str, Any] = {
+    name: loss
+    for name, loss in {**BINARY, **REGRESSION}.items()
+    if isinstance(loss, type) and issubclass(loss, RoundedRisk)
 }
-RISKS = {**CLASSES, **TARGETS}
 intercepts = pytest.mark.parametrize("intercept", [False, True])
 every_risk = pytest.mark.parametrize("name", RISKS)
 sizes = pytest.mark.parametrize("sizes", [(N,), (150, 250), (150, 0, 250), (7, 93, 100, 50, 50, 60, 40)])
@@ -47,7 +40,7 @@ def whole(name: str, *, intercept: bool, weighted: bool = True) -> Any:
     rng = np.random.default_rng(sorted(RISKS).index(name))
     X = rng.normal(size=(N, D))
     z = X[:, 0] - 0.5 * X[:, 1] + 0.7 * rng.normal(size=N) + 0.3
-    risk: RoundedRisk = RISKS[name](np.sign(z) if name in CLASSES else z, rng.random(N) + 0.1 if weighted else None)
+    risk: RoundedRisk = RISKS[name](np.sign(z) if name in BINARY else z, rng.random(N) + 0.1 if weighted else None)
     return make_shard(as_source(X), risk, intercept=intercept)
 
 
@@ -61,6 +54,10 @@ def in_parts(shard: Any, sizes: tuple[int, ...]) -> SumShard:
 def both(name: str, sizes: tuple[int, ...], *, intercept: bool) -> tuple[Any, SumShard]:
     shard = whole(name, intercept=intercept)
     return shard, in_parts(shard, sizes)
+
+
+def test_every_loss_that_is_a_sum_is_looked_at() -> None:
+    assert {"hinge", "squared_hinge", "logistic", "epsilon_insensitive", "huber", "quantile"} <= RISKS.keys()
 
 
 @every_risk

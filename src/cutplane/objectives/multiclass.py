@@ -49,7 +49,7 @@ class MulticlassObjective(RoundedObjective):
         balance = np.zeros(shard.n_classes) if rest_balance is None else rest_balance
         super().__init__(shard, intercept=intercept, rest=rest, rest_balance=balance)
         self._relative_gap = relative_gap
-        self._last_intercepts: Any = 0.0
+        self._last_intercepts: float | Array = 0.0
 
     @property
     def newton_pays(self) -> bool:
@@ -68,7 +68,7 @@ class MulticlassObjective(RoundedObjective):
             return 50.0, 150.0
         return (150.0, 400.0) if self.dimension < self.examples else None
 
-    def as_returned(self, point: Any) -> Any:
+    def as_returned(self, point: Point) -> Point:
         """Of two classes models keep the difference, which is rounded: so weights are made to be opposite."""
         if self.shard.n_classes != 2 or self.shard.classes_share:
             return point
@@ -84,7 +84,7 @@ class MulticlassObjective(RoundedObjective):
         self._last_intercepts = settled.intercept
         return settled
 
-    def score(self, w: Array, intercept: Any) -> ScoredPoint:
+    def score(self, w: Array, intercept: float | Array) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""
         b: Any = np.broadcast_to(np.asarray(intercept, dtype=np.float64), (self.shard.n_classes,))
         scores = self.shard.at(w)
@@ -152,7 +152,9 @@ class MulticlassObjective(RoundedObjective):
         """Not looked into."""
         return False
 
-    def _part(self, shard: Any, rest: Cut | None = None, rest_balance: Any = None) -> MulticlassObjective:
+    def _part(  # type: ignore[override]
+        self, shard: ClassShard, rest: Cut | None = None, rest_balance: Array | None = None
+    ) -> MulticlassObjective:
         return MulticlassObjective(
             shard, intercept=self.intercept, relative_gap=self._relative_gap, rest=rest, rest_balance=rest_balance
         )

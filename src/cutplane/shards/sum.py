@@ -127,7 +127,7 @@ class SumShard(PlaneSumShard):
         """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
         if len(self._parts) == 1:
             (only,) = each_of(scores)
-            return cast(Curvature, self._parts[0].curvature(only, h, centred=centred))
+            return self._parts[0].curvature(only, h, centred=centred)
         parts = tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores))
         if not centred:
             return CurvatureSum(parts, None, 0.0)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -34,14 +34,19 @@ class SubsetSum(Subset):
         """The number of examples."""
         return sum(map(len, self.parts))
 
-    def union(self, *others: Any) -> SubsetSum:
+    def union(self, *others: Subset) -> SubsetSum:
         """What is in this set or in any of the others."""
-        groups = zip(self.parts, *(other.parts for other in others), strict=True)
+        groups = zip(self.parts, *map(_parts_of, others), strict=True)
         return SubsetSum(tuple(first.union(*rest) for first, *rest in groups))
 
-    def minus(self, other: Any) -> SubsetSum:
+    def minus(self, other: Subset) -> SubsetSum:
         """What is in this set and not in the other."""
-        return SubsetSum(tuple(a.minus(b) for a, b in zip(self.parts, other.parts, strict=True)))
+        return SubsetSum(tuple(a.minus(b) for a, b in zip(self.parts, _parts_of(other), strict=True)))
+
+
+def _parts_of(subset: Subset) -> tuple[Subset, ...]:
+    """Those of a set that a sum has made."""
+    return cast(SubsetSum, subset).parts
 
 
 @dataclass(frozen=True, slots=True)

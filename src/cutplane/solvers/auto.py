@@ -59,10 +59,10 @@ class Auto:
             if not ledger.history and d >= _VERY_WIDE:
                 incumbent = ledger.incumbent
                 return CuttingPlane().run(objective, ledger, None if incumbent is None else incumbent.w)
-            start = resumed_start(objective, ledger)
-            if start is not None and self._close(objective, ledger):
+            start, incumbent = resumed_start(objective, ledger), ledger.incumbent
+            if start is not None and incumbent is not None and self._close(objective, ledger):
                 radius, most = _WIDTHS * start.h, most_examples(objective, _CHEAP)
-                reason = finish(objective, ledger, ledger.incumbent, ledger.incumbent, radius, most)
+                reason = finish(objective, ledger, incumbent, incumbent, radius, most)
                 if reason != "stalled":
                     return reason
                 start = resumed_start(objective, ledger)

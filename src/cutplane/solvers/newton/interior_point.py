@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from cutplane.solvers.base import Array, Curvature, Cut
+from cutplane.solvers.base import Array, Curvature, Cut, ObjectiveLike, Point
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.line_search import ExactLineSearch
 from cutplane.solvers.newton.system import LARGEST_FACTOR, NewtonSystem
@@ -205,12 +205,31 @@ class InteriorPoint:
         return 1.0 / max(self._problem.fastest(self.at, steps), 1.0)
 
 
-def most_examples(objective: Any, work: float = MOST_WORK) -> int:
+class HingesLike(Protocol):
+    """What says how many hinges near their kinks are not too many."""
+
+    @property
+    def dimension(self) -> int: ...  # noqa: D102
+
+    def most_near_hinges(self, work: float) -> int: ...  # noqa: D102
+
+
+class NearObjectiveLike(ObjectiveLike, HingesLike, Protocol):
+    """An objective that knows its hinges near their kinks: see `cutplane.objectives.rounded.RoundedObjective`."""
+
+    def near_hinges(self, point: Any, radius: float, most: int) -> NearHingesLike: ...  # noqa: D102
+
+    def score(self, w: Array, intercept: float) -> Point: ...  # noqa: D102
+
+
+def most_examples(objective: HingesLike, work: float = MOST_WORK) -> int:
     """How many examples near their kinks an interior point may take; 0 where it cannot be used."""
-    return int(objective.most_near_hinges(work)) if objective.dimension <= LARGEST_FACTOR else 0
+    return objective.most_near_hinges(work) if objective.dimension <= LARGEST_FACTOR else 0
 
 
-def finish(objective: Any, ledger: Ledger, point: Any, base: Any, radius: float, most: int) -> StopReason:
+def finish(
+    objective: NearObjectiveLike, ledger: Ledger, point: Point, base: Point, radius: float, most: int
+) -> StopReason:
     """Rounds of an interior point on the hinges near their kinks, from `point`; "stalled" where these do not end it.
 
     Near is what is within `radius`, or the `most` nearest where these are more. `base` is the incumbent, scored.
