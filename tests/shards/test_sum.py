@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from cutplane.objectives.factory import objective_of
 from cutplane.objectives.rounded import RoundedObjective
-from cutplane.risks.base import RoundedRisk
+from cutplane.risks.base import Risk, RoundedRisk, ScoreCut
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.registry import BINARY, REGRESSION
+from cutplane.shards.host import HostShard
 from cutplane.shards.registry import make_shard
 from cutplane.shards.rows import RowSet
 from cutplane.shards.sum import SumShard
+from cutplane.shards.sum_base import PlaneSumShard
 from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
@@ -216,3 +219,53 @@ def test_parts_in_single_precision(solver: str) -> None:
     for ledger in (single, other):
         assert alone.lower <= ledger.upper
         assert ledger.lower <= alone.upper
+
+
+@intercepts
+def test_a_part_may_be_a_sum(intercept: bool) -> None:
+    shard = whole("hinge", intercept=intercept)
+    a, b, c = (shard.part(RowSet(np.arange(*ends)), gathered=True) for ends in ((0, 90), (90, 220), (220, N)))
+    nested = SumShard([SumShard([a, b]), c])
+    alone, together = (run(each, SmoothedNewton(), intercept=intercept, gap=1e-9) for each in (shard, nested))
+    assert alone.lower <= together.upper
+    assert together.lower <= alone.upper
+    point = RoundedObjective(nested, intercept=intercept).at(np.full(D, 0.1))
+    problem = nested.near_problem(point.scores, 0.5, N, intercept=intercept)
+    assert problem.examples == len(shard.near(shard.shifted(shard.at(point.w), point.intercept), 0.5))
+
+
+class Absolute(Risk):
+    """A user's own: the sum of weights[i] |score - y[i]|, without kinks that can be rounded."""
+
+    takes_intercept = True
+
+    def __init__(self, y: Any, weights: Any) -> None:
+        self.y, self.weights = y, weights
+
+    def value(self, scores: Any) -> float:
+        return float(self.weights @ np.abs(scores - self.y))
+
+    def cut(self, scores: Any) -> ScoreCut:
+        coef = self.weights * np.sign(scores - self.y)
+        return ScoreCut(coef, -float(coef @ self.y), self.value(scores))
+
+
+@intercepts
+@pytest.mark.parametrize("sizes", [(N,), (150, 250), (150, 0, 250), (7, 93, 100, 50, 50, 60, 40)])
+def test_a_risk_of_the_user_that_is_a_sum(intercept: bool, sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(9)
+    X, weights = rng.normal(size=(N, D)), rng.random(N) / N
+    y = X[:, 0] + 0.3 * rng.normal(size=N) + 0.5
+    cuts = [slice(a, b) for a, b in pairwise(np.cumsum((0, *sizes)))]
+    parts = [HostShard(as_source(X[rows]), Absolute(y[rows], weights[rows])) for rows in cuts]
+    ledgers = []
+    for shard in (HostShard(as_source(X), Absolute(y, weights)), PlaneSumShard(parts)):
+        objective = objective_of(shard, intercept=intercept)
+        ledger = Ledger(20.0, Bundle(D), Stopping(relative_gap=1e-3, max_iter=1000), rounding=objective.rounding)
+        assert CuttingPlane().run(objective, ledger) == "gap"
+        ledgers.append(ledger)
+    alone, together = ledgers
+    assert alone.lower <= together.upper
+    assert together.lower <= alone.upper
+    if len(sizes) == 1:
+        assert (alone.upper, alone.lower) == (together.upper, together.lower)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -22,6 +22,12 @@ _FURTHEST = 1e15
 def added(arrays: Sequence[Array]) -> Array:
     """In order."""
     return reduce(np.add, arrays)
+
+
+class PartCurvature(Curvature, Protocol):
+    """A curvature of two classes or of targets, which an intercept may centre together with others."""
+
+    def moments(self) -> tuple[float, Array]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,11 @@ class CurvatureSum:
         """The curvature times v."""
         result = added([part.product(v) for part in self.parts])
         return result if self.mean is None else result - self.mean * float(self.mean @ v)
+
+    def moments(self) -> tuple[float, Array]:
+        """The sum of the weights, and that of the weighted examples: what centres them."""
+        found = [cast(PartCurvature, part).moments() for part in self.parts]
+        return exact_sum(weight for weight, _ in found), added([slope for _, slope in found])
 
     def shift(self, p: Array) -> float:
         """The change of the intercept that goes with a change p of the weights."""
