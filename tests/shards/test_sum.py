@@ -133,6 +133,18 @@ def test_rounded_planes_are_below_the_risk(name: str, sizes: tuple[int, ...], in
 
 @every_risk
 @sizes
+def test_planes_are_balanced_wherever_they_are_taken(name: str, sizes: tuple[int, ...]) -> None:
+    shard, parts = both(name, sizes, intercept=True)
+    objective, of_parts = (RoundedObjective(each, intercept=True) for each in (shard, parts))
+    w = np.random.default_rng(4).normal(size=D)
+    plane = of_parts.smoothed(of_parts.score(w, 0.7), 0.3)  # its intercept is not the best one
+    assert plane.mass <= 2.0 * objective.smoothed(objective.score(w, 0.7), 0.3).mass  # any lean is charged, and dearly
+    for v in 3.0 * np.random.default_rng(5).normal(size=(20, D)):
+        assert float(plane.slope @ v) + plane.offset <= objective.value(objective.at(v)) + 1e-11
+
+
+@every_risk
+@sizes
 @intercepts
 def test_curvature_is_that_of_all_examples(name: str, sizes: tuple[int, ...], intercept: bool) -> None:
     shard, parts = both(name, sizes, intercept=intercept)
