@@ -115,6 +115,7 @@ def test_planes_lean_on_no_intercept(kind: str, sizes: tuple[int, ...]) -> None:
     point = of_parts.score(rng.normal(size=shard.dimension), np.array([0.4, -0.1, -0.3]))
     planes = [of_parts.smoothed(point, 0.3), of_parts.cut(point)]
     for plane in planes:
+        assert plane.mass < 10.0  # which is charged for any lean, and dearly
         for w in 2.0 * rng.normal(size=(10, shard.dimension)):
             b = objective.shard.close_shift(objective.shard.at(w), 0.0)[0]
             value = objective.value(objective.score(w, b))

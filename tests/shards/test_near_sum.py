@@ -98,6 +98,7 @@ def test_planes_are_below_the_risk(sizes: tuple[int, ...], intercept: bool, most
     assert 0 < problem.examples <= most
     assert problem.radius <= 0.8
     plane = problem.plane(problem.start(C))
+    assert plane.mass < 10.0  # which is charged for any lean on the intercept, and dearly
     for w in 3.0 * rng.normal(size=(20, D)):
         assert float(plane.slope @ w) + plane.offset <= objective.value(objective.at(w)) + 1e-12
 

@@ -101,6 +101,15 @@ def test_samples_estimate_the_whole() -> None:
     assert part.value(part.at(w)) == pytest.approx(shard.value(shard.at(w)), rel=0.05)
 
 
+def test_samples_stand_for_parts_of_which_no_pair_was_drawn() -> None:
+    shard = whole(equal_groups=True, n=20_000)
+    parts = PairSumShard.mean_over([shard.of_queries(1, 3), shard.of_queries(3, 20_000)])
+    for seed in range(10):
+        part = parts.sample(2000, np.random.default_rng(seed))
+        assert part is not None
+        assert part.share == pytest.approx(1.0)
+
+
 def test_pairs_across_all_examples_are_no_sum() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, D)), np.sign(rng.normal(size=50))

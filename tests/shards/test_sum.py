@@ -9,18 +9,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from cutplane.objectives.factory import objective_of
 from cutplane.objectives.rounded import RoundedObjective
-from cutplane.risks.base import RoundedRisk
-from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
+from cutplane.risks.base import Risk, RoundedRisk, ScoreCut
 from cutplane.risks.hinge import Hinge
-from cutplane.risks.huber import Huber
-from cutplane.risks.logistic import Logistic
-from cutplane.risks.quantile import Quantile
-from cutplane.risks.squared_epsilon_insensitive import SquaredEpsilonInsensitive
-from cutplane.risks.squared_hinge import SquaredHinge
+from cutplane.risks.registry import BINARY, REGRESSION
+from cutplane.shards.host import HostShard
 from cutplane.shards.registry import make_shard
 from cutplane.shards.rows import RowSet
 from cutplane.shards.sum import SumShard
+from cutplane.shards.sum_base import PlaneSumShard
 from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
@@ -30,14 +28,12 @@ from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source
 
 N, D = 400, 5
-CLASSES = {"hinge": Hinge, "squared hinge": SquaredHinge, "logistic": Logistic}
-TARGETS = {
-    "epsilon": EpsilonInsensitive,
-    "squared epsilon": SquaredEpsilonInsensitive,
-    "huber": Huber,
-    "quantile": Quantile,
+# Every loss there is that is a sum over the examples and can round its kinks.
+RISKS: dict[str, Any] = {
+    name: loss
+    for name, loss in {**BINARY, **REGRESSION}.items()
+    if isinstance(loss, type) and issubclass(loss, RoundedRisk)
 }
-RISKS = {**CLASSES, **TARGETS}
 intercepts = pytest.mark.parametrize("intercept", [False, True])
 every_risk = pytest.mark.parametrize("name", RISKS)
 sizes = pytest.mark.parametrize("sizes", [(N,), (150, 250), (150, 0, 250), (7, 93, 100, 50, 50, 60, 40)])
@@ -47,7 +43,7 @@ def whole(name: str, *, intercept: bool, weighted: bool = True) -> Any:
     rng = np.random.default_rng(sorted(RISKS).index(name))
     X = rng.normal(size=(N, D))
     z = X[:, 0] - 0.5 * X[:, 1] + 0.7 * rng.normal(size=N) + 0.3
-    risk: RoundedRisk = RISKS[name](np.sign(z) if name in CLASSES else z, rng.random(N) + 0.1 if weighted else None)
+    risk: RoundedRisk = RISKS[name](np.sign(z) if name in BINARY else z, rng.random(N) + 0.1 if weighted else None)
     return make_shard(as_source(X), risk, intercept=intercept)
 
 
@@ -61,6 +57,10 @@ def in_parts(shard: Any, sizes: tuple[int, ...]) -> SumShard:
 def both(name: str, sizes: tuple[int, ...], *, intercept: bool) -> tuple[Any, SumShard]:
     shard = whole(name, intercept=intercept)
     return shard, in_parts(shard, sizes)
+
+
+def test_every_loss_that_is_a_sum_is_looked_at() -> None:
+    assert {"hinge", "squared_hinge", "logistic", "epsilon_insensitive", "huber", "quantile"} <= RISKS.keys()
 
 
 @every_risk
@@ -129,6 +129,18 @@ def test_rounded_planes_are_below_the_risk(name: str, sizes: tuple[int, ...], in
         assert float(plane.slope @ point.w) + plane.offset + plane.error == pytest.approx(plane.value, rel=1e-9)
         for w in 3.0 * rng.normal(size=(20, D)):
             assert float(plane.slope @ w) + plane.offset <= objective.value(objective.at(w)) + 1e-11
+
+
+@every_risk
+@sizes
+def test_planes_are_balanced_wherever_they_are_taken(name: str, sizes: tuple[int, ...]) -> None:
+    shard, parts = both(name, sizes, intercept=True)
+    objective, of_parts = (RoundedObjective(each, intercept=True) for each in (shard, parts))
+    w = np.random.default_rng(4).normal(size=D)
+    plane = of_parts.smoothed(of_parts.score(w, 0.7), 0.3)  # its intercept is not the best one
+    assert plane.mass <= 2.0 * objective.smoothed(objective.score(w, 0.7), 0.3).mass  # any lean is charged, and dearly
+    for v in 3.0 * np.random.default_rng(5).normal(size=(20, D)):
+        assert float(plane.slope @ v) + plane.offset <= objective.value(objective.at(v)) + 1e-11
 
 
 @every_risk
@@ -219,3 +231,53 @@ def test_parts_in_single_precision(solver: str) -> None:
     for ledger in (single, other):
         assert alone.lower <= ledger.upper
         assert ledger.lower <= alone.upper
+
+
+@intercepts
+def test_a_part_may_be_a_sum(intercept: bool) -> None:
+    shard = whole("hinge", intercept=intercept)
+    a, b, c = (shard.part(RowSet(np.arange(*ends)), gathered=True) for ends in ((0, 90), (90, 220), (220, N)))
+    nested = SumShard([SumShard([a, b]), c])
+    alone, together = (run(each, SmoothedNewton(), intercept=intercept, gap=1e-9) for each in (shard, nested))
+    assert alone.lower <= together.upper
+    assert together.lower <= alone.upper
+    point = RoundedObjective(nested, intercept=intercept).at(np.full(D, 0.1))
+    problem = nested.near_problem(point.scores, 0.5, N, intercept=intercept)
+    assert problem.examples == len(shard.near(shard.shifted(shard.at(point.w), point.intercept), 0.5))
+
+
+class Absolute(Risk):
+    """A user's own: the sum of weights[i] |score - y[i]|, without kinks that can be rounded."""
+
+    takes_intercept = True
+
+    def __init__(self, y: Any, weights: Any) -> None:
+        self.y, self.weights = y, weights
+
+    def value(self, scores: Any) -> float:
+        return float(self.weights @ np.abs(scores - self.y))
+
+    def cut(self, scores: Any) -> ScoreCut:
+        coef = self.weights * np.sign(scores - self.y)
+        return ScoreCut(coef, -float(coef @ self.y), self.value(scores))
+
+
+@intercepts
+@pytest.mark.parametrize("sizes", [(N,), (150, 250), (150, 0, 250), (7, 93, 100, 50, 50, 60, 40)])
+def test_a_risk_of_the_user_that_is_a_sum(intercept: bool, sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(9)
+    X, weights = rng.normal(size=(N, D)), rng.random(N) / N
+    y = X[:, 0] + 0.3 * rng.normal(size=N) + 0.5
+    cuts = [slice(a, b) for a, b in pairwise(np.cumsum((0, *sizes)))]
+    parts = [HostShard(as_source(X[rows]), Absolute(y[rows], weights[rows])) for rows in cuts]
+    ledgers = []
+    for shard in (HostShard(as_source(X), Absolute(y, weights)), PlaneSumShard(parts)):
+        objective = objective_of(shard, intercept=intercept)
+        ledger = Ledger(20.0, Bundle(D), Stopping(relative_gap=1e-3, max_iter=1000), rounding=objective.rounding)
+        assert CuttingPlane().run(objective, ledger) == "gap"
+        ledgers.append(ledger)
+    alone, together = ledgers
+    assert alone.lower <= together.upper
+    assert together.lower <= alone.upper
+    if len(sizes) == 1:
+        assert (alone.upper, alone.lower) == (together.upper, together.lower)

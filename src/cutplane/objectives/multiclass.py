@@ -51,7 +51,7 @@ class MulticlassObjective(RoundedObjective):
         balance = np.zeros(shard.n_classes) if rest_balance is None else rest_balance
         super().__init__(shard, intercept=intercept, origin=origin, rest=rest, rest_balance=balance)
         self._relative_gap = relative_gap
-        self._last_intercepts: Any = 0.0
+        self._last_intercepts: float | Array = 0.0
 
     @property
     def newton_pays(self) -> bool:
@@ -159,7 +159,9 @@ class MulticlassObjective(RoundedObjective):
         """Not looked into."""
         return False
 
-    def _part(self, shard: Any, rest: Cut | None = None, rest_balance: Any = None) -> MulticlassObjective:
+    def _part(  # type: ignore[override]
+        self, shard: ClassShard, rest: Cut | None = None, rest_balance: Array | None = None
+    ) -> MulticlassObjective:
         return MulticlassObjective(
             shard,
             intercept=self.intercept,

@@ -47,7 +47,7 @@ class ShardPlane(NamedTuple):
     error: float = 0.0
     kinks: int = 0
     mass: float = 0.0
-    lean: Any = 0.0
+    lean: float | Array = 0.0
     coef: Any = None
 
 
@@ -90,13 +90,13 @@ class Shard(Protocol):
 
     def at(self, w: Array) -> Handle: ...  # noqa: D102
 
-    def shifted(self, scores: Handle, shift: Any, *, in_place: bool = False) -> Handle: ...  # noqa: D102
+    def shifted(self, scores: Handle, shift: float | Array, *, in_place: bool = False) -> Handle: ...  # noqa: D102
 
     def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle: ...  # noqa: D102
 
     def value(self, scores: Handle) -> float: ...  # noqa: D102
 
-    def best_shift(self, scores: Handle) -> Any: ...  # noqa: D102
+    def best_shift(self, scores: Handle) -> float: ...  # noqa: D102
 
     def lean(self, scores: Handle, shift: float) -> float: ...  # noqa: D102
 
@@ -149,7 +149,7 @@ class RoundedShard(Shard, Protocol):
 
     def extrapolated(self, scores: Handle, h: float, reach: float) -> Array: ...  # noqa: D102
 
-    def curvature(self, scores: Handle, h: float, *, centred: bool) -> Any: ...  # noqa: D102
+    def curvature(self, scores: Handle, h: float, *, centred: bool) -> Curvature: ...  # noqa: D102
 
     def along(  # noqa: D102
         self, scores: Handle, direction: Handle | None, t: float, h: float

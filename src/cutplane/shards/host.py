@@ -76,7 +76,7 @@ class HostShard:
         """The scores of weights: one pass."""
         return self.source.scores(w) if w.any() else np.zeros(self.examples)
 
-    def shifted(self, scores: Handle, shift: Any, *, in_place: bool = False) -> Handle:
+    def shifted(self, scores: Handle, shift: float | Array, *, in_place: bool = False) -> Handle:
         """The scores plus a constant, where they were if nobody else holds them."""
         values = scores_of(scores)
         return np.add(values, shift, out=values) if in_place else values + shift
@@ -213,7 +213,7 @@ class RoundedHostShard(HostShard):
         """The plane with its positive and its negative coefficients scaled down."""
         return _with_coefficients(s, s.coef * np.where(s.coef > 0.0, *factors), scores, self.risk)
 
-    def _smoothed_plane(self, slope: Array, s: Any, lean: Any = 0.0, coef: Array | None = None) -> ShardPlane:
+    def _smoothed_plane(self, slope: Array, s: Any, lean: float | Array = 0.0, coef: Array | None = None) -> ShardPlane:
         return ShardPlane(slope, s.offset, s.value, s.error, s.kinks, self.risk.mass(s), lean, coef)
 
     def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane.proof.rounding import balanced_mass, leaning_mass
@@ -102,7 +103,9 @@ class MulticlassShard(RoundedHostShard):
         chosen, offset, value = self.risk.cut_choosing(scores_of(scores))
         return self._chosen_plane(examples, chosen, offset, value)._replace(slope=self._choices.last.copy())
 
-    def _chosen_plane(self, examples: MatrixSource, chosen: Any, offset: float, value: float) -> ShardPlane:
+    def _chosen_plane(
+        self, examples: MatrixSource, chosen: NDArray[np.int32], offset: float, value: float
+    ) -> ShardPlane:
         """The plane that chooses a class for each example; its slope holds until the next."""
         return ShardPlane(self._choices.slope(examples.core, chosen), offset, value, mass=self._choices.mass)
 

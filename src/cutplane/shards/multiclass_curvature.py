@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from cutplane import _core
-from cutplane.risks.base import Array
+from cutplane.risks.base import Array, Rows
 from cutplane.risks.multiclass import Multiclass
 from cutplane.sources.class_scores import ClassScores
 
@@ -44,11 +44,12 @@ class MulticlassCurvature:
             change = self._risk.curvature(self._kinks, scores - self._inverse_curvature @ change.sum(axis=0))
         return self._source.combine(change)
 
-    def shift(self, p: Array) -> Any:
+    def shift(self, p: Array) -> Array | float:
         """The change of the intercepts that goes with a change p of the weights."""
         if not self._intercept or not len(self.rows):
             return 0.0
-        return -self._inverse_curvature @ self._risk.curvature(self._kinks, self._source.scores(p)).sum(axis=0)
+        change: Array = self._risk.curvature(self._kinks, self._source.scores(p)).sum(axis=0)
+        return np.asarray(-self._inverse_curvature @ change)
 
     @property
     def _inverse_curvature(self) -> Array:
@@ -105,7 +106,7 @@ class MulticlassCurvature:
             matrix -= coupling @ np.linalg.pinv(own, hermitian=True) @ coupling.T
         return matrix
 
-    def _groups(self, most: int | None) -> Any:
+    def _groups(self, most: int | None) -> Iterator[tuple[Rows, Array, Array]]:
         """Rows, weights and direction in the classes' scores of the pairs that meet, by pair (and true class)."""
         starts, classes, weights = self._kinks.starts, self._kinks.classes, self._kinks.weights
         chosen = np.arange(len(self.rows))

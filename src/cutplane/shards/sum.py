@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, Self, cast
 
 import numpy as np
@@ -127,14 +128,12 @@ class SumShard(PlaneSumShard):
         """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
         if len(self._parts) == 1:
             (only,) = each_of(scores)
-            return cast(Curvature, self._parts[0].curvature(only, h, centred=centred))
-        parts = tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores))
+            return self._parts[0].curvature(only, h, centred=centred)
+        whole = CurvatureSum(tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores)), None, 0.0)
         if not centred:
-            return CurvatureSum(parts, None, 0.0)
-        moments = [part.moments() for part in parts]
-        weight = exact_sum(each for each, _ in moments)
-        mean = added([each for _, each in moments]) / np.sqrt(weight) if weight > 0.0 else None
-        return CurvatureSum(parts, mean, weight)
+            return whole
+        weight, slope = whole.moments()
+        return replace(whole, mean=slope / np.sqrt(weight), weight=weight) if weight > 0.0 else whole
 
     def along(self, scores: Handle, direction: Handle | None, t: float, h: float) -> tuple[float, float, float]:
         """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""

@@ -72,7 +72,7 @@ class PlaneSumShard:
         """The scores of weights: one pass."""
         return tuple(part.at(w) for part in self._parts)
 
-    def shifted(self, scores: Handle, shift: Any, *, in_place: bool = False) -> Handle:
+    def shifted(self, scores: Handle, shift: float | Array, *, in_place: bool = False) -> Handle:
         """The scores plus a constant."""
         return tuple(part.shifted(s, shift, in_place=in_place) for part, s in self._of(scores))
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -25,6 +25,12 @@ def added(arrays: Sequence[Array]) -> Array:
     return reduce(np.add, arrays)
 
 
+class PartCurvature(Curvature, Protocol):
+    """A curvature of two classes or of targets, which an intercept may centre together with others."""
+
+    def moments(self) -> tuple[float, Array]: ...  # noqa: D102
+
+
 @dataclass(frozen=True, slots=True)
 class SubsetSum(Subset):
     """Some of the examples of each part."""
@@ -35,14 +41,19 @@ class SubsetSum(Subset):
         """The number of examples."""
         return sum(map(len, self.parts))
 
-    def union(self, *others: Any) -> SubsetSum:
+    def union(self, *others: Subset) -> SubsetSum:
         """What is in this set or in any of the others."""
-        groups = zip(self.parts, *(other.parts for other in others), strict=True)
+        groups = zip(self.parts, *map(_parts_of, others), strict=True)
         return SubsetSum(tuple(first.union(*rest) for first, *rest in groups))
 
-    def minus(self, other: Any) -> SubsetSum:
+    def minus(self, other: Subset) -> SubsetSum:
         """What is in this set and not in the other."""
-        return SubsetSum(tuple(a.minus(b) for a, b in zip(self.parts, other.parts, strict=True)))
+        return SubsetSum(tuple(a.minus(b) for a, b in zip(self.parts, _parts_of(other), strict=True)))
+
+
+def _parts_of(subset: Subset) -> tuple[Subset, ...]:
+    """Those of a set that a sum has made."""
+    return cast(SubsetSum, subset).parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,11 @@ class CurvatureSum:
         """The curvature times v."""
         result = added([part.product(v) for part in self.parts])
         return result if self.mean is None else result - self.mean * float(self.mean @ v)
+
+    def moments(self) -> tuple[float, Array]:
+        """The sum of the weights, and that of the weighted examples: what centres them."""
+        found = [cast(PartCurvature, part).moments() for part in self.parts]
+        return exact_sum(weight for weight, _ in found), added([slope for _, slope in found])
 
     def shift(self, p: Array) -> float:
         """The change of the intercept that goes with a change p of the weights."""

@@ -75,12 +75,12 @@ class Auto:
             if ledger.overdue and ledger.incumbent is not None:
                 return "time_limit"
             if not ledger.history and d >= TUNING.very_wide:
-                incumbent = ledger.incumbent
-                return CuttingPlane().run(objective, ledger, None if incumbent is None else incumbent.w)
+                return self._planes(objective, ledger)
             start = resumed_start(objective, ledger)
-            if start is not None and self._close(objective, ledger):
+            if start is not None and ledger.incumbent is not None and self._close(objective, ledger):
                 radius, most = TUNING.widths * start.h, most_examples(objective, TUNING.cheap)
-                reason = finish(objective, ledger, ledger.incumbent, ledger.incumbent, radius, most)
+                incumbent = objective.with_scores(ledger.incumbent)
+                reason = finish(objective, ledger, incumbent, incumbent, radius, most)
                 if reason != "stalled":
                     return reason
                 start = resumed_start(objective, ledger)
@@ -88,6 +88,11 @@ class Auto:
             reason = SmoothedNewton(self.seed).run(objective, ledger, start)
             if reason != "stalled":
                 return reason
+        return self._planes(objective, ledger)
+
+    @staticmethod
+    def _planes(objective: SmoothObjectiveLike, ledger: Ledger) -> StopReason:
+        """OCA, from the best weights known."""
         return CuttingPlane().run(objective, ledger, None if ledger.incumbent is None else ledger.incumbent.w)
 
     @staticmethod

@@ -7,27 +7,37 @@ small enough for Mehrotra's predictor and corrector: ten steps or so, each with 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from cutplane.solvers.base import Array
+from cutplane.solvers.base import Array, ScoredPoint
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.line_search import ExactLineSearch
-from cutplane.solvers.newton.system import LARGEST_FACTOR, NewtonSystem
-from cutplane.solvers.protocols import Handle, NearHingesLike, Stiffness
+from cutplane.solvers.newton.system import NewtonSystem
+from cutplane.solvers.protocols import Handle, NearHingesLike, SmoothObjectiveLike, Stiffness
 from cutplane.solvers.result import StopReason
 
-# Multiplications of a BLAS that each of its systems may cost: some hundredths of a second.
-MOST_WORK = 2e9
-_MOST_STEPS = 40
-_MOST_ROUNDS = 6
-# Of the gap asked for, what the small problem may leave: the tangents of the others will not all hold.
-_FRACTION = 0.3
-# Steps end just short of the boundary.
-_SHORT = 0.99
-# How closely the systems of predictor and corrector are solved.
-_RESIDUAL_PREDICTED, _RESIDUAL_CORRECTED = 1e-2, 1e-3
+
+@dataclass(frozen=True, slots=True)
+class InteriorTuning:
+    """The numbers of the interior point; chosen by hand. benchmarks/binary.py (a9a, w8a, MNIST) shows what they do."""
+
+    #: Multiplications of a BLAS that each of its systems may cost: some hundredths of a second.
+    most_work: float = 2e9
+    most_steps: int = 40
+    most_rounds: int = 6
+    #: Of the gap asked for, what the small problem may leave: the tangents of the others will not all hold.
+    fraction: float = 0.3
+    #: Steps end just short of the boundary.
+    short: float = 0.99
+    #: How closely the systems of predictor and corrector are solved.
+    residual_predicted: float = 1e-2
+    residual_corrected: float = 1e-3
+
+
+TUNING = InteriorTuning()
 
 
 class _Linearised(NamedTuple):
@@ -73,7 +83,7 @@ class InteriorPoint:
         if not self._problem.examples:  # every example has a tangent: there is nothing to weigh
             self.w = -self._C * self._problem.rest_slope
             return
-        for _ in range(_MOST_STEPS):
+        for _ in range(TUNING.most_steps):
             residual, imbalance = self._residual()
             if self._gap(residual, imbalance) <= allowed or ledger.overdue or not self._step(residual, imbalance):
                 return
@@ -99,11 +109,11 @@ class InteriorPoint:
         now = self._mean_product(self.at)
         if now == 0.0 or (stiffness.moments is not None and stiffness.moments[0] == 0.0):
             return False
-        ahead = self._direction(here, 0.0, None, _RESIDUAL_PREDICTED).each
+        ahead = self._direction(here, 0.0, None, TUNING.residual_predicted).each
         reached = self._mean_product(problem.moved(self.at, ahead, self._room(ahead)))
         target = now * min(1.0, max(reached / now, 0.0)) ** 3
-        steps = self._direction(here, target, ahead, _RESIDUAL_CORRECTED)
-        t = min(1.0, _SHORT * self._room(steps.each))
+        steps = self._direction(here, target, ahead, TUNING.residual_corrected)
+        t = min(1.0, TUNING.short * self._room(steps.each))
         if not (np.isfinite(t) and t > 1e-10):
             return False
         self.w = self.w + t * steps.w
@@ -133,22 +143,24 @@ class InteriorPoint:
         return 1.0 / max(self._problem.fastest(self.at, steps), 1.0)
 
 
-def most_examples(objective: Any, work: float = MOST_WORK) -> int:
+def most_examples(objective: SmoothObjectiveLike, work: float = TUNING.most_work) -> int:
     """How many examples near their kinks an interior point may take; 0 where it cannot be used."""
-    return int(objective.most_near_hinges(work)) if objective.dimension <= LARGEST_FACTOR else 0
+    return objective.most_near_hinges(work) if objective.dimension <= LARGEST_FACTOR else 0
 
 
-def finish(objective: Any, ledger: Ledger, point: Any, base: Any, radius: float, most: int) -> StopReason:
+def finish(
+    objective: SmoothObjectiveLike, ledger: Ledger, point: ScoredPoint, base: ScoredPoint, radius: float, most: int
+) -> StopReason:
     """Rounds of an interior point on the hinges near their kinks, from `point`; "stalled" where these do not end it.
 
     Near is what is within `radius`, or the `most` nearest where these are more. `base` is the incumbent, scored.
     """
     line_search = ExactLineSearch()
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(TUNING.most_rounds):
         with ledger.phase("interior_point"):
             problem = objective.near_hinges(point, radius, most)
-            interior = InteriorPoint(problem, ledger.C, point.w, point.intercept)
-            interior.run(_FRACTION * ledger.allowed_fraction * abs(ledger.upper), ledger)
+            interior = InteriorPoint(problem, ledger.C, point.w, float(point.intercept))
+            interior.run(TUNING.fraction * ledger.allowed_fraction * abs(ledger.upper), ledger)
         if not problem.is_finite(interior.at):  # of huge features: their weights' squares underflow
             return "stalled"
         with ledger.phase("cut"):
