@@ -15,7 +15,7 @@ import numpy as np
 from cutplane.solvers.base import Array, ScoredPoint
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.line_search import ExactLineSearch
-from cutplane.solvers.newton.system import NewtonSystem
+from cutplane.solvers.newton.system import LARGEST_FACTOR, NewtonSystem
 from cutplane.solvers.protocols import Handle, NearHingesLike, SmoothObjectiveLike, Stiffness
 from cutplane.solvers.result import StopReason
 
