@@ -84,8 +84,11 @@ class Objective:
         """The point that a model which is made of this one has: what is proven must be proven of that."""
         return point
 
-    def at(self, w: Array) -> ScoredPoint:
-        """The point w with its best intercept: one pass over the data."""
+    def at(self, w: Array, nearby: ScoredPoint | None = None) -> ScoredPoint:
+        """The point w with its best intercept: one pass over the data.
+
+        `nearby` is a point whose intercept may be close to it, where that helps to find it.
+        """
         return self._settle_in_place(ScoredPoint(w, 0.0, self._scores(w)))
 
     def _scores(self, w: Array) -> Handle:

@@ -51,7 +51,6 @@ class MulticlassObjective(RoundedObjective):
         balance = np.zeros(shard.n_classes) if rest_balance is None else rest_balance
         super().__init__(shard, intercept=intercept, origin=origin, rest=rest, rest_balance=balance)
         self._relative_gap = relative_gap
-        self._last_intercepts: float | Array = 0.0
 
     @property
     def newton_pays(self) -> bool:
@@ -80,11 +79,9 @@ class MulticlassObjective(RoundedObjective):
         w = np.outer(pairs[:, 1] - pairs[:, 0], signs).ravel()
         return Point(w, (intercepts[1] - intercepts[0]) * signs)
 
-    def at(self, w: Array) -> ScoredPoint:
-        """The point w with nearly its best intercepts, looked for from those of the last point: one pass."""
-        settled = self.settle(self.score(w, self._last_intercepts))
-        self._last_intercepts = settled.intercept
-        return settled
+    def at(self, w: Array, nearby: ScoredPoint | None = None) -> ScoredPoint:
+        """The point w with nearly its best intercepts, looked for from those of a point nearby: one pass."""
+        return self.settle(self.score(w, 0.0 if nearby is None else nearby.intercept))
 
     def score(self, w: Array, intercept: Intercept) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""

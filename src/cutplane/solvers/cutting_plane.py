@@ -59,7 +59,7 @@ class CuttingPlane:
             if ledger.overdue:  # the planes have raised the lower bound; for another point there is no time
                 return ledger.close_iteration(0.0) or "time_limit"
             with ledger.phase("scores"):
-                w_t = objective.at(model.w)
+                w_t = objective.at(model.w, w_b)
             with ledger.phase("line_search"):
                 k = self.line_search.step(objective, w_b, w_t, C)
                 ledger.moved(w_b, 1.0 - k)

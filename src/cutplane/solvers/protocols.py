@@ -55,7 +55,7 @@ class ObjectiveLike(Protocol[P]):
     @property
     def rounding(self) -> Rounding: ...  # noqa: D102
 
-    def at(self, w: Array) -> P: ...  # noqa: D102
+    def at(self, w: Array, nearby: P | None = None) -> P: ...  # noqa: D102
 
     def settle(self, point: P) -> P: ...  # noqa: D102
 

@@ -63,7 +63,7 @@ class StructuredObjective:
         """What rounding does to sweeps, as far as it is known by now."""
         return self.sample.rounding
 
-    def at(self, w: Array) -> SweptPoint:
+    def at(self, w: Array, nearby: SweptPoint | None = None) -> SweptPoint:
         """The point w; nothing is searched until its value is asked."""
         return SweptPoint(w, 0.0)
 
