@@ -6,12 +6,12 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane._types import Matrix
 from cutplane.kernels.exact import check_range
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.memory import default_cache
@@ -62,7 +62,7 @@ class KernelMatrix:
     (3, True)
     """
 
-    def __init__(self, X: Any, kernel: Kernel, *, cache_bytes: int | None = None, n_threads: int = 0) -> None:
+    def __init__(self, X: Matrix, kernel: Kernel, *, cache_bytes: int | None = None, n_threads: int = 0) -> None:
         self.kernel = kernel
         self.n_threads = n_threads
         self.size = int(X.shape[0])
@@ -78,7 +78,7 @@ class KernelMatrix:
         self._room = int(self.core.capacity)
         self._said = False
 
-    def _core_matrix(self, X: Any) -> _core.KernelMatrix:
+    def _core_matrix(self, X: Matrix) -> _core.KernelMatrix:
         kernel = self.kernel
         if kernel.name == "precomputed":
             K = _check_precomputed(X)
@@ -167,7 +167,7 @@ def _exponent_for(largest: float) -> int:
     return 0 if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT else exponent
 
 
-def _check_precomputed(K: Any) -> Any:
+def _check_precomputed(K: Matrix) -> NDArray[np.float32] | NDArray[np.float64]:
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A precomputed kernel matrix must be square; X has shape {tuple(K.shape)}.")
     if not isinstance(K, np.ndarray):
@@ -189,7 +189,7 @@ def _check_precomputed(K: Any) -> Any:
     return K if K.strides[1] == K.itemsize else np.ascontiguousarray(K)
 
 
-def _check_symmetric(K: NDArray[Any]) -> None:
+def _check_symmetric(K: NDArray[np.floating]) -> None:
     """By a sample of its values where they are many: training would have no end if most pairs differed."""
     n = len(K)
     pairs = np.arange(n * n) if n * n <= _PAIRS else np.random.default_rng(0).integers(0, n * n, _PAIRS)

@@ -8,44 +8,28 @@ What is proven depends on the finder. Exact cuts are planes below the risk: the 
 gap is a proof. Sampled cuts are not, so no gap is stated for them, but what the paper proves: with linear-time cuts the
 objective itself is evaluated and ends within C·epsilon of the model; with constant-time cuts even that is an estimate.
 `Outcome.bound` is the excess of the objective that the paper's Theorems 2 and 3 allow: true, and coarse.
+
+A `Step` says on the way what a run believes: its `estimate` has the objective of the point that would be returned now
+(constant-time: of the minimiser, in a sample) and the value of the QP. `violation` is their difference over C. Kernel
+values are single precision, so the bounds of a step stay infinite until the end, when a certificate states them.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._types import Array
 from cutplane.kernels.cut_finders import CutFinder
-from cutplane.kernels.expansions import Array, Rows
+from cutplane.kernels.cut_tuning import TUNING
+from cutplane.kernels.expansions import Rows
 from cutplane.solvers.bundle.gram import GramBundle
-
-# Cuts without weight for this many iterations are dropped (section 6.1 of the paper).
-IDLE_ITERATIONS = 20
-# Where a kernel is not positive semi-definite there may be no minimum to come near: such runs end here at the latest.
-INDEFINITE_ITERATIONS = 1_000
+from cutplane.solvers.result import Estimate, OnStep, Step
 
 Reason = Literal["epsilon", "max_iter", "time_limit", "interrupted", "stalled"]
-
-
-@dataclass(frozen=True, slots=True)
-class CutStep:
-    """What an iteration reached.
-
-    `objective` is that of the point a run would return now (constant-time: of the minimiser, in a sample), `value` the
-    QP's, with exact cuts a lower bound on the optimum, and `violation` their difference over C: by how much the risk
-    is above the model.
-    """
-
-    iteration: int
-    seconds: float
-    objective: float
-    value: float
-    violation: float
-    cuts: int
 
 
 @dataclass(frozen=True)
@@ -62,7 +46,7 @@ class Outcome:
     lower_bound : float or None
         A proven lower bound on the optimum: with exact cuts of a positive semi-definite kernel only.
     violation : float
-        See `CutStep`; where w is a mean, the mean of theirs.
+        By how much the risk is above the model; where w is a mean of minimisers, the mean of theirs.
     bound, probability : float
         With at least this probability the objective exceeds the optimum by at most `bound`; infinite where cuts show
         that the kernel is not positive semi-definite.
@@ -80,7 +64,7 @@ class Outcome:
     violation: float
     bound: float
     probability: float
-    history: list[CutStep] = field(repr=False)
+    history: list[Step] = field(repr=False)
     reason: Reason
     scores_size: float = 0.0
 
@@ -92,7 +76,7 @@ def minimise(
     epsilon: float = 1e-3,
     max_iter: int = 10_000,
     time_limit: float | None = None,
-    on_step: Callable[[CutStep], Any] | None = None,
+    on_step: OnStep | None = None,
     probability: float = 0.95,
 ) -> Outcome:
     """Minimise ½|w|² + C·R(w), R a mean, until the risk is within `epsilon` of the model (Algorithm 4).
@@ -109,26 +93,32 @@ def _minimise(
     epsilon: float,
     max_iter: int,
     time_limit: float | None,
-    on_step: Callable[[CutStep], Any] | None,
+    on_step: OnStep | None,
     probability: float,
 ) -> Outcome:
     start = time.perf_counter()
     bundle, solution, value, best = GramBundle(), None, 0.0, -math.inf
-    history: list[CutStep] = []
+    history: list[Step] = []
     reason: Reason | None = None
     try:
         while reason is None:
             found = finder.find(solution, C)
             finder.mark(solution, C)
             violation = (found.objective - value) / C
-            step = CutStep(
-                len(history) + 1, time.perf_counter() - start, found.objective, value, violation, len(bundle)
+            step = Step(
+                len(history) + 1,
+                time.perf_counter() - start,
+                math.inf,
+                -math.inf,
+                len(bundle),
+                violation=violation,
+                estimate=Estimate(found.objective, value),
             )
             history.append(step)
             stop = on_step is not None and on_step(step) is True
             if finder.satisfied(violation, epsilon):
                 reason = "epsilon"
-            elif step.iteration >= (min(max_iter, INDEFINITE_ITERATIONS) if finder.indefinite else max_iter):
+            elif step.iteration >= (min(max_iter, TUNING.indefinite_iterations) if finder.indefinite else max_iter):
                 reason = "max_iter"
             elif time_limit is not None and step.seconds >= time_limit:
                 reason = "time_limit"
@@ -137,7 +127,7 @@ def _minimise(
             else:
                 finder.keep(found)
                 bundle.add(found.products, found.offset)
-                idle = bundle.idle(1 if finder.full else IDLE_ITERATIONS)
+                idle = bundle.idle(1 if finder.full else TUNING.idle_iterations)
                 if len(idle):
                     bundle.remove(idle)
                     finder.drop(idle)

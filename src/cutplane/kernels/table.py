@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cutplane import _core
 
 #: What is known of each kernel that the core computes.
@@ -16,6 +14,6 @@ FORMULAS = {name: entry.formula for name, entry in TABLE.items()}
 NAMES = (*COMPUTED, "precomputed", "callable")
 
 
-def positive_only(kernel: Any) -> bool:
+def positive_only(kernel: object) -> bool:
     """Whether a kernel, by the name that an estimator was given, takes no negative values."""
     return isinstance(kernel, str) and kernel in TABLE and TABLE[kernel].positive_only

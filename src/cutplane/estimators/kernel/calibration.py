@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 KINDS = ("sigmoid", "isotonic")
 # No probability is 0 or 1 for certain: a single surprise would cost an infinite log-loss.
-_LEAST = 1e-7
+_LEAST_PROBABILITY = 1e-7
 _NEWTON_STEPS = 100
 # Far above rounding, far below anything a probability is read for.
 _AHEAD = 1.0 + 1e-12
@@ -37,7 +37,7 @@ class Curve:
             p = expit(self.at[0] * decisions + self.at[1])
         else:
             p = np.interp(decisions, self.at, self.values)
-        return np.asarray(np.clip(p, _LEAST, 1.0 - _LEAST))
+        return np.asarray(np.clip(p, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY))
 
 
 def fit_curve(kind: str, decisions: Array, positive: NDArray[np.bool_], weights: Array) -> Curve:

@@ -26,10 +26,10 @@ from cutplane.estimators.kernel.machines import Machine, MachineTraining, histor
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
 from cutplane.kernels.definite import MOST_ROWS
 from cutplane.kernels.functions import single
-from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.memory import default_cache
-from cutplane.kernels.smo import DEFAULT_SELECTION
+from cutplane.kernels.smo_settings import DEFAULT_SELECTION
 from cutplane.kernels.table import positive_only
+from cutplane.solvers.result import Step
 
 Array = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class KernelMachine(Savable, BaseEstimator):
     working_set: int | None = None
     time_limit: float | None = None
     n_jobs: int | None = None
-    on_step: Callable[[KernelStep], Any] | None = None
+    on_step: Callable[[Step], Any] | None = None
     keep_proof: bool = False
 
     # Whether fits look at y, and whether the machine chooses a margin or a tube besides its weights.
@@ -267,11 +267,11 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _printing(on_step: Callable[[KernelStep], Any] | None) -> Callable[[KernelStep], Any]:
-    def listen(step: KernelStep) -> Any:
+def _printing(on_step: Callable[[Step], Any] | None) -> Callable[[Step], Any]:
+    def listen(step: Step) -> Any:
         print(
-            f"[cutplane] machine {step.machine + 1}, iteration {step.iteration}: violation {step.violation:.2e}, "
-            f"duality gap {step.gap:.2e}, {step.seconds:.2f} s"
+            f"[cutplane] machine {(step.machine or 0) + 1}, iteration {step.iteration}: "
+            f"violation {step.violation:.2e}, duality gap {step.gap:.2e}, {step.seconds:.2f} s"
         )
         return on_step is not None and on_step(step)
 

@@ -20,15 +20,14 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.kernel.descriptions import MAPS
 from cutplane.estimators.kernel.kernel_choice import make_kernel
+from cutplane.kernels.definite import NEGATIVE_SHARE
 from cutplane.kernels.functions import Kernel
 
 Array = NDArray[np.float64]
 
 # Kernel values are single precision: directions shorter than this fraction of the longest are rounding.
-_ROUNDING = 1e-6
-_ROWS_AT_ONCE = 8192
-# A negative eigenvalue beyond this fraction of the largest is the kernel's own.
-_NEGATIVE = 1e-4
+_SHORTEST = 1e-6
+_ROWS_PER_BLOCK = 8192
 _BASIS = 500
 
 
@@ -59,9 +58,9 @@ class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         X = validation.check_rows(self, X, reset=False)
         threads = validation.check_threads(self.n_jobs)
         parts = [
-            self._kernel.block(X[i : i + _ROWS_AT_ONCE], self.basis_, n_threads=threads).astype(np.float64)
+            self._kernel.block(X[i : i + _ROWS_PER_BLOCK], self.basis_, n_threads=threads).astype(np.float64)
             @ self.projection_
-            for i in range(0, X.shape[0], _ROWS_AT_ONCE)
+            for i in range(0, X.shape[0], _ROWS_PER_BLOCK)
         ]
         return np.concatenate(parts)
 
@@ -156,7 +155,7 @@ class CholeskyFeatures(_KernelMap):
         chosen: list[int] = []
         for step in range(r):
             pivot = int(residual.argmax())
-            if residual[pivot] <= _ROUNDING * largest:
+            if residual[pivot] <= _SHORTEST * largest:
                 break
             chosen.append(pivot)
             column = kernel.block(X[pivot : pivot + 1], everyone, n_threads=threads)[0].astype(np.float64)
@@ -164,7 +163,7 @@ class CholeskyFeatures(_KernelMap):
             factor[step] = column / np.sqrt(residual[pivot])
             residual -= factor[step] ** 2
             residual[pivot] = 0.0
-        if residual.min() < -_NEGATIVE * largest:
+        if residual.min() < -NEGATIVE_SHARE * largest:
             _warn_of(f"The squared distance of an example from the span of others is {residual.min():.2g}")
         return np.array(chosen or [0])
 
@@ -224,7 +223,7 @@ def _inverse_factor(gram: Array) -> Array:
     """P with P P' = gram^-1, so that k(x) P has the products of the projections; by eigenvectors where singular."""
     try:
         factor = scipy.linalg.cholesky(gram, lower=True)
-        if float(np.diag(factor).min()) ** 2 > _ROUNDING * float(np.diag(gram).max()):
+        if float(np.diag(factor).min()) ** 2 > _SHORTEST * float(np.diag(gram).max()):
             inverse = scipy.linalg.solve_triangular(factor, np.eye(len(gram)), lower=True)
             return np.ascontiguousarray(inverse.T)
     except scipy.linalg.LinAlgError:
@@ -235,14 +234,14 @@ def _inverse_factor(gram: Array) -> Array:
 def _inverse_root(gram: Array) -> Array:
     """The same by eigenvectors, of those with positive eigenvalues."""
     values, vectors = scipy.linalg.eigh(gram)
-    if values[-1] <= _ROUNDING * abs(values[0]):
+    if values[-1] <= _SHORTEST * abs(values[0]):
         raise ValueError(
             f"The largest eigenvalue of the kernel matrix is {values[-1]:.2g}; a kernel that has features is positive "
             "semi-definite."
         )
-    if values[0] < -_NEGATIVE * values[-1]:
+    if values[0] < -NEGATIVE_SHARE * values[-1]:
         _warn_of(f"The kernel matrix has the eigenvalue {values[0]:.2g}")
-    kept = values > _ROUNDING * values[-1]
+    kept = values > _SHORTEST * values[-1]
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 

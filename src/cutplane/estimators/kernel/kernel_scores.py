@@ -13,7 +13,7 @@ from cutplane.kernels import Kernel
 Array = NDArray[np.float64]
 
 # Examples are scored this many at a time, so that the copy of them in single precision stays small.
-_ROWS_AT_ONCE = 8192
+_ROWS_PER_BLOCK = 8192
 
 
 def kernel_scores(kernel: Kernel, X: Any, vectors: Any, coef: Array, *, n_threads: int = 0) -> Array:
@@ -28,8 +28,8 @@ def kernel_scores(kernel: Kernel, X: Any, vectors: Any, coef: Array, *, n_thread
     if kernel.name == "precomputed":
         return np.asarray(X @ coef, np.float64)
     right = kernel.examples(vectors, n_threads=n_threads) if kernel.computed else vectors
-    for start in range(0, n, _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
+    for start in range(0, n, _ROWS_PER_BLOCK):
+        part = slice(start, start + _ROWS_PER_BLOCK)
         scores[part] = kernel.product(_stored_like(X[part], vectors, kernel), right, coef, n_threads=n_threads)
     return scores
 

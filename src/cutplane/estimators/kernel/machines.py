@@ -14,18 +14,20 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import _core
 from cutplane._runtime.side_by_side import side_by_side
-from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
-from cutplane.kernels.smo import SMOResult, SMOStep, rows_for, solve, working_set_for
+from cutplane.kernels.smo import solve
+from cutplane.kernels.smo_result import SMOResult
+from cutplane.kernels.smo_settings import rows_for, working_set_for
+from cutplane.solvers.result import Step
 
 # What is left to a machine whose turn comes after the time is up: it stops at its first look at the clock.
 _NO_TIME = 1e-9
 
 
-def history_of(result: SMOResult, machine: int) -> list[KernelStep]:
+def history_of(result: SMOResult, machine: int) -> list[Step]:
     """The looks at a run; the last one says where the time went."""
-    steps = [KernelStep.of(step, machine) for step in result.history]
+    steps = [replace(step, machine=machine) for step in result.history]
     return [*steps[:-1], replace(steps[-1], phases={name: s for name, s in result.phases.items() if s > 0.0})]
 
 
@@ -49,7 +51,7 @@ class MachineTraining:
     max_iter: int | None
     time_limit: float | None
     n_threads: int
-    on_step: Callable[[KernelStep], Any] | None = field(default=None, repr=False)
+    on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
     began: float = field(default_factory=time.perf_counter, repr=False)
 
     @property
@@ -95,10 +97,10 @@ class _Run:
         if left is not None:
             left = max(_NO_TIME, left - (time.perf_counter() - self.start))
 
-        def listen(step: SMOStep) -> bool:
+        def listen(step: Step) -> bool:
             assert training.on_step is not None
             with self.listening:  # a caller need not think of threads
-                if training.on_step(KernelStep.of(step, number)) is True:
+                if training.on_step(replace(step, machine=number)) is True:
                     self.stop()
             return self.stopped
 

@@ -18,9 +18,9 @@ from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.machines import Machine
 from cutplane.kernels import DualProblem
-from cutplane.kernels.machine_step import KernelStep
-from cutplane.kernels.smo import DEFAULT_SELECTION
+from cutplane.kernels.smo_settings import DEFAULT_SELECTION
 from cutplane.proof.kernel_machines import Sided, share_of
+from cutplane.solvers.result import Step
 
 Array = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        on_step: Callable[[KernelStep], Any] | None = None,
+        on_step: Callable[[Step], Any] | None = None,
         keep_proof: bool = False,
     ) -> None:
         self.kernel = kernel

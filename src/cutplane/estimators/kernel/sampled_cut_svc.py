@@ -15,7 +15,7 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
 from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
-from cutplane.kernels.sampled_cuts import CutStep
+from cutplane.solvers.result import Step
 from cutplane.structured.factored import BinaryHinge, ClassHinge, FactoredRisk
 
 
@@ -73,7 +73,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
-        on_step: Callable[[CutStep], Any] | None = None,
+        on_step: Callable[[Step], Any] | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel

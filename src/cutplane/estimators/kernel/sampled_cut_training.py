@@ -17,7 +17,6 @@ from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.kernel.cut_certificates import certified
 from cutplane.estimators.kernel.kernel_choice import make_kernel
 from cutplane.estimators.kernel.kernel_files import kernel_from_file, kernel_to_file, vectors_from_file, vectors_to_file
-from cutplane.kernels.certificate import relative_gap
 from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
 from cutplane.kernels.cut_finders import CutFinder
 from cutplane.kernels.expansions import KernelRows
@@ -25,6 +24,7 @@ from cutplane.kernels.functions import Kernel
 from cutplane.kernels.memory import default_cache
 from cutplane.kernels.sampled_cuts import Outcome, Reason, minimise
 from cutplane.kernels.whole_sample_cuts import ExactCuts, LinearTimeCuts
+from cutplane.proof.certificate import relative_gap
 from cutplane.report.page import Section
 from cutplane.report.sections import sampled_cuts
 from cutplane.report.trained import Trained

@@ -14,9 +14,9 @@ from cutplane.estimators.kernel.descriptions import MACHINES
 from cutplane.estimators.kernel.kernel_classifier import KernelClassifier
 from cutplane.estimators.kernel.splits import Split
 from cutplane.kernels import DualProblem, SMOResult
-from cutplane.kernels.machine_step import KernelStep
-from cutplane.kernels.smo import DEFAULT_SELECTION
+from cutplane.kernels.smo_settings import DEFAULT_SELECTION
 from cutplane.proof.kernel_machines import Sided, share_of
+from cutplane.solvers.result import Step
 
 Array = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ class SVC(KernelClassifier):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        on_step: Callable[[KernelStep], Any] | None = None,
+        on_step: Callable[[Step], Any] | None = None,
         keep_proof: bool = False,
     ) -> None:
         self.C = C
@@ -174,7 +174,7 @@ class NuSVC(KernelClassifier):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        on_step: Callable[[KernelStep], Any] | None = None,
+        on_step: Callable[[Step], Any] | None = None,
         keep_proof: bool = False,
     ) -> None:
         self.nu = nu

@@ -14,7 +14,7 @@ from cutplane.estimators.common.stored import Arrays, finite
 from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.estimators.structured.structural_svm import check_model, check_pairs, model_from_file, model_to_file
-from cutplane.kernels.sampled_cuts import CutStep
+from cutplane.solvers.result import Step
 from cutplane.structured.base import StructuredModel
 from cutplane.structured.factored import Factors
 
@@ -85,7 +85,7 @@ class KernelStructuralSVM(SampledCutEstimator):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
-        on_step: Callable[[CutStep], Any] | None = None,
+        on_step: Callable[[Step], Any] | None = None,
     ) -> None:
         self.model = model
         self.C = C
@@ -129,7 +129,8 @@ class KernelStructuralSVM(SampledCutEstimator):
         if not len(X):
             return []
         threads = validation.check_threads(self.n_jobs)
-        return factors.label(X, self._row_scores(_finite_rows(factors.rows(X))), self.explicit_coef_, n_threads=threads)
+        scores = self._row_scores(_finite_rows(factors.rows(X)))
+        return list(factors.label(X, scores, self.explicit_coef_, n_threads=threads))
 
     def score(self, X: Sequence[Any], Y: Sequence[Any]) -> float:
         """Minus the mean loss of the predictions: the greater the better, 0 at best."""

@@ -140,7 +140,8 @@ class StructuralSVM(StructuredEstimator):
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """The best labelling of each example."""
         check_is_fitted(self)
-        return check_model(self.model).predict(X, self.coef_, n_threads=validation.check_threads(self.n_jobs))
+        threads = validation.check_threads(self.n_jobs)
+        return list(check_model(self.model).predict(X, self.coef_, n_threads=threads))
 
     def score(self, X: Sequence[Any], Y: Sequence[Any]) -> float:
         """Minus the mean loss of the predictions: the greater the better, 0 at best."""
