@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
@@ -17,6 +17,10 @@ Integers: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.signedinteger]
 #: An array of any dtype that is compared, counted and indexed, and never calculated with: labels, mostly.
 Labels: TypeAlias = NDArray[np.generic]
+#: The two precisions of the core.
+Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+#: Columns and beginnings of rows in compressed matrices.
+Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 #: Examples in memory once they are checked: rows of numbers, dense or compressed.
 Matrix: TypeAlias = NDArray[np.floating] | sp.csr_array
 #: A model's weights, which `sparsify` compresses.
@@ -32,6 +36,18 @@ class Shaped(Protocol):
 
 #: Examples as users hand them over, before any check.
 MatrixLike: TypeAlias = ArrayLike | Shaped
+
+
+class Listed(Protocol):
+    """Whatever has one entry for each example: a list, an array, a column of a table, a list of sequences."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+#: A plain label, as files and messages show it.
+Label: TypeAlias = str | int | float | bool
 
 #: scikit-learn's `random_state`.
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None

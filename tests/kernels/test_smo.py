@@ -207,7 +207,7 @@ def test_machines_in_threads_share_a_cache():
         return solve(DualProblem.classification(labels, 2.0), shared, rows=rows, n_threads=1, working_set=16).alpha
 
     shared = KernelMatrix(many, KERNEL, cache_bytes=60 * 1216)  # fewer rows than there are examples
-    with shared.without_a_word(), ThreadPoolExecutor(4) as pool:
+    with shared.without_warnings(), ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda pair: machine(shared, pair), pairs))
     one_by_one = [machine(KernelMatrix(many, KERNEL), pair) for pair in pairs]
     for a, b in zip(together, one_by_one, strict=True):

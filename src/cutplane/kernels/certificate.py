@@ -32,7 +32,7 @@ from cutplane.proof.certificate import Certificate
 class Definite:
     """What is known of a kernel matrix: `distance` is how far it is from a positive semi-definite one.
 
-    None where it is further than rounding would explain; `assumed` where nobody has looked.
+    `distance` is None if rounding does not explain it. `assumed` says that nobody has looked.
     """
 
     distance: float | None = 0.0
@@ -40,7 +40,7 @@ class Definite:
 
     @classmethod
     def of(cls, kernel: Kernel, X: Matrix, rows: Rows) -> Definite:
-        """By construction, by looking at the rows, or, where they are many, assumed."""
+        """By construction; else by looking at the rows. Many rows are not looked at: then it is assumed."""
         if kernel.definite:
             return cls()
         if len(rows) > MOST_ROWS:
@@ -211,7 +211,7 @@ def _sum(terms: Array) -> tuple[float, float]:
 
 
 def _above(value: float, terms: int) -> float:
-    """At least the sum that `value` is, of so many terms of 0 or more."""
+    """An upper bound on the exact sum: `value` is that sum of `terms` nonnegative terms, rounded."""
     return float(value) * (1.0 + 2.0 * (terms + 2) * UNIT)
 
 

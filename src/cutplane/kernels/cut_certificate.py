@@ -56,7 +56,7 @@ def certify_cuts(
 
 
 def _scores(kernel: Kernel, X: Matrix, rows: Rows, coef: Array, distance: float) -> tuple[Array, Array]:
-    """Of every row of X, and what they may be off by; of a kernel that is `distance` from a definite one, by more."""
+    """Scores of every row of X, and their error. The `distance` of the kernel from a definite one adds to it."""
     if not len(rows):
         return np.zeros((2, X.shape[0], coef.shape[1]))  # type: ignore[return-value]
     scores, errors = exact_products(kernel, X, rows, coef)
@@ -77,7 +77,7 @@ def _objective(risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, answer: 
     n = risk.examples
     found = risk.violations(np.arange(n, dtype=np.int64), scores, answer.explicit)
     total, total_error = summed(found.values)
-    # A labelling and the truth each use a row once a column. No example owns more rows than what others leave.
+    # A labelling and the truth each use a row once a column. Every other example owns a row at least.
     terms = _ROUNDINGS_OF_CUTS + 4 * risk.columns * (len(scores) - n + 1)
     explicit = risk.explicit_scale * float(np.abs(answer.explicit).max(initial=0.0))
     sizes = 2.0 * (float(np.abs(scores).sum()) + len(scores) * (explicit + risk.largest_loss)) + total
@@ -90,7 +90,7 @@ def _proven_by(kernel: Kernel, X: Matrix, C: float, plane: CutPlane, distance: f
     scores, errors = _scores(kernel, X, plane.rows, plane.coef, distance)
     scores, errors = scores[plane.rows], errors[plane.rows]
     square, error = _square(plane.coef, plane.explicit, scores, errors)
-    # Coefficients are off by so much from the plane that holds: to first order, and to second.
+    # How far coefficients are from those of a plane that holds. It is charged to first and to second order.
     off, explicit_off = gamma(plane.terms) * plane.size, gamma(plane.terms) * plane.explicit_size
     error += 2.0 * float((off * (np.abs(scores) + errors)).sum()) + 2.0 * float(explicit_off @ np.abs(plane.explicit))
     if len(plane.rows):

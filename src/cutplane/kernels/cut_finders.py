@@ -39,8 +39,8 @@ class Answer(NamedTuple):
 class CutPlane(NamedTuple):
     """R(w) >= <slope, w> + offset; the slope is an expansion like that of a model.
 
-    `terms`: no coefficient is a sum of more; `size` has the sums of their sizes, and `offset` may be off by
-    gamma(terms) of itself.
+    A coefficient is a sum of at most `terms` numbers; `size` is the sum of their absolute values. `offset` may be off
+    by gamma(terms) of itself.
     """
 
     rows: Rows
@@ -96,8 +96,8 @@ class CutFinder(ABC):
     def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
         """The excess of the objective over the optimum that is proven with this probability.
 
-        The paper's bound on T, the number of estimates that may fail, is `iterations` here, the most that were allowed.
-        (Its own assumes that every cut violates the model by epsilon, and is larger by far.)
+        T, the number of estimates that may fail, is `iterations` here: the most that were allowed. The paper bounds T
+        by the epsilon that every cut violates the model by, which gives a far larger number.
         """
 
     @property
@@ -119,7 +119,7 @@ class CutFinder(ABC):
         return violation <= epsilon
 
     def mark(self, solution: GramSolution | None, C: float) -> None:
-        """Remember the point that was looked at last: what a run that is interrupted from now on returns."""
+        """Remember the point that was looked at last. A run that is interrupted later returns it."""
         scales = [] if solution is None else (-C * solution.weights).tolist()
         self._marked = list(zip(self._cuts, scales, strict=True))
 

@@ -1,4 +1,4 @@
-"""The rows that the cuts of a model are made of, each once: what is computed for a row serves every cut that has it."""
+"""The rows of a model's cuts, each stored once. All cuts share what is computed for a row."""
 
 from __future__ import annotations
 

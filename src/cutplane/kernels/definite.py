@@ -17,7 +17,7 @@ NEGATIVE_SHARE = 1e-4
 
 
 def distance_to_definite(K: NDArray[np.floating | np.integer]) -> float | None:
-    """How far the values of K are, at most, from those of a positive semi-definite matrix; None if not by rounding.
+    """The distance of K's values from those of a positive semi-definite matrix, at most; None if rounding is no excuse.
 
     The other matrix is L L', where L is the factor of K by Cholesky's method with pivots; the distance is evaluated,
     not estimated, and a certificate that is charged for it holds for L L'.
@@ -35,6 +35,6 @@ def distance_to_definite(K: NDArray[np.floating | np.integer]) -> float | None:
     order = pivots - 1
     lower = np.tril(factor)[:, :rank]
     left = np.abs(symmetric[np.ix_(order, order)] - lower @ lower.T).max()
-    # The product above is rounded too; what K is not symmetric by is no part of the factor.
+    # Two more charges: the rounding of the product above, and the asymmetry of K, which the factor does not have.
     distance = float(left) + (rank + 4) * 2.0**-52 + float(np.abs(values - values.T).max()) / largest
     return distance * largest if distance <= allowed + (rank + 4) * 2.0**-52 else None

@@ -33,7 +33,7 @@ _FUNCTION_ERROR = 16.0
 _FALL = 0.37
 # Distances are differences of products while exp(-gamma distance) is then off by no more than this share.
 _SHARE_LOST_BY_PRODUCTS = 1e-9
-# At least what is lost where numbers are too small for double precision.
+# An upper bound on what underflow loses.
 _UNDERFLOW = 1e-300
 # Kernel values, and gamma times squared lengths, that leave room for sums of their squares.
 _MOST_VALUE, _LEAST_VALUE = 1e250, 1e-250

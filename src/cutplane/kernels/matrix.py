@@ -18,14 +18,16 @@ from cutplane.kernels.memory import default_cache
 
 Rows = NDArray[np.int64]
 
+# Rows of the cache begin where cache lines do: numbers of 4 bytes, 64 bytes a line.
 _ROW_PADDING = 16
 _MEGABYTE = 1 << 20
-# Rows are computed over and over where each is computed more often than that, on average.
+# Rows that are computed more often than this, on average, are worth a warning. By hand.
 _OFTEN = 1.5
-# A kernel matrix is not symmetric if values differ by more than this share of the largest; so many pairs are looked at.
+# A kernel matrix is not symmetric if values differ by more than this share of the largest. So many pairs are looked at.
+# By hand.
 _ASYMMETRY = 0.01
 _PAIRS = 100_000
-# Precomputed values between these powers of two are used as they are.
+# Precomputed values between these powers of two are used as they are: single precision holds their squares.
 _LEAST_EXPONENT, _MOST_EXPONENT = -20, 60
 
 
@@ -134,8 +136,8 @@ class KernelMatrix:
             )
 
     @contextmanager
-    def without_a_word(self) -> Iterator[None]:
-        """No warning within, for machines in threads: whoever started them speaks for all."""
+    def without_warnings(self) -> Iterator[None]:
+        """Suppress warnings. Machines in threads share a matrix: whoever started them warns once for all."""
         said, self._said = self._said, True
         try:
             yield

@@ -23,10 +23,10 @@ from typing import Literal
 
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._types import Array
-from cutplane.kernels.cut_finders import CutFinder
+from cutplane.kernels.cut_finders import CutFinder, Found
 from cutplane.kernels.cut_tuning import TUNING
 from cutplane.kernels.expansions import Rows
-from cutplane.solvers.bundle.gram import GramBundle
+from cutplane.solvers.bundle.gram import GramBundle, GramSolution
 from cutplane.solvers.result import Estimate, OnStep, Step
 
 Reason = Literal["epsilon", "max_iter", "time_limit", "interrupted", "stalled"]
@@ -83,75 +83,100 @@ def minimise(
 
     Ctrl-C ends the run with what was reached.
     """
+    run = _Run(finder, C, epsilon, max_iter, time_limit, on_step)
     with one_blas_thread():
-        return _minimise(finder, C, epsilon, max_iter, time_limit, on_step, probability)
+        return run.outcome(run.to_the_end(), probability)
 
 
-def _minimise(
-    finder: CutFinder,
-    C: float,
-    epsilon: float,
-    max_iter: int,
-    time_limit: float | None,
-    on_step: OnStep | None,
-    probability: float,
-) -> Outcome:
-    start = time.perf_counter()
-    bundle, solution, value, best = GramBundle(), None, 0.0, -math.inf
-    history: list[Step] = []
-    reason: Reason | None = None
-    try:
-        while reason is None:
-            found = finder.find(solution, C)
-            finder.mark(solution, C)
-            violation = (found.objective - value) / C
-            step = Step(
-                len(history) + 1,
-                time.perf_counter() - start,
-                math.inf,
-                -math.inf,
-                len(bundle),
-                violation=violation,
-                estimate=Estimate(found.objective, value),
-            )
-            history.append(step)
-            stop = on_step is not None and on_step(step) is True
-            if finder.satisfied(violation, epsilon):
-                reason = "epsilon"
-            elif step.iteration >= (min(max_iter, TUNING.indefinite_iterations) if finder.indefinite else max_iter):
-                reason = "max_iter"
-            elif time_limit is not None and step.seconds >= time_limit:
-                reason = "time_limit"
-            elif stop:
-                reason = "interrupted"
-            else:
-                finder.keep(found)
-                bundle.add(found.products, found.offset)
-                idle = bundle.idle(1 if finder.full else TUNING.idle_iterations)
-                if len(idle):
-                    bundle.remove(idle)
-                    finder.drop(idle)
-                solution = bundle.solve(C)
-                value = solution.value
-                if finder.exact and value > best:
-                    best = value
-                    finder.remember(solution, bundle.offsets)
-    except KeyboardInterrupt:
-        if not history:
-            raise
-        reason = "interrupted"
-    answer = finder.answer(C, history[-1].objective, history[-1].violation)
-    proven = not finder.indefinite
-    return Outcome(
-        answer.rows,
-        answer.coef,
-        answer.explicit,
-        answer.objective,
-        max(step.value for step in history) if finder.exact and proven else None,
-        answer.violation,
-        finder.bound(C, epsilon, answer.violation, probability, max_iter) if proven else math.inf,
-        1.0 if finder.exact else probability,
-        history,
-        reason,
-        C * finder.mean_size,
-    )
+@dataclass
+class _Run:
+    """The cuts so far, the QP over them, and when to stop."""
+
+    finder: CutFinder
+    C: float
+    epsilon: float
+    max_iter: int
+    time_limit: float | None
+    on_step: OnStep | None
+    bundle: GramBundle = field(default_factory=GramBundle)
+    solution: GramSolution | None = None
+    value: float = 0.0
+    best: float = -math.inf
+    history: list[Step] = field(default_factory=list)
+    start: float = field(default_factory=time.perf_counter)
+
+    def to_the_end(self) -> Reason:
+        """Find a cut, stop if the model is good enough, else add the cut to the model."""
+        reason: Reason | None = None
+        try:
+            while reason is None:
+                found = self.finder.find(self.solution, self.C)
+                self.finder.mark(self.solution, self.C)
+                reason = self._reason(self._note(found.objective))
+                if reason is None:
+                    self._add(found)
+        except KeyboardInterrupt:
+            if not self.history:
+                raise
+            reason = "interrupted"
+        return reason
+
+    def _note(self, objective: float) -> Step:
+        step = Step(
+            len(self.history) + 1,
+            time.perf_counter() - self.start,
+            math.inf,
+            -math.inf,
+            len(self.bundle),
+            violation=(objective - self.value) / self.C,
+            estimate=Estimate(objective, self.value),
+        )
+        self.history.append(step)
+        return step
+
+    def _reason(self, step: Step) -> Reason | None:
+        stop = self.on_step is not None and self.on_step(step) is True
+        if self.finder.satisfied(step.violation, self.epsilon):
+            return "epsilon"
+        most = min(self.max_iter, TUNING.indefinite_iterations) if self.finder.indefinite else self.max_iter
+        if step.iteration >= most:
+            return "max_iter"
+        if self.time_limit is not None and step.seconds >= self.time_limit:
+            return "time_limit"
+        return "interrupted" if stop else None
+
+    def _add(self, found: Found) -> None:
+        """Add a cut to the model, drop idle ones, and solve the QP."""
+        self.finder.keep(found)
+        self.bundle.add(found.products, found.offset)
+        idle = self.bundle.idle(1 if self.finder.full else TUNING.idle_iterations)
+        if len(idle):
+            self.bundle.remove(idle)
+            self.finder.drop(idle)
+        self.solution = self.bundle.solve(self.C)
+        self.value = self.solution.value
+        if self.finder.exact and self.value > self.best:
+            self.best = self.value
+            self.finder.remember(self.solution, self.bundle.offsets)
+
+    def outcome(self, reason: Reason, probability: float) -> Outcome:
+        """The point reached, and what is proven of it."""
+        finder, C, last = self.finder, self.C, self.history[-1]
+        answer = finder.answer(C, last.objective, last.violation)
+        proven = not finder.indefinite
+        bound = math.inf
+        if proven:
+            bound = finder.bound(C, self.epsilon, answer.violation, probability, self.max_iter)
+        return Outcome(
+            answer.rows,
+            answer.coef,
+            answer.explicit,
+            answer.objective,
+            max(step.value for step in self.history) if finder.exact and proven else None,
+            answer.violation,
+            bound,
+            1.0 if finder.exact else probability,
+            self.history,
+            reason,
+            C * finder.mean_size,
+        )

@@ -1,4 +1,4 @@
-"""How SMO is set: what callers choose, what was chosen for them, and what they may not ask for."""
+"""Settings of SMO: their types and checks, and the constants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULT_SELECTION: Selection = "second-order"
 class SMOTuning:
     """The constants of SMO, and what chose each."""
 
-    # Variables worked on at a time: one of so many, between these limits. `benchmarks/smo.py --working-sets` on ijcnn1,
+    # Variables worked on at a time: a sixteenth, between these limits. `benchmarks/smo.py --working-sets` on ijcnn1,
     # covtype, w8a, a9a, skin, kddcup99 and ten problems of each size from 1,000 to 8,000 examples.
     set_share: int = 16
     smallest_set: int = 256
@@ -40,11 +40,11 @@ class SMOTuning:
     # Pair steps between looks at the gap, where that ends a run. In sets of more than a pair there is at least one step
     # for each variable: a step costs less there than a look at all variables. By hand.
     steps_per_gap: int = 100
-    # Pair steps, or so many for each variable, between looks whether only the rounding of kernel values is left. The
-    # same numbers as in LIBSVM, which ends after the first of them, whatever is left.
+    # After this many pair steps, or this many for each variable, and again after as many: look whether only the
+    # rounding of kernel values is left. LIBSVM's numbers; it ends there in any case.
     patience: int = 10_000_000
     patience_each: int = 100
-    # Steps, or so many for each variable, before the first look back; the next one is due when they have doubled. By
+    # Steps, or steps for each variable, before the first look back. The next one is due when they have doubled. By
     # hand, on eleven runs of NuSVR that hardly moved: conjugate directions brought six of them to their end within as
     # many steps again.
     look_back: int = 100_000

@@ -1,4 +1,4 @@
-"""The kernels by name: the core's table (core/smo/kernel_table.hpp), which all that names kernels is made from."""
+"""The kernels by name. There is one table, in core/smo/kernel_table.hpp; every list of names comes from it."""
 
 from __future__ import annotations
 

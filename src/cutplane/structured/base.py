@@ -26,7 +26,8 @@ class StructuredModel(ABC, Generic[ExampleT, LabelT]):
     The prediction for x is the labelling y with the highest score <w, joint_feature(x, y)>. A new model implements the
     four abstract methods; `cutplane.testing.check_oracle` tries them out.
 
-    Type checkers may be told what examples and labellings are: ``class Tree(StructuredModel[Sentence, Parse])``.
+    A model may name the types of its examples and labellings, for type checkers:
+    ``class Tree(StructuredModel[Sentence, Parse])``.
 
     Requires: `joint_feature` has the same length for every pair; ``loss(y, y)`` is 0 and no loss is negative. Ensures,
     while `exact` is True: no labelling beats the one that `argmax` and the loss-augmented search return. The truth
@@ -60,14 +61,14 @@ class StructuredModel(ABC, Generic[ExampleT, LabelT]):
         )
 
     def check(self, x: ExampleT, y: LabelT) -> None:
-        """Raise ValueError, saying what is wrong, where (x, y) is no example for this model."""
+        """Raise ValueError if (x, y) is no example for this model. The message says what is wrong."""
 
     def params(self) -> Document | None:
         """What the constructor needs to make this model again, as JSON can hold it; None for models that cannot."""
         return None
 
     def factors(self) -> Factors[ExampleT, LabelT] | None:
-        """How the joint kernel factorises over rows of X, which `KernelStructuralSVM` needs; None where it does not."""
+        """How the joint kernel factorises over rows of X; None if it does not. `KernelStructuralSVM` needs it."""
         return None
 
     def bind(self, X: Examples[ExampleT], Y: Sequence[LabelT], *, rescaling: str, n_threads: int) -> Sample | None:

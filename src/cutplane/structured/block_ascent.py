@@ -52,7 +52,7 @@ class _Block:
         return sum(weight * self.planes[key].height(w) for key, weight in self.weights.items() if weight > 0.0)
 
     def mixture(self) -> list[tuple[ExamplePlane, float]]:
-        """Planes with weights that do not sum to more than one; what they lack is the truth's, which is zero."""
+        """Planes with weights that sum to at most one. The truth's plane, which is zero, has the rest."""
         share = (1.0 - 2.0 * (len(self.weights) + 4) * UNIT) / max(1.0, sum(self.weights.values()))
         return [(self.planes[key], share * weight) for key, weight in self.weights.items() if key]
 

@@ -97,7 +97,7 @@ class BlockFrankWolfe:
         with ledger.phase("cut"):
             slope, offset = ascent.plane()
         with ledger.phase("qp"):
-            # A sum of so many times as many terms as the cut of a sweep has is charged as a plane of so much mass.
+            # The plane of a sweep sums one term an example, this one up to `most_planes`: its mass is charged for all.
             mass = objective.mass * max(1.0, 1.001 * ascent.most_planes)
             ledger.add(Cut(slope, offset, np.nan, exact=False, mass=mass))
             ledger.solve()

@@ -61,7 +61,7 @@ class MultilabelModel(StructuredModel[VectorLike, ArrayLike]):
         return (self._scores(x, w) > 0.0).astype(np.int64)
 
     def loss_augmented_argmax(self, x: VectorLike, y: ArrayLike, w: Array) -> NDArray[np.int64]:
-        """Each label for itself: the score plus what is wrong about it."""
+        """Each label by itself: its score plus its loss."""
         truth = np.asarray(y)
         return (self._scores(x, w) + np.where(truth == 0, 1.0, -1.0) > 0.0).astype(np.int64)
 

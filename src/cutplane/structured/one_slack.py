@@ -49,7 +49,7 @@ class OneSlack:
             point = objective.at(w)
 
     def _exhaust_cache(self, ledger: Ledger, model: BundleSolution) -> Array:
-        """The minimiser of the model, after adding what planes the cache has to tell of it."""
+        """The minimiser of the model once all useful planes of the cache are added."""
         while self.cache is not None and not ledger.proven and not ledger.overdue:
             known = self.cache.sweep(model.w)
             if known.value - model.risk_model <= ONE_SLACK.cache_share * (ledger.upper - ledger.lower) / ledger.C:

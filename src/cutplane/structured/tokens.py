@@ -17,6 +17,8 @@ from cutplane.structured.factored import Examples
 Scalar = TypeVar("Scalar", bound=np.generic)
 # A token with named features: their names, or a value for each.
 Token = Mapping[str, object] | Collection[str]
+# Sequences as users hand them over: a matrix with a row for each token, or tokens with named features.
+Sequences = Sequence[MatrixLike] | Sequence[Sequence[Token]]
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class StructuredTraining:
     def _reach_proof(
         self, objective: StructuredObjective, ledger: Ledger, prover: StructuredProver | None, start: Array | None
     ) -> StopReason:
-        """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
+        """Run until the prover grants the gap. If it does not, the run goes on from what was granted, twice at most."""
         solve = self._solver(objective, ledger)
         reason = solve(start)
         if prover is None:
@@ -118,7 +118,7 @@ class StructuredTraining:
 
 
 def uncertified(result: Result) -> Result:
-    """The result without the upper bounds, which are none."""
+    """The result without upper bounds: inexact searches prove none."""
     history = [_hidden(step) for step in result.history]
     reason: StopReason = "stalled" if result.stop_reason == "gap" else result.stop_reason
     return replace(result, upper=float("inf"), history=history, stop_reason=reason)

@@ -11,7 +11,7 @@ class FrankWolfeTuning:
 
     # Steps among the planes that an example has, for each search: they cost no search. By hand.
     steps_per_search: int = 5
-    # What every example keeps of the chance to be visited, whatever its gap was when last seen. By hand.
+    # This share of the visits is spread evenly over all examples, whatever their gaps were. By hand.
     uniform_share: float = 0.1
     # Gaps seen on visits grow stale: after so many epochs a sweep renews them all. By hand.
     renew_after: int = 10

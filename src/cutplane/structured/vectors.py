@@ -71,7 +71,7 @@ def row_squares(X: Matrix) -> Array:
     return np.asarray(np.square(np.asarray(X, dtype=np.float64)).sum(axis=1))
 
 
-def rows_in(x: MatrixLike) -> int:
+def rows_in(x: MatrixLike | Sized) -> int:
     """How many rows there are in a matrix, or in a list of them."""
     return int(x.shape[0]) if hasattr(x, "shape") else len(cast(Sized, x))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from cutplane._types import Matrix
 from cutplane.estimators.kernel.kernel_certificates import (
     ASSUMED,
     INDEFINITE,
@@ -26,7 +26,7 @@ from cutplane.structured.factored import FactoredRisk
 
 
 def certified(
-    finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Any, C: float, outcome: Outcome, epsilon: float
+    finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome, epsilon: float
 ) -> tuple[Outcome, str]:
     """The outcome with the bounds of its certificate, and what that is a certificate of.
 

@@ -46,7 +46,7 @@ MACHINE = KERNELS | table(
         Weight of the losses against flatness, per example. Infinity is taken as 1e10, and that is what is certified
         then.
     shrinking : bool
-        Whether variables that seem settled are left out for a while.
+        Whether variables that seem to stay at a bound are left out for a while.
     tol : float
         What `stopping` is held against.
     cache_size : float or None
@@ -156,7 +156,7 @@ CUTS = KERNELS | table(
     algorithm : {"linear", "constant", "exact"}
         "linear": every example is looked at, cuts are made of `r` of those with a loss: n·r kernel values an
         iteration. "constant": nothing but `r` sampled examples is looked at: the cost of an iteration does not depend
-        on n, and no more is known of the result than samples tell. "exact": cuts of all examples, n² kernel values.
+        on n, and the result is known from samples only. "exact": cuts of all examples, n² kernel values.
     r : int or None
         Examples in a sample, at most n; None: 400, or all if there are fewer.
     epsilon : float

@@ -5,12 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._types import Matrix, is_sparse
 from cutplane.estimators.kernel.machines import Machine, MachineTraining
 from cutplane.kernels.certificate import Definite, certify
 from cutplane.kernels.functions import Kernel
@@ -56,7 +55,7 @@ class Certified:
 def certified(
     matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
 ) -> Certified:
-    """Evaluate the certificates; a warning where nothing is proven because the kernel is not what it should be."""
+    """Evaluate the certificates. Warn where nothing is proven because the kernel is not positive semi-definite."""
     try:
         definite = Definite.of(matrix.kernel, matrix.X, np.unique(np.concatenate([m.rows for m in machines])))
         exact = _affordable(matrix, machines, results, training)
@@ -105,7 +104,7 @@ def _with(result: SMOResult, proof: Certificate, training: MachineTraining) -> S
 def _affordable(
     matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
 ) -> bool:
-    """Whether values in double precision cost little, by counts of what was done and is to do."""
+    """Whether double precision costs little beside the training. Both costs are counted, not timed."""
     if not all(np.isfinite(result.primal) for result in results):
         return False
     values = sum(float(len(m.rows)) * np.count_nonzero(r.alpha) for m, r in zip(machines, results, strict=True))
@@ -117,8 +116,8 @@ def _affordable(
     return affordable(matrix.kernel, matrix.X, values, trained, [result.stop_reason for result in results])
 
 
-def affordable(kernel: Kernel, X: Any, values: float, trained: float, reasons: Sequence[str]) -> bool:
-    """Whether so many values in double precision cost little beside a training that ended for these reasons."""
+def affordable(kernel: Kernel, X: Matrix, values: float, trained: float, reasons: Sequence[str]) -> bool:
+    """Whether this number of values in double precision costs little beside a training that ended for these reasons."""
     if kernel.name == "callable":  # what a call of it costs is not known
         return False
     each = COSTS.value + _width(X) * (COSTS.product if kernel.by_products else COSTS.difference)
@@ -130,14 +129,14 @@ def affordable(kernel: Kernel, X: Any, values: float, trained: float, reasons: S
     return bool(cost <= COSTS.share * trained)
 
 
-def trained_cost(X: Any, values: float) -> float:
-    """Of so many values in single precision."""
+def trained_cost(X: Matrix, values: float) -> float:
+    """The cost of training with this number of kernel values in single precision."""
     return values * (COSTS.trained_value + COSTS.trained_product * _width(X))
 
 
-def _width(X: Any) -> float:
+def _width(X: Matrix) -> float:
     """Numbers in an example."""
-    return float(X.nnz / X.shape[0] if sp.issparse(X) else X.shape[1])
+    return float(X.nnz / X.shape[0] if is_sparse(X) else X.shape[1])
 
 
 def _warn_of_indefinite(matrix: KernelMatrix) -> None:
