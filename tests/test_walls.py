@@ -15,7 +15,7 @@ PACKAGE = Path(cutplane.__file__).parent
 HANDLES = {"scores"}  # attributes of points that hold handles
 # What users hand over: strings that are packed already, or that will be.
 INPUT = {
-    "estimators/strings/string_svc.py": {"StringCollection"},
+    "estimators/strings/string_input.py": {"StringCollection"},
 }
 
 

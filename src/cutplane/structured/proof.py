@@ -14,9 +14,9 @@ lengths are measured on the true labellings and on those its searches have retur
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any
 
-from cutplane.proof.prover import Plane, Proven, Prover, Scored
+from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.proof.rounding import UNIT, Array, gamma, half_square, summed
 from cutplane.solvers.ledger import Ledger
 from cutplane.structured.objective import StructuredObjective
@@ -60,8 +60,8 @@ class StructuredProver:
         longer = max(1.0, rounding.reach / self._begun.reach, rounding.scale / self._begun.scale)
         offset = plane.offset - (rounding.offset(plane.offset, longer, 0.0) if longer > 1.0 else 0.0)
         charged = plane._replace(offset=offset, error=plane.error * longer)
-        source = cast(Scored, self._objective)  # without an intercept, nothing is asked of it
-        return Prover(source, self._objective, self._C, rounding).lower(charged, w, upper)
+        known: Any = self._objective  # without an intercept, its lower bound is all that is asked
+        return Prover(known, known, self._C, rounding).lower(charged, w, upper)
 
 
 def prove(ledger: Ledger, prover: StructuredProver) -> None:

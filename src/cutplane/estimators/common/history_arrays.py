@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cutplane._types import Arrays, Document
 from cutplane.solvers.result import Estimate, Step
 
 Kind = Literal["planes", "kernels", "cuts"]
@@ -32,14 +32,14 @@ _COLUMNS: dict[Kind, _Columns] = {
 _MARKS: dict[str, Kind] = {"of_kernels": "kernels", "of_cuts": "cuts"}
 
 
-def history_to_arrays(history: History) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def history_to_arrays(history: History) -> tuple[Arrays, Document]:
     """Return the columns of `history`, and what is needed besides to put it together again."""
     runs, nested = _runs(history)
     steps = [step for run in runs for step in run]
     kind = _kind(steps)
     columns = _COLUMNS[kind]
     phases = sorted({name for step in steps for name in step.phases})
-    arrays: dict[str, NDArray[Any]] = {"history.lengths": np.array([len(run) for run in runs], dtype=np.int64)}
+    arrays: Arrays = {"history.lengths": np.array([len(run) for run in runs], dtype=np.int64)}
     for name in columns.integers:
         arrays[f"history.{name}"] = np.array([getattr(step, name) for step in steps], dtype=np.int64)
     for name in (*columns.floats, *columns.if_finite):
@@ -52,7 +52,7 @@ def history_to_arrays(history: History) -> tuple[dict[str, NDArray[Any]], dict[s
     return arrays, {"per_class": nested, "phases": phases, **{mark: kind == each for mark, each in _MARKS.items()}}
 
 
-def history_from_arrays(described: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> History:
+def history_from_arrays(described: Document, arrays: Arrays) -> History:
     """Return the history that `history_to_arrays` took apart; `ValueError` if the parts do not fit."""
     lengths = arrays["history.lengths"]
     kind: Kind = next((each for mark, each in _MARKS.items() if described.get(mark)), "planes")
@@ -94,7 +94,7 @@ def _kind(steps: Sequence[Step]) -> Kind:
     return "kernels" if steps[0].estimate is None else "cuts"
 
 
-def _step(values: dict[str, Any], phases: dict[str, float]) -> Step:
+def _step(values: Document, phases: dict[str, float]) -> Step:
     """A step of any kind from the values that a file keeps of it."""
     if "objective" not in values:
         return Step(**values, phases=phases)
