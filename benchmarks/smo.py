@@ -25,7 +25,7 @@ from benchmarks import kernel_datasets, libsvm_peer, measure
 from benchmarks.kernel_fits import Fit, fit
 from cutplane import _core
 from cutplane.kernels import Kernel
-from cutplane.kernels.smo import DEFAULT_SELECTION
+from cutplane.kernels.smo_settings import DEFAULT_SELECTION
 
 QUICK = ("--sets", "svmguide3,mushrooms", "--repeats", "1")
 CACHE_BYTES = 4 << 30

@@ -20,7 +20,7 @@ COMPUTERS = {"np", "_core", "len", "sum", "min", "max", "abs", "float", "list", 
 WITNESSES = {"solvers/witness.py"}
 # What users hand over: strings that are packed already, or that will be.
 INPUT = {
-    "estimators/strings/string_svc.py": {"StringCollection"},
+    "estimators/strings/string_input.py": {"StringCollection"},
 }
 
 

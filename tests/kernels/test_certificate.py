@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
-from cutplane.kernels.certificate import Certificate, certify, multipliers, prove, relative_gap
+from cutplane.kernels.certificate import certify, multipliers, prove
+from cutplane.proof.certificate import Certificate
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -96,19 +97,3 @@ def test_coefficients_of_a_regression_are_split_so_that_sums_stay() -> None:
     np.testing.assert_allclose(alpha[:40] - alpha[40:], coef, atol=1e-12)
     assert problem.start is not None
     assert alpha[:40].sum() == pytest.approx(problem.start[:40].sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("upper", "lower", "expected"),
-    [
-        (2.0, 1.0, 0.5),
-        (0.0, 0.0, 0.0),
-        (0.0, -1.0, np.inf),
-        (-1.0, -2.0, 1.0),
-        (1.0, -np.inf, np.inf),
-        (np.inf, 0.0, np.inf),
-        (1.0, 2.0, -1.0),
-    ],
-)
-def test_relative_gap(upper: float, lower: float, expected: float) -> None:
-    assert relative_gap(upper, lower) == expected

@@ -1,9 +1,11 @@
 """SMO where the rounding of kernel values, or of gradients, is as large as what is left to do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from cutplane.kernels import DualProblem, Kernel, KernelMatrix, smo, solve
+from cutplane.kernels import DualProblem, Kernel, KernelMatrix, smo_standstill, solve
 
 
 @pytest.mark.parametrize("working_set", [None, 2])
@@ -11,7 +13,7 @@ def test_a_violation_that_is_all_rounding_ends_the_run(working_set, monkeypatch)
     """178 examples of 13 features around the origin, which is the solution: rounded to single precision, the kernel
     matrix has eigenvalues below zero, along which steps go on."""
     around = np.random.default_rng(1).normal(size=(178, 13))
-    monkeypatch.setattr(smo, "_PATIENCE", 100_000)
+    monkeypatch.setattr(smo_standstill, "TUNING", replace(smo_standstill.TUNING, patience=100_000))
     problem = DualProblem.one_class(178, 0.15)
     linear = KernelMatrix(around - around.mean(axis=0), Kernel("linear"))
     result = solve(problem, linear, eps=1e-7, working_set=working_set, time_limit=60.0)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy
 import numpy as np
 import pytest
 
+from cutplane.kernels import sampled_cuts
 from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
 from cutplane.kernels.expansions import KernelRows
 from cutplane.kernels.functions import Kernel
@@ -272,7 +275,7 @@ def test_a_kernel_that_is_not_symmetric_is_refused():
 
 @pytest.mark.filterwarnings("ignore:The kernel matrix")
 def test_a_run_that_may_have_no_minimum_to_come_near_is_bounded(monkeypatch):
-    monkeypatch.setattr("cutplane.kernels.sampled_cuts.INDEFINITE_ITERATIONS", 15)
+    monkeypatch.setattr(sampled_cuts, "TUNING", replace(sampled_cuts.TUNING, indefinite_iterations=15))
     X, y = moons(100)
     rows = KernelRows(X, Kernel("sigmoid", gamma=1.0, coef0=-2.0))
     finder = LinearTimeCuts(BinaryHinge(y), rows, 20, 0, memory=MEMORY, stabilised=True)

@@ -4,6 +4,7 @@ import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 
 import cvxpy as cp
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutplane.kernels import DualProblem, Kernel, KernelMatrix, smo, solve
+from cutplane.kernels import DualProblem, Kernel, KernelMatrix, smo_settings, solve
 
 SELECTIONS = ["mvp", "second-order", "hmg", "ofs1", "ofs2", "conjugate"]
 WORKING_SETS = [2, 16, None]
@@ -89,9 +90,9 @@ def test_bounds_hold_at_every_point(name, working_set, max_iter):
     result = solve(problem, matrix(), working_set=working_set, max_iter=max_iter)
     assert_feasible(problem, result.alpha)
     tiny = 1e-7 * abs(OPTIMA[name])
-    for step in [*result.history, result]:
-        assert step.dual <= OPTIMA[name] + tiny
-        assert step.primal >= OPTIMA[name] - tiny
+    for upper, lower in [*((step.upper, step.lower) for step in result.history), (result.primal, result.dual)]:
+        assert lower <= OPTIMA[name] + tiny
+        assert upper >= OPTIMA[name] - tiny
 
 
 def test_objective_and_gradient_are_those_of_alpha():
@@ -141,15 +142,16 @@ def test_shrinking_changes_nothing_but_time(selection, monkeypatch):
     many = rng.normal(size=(400, 3))
     labels = np.where(many[:, 0] + 0.8 * rng.normal(size=400) > 0, 1, -1)
     problem = DualProblem.classification(labels, 100.0)
-    monkeypatch.setattr(smo, "_MOST_STEPS_PER_SLICE", 20)  # looks while variables are away, not only at the end
+    # Looks while variables are away, not only at the end.
+    monkeypatch.setattr(smo_settings, "TUNING", replace(smo_settings.TUNING, most_steps_per_slice=20))
     with_it, without = (
         solve(problem, KernelMatrix(many, KERNEL), selection=selection, shrinking=shrinking, working_set=2)
         for shrinking in (True, False)
     )
     assert with_it.n_iter > 1000, "too easy: nothing would be shrunken"
     for step in with_it.history:  # bounds hold while variables are away
-        assert step.dual <= without.primal + 1e-9 * abs(without.primal)
-        assert step.primal >= without.dual - 1e-9 * abs(without.dual)
+        assert step.lower <= without.primal + 1e-9 * abs(without.primal)
+        assert step.upper >= without.dual - 1e-9 * abs(without.dual)
     assert with_it.violation <= 1e-3
     assert with_it.dual == pytest.approx(without.dual, rel=1e-6)
 
@@ -205,7 +207,7 @@ def test_machines_in_threads_share_a_cache():
         return solve(DualProblem.classification(labels, 2.0), shared, rows=rows, n_threads=1, working_set=16).alpha
 
     shared = KernelMatrix(many, KERNEL, cache_bytes=60 * 1216)  # fewer rows than there are examples
-    with shared.without_a_word(), ThreadPoolExecutor(4) as pool:
+    with shared.without_warnings(), ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda pair: machine(shared, pair), pairs))
     one_by_one = [machine(KernelMatrix(many, KERNEL), pair) for pair in pairs]
     for a, b in zip(together, one_by_one, strict=True):
@@ -324,7 +326,7 @@ def test_on_step_sees_progress_and_may_end_it(working_set):
     result = solve(HARD_PROBLEM, HARD, eps=1e-9, on_step=watch, working_set=working_set)
     assert result.stop_reason == "interrupted"
     assert [step.iteration for step in seen] == sorted(step.iteration for step in seen)
-    assert all(before.dual <= after.dual for before, after in pairwise(seen))
+    assert all(before.lower <= after.lower for before, after in pairwise(seen))
 
 
 def test_ctrl_c_returns_the_point_reached():

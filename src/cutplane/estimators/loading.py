@@ -14,7 +14,7 @@ from cutplane.estimators.common.persistence import BOUNDS, PARAM, PLACES
 from cutplane.estimators.common.stored import Arrays, check_bounds
 from cutplane.io.model_file import ModelFile, ModelFileError, read_model
 from cutplane.kernels.sampled_cuts import Reason
-from cutplane.kernels.smo import SMOStopReason
+from cutplane.kernels.smo_result import SMOStopReason
 from cutplane.proof.file import proof_from_file
 from cutplane.solvers.result import StopReason
 

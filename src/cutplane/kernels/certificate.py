@@ -15,56 +15,32 @@ an error. Each sum is charged for its rounding, so that lower bound <= optimum <
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._types import Array, Matrix
 from cutplane.kernels.definite import MOST_ROWS, distance_to_definite
-from cutplane.kernels.exact import UNIT, ExactKernel, exact_matrix, exact_products
+from cutplane.kernels.exact import UNIT, ExactKernel, Rows, exact_matrix, exact_products
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.problems import DualProblem
-
-Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """The objective of a machine and a number that no machine's objective is below."""
-
-    objective: float
-    lower_bound: float
-
-    @property
-    def gap(self) -> float:
-        """The relative gap."""
-        return relative_gap(self.objective, self.lower_bound)
-
-
-def relative_gap(upper: float, lower: float) -> float:
-    """(upper - lower) / |upper|; infinite where only upper is 0, or where nothing is known."""
-    if upper == lower:
-        return 0.0
-    if upper == 0.0 or not math.isfinite(upper) or not math.isfinite(lower):
-        return math.inf
-    return (upper - lower) / abs(upper)
+from cutplane.proof.certificate import Certificate
 
 
 @dataclass(frozen=True, slots=True)
 class Definite:
     """What is known of a kernel matrix: `distance` is how far it is from a positive semi-definite one.
 
-    None where it is further than rounding would explain; `assumed` where nobody has looked.
+    `distance` is None if rounding does not explain it. `assumed` says that nobody has looked.
     """
 
     distance: float | None = 0.0
     assumed: bool = False
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Any, rows: NDArray[Any]) -> Definite:
-        """By construction, by looking at the rows, or, where they are many, assumed."""
+    def of(cls, kernel: Kernel, X: Matrix, rows: Rows) -> Definite:
+        """By construction; else by looking at the rows. Many rows are not looked at: then it is assumed."""
         if kernel.definite:
             return cls()
         if len(rows) > MOST_ROWS:
@@ -75,9 +51,9 @@ class Definite:
 
 def certify(
     kernel: Kernel,
-    X: Any,
+    X: Matrix,
     problem: DualProblem,
-    support: NDArray[Any],
+    support: Rows,
     dual_coef: Array,
     rho: tuple[float, float],
     *,
@@ -124,7 +100,7 @@ def certify(
         errors += definite.distance * float(np.abs(coef).sum()) * (1.0 + 1e-9)
     largest = largest_own_value(kernel, X)
     proof = prove(problem, multipliers(problem, coef), rho, scores[:, 0], errors[:, 0], largest)
-    return proof if definite.distance is not None else replace(proof, lower_bound=-math.inf)
+    return proof if definite.distance is not None else proof._replace(lower_bound=-math.inf)
 
 
 def multipliers(problem: DualProblem, coef: Array) -> Array:
@@ -145,7 +121,7 @@ def multipliers(problem: DualProblem, coef: Array) -> Array:
     return np.asarray(alpha + np.concatenate([added, added]))
 
 
-def largest_own_value(kernel: Kernel, X: Any) -> float:
+def largest_own_value(kernel: Kernel, X: Matrix) -> float:
     """No K(x, x) of these examples is larger."""
     if kernel.name == "precomputed":
         return float(np.abs(X.diagonal()).max(initial=0.0))
@@ -235,7 +211,7 @@ def _sum(terms: Array) -> tuple[float, float]:
 
 
 def _above(value: float, terms: int) -> float:
-    """At least the sum that `value` is, of so many terms of 0 or more."""
+    """An upper bound on the exact sum: `value` is that sum of `terms` nonnegative terms, rounded."""
     return float(value) * (1.0 + 2.0 * (terms + 2) * UNIT)
 
 

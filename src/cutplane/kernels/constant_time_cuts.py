@@ -8,13 +8,11 @@ import numpy as np
 
 from cutplane.kernels.cut_finders import Answer, CutFinder, Found
 from cutplane.kernels.cut_rows import CutRows
+from cutplane.kernels.cut_tuning import TUNING
 from cutplane.kernels.expansions import Expansion, KernelRows, Rows
 from cutplane.kernels.mean_minimiser import MeanMinimiser
 from cutplane.solvers.bundle.gram import GramSolution
 from cutplane.structured.factored import FactoredRisk
-
-# Runs end after this many samples in a row that hardly violate the model (section 6.1 of the paper).
-SATISFIED_IN_A_ROW = 4
 
 
 class ConstantTimeCuts(CutFinder):
@@ -70,7 +68,7 @@ class ConstantTimeCuts(CutFinder):
         parts = self._mean.parts
         where, coef = self._sum(parts)
         explicit = self._explicit_sum(parts)
-        sample, rows = self._sample(SATISFIED_IN_A_ROW * self._r)
+        sample, rows = self._sample(TUNING.satisfied_in_a_row * self._r)
         mean = Expansion(where, coef, explicit, self._rows.prepare(where))
         found = self._risk.violations(sample, self._rows.products(self._rows.prepare(rows), mean, len(rows)), explicit)
         objective = 0.5 * self._mean.square + C * float(found.values.mean())
@@ -93,7 +91,7 @@ class ConstantTimeCuts(CutFinder):
     def satisfied(self, violation: float, epsilon: float) -> bool:
         """Whether the last few samples were."""
         self._in_a_row = self._in_a_row + 1 if violation <= epsilon else 0
-        return self._in_a_row >= SATISFIED_IN_A_ROW
+        return self._in_a_row >= TUNING.satisfied_in_a_row
 
     def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
         """Theorem 3; each of its two estimates may fail with half of what is left.

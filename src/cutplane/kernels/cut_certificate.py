@@ -12,24 +12,25 @@ with kernel values in single precision hold all the same, once the lengths of th
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from cutplane.kernels.certificate import Certificate, Definite, largest_own_value
+from cutplane._types import Array, Matrix
+from cutplane.kernels.certificate import Definite, largest_own_value
 from cutplane.kernels.cut_finders import Answer, CutPlane
 from cutplane.kernels.exact import UNIT, exact_products
-from cutplane.kernels.expansions import Array, Rows
+from cutplane.kernels.expansions import Rows
 from cutplane.kernels.functions import Kernel
+from cutplane.proof.certificate import Certificate
 from cutplane.proof.rounding import gamma, summed
 from cutplane.structured.factored import FactoredRisk
 
 # Roundings of a value beyond the sums it is made of.
-_OPERATIONS = 64
+_ROUNDINGS_OF_CUTS = 64
 
 
 def certify_cuts(
-    risk: FactoredRisk, kernel: Kernel, X: Any, C: float, answer: Answer, plane: CutPlane, definite: Definite
+    risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, answer: Answer, plane: CutPlane, definite: Definite
 ) -> Certificate:
     """The objective of a model and what a plane proves, for the kernel itself.
 
@@ -54,8 +55,8 @@ def certify_cuts(
     return Certificate(objective, _proven_by(kernel, X, C, plane, distance))
 
 
-def _scores(kernel: Kernel, X: Any, rows: Rows, coef: Array, distance: float) -> tuple[Array, Array]:
-    """Of every row of X, and what they may be off by; of a kernel that is `distance` from a definite one, by more."""
+def _scores(kernel: Kernel, X: Matrix, rows: Rows, coef: Array, distance: float) -> tuple[Array, Array]:
+    """Scores of every row of X, and their error. The `distance` of the kernel from a definite one adds to it."""
     if not len(rows):
         return np.zeros((2, X.shape[0], coef.shape[1]))  # type: ignore[return-value]
     scores, errors = exact_products(kernel, X, rows, coef)
@@ -70,14 +71,14 @@ def _square(coef: Array, explicit: Array, scores: Array, errors: Array) -> tuple
     return value + own, error + 8.0 * UNIT * (float(np.abs(coef * scores).sum()) + own)
 
 
-def _objective(risk: FactoredRisk, kernel: Kernel, X: Any, C: float, answer: Answer, distance: float) -> float:
+def _objective(risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, answer: Answer, distance: float) -> float:
     scores, errors = _scores(kernel, X, answer.rows, answer.coef, distance)
     square, square_error = _square(answer.coef, answer.explicit, scores[answer.rows], errors[answer.rows])
     n = risk.examples
     found = risk.violations(np.arange(n, dtype=np.int64), scores, answer.explicit)
     total, total_error = summed(found.values)
-    # A labelling and the truth each use a row once a column. No example owns more rows than what others leave.
-    terms = _OPERATIONS + 4 * risk.columns * (len(scores) - n + 1)
+    # A labelling and the truth each use a row once a column. Every other example owns a row at least.
+    terms = _ROUNDINGS_OF_CUTS + 4 * risk.columns * (len(scores) - n + 1)
     explicit = risk.explicit_scale * float(np.abs(answer.explicit).max(initial=0.0))
     sizes = 2.0 * (float(np.abs(scores).sum()) + len(scores) * (explicit + risk.largest_loss)) + total
     off = 2.0 * float(errors.sum()) * (1.0 + 1e-9) + total_error + 2.0 * gamma(terms) * sizes
@@ -85,11 +86,11 @@ def _objective(risk: FactoredRisk, kernel: Kernel, X: Any, C: float, answer: Ans
     return value + (charge + 16.0 * UNIT * (abs(square) + C * total / n)) * (1.0 + 1e-9)
 
 
-def _proven_by(kernel: Kernel, X: Any, C: float, plane: CutPlane, distance: float) -> float:
+def _proven_by(kernel: Kernel, X: Matrix, C: float, plane: CutPlane, distance: float) -> float:
     scores, errors = _scores(kernel, X, plane.rows, plane.coef, distance)
     scores, errors = scores[plane.rows], errors[plane.rows]
     square, error = _square(plane.coef, plane.explicit, scores, errors)
-    # Coefficients are off by so much from the plane that holds: to first order, and to second.
+    # How far coefficients are from those of a plane that holds. It is charged to first and to second order.
     off, explicit_off = gamma(plane.terms) * plane.size, gamma(plane.terms) * plane.explicit_size
     error += 2.0 * float((off * (np.abs(scores) + errors)).sum()) + 2.0 * float(explicit_off @ np.abs(plane.explicit))
     if len(plane.rows):

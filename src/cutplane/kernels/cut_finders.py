@@ -15,15 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cutplane._types import Array
+from cutplane.kernels.cut_tuning import TUNING
+from cutplane.kernels.definite import NEGATIVE_SHARE
 from cutplane.kernels.exact import UNIT
-from cutplane.kernels.expansions import Array, Expansion, KernelRows, Rows
+from cutplane.kernels.expansions import Expansion, KernelRows, Rows
 from cutplane.solvers.bundle.gram import GramSolution
 from cutplane.structured.factored import FactoredRisk
-
-# Kernels that are not positive semi-definite by construction are tried on this many rows first.
-_TRIED_ROWS = 200
-# A negative eigenvalue beyond this fraction of the largest is the kernel's own: its values are single precision.
-_NEGATIVE = 1e-4
 
 
 class Answer(NamedTuple):
@@ -41,8 +39,8 @@ class Answer(NamedTuple):
 class CutPlane(NamedTuple):
     """R(w) >= <slope, w> + offset; the slope is an expansion like that of a model.
 
-    `terms`: no coefficient is a sum of more; `size` has the sums of their sizes, and `offset` may be off by
-    gamma(terms) of itself.
+    A coefficient is a sum of at most `terms` numbers; `size` is the sum of their absolute values. `offset` may be off
+    by gamma(terms) of itself.
     """
 
     rows: Rows
@@ -98,8 +96,8 @@ class CutFinder(ABC):
     def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
         """The excess of the objective over the optimum that is proven with this probability.
 
-        The paper's bound on T, the number of estimates that may fail, is `iterations` here, the most that were allowed.
-        (Its own assumes that every cut violates the model by epsilon, and is larger by far.)
+        T, the number of estimates that may fail, is `iterations` here: the most that were allowed. The paper bounds T
+        by the epsilon that every cut violates the model by, which gives a far larger number.
         """
 
     @property
@@ -121,7 +119,7 @@ class CutFinder(ABC):
         return violation <= epsilon
 
     def mark(self, solution: GramSolution | None, C: float) -> None:
-        """Remember the point that was looked at last: what a run that is interrupted from now on returns."""
+        """Remember the point that was looked at last. A run that is interrupted later returns it."""
         scales = [] if solution is None else (-C * solution.weights).tolist()
         self._marked = list(zip(self._cuts, scales, strict=True))
 
@@ -181,7 +179,7 @@ class CutFinder(ABC):
         `others` are its products with the model's expansions, `own` those of its expansion with its rows.
         """
         square = float(np.vdot(cut.coef, own)) + float(cut.explicit @ cut.explicit)
-        if square < -_NEGATIVE * abs(float(np.vdot(np.abs(cut.coef), np.abs(own)))) and not self.indefinite:
+        if square < -NEGATIVE_SHARE * abs(float(np.vdot(np.abs(cut.coef), np.abs(own)))) and not self.indefinite:
             self._warn_of(f"A cut has the squared length {square:.2g}")
         if self._risk.explicit and self._cuts:
             others = others + np.stack([each.explicit for each in self._cuts]) @ cut.explicit
@@ -189,7 +187,7 @@ class CutFinder(ABC):
 
     def _try_kernel(self) -> None:
         """Look at the kernel matrix of some rows: one that is not positive semi-definite is warned of at once."""
-        some = np.unique(np.linspace(0, self._rows.size - 1, min(_TRIED_ROWS, self._rows.size)).astype(np.int64))
+        some = np.unique(np.linspace(0, self._rows.size - 1, min(TUNING.tried_rows, self._rows.size)).astype(np.int64))
         block = self._rows.block(some)
         i, j = np.unravel_index(np.abs(block - block.T).argmax(), block.shape)
         if abs(block[i, j] - block[j, i]) > 1e-3 * np.abs(block).max():
@@ -198,7 +196,7 @@ class CutFinder(ABC):
                 "same two the other way round; a kernel is symmetric."
             )
         values = np.linalg.eigvalsh(0.5 * (block + block.T))
-        if values[0] < -_NEGATIVE * np.abs(values).max():
+        if values[0] < -NEGATIVE_SHARE * np.abs(values).max():
             self._warn_of(f"The kernel matrix of {len(some)} rows has the eigenvalue {values[0]:.2g}")
 
     def _warn_of(self, sign: str) -> None:

@@ -1,20 +1,15 @@
-"""The rows that the cuts of a model are made of, each once: what is computed for a row serves every cut that has it."""
+"""The rows of a model's cuts, each stored once. All cuts share what is computed for a row."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.kernels.expansions import Array, Expansion, KernelRows, Rows
-
-# Rows of dropped cuts are kept until they are more than this part of all.
-_UNUSED_PART = 0.1
-# Rows are prepared together with all others when more than this part of all is new.
-_NEW_PART = 0.1
-# Rows without a coefficient are left out of sums when no more than this part of all has one.
-_USED_PART = 0.85
+from cutplane._types import Array
+from cutplane.kernels.cut_tuning import TUNING
+from cutplane.kernels.expansions import Expansion, KernelRows, Prepared, Rows
 
 
 class CutRows:
@@ -60,7 +55,7 @@ class CutRows:
         for position in sorted(positions.tolist(), reverse=True):
             self._uses -= np.bincount(self._places.pop(position), minlength=len(self))
             del self._cuts[position]
-        if np.count_nonzero(self._uses == 0) > _UNUSED_PART * len(self):
+        if np.count_nonzero(self._uses == 0) > TUNING.unused_part * len(self):
             self._place_of[self.rows] = -1
             self.rows = self.rows[self._uses > 0]
             self._uses = self._uses[self._uses > 0]
@@ -73,7 +68,7 @@ class CutRows:
         """The products of phi(x), for each of some rows x, with Σ weights[k]·(cut k)."""
         coef, left = self.mixture(weights), self._kernel_rows.prepare(rows)
         used = np.flatnonzero(coef.any(axis=1))
-        if len(used) < _USED_PART * len(self):
+        if len(used) < TUNING.used_part * len(self):
             part = self._kernel_rows.expansion(self.rows[used], coef[used], np.zeros(0))
             return self._kernel_rows.products(left, part, len(rows))
         found = np.zeros((len(rows), self._columns))
@@ -103,7 +98,7 @@ class CutRows:
     def _prepared(self) -> list[_Stretch]:
         """The rows for products on either side, in two stretches: so that a few new ones do not cost a copy of all."""
         old, new = self._stretches
-        if len(self) - old.end > _NEW_PART * len(self):
+        if len(self) - old.end > TUNING.new_part * len(self):
             old, new = self._prepare(0, len(self)), _Stretch(len(self), len(self), None)
         elif len(self) > new.end:
             new = self._prepare(old.end, len(self))
@@ -128,4 +123,4 @@ class CutRows:
 class _Stretch(NamedTuple):
     begin: int
     end: int
-    prepared: Any
+    prepared: Prepared | None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,9 +16,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._types import Array, Matrix, is_sparse
 from cutplane.kernels.functions import Kernel
 
-Array = NDArray[np.float64]
+# Positions of examples, in any type that holds them.
+Rows = NDArray[np.integer]
 
 # The rounding of one operation in double precision.
 UNIT = 2.0**-53
@@ -27,23 +28,23 @@ UNIT = 2.0**-53
 _VALUES_AT_ONCE = 1 << 17
 _NUMBERS_AT_ONCE = 1 << 23
 # The error of exp and tanh, in units; NumPy's are within four in the last place.
-_FUNCTION = 16.0
+_FUNCTION_ERROR = 16.0
 # The largest of s exp(-s) for s >= 0 is 1 / e: a relative error of s is an absolute one of exp(-s).
 _FALL = 0.37
 # Distances are differences of products while exp(-gamma distance) is then off by no more than this share.
-_PRODUCTS = 1e-9
-# At least what is lost where numbers are too small for double precision.
+_SHARE_LOST_BY_PRODUCTS = 1e-9
+# An upper bound on what underflow loses.
 _UNDERFLOW = 1e-300
 # Kernel values, and gamma times squared lengths, that leave room for sums of their squares.
-_MOST, _LEAST = 1e250, 1e-250
+_MOST_VALUE, _LEAST_VALUE = 1e250, 1e-250
 
 
 @dataclass(frozen=True)
 class _Rows:
     """Examples in units of a power of two, where nothing overflows; moved to a centre, their lengths from there."""
 
-    X: Any
-    moved: Any
+    X: Matrix
+    moved: Matrix
     lengths: Array
 
 
@@ -63,11 +64,11 @@ class ExactKernel:
     exponent: int
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Any) -> ExactKernel:
+    def of(cls, kernel: Kernel, X: Matrix) -> ExactKernel:
         """For examples of the size of X."""
         return cls(kernel, max(math.frexp(largest_number(X))[1], -1022))
 
-    def products(self, A: Any, B: Any, coef: Array) -> tuple[Array, Array]:
+    def products(self, A: Matrix, B: Matrix, coef: Array) -> tuple[Array, Array]:
         """K(A, B) @ coef and what it may be off by, both of shape (len(A), coef.shape[1])."""
         sums, errors = np.zeros((2, A.shape[0], coef.shape[1]))
         size = np.abs(coef)
@@ -83,20 +84,20 @@ class ExactKernel:
             errors[part] = (relative + (len(coef) + 4) * UNIT)[:, None] * own + left[:, None] * (across @ size)
         return sums, errors * (1.0 + 1e-9) + _UNDERFLOW * size.sum(axis=0)
 
-    def block(self, A: Any, B: Any) -> Array:
+    def block(self, A: Matrix, B: Matrix) -> Array:
         """K(A, B) itself."""
         centre = self._centre(B)
         return self._block(self._rows(A, centre), self._rows(B, centre))[0]
 
     # --- examples ---
 
-    def _centre(self, B: Any) -> Array | None:
-        if self.kernel.entry.reduction != "squared_difference" or sp.issparse(B) or not len(B):
+    def _centre(self, B: Matrix) -> Array | None:
+        if self.kernel.entry.reduction != "squared_difference" or is_sparse(B) or not len(B):
             return None
         return np.asarray(np.ldexp(B.astype(np.float64), -self.exponent).mean(axis=0))
 
-    def _rows(self, X: Any, centre: Array | None) -> _Rows:
-        if sp.issparse(X):
+    def _rows(self, X: Matrix, centre: Array | None) -> _Rows:
+        if is_sparse(X):
             scaled = sp.csr_array((np.ldexp(X.data.astype(np.float64), -self.exponent), X.indices, X.indptr), X.shape)
             moved, squares = scaled, np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
         else:
@@ -105,7 +106,7 @@ class ExactKernel:
             squares = np.einsum("ij,ij->i", moved, moved)
         return _Rows(scaled, moved, np.sqrt(squares) * (1.0 + (X.shape[1] + 4) * UNIT))
 
-    def largest_own_value(self, X: Any) -> float:
+    def largest_own_value(self, X: Matrix) -> float:
         """At least K(x, x) for every example."""
         if self.kernel.entry.transform in ("exponential", "tangent"):
             return 1.0
@@ -141,7 +142,7 @@ class ExactKernel:
         sizes = [np.sqrt(gamma * rows.lengths**2 + abs(kernel.coef0)) for rows in (A, B)]
         if kernel.entry.transform == "tangent":
             left, right = (np.maximum(size, 1.0) for size in sizes)
-            return np.tanh(base, out=base), none, (d + 8 + _FUNCTION) * UNIT * left, right
+            return np.tanh(base, out=base), none, (d + 8 + _FUNCTION_ERROR) * UNIT * left, right
         left, right = (size**kernel.degree for size in sizes)
         return base**kernel.degree, none, (kernel.degree + 1) * (d + 24) * UNIT * left, right
 
@@ -149,7 +150,7 @@ class ExactKernel:
         """|x - z|² = |x|² + |z|² - 2<x, z> is off by (d + 10) units of (|x| + |z|)², moving to the centre included."""
         gamma, d = self._scaled_gamma(), A.X.shape[1]
         reach = gamma * (A.lengths + B.lengths.max(initial=0.0)) ** 2
-        if (d + 10) * UNIT * reach.max(initial=0.0) > _PRODUCTS:
+        if (d + 10) * UNIT * reach.max(initial=0.0) > _SHARE_LOST_BY_PRODUCTS:
             return self._of_sums(A, B)
         values = _dense(A.moved @ B.moved.T)
         values *= -2.0
@@ -158,7 +159,7 @@ class ExactKernel:
         np.maximum(values, 0.0, out=values)
         values *= -gamma
         # The lengths were rounded up by (d + 4) units each.
-        relative = ((3 * d + 32) * reach + _FUNCTION) * UNIT
+        relative = ((3 * d + 32) * reach + _FUNCTION_ERROR) * UNIT
         return np.exp(values, out=values), relative, np.zeros(len(reach)), np.zeros(len(B.lengths))
 
     def _of_sums(self, A: _Rows, B: _Rows) -> tuple[Array, Array, Array, Array]:
@@ -171,11 +172,11 @@ class ExactKernel:
                 block = values[i : i + size, j : j + size]
                 block[:] = _distances(self.kernel.entry.reduction, _dense(A.X[i : i + size]), _dense(B.X[j : j + size]))
         values *= -gamma
-        relative, left = np.full(len(values), _FUNCTION * UNIT), np.full(len(values), _FALL * (d + 16) * UNIT)
+        relative, left = np.full(len(values), _FUNCTION_ERROR * UNIT), np.full(len(values), _FALL * (d + 16) * UNIT)
         return np.exp(values, out=values), relative, left, np.ones(B.X.shape[0])
 
 
-def exact_products(kernel: Kernel, X: Any, support: NDArray[Any], coef: Array) -> tuple[Array, Array]:
+def exact_products(kernel: Kernel, X: Matrix, support: Rows, coef: Array) -> tuple[Array, Array]:
     """K(X, X[support]) @ coef and what it may be off by, for any kernel; a precomputed X is the kernel matrix.
 
     The values of a precomputed or callable kernel are the kernel: only their products are rounded.
@@ -186,7 +187,7 @@ def exact_products(kernel: Kernel, X: Any, support: NDArray[Any], coef: Array) -
         return _given_products(kernel, X, support, coef)
 
 
-def _given_products(kernel: Kernel, X: Any, support: NDArray[Any], coef: Array) -> tuple[Array, Array]:
+def _given_products(kernel: Kernel, X: Matrix, support: Rows, coef: Array) -> tuple[Array, Array]:
     sums, errors = np.zeros((2, X.shape[0], coef.shape[1]))
     at_once = max(1, _VALUES_AT_ONCE // max(1, len(support)))
     for start in range(0, X.shape[0], at_once):
@@ -200,7 +201,7 @@ def _given_products(kernel: Kernel, X: Any, support: NDArray[Any], coef: Array) 
     return sums, errors
 
 
-def exact_matrix(kernel: Kernel, X: Any, rows: NDArray[Any]) -> Array:
+def exact_matrix(kernel: Kernel, X: Matrix, rows: Rows) -> Array:
     """K of these rows with each other, of the type it has."""
     if kernel.name == "precomputed":
         return _dense(X[np.ix_(rows, rows)])
@@ -210,7 +211,7 @@ def exact_matrix(kernel: Kernel, X: Any, rows: NDArray[Any]) -> Array:
     return ExactKernel.of(kernel, examples).block(examples, examples)
 
 
-def check_range(kernel: Kernel, X: Any) -> None:
+def check_range(kernel: Kernel, X: Matrix) -> None:
     """`ValueError` if the kernel of examples like these leaves double precision."""
     if not kernel.computed:
         return
@@ -223,24 +224,24 @@ def check_range(kernel: Kernel, X: Any) -> None:
         size += math.log10(kernel.gamma)
     if transform == "power":
         size = kernel.degree * max(size, math.log10(abs(kernel.coef0)) if kernel.coef0 else -math.inf)
-    too_small = transform in ("identity", "power") and size < math.log10(_LEAST)
-    if size > math.log10(_MOST) or too_small:
+    too_small = transform in ("identity", "power") and size < math.log10(_LEAST_VALUE)
+    if size > math.log10(_MOST_VALUE) or too_small:
         parameters = f" with gamma={kernel.gamma:.3g}" if has_gamma else ""
         raise ValueError(
             f"X has values of up to {largest:.3g}, for which the {kernel.name} kernel{parameters} is about "
             f"10^{size:.0f} before it is rounded: too {'small' if too_small else 'large'}. It must be between "
-            f"{_LEAST:g} and {_MOST:g}: scale the data{', or change gamma' if has_gamma else ''}."
+            f"{_LEAST_VALUE:g} and {_MOST_VALUE:g}: scale the data{', or change gamma' if has_gamma else ''}."
         )
 
 
-def largest_number(X: Any) -> float:
+def largest_number(X: Matrix) -> float:
     """The largest size of a number in X."""
-    values = X.data if sp.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
-def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if sp.issparse(X) else X)
+def _dense(X: Matrix) -> Array:
+    return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
 def _distances(reduction: str, A: Array, B: Array) -> Array:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutplane import _core
-from cutplane.kernels.functions import Kernel
+from cutplane._types import Array, Matrix
+from cutplane.kernels.functions import ROWS_AT_ONCE, Kernel
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
-
-_ROWS_AT_ONCE = 512
+# Rows as products need them: what the core made of them, the rows themselves, or their numbers in a kernel matrix.
+Prepared = _core.KernelExamples | Matrix | Rows
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Expansion:
     rows: Rows
     coef: Array
     explicit: Array
-    prepared: Any
+    prepared: Prepared | None
 
 
 class KernelRows:
@@ -43,7 +42,7 @@ class KernelRows:
     n_threads : int
     """
 
-    def __init__(self, X: Any, kernel: Kernel, *, n_threads: int = 0, like: Rows | None = None) -> None:
+    def __init__(self, X: Matrix, kernel: Kernel, *, n_threads: int = 0, like: Rows | None = None) -> None:
         self._X = X
         self.kernel = kernel
         self.n_threads = n_threads
@@ -57,11 +56,11 @@ class KernelRows:
         return int(self._X.shape[0])
 
     @property
-    def everything(self) -> Any:
+    def everything(self) -> Prepared:
         """All rows, prepared. Requires that `like` was not given."""
         return self._like if self.kernel.computed else self.prepare(np.arange(self._X.shape[0], dtype=np.int64))
 
-    def prepare(self, rows: Rows) -> Any:
+    def prepare(self, rows: Rows) -> Prepared:
         """Rows for products on either side."""
         if self.kernel.computed:
             return self.kernel.examples(self._X[rows], like=self._like, n_threads=self.n_threads)
@@ -85,16 +84,18 @@ class KernelRows:
         examples = self._X[rows]
         return self.kernel.block(examples, examples, n_threads=self.n_threads).astype(np.float64)
 
-    def products(self, left: Any, right: Expansion, size: int) -> Array:
+    def products(self, left: Prepared, right: Expansion, size: int) -> Array:
         """The products of phi(x) with each column of an expansion, for `size` prepared rows x."""
         if not len(right.rows):
             return np.zeros((size, right.coef.shape[1]))
-        if self.kernel.computed:
+        if isinstance(left, _core.KernelExamples):
+            assert isinstance(right.prepared, _core.KernelExamples)
             return _core.kernel_product(left, right.prepared, right.coef, self.n_threads)
+        blocks = (self._given_block(left[i : i + ROWS_AT_ONCE], right) for i in range(0, size, ROWS_AT_ONCE))
+        return np.concatenate([block.astype(np.float64) @ right.coef for block in blocks])
+
+    def _given_block(self, left: Matrix | Rows, right: Expansion) -> Matrix:
+        """Values of a kernel that the core does not compute."""
         if self.kernel.name == "precomputed":
-            parts = [self._X[np.ix_(left[i : i + _ROWS_AT_ONCE], right.rows)] for i in range(0, size, _ROWS_AT_ONCE)]
-        else:
-            parts = [
-                self.kernel.block(left[i : i + _ROWS_AT_ONCE], right.prepared) for i in range(0, size, _ROWS_AT_ONCE)
-            ]
-        return np.concatenate([part.astype(np.float64) @ right.coef for part in parts])
+            return self._X[np.ix_(left, right.rows)]
+        return self.kernel.block(left, right.prepared)

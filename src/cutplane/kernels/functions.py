@@ -5,20 +5,22 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
+from cutplane._types import Array, Matrix, is_sparse
 from cutplane.kernels.table import NAMES, TABLE
 
 Block = NDArray[np.float32]
-Array = NDArray[np.float64]
+# A kernel as a callable: f(A, B) of the rows that users handed over. What they are is between the two of them.
+KernelFunction = Callable[..., ArrayLike]
 
+# What kernel values in single precision may be off by, relative to the largest: see `Kernel`.
+SINGLE_PRECISION = 1e-6
 # Rows of a callable's block that are asked for at a time where only a product is wanted.
-_ROWS_AT_ONCE = 512
+ROWS_AT_ONCE = 512
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Kernel:
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 0.0
-    function: Callable[[Any, Any], Any] | None = None
+    function: KernelFunction | None = None
 
     def __post_init__(self) -> None:
         if self.name not in NAMES:
@@ -96,7 +98,9 @@ class Kernel:
         """What is known of a kernel that the core computes."""
         return TABLE[self.name]
 
-    def examples(self, X: Any, *, like: Any = None, n_threads: int = 0) -> _core.KernelExamples:
+    def examples(
+        self, X: Matrix, *, like: _core.KernelExamples | None = None, n_threads: int = 0
+    ) -> _core.KernelExamples:
         """X as the core reads it, copied to single precision; `like`: the examples it will be compared with.
 
         X is a dense array or CSR matrix of float32 or float64 with finite values.
@@ -105,12 +109,12 @@ class Kernel:
             raise ValueError(f"Examples of a {self.name} kernel cannot be prepared: the core does not compute it.")
         _check_examples(self.entry, X)
         settings = (self.name, float(self.gamma), float(self.coef0), int(self.degree), like, n_threads)
-        if sp.issparse(X):
+        if is_sparse(X):
             indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
             return _core.KernelExamples.csr(X.data, X.indices, indptr, X.shape[1], *settings)
         return _core.KernelExamples.dense(X, *settings)
 
-    def block(self, A: Any, B: Any, *, n_threads: int = 0) -> Block:
+    def block(self, A: Matrix, B: Matrix | _core.KernelExamples, *, n_threads: int = 0) -> Block:
         """K(A, B), of shape (len(A), len(B)). A precomputed kernel is its own block: A is returned.
 
         B may be what `examples` returned for it: worth it where many blocks with the same B follow.
@@ -123,7 +127,7 @@ class Kernel:
         block = _core.kernel_block(self.examples(A, like=right, n_threads=n_threads), right, n_threads)
         return single(np.ldexp(block.astype(np.float64), right.exponent) if right.exponent else block)
 
-    def product(self, A: Any, B: Any, coef: Array, *, n_threads: int = 0) -> Array:
+    def product(self, A: Matrix, B: Matrix | _core.KernelExamples, coef: Array, *, n_threads: int = 0) -> Array:
         """K(A, B) @ coef without storing the block; coef has shape (len(B),) or (len(B), k).
 
         B may be what `examples` returned for it: worth it where many products with the same B follow.
@@ -135,12 +139,12 @@ class Kernel:
             result = np.ldexp(_core.kernel_product(left, right, columns, n_threads), right.exponent)
             _check_scores(result)
         else:
-            starts = range(0, A.shape[0], _ROWS_AT_ONCE)
-            parts = [self.block(A[start : start + _ROWS_AT_ONCE], B) @ columns for start in starts]
+            starts = range(0, A.shape[0], ROWS_AT_ONCE)
+            parts = [self.block(A[start : start + ROWS_AT_ONCE], B) @ columns for start in starts]
             result = np.concatenate(parts) if parts else np.zeros((0, columns.shape[1]))
         return result.reshape((A.shape[0], *coef.shape[1:]))
 
-    def diagonal(self, X: Any, *, n_threads: int = 0) -> Block:
+    def diagonal(self, X: Matrix, *, n_threads: int = 0) -> Block:
         """K(x, x) of each example."""
         if self.name == "precomputed":
             return np.ascontiguousarray(X.diagonal(), np.float32)
@@ -151,11 +155,11 @@ class Kernel:
         own = np.ldexp(examples.diagonal(n_threads).astype(np.float64), examples.exponent)
         return single(own[:, None])[:, 0]
 
-    def values(self, A: Any, B: Any) -> Array:
+    def values(self, A: Matrix, B: Matrix) -> Array:
         """K(A, B) as a callable kernel returns it, in double precision, checked."""
         assert self.function is not None
         values = self.function(A, B)
-        values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        values = values.toarray() if is_sparse(values) else np.asarray(values)
         expected = (A.shape[0], B.shape[0])
         if values.shape != expected:
             raise ValueError(f"The kernel function returned shape {values.shape}; for these examples it is {expected}.")
@@ -180,7 +184,7 @@ def _check_scores(scores: Array) -> None:
         )
 
 
-def single(values: NDArray[Any]) -> Block:
+def single(values: NDArray[np.floating]) -> Block:
     """Kernel values in single precision; `ValueError` if they are too large for it."""
     with np.errstate(over="ignore"):
         block = np.ascontiguousarray(values, np.float32)
@@ -193,18 +197,18 @@ def single(values: NDArray[Any]) -> Block:
     return block
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _check_examples(entry: _core.KernelEntry, X: Any) -> None:
+def _check_examples(entry: _core.KernelEntry, X: Matrix) -> None:
     if X.dtype not in (np.float32, np.float64):
         raise TypeError(f"Examples must be float32 or float64, not {X.dtype}.")
     if entry.positive_only:
-        values = X.data if sp.issparse(X) else X
+        values = X.data if is_sparse(X) else X
         if values.size and values.min() < 0:
             raise ValueError(f"X has the value {values.min()}; the {entry.name} kernel needs values of 0 or greater.")

@@ -6,26 +6,28 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane._types import Matrix
 from cutplane.kernels.exact import check_range
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.memory import default_cache
 
 Rows = NDArray[np.int64]
 
+# Rows of the cache begin where cache lines do: numbers of 4 bytes, 64 bytes a line.
 _ROW_PADDING = 16
 _MEGABYTE = 1 << 20
-# Rows are computed over and over where each is computed more often than that, on average.
+# Rows that are computed more often than this, on average, are worth a warning. By hand.
 _OFTEN = 1.5
-# A kernel matrix is not symmetric if values differ by more than this share of the largest; so many pairs are looked at.
+# A kernel matrix is not symmetric if values differ by more than this share of the largest. So many pairs are looked at.
+# By hand.
 _ASYMMETRY = 0.01
 _PAIRS = 100_000
-# Precomputed values between these powers of two are used as they are.
+# Precomputed values between these powers of two are used as they are: single precision holds their squares.
 _LEAST_EXPONENT, _MOST_EXPONENT = -20, 60
 
 
@@ -62,7 +64,7 @@ class KernelMatrix:
     (3, True)
     """
 
-    def __init__(self, X: Any, kernel: Kernel, *, cache_bytes: int | None = None, n_threads: int = 0) -> None:
+    def __init__(self, X: Matrix, kernel: Kernel, *, cache_bytes: int | None = None, n_threads: int = 0) -> None:
         self.kernel = kernel
         self.n_threads = n_threads
         self.size = int(X.shape[0])
@@ -78,7 +80,7 @@ class KernelMatrix:
         self._room = int(self.core.capacity)
         self._said = False
 
-    def _core_matrix(self, X: Any) -> _core.KernelMatrix:
+    def _core_matrix(self, X: Matrix) -> _core.KernelMatrix:
         kernel = self.kernel
         if kernel.name == "precomputed":
             K = _check_precomputed(X)
@@ -134,8 +136,8 @@ class KernelMatrix:
             )
 
     @contextmanager
-    def without_a_word(self) -> Iterator[None]:
-        """No warning within, for machines in threads: whoever started them speaks for all."""
+    def without_warnings(self) -> Iterator[None]:
+        """Suppress warnings. Machines in threads share a matrix: whoever started them warns once for all."""
         said, self._said = self._said, True
         try:
             yield
@@ -167,7 +169,7 @@ def _exponent_for(largest: float) -> int:
     return 0 if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT else exponent
 
 
-def _check_precomputed(K: Any) -> Any:
+def _check_precomputed(K: Matrix) -> NDArray[np.float32] | NDArray[np.float64]:
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A precomputed kernel matrix must be square; X has shape {tuple(K.shape)}.")
     if not isinstance(K, np.ndarray):
@@ -189,7 +191,7 @@ def _check_precomputed(K: Any) -> Any:
     return K if K.strides[1] == K.itemsize else np.ascontiguousarray(K)
 
 
-def _check_symmetric(K: NDArray[Any]) -> None:
+def _check_symmetric(K: NDArray[np.floating]) -> None:
     """By a sample of its values where they are many: training would have no end if most pairs differed."""
     n = len(K)
     pairs = np.arange(n * n) if n * n <= _PAIRS else np.random.default_rng(0).integers(0, n * n, _PAIRS)

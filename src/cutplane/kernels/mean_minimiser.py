@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.kernels.expansions import Array, Expansion
-
-# Sums start anew when a run has become this many times as long; the last two make the mean.
-_LONGER = 1.5
+from cutplane._types import Array
+from cutplane.kernels.cut_tuning import TUNING
+from cutplane.kernels.expansions import Expansion
 
 
 class MeanMinimiser:
@@ -46,7 +45,7 @@ class MeanMinimiser:
         """
         self._length += 1
         if self._length >= self._start_anew:
-            self._start_anew *= _LONGER
+            self._start_anew *= TUNING.longer
             for sums in (self._scales, self._totals):
                 sums[0], sums[1] = sums[1], 0.0
             used = set(np.flatnonzero(self._scales[0]).tolist()) | set(cuts.tolist())

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# What is taken where the system does not say how much memory is free, and what a cache has in any case.
+# The memory that counts as free if the system does not say, and the least that a cache takes. By hand.
 _UNKNOWN_FREE = 4 << 30
 _LEAST_CACHE = 16 << 20
 
 
 def default_cache() -> int:
-    """Bytes that a cache takes unless it is told: a quarter of what is free."""
+    """Bytes that a cache takes by default: a quarter of what is free."""
     return max(_LEAST_CACHE, free_memory() // 4)
 
 

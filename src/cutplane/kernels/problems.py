@@ -26,7 +26,7 @@ class DualProblem:
     upper : array
         The C_i, finite and 0 or greater; a variable with C_i = 0 stays at zero.
     start : array, optional
-        A feasible point; zero if None. It settles the constant of the equality.
+        A feasible point; zero if None. It determines the constant of the equality.
     grouped : bool
         Whether y'a is fixed for each label by itself, as the nu-machines need: then e'a is fixed too.
     p_error : array, optional

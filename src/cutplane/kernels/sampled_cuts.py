@@ -8,44 +8,28 @@ What is proven depends on the finder. Exact cuts are planes below the risk: the 
 gap is a proof. Sampled cuts are not, so no gap is stated for them, but what the paper proves: with linear-time cuts the
 objective itself is evaluated and ends within C·epsilon of the model; with constant-time cuts even that is an estimate.
 `Outcome.bound` is the excess of the objective that the paper's Theorems 2 and 3 allow: true, and coarse.
+
+A `Step` says on the way what a run believes: its `estimate` has the objective of the point that would be returned now
+(constant-time: of the minimiser, in a sample) and the value of the QP. `violation` is their difference over C. Kernel
+values are single precision, so the bounds of a step stay infinite until the end, when a certificate states them.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from cutplane._runtime.blas import one_blas_thread
-from cutplane.kernels.cut_finders import CutFinder
-from cutplane.kernels.expansions import Array, Rows
-from cutplane.solvers.bundle.gram import GramBundle
-
-# Cuts without weight for this many iterations are dropped (section 6.1 of the paper).
-IDLE_ITERATIONS = 20
-# Where a kernel is not positive semi-definite there may be no minimum to come near: such runs end here at the latest.
-INDEFINITE_ITERATIONS = 1_000
+from cutplane._types import Array
+from cutplane.kernels.cut_finders import CutFinder, Found
+from cutplane.kernels.cut_tuning import TUNING
+from cutplane.kernels.expansions import Rows
+from cutplane.solvers.bundle.gram import GramBundle, GramSolution
+from cutplane.solvers.result import Estimate, OnStep, Step
 
 Reason = Literal["epsilon", "max_iter", "time_limit", "interrupted", "stalled"]
-
-
-@dataclass(frozen=True, slots=True)
-class CutStep:
-    """What an iteration reached.
-
-    `objective` is that of the point a run would return now (constant-time: of the minimiser, in a sample), `value` the
-    QP's, with exact cuts a lower bound on the optimum, and `violation` their difference over C: by how much the risk
-    is above the model.
-    """
-
-    iteration: int
-    seconds: float
-    objective: float
-    value: float
-    violation: float
-    cuts: int
 
 
 @dataclass(frozen=True)
@@ -62,7 +46,7 @@ class Outcome:
     lower_bound : float or None
         A proven lower bound on the optimum: with exact cuts of a positive semi-definite kernel only.
     violation : float
-        See `CutStep`; where w is a mean, the mean of theirs.
+        By how much the risk is above the model; where w is a mean of minimisers, the mean of theirs.
     bound, probability : float
         With at least this probability the objective exceeds the optimum by at most `bound`; infinite where cuts show
         that the kernel is not positive semi-definite.
@@ -80,7 +64,7 @@ class Outcome:
     violation: float
     bound: float
     probability: float
-    history: list[CutStep] = field(repr=False)
+    history: list[Step] = field(repr=False)
     reason: Reason
     scores_size: float = 0.0
 
@@ -92,76 +76,107 @@ def minimise(
     epsilon: float = 1e-3,
     max_iter: int = 10_000,
     time_limit: float | None = None,
-    on_step: Callable[[CutStep], Any] | None = None,
+    on_step: OnStep | None = None,
     probability: float = 0.95,
 ) -> Outcome:
     """Minimise ½|w|² + C·R(w), R a mean, until the risk is within `epsilon` of the model (Algorithm 4).
 
     Ctrl-C ends the run with what was reached.
     """
+    run = _Run(finder, C, epsilon, max_iter, time_limit, on_step)
     with one_blas_thread():
-        return _minimise(finder, C, epsilon, max_iter, time_limit, on_step, probability)
+        return run.outcome(run.to_the_end(), probability)
 
 
-def _minimise(
-    finder: CutFinder,
-    C: float,
-    epsilon: float,
-    max_iter: int,
-    time_limit: float | None,
-    on_step: Callable[[CutStep], Any] | None,
-    probability: float,
-) -> Outcome:
-    start = time.perf_counter()
-    bundle, solution, value, best = GramBundle(), None, 0.0, -math.inf
-    history: list[CutStep] = []
-    reason: Reason | None = None
-    try:
-        while reason is None:
-            found = finder.find(solution, C)
-            finder.mark(solution, C)
-            violation = (found.objective - value) / C
-            step = CutStep(
-                len(history) + 1, time.perf_counter() - start, found.objective, value, violation, len(bundle)
-            )
-            history.append(step)
-            stop = on_step is not None and on_step(step) is True
-            if finder.satisfied(violation, epsilon):
-                reason = "epsilon"
-            elif step.iteration >= (min(max_iter, INDEFINITE_ITERATIONS) if finder.indefinite else max_iter):
-                reason = "max_iter"
-            elif time_limit is not None and step.seconds >= time_limit:
-                reason = "time_limit"
-            elif stop:
-                reason = "interrupted"
-            else:
-                finder.keep(found)
-                bundle.add(found.products, found.offset)
-                idle = bundle.idle(1 if finder.full else IDLE_ITERATIONS)
-                if len(idle):
-                    bundle.remove(idle)
-                    finder.drop(idle)
-                solution = bundle.solve(C)
-                value = solution.value
-                if finder.exact and value > best:
-                    best = value
-                    finder.remember(solution, bundle.offsets)
-    except KeyboardInterrupt:
-        if not history:
-            raise
-        reason = "interrupted"
-    answer = finder.answer(C, history[-1].objective, history[-1].violation)
-    proven = not finder.indefinite
-    return Outcome(
-        answer.rows,
-        answer.coef,
-        answer.explicit,
-        answer.objective,
-        max(step.value for step in history) if finder.exact and proven else None,
-        answer.violation,
-        finder.bound(C, epsilon, answer.violation, probability, max_iter) if proven else math.inf,
-        1.0 if finder.exact else probability,
-        history,
-        reason,
-        C * finder.mean_size,
-    )
+@dataclass
+class _Run:
+    """The cuts so far, the QP over them, and when to stop."""
+
+    finder: CutFinder
+    C: float
+    epsilon: float
+    max_iter: int
+    time_limit: float | None
+    on_step: OnStep | None
+    bundle: GramBundle = field(default_factory=GramBundle)
+    solution: GramSolution | None = None
+    value: float = 0.0
+    best: float = -math.inf
+    history: list[Step] = field(default_factory=list)
+    start: float = field(default_factory=time.perf_counter)
+
+    def to_the_end(self) -> Reason:
+        """Find a cut, stop if the model is good enough, else add the cut to the model."""
+        reason: Reason | None = None
+        try:
+            while reason is None:
+                found = self.finder.find(self.solution, self.C)
+                self.finder.mark(self.solution, self.C)
+                reason = self._reason(self._note(found.objective))
+                if reason is None:
+                    self._add(found)
+        except KeyboardInterrupt:
+            if not self.history:
+                raise
+            reason = "interrupted"
+        return reason
+
+    def _note(self, objective: float) -> Step:
+        step = Step(
+            len(self.history) + 1,
+            time.perf_counter() - self.start,
+            math.inf,
+            -math.inf,
+            len(self.bundle),
+            violation=(objective - self.value) / self.C,
+            estimate=Estimate(objective, self.value),
+        )
+        self.history.append(step)
+        return step
+
+    def _reason(self, step: Step) -> Reason | None:
+        stop = self.on_step is not None and self.on_step(step) is True
+        if self.finder.satisfied(step.violation, self.epsilon):
+            return "epsilon"
+        most = min(self.max_iter, TUNING.indefinite_iterations) if self.finder.indefinite else self.max_iter
+        if step.iteration >= most:
+            return "max_iter"
+        if self.time_limit is not None and step.seconds >= self.time_limit:
+            return "time_limit"
+        return "interrupted" if stop else None
+
+    def _add(self, found: Found) -> None:
+        """Add a cut to the model, drop idle ones, and solve the QP."""
+        self.finder.keep(found)
+        self.bundle.add(found.products, found.offset)
+        idle = self.bundle.idle(1 if self.finder.full else TUNING.idle_iterations)
+        if len(idle):
+            self.bundle.remove(idle)
+            self.finder.drop(idle)
+        self.solution = self.bundle.solve(self.C)
+        self.value = self.solution.value
+        if self.finder.exact and self.value > self.best:
+            self.best = self.value
+            self.finder.remember(self.solution, self.bundle.offsets)
+
+    def outcome(self, reason: Reason, probability: float) -> Outcome:
+        """The point reached, and what is proven of it."""
+        finder, C, last = self.finder, self.C, self.history[-1]
+        answer = finder.answer(C, last.objective, last.violation)
+        proven = not finder.indefinite
+        bound = math.inf
+        if proven:
+            bound = finder.bound(C, self.epsilon, answer.violation, probability, self.max_iter)
+        return Outcome(
+            answer.rows,
+            answer.coef,
+            answer.explicit,
+            answer.objective,
+            max(step.value for step in self.history) if finder.exact and proven else None,
+            answer.violation,
+            bound,
+            1.0 if finder.exact else probability,
+            self.history,
+            reason,
+            C * finder.mean_size,
+        )

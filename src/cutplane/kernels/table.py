@@ -1,8 +1,6 @@
-"""The kernels by name: the core's table (core/smo/kernel_table.hpp), which all that names kernels is made from."""
+"""The kernels by name. There is one table, in core/smo/kernel_table.hpp; every list of names comes from it."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from cutplane import _core
 
@@ -16,6 +14,6 @@ FORMULAS = {name: entry.formula for name, entry in TABLE.items()}
 NAMES = (*COMPUTED, "precomputed", "callable")
 
 
-def positive_only(kernel: Any) -> bool:
+def positive_only(kernel: object) -> bool:
     """Whether a kernel, by the name that an estimator was given, takes no negative values."""
     return isinstance(kernel, str) and kernel in TABLE and TABLE[kernel].positive_only

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane._types import Array
 from cutplane.kernels.cut_finders import Answer, CutFinder, Found
-from cutplane.kernels.expansions import Array, KernelRows, Rows
+from cutplane.kernels.cut_tuning import TUNING
+from cutplane.kernels.expansions import KernelRows, Rows
 from cutplane.solvers.bundle.gram import GramSolution
-from cutplane.structured.factored import FactoredRisk, Violations
-
-# Samples drawn until one violates the model as the whole does (line 20 of Algorithm 3).
-_MOST_SAMPLES = 20
-# OCA's cut is taken this far from the best point towards the model's minimiser.
-_MU = 0.1
+from cutplane.structured.factored import Choices, FactoredRisk, Violations
 
 
 class WholeSampleCuts(CutFinder):
@@ -39,7 +36,7 @@ class WholeSampleCuts(CutFinder):
                 f"take {4 * len(self._of_rows) * risk.columns:,}; algorithm='constant' needs none of them."
             )
         self._all = rows.everything
-        self._stored: list[Any] = []
+        self._stored: list[NDArray[np.float32]] = []
         self._stabilised = stabilised
         self._best: tuple[Array, Array, float, float] | None = None
         self._best_coef = np.zeros((len(self._of_rows), risk.columns))
@@ -132,7 +129,7 @@ class WholeSampleCuts(CutFinder):
         best_square = start_square + 2.0 * t * linear + t * t * quadratic
         objective = 0.5 * best_square + C * float(self._violations(best, best_explicit).values.mean())
         self._best = (best, best_explicit, best_square, objective)
-        mu = t + _MU * (1.0 - t)
+        mu = t + TUNING.mu * (1.0 - t)
         return self._violations(self._mix(start, scores, mu), start_explicit + mu * across_explicit), objective
 
     def mark(self, solution: GramSolution | None, C: float) -> None:
@@ -150,7 +147,7 @@ class WholeSampleCuts(CutFinder):
         rows = np.flatnonzero(coef.any(axis=1)).astype(np.int64)
         return Answer(rows, coef[rows], explicit, objective, violation)
 
-    def _make(self, examples: Rows, labels: Any, scale: float, offset: float, objective: float) -> Found:
+    def _make(self, examples: Rows, labels: Choices, scale: float, offset: float, objective: float) -> Found:
         """The cut of some examples, with its products."""
         rows = self._risk.rows(examples)
         coef, explicit = self._risk.direction(examples, labels)
@@ -202,14 +199,16 @@ class LinearTimeCuts(WholeSampleCuts):
             none = wrong.astype(np.int64)
             return self._make(none, self._risk.choose(found.labels, none), 0.0, offset, objective)
         scale = len(wrong) / (self._risk.examples * self._r)
-        for _ in range(_MOST_SAMPLES):
+        for _ in range(TUNING.most_samples):
             sample = np.sort(wrong[self._random.integers(len(wrong), size=self._r)]).astype(np.int64)
             labels = self._risk.choose(found.labels, sample)
             if self._stabilised or self._is_violated(sample, labels, scale, offset, solution):
                 break
         return self._make(sample, labels, scale, offset, objective)
 
-    def _is_violated(self, sample: Rows, labels: Any, scale: float, offset: float, solution: Any) -> bool:
+    def _is_violated(
+        self, sample: Rows, labels: Choices, scale: float, offset: float, solution: GramSolution | None
+    ) -> bool:
         """Whether the cut of a sample is above the model at its minimiser, and so will change it."""
         coef, explicit = self._risk.direction(sample, labels)
         scores, weights = self._last

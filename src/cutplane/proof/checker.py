@@ -23,10 +23,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.proof.certificate import Certificate
 from cutplane.proof.losses import ScoreLoss
 from cutplane.proof.rounding import UNIT, exact_sum, gamma, half_square, summed
 
 Array = NDArray[np.float64]
+Bounds = Certificate  # what a checker finds
 
 # Rows looked at together.
 BLOCK = 4096
@@ -61,25 +63,6 @@ class Problem:
     scaling: float = 1.0
     prior: Array | None = None
     nonnegative: NDArray[np.bool_] | None = None
-
-
-class Bounds(NamedTuple):
-    """The objective of a model, and what no model's objective is below: both as inequalities of real numbers.
-
-    `premise` says in words what they take for granted or are of, where that is not plainly the problem: a kernel that
-    is positive semi-definite for these examples, or nearly so.
-    """
-
-    objective: float
-    lower_bound: float
-    premise: str = ""
-
-    @property
-    def gap(self) -> float:
-        """The relative gap."""
-        if self.objective == self.lower_bound:
-            return 0.0
-        return (self.objective - self.lower_bound) / abs(self.objective) if self.objective else math.inf
 
 
 class _Sums(NamedTuple):

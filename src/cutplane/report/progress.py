@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from cutplane.kernels.sampled_cuts import CutStep
 from cutplane.solvers.result import Step
 
 
@@ -72,11 +71,11 @@ class TrainingProgress:
         """Leave the last state on the screen."""
         self._bars.stop()
 
-    def __call__(self, step: Any) -> None:
-        """Show `step`: a `Step`, or that of a kernel machine, several of which may run side by side."""
+    def __call__(self, step: Step) -> None:
+        """Show `step`; several kernel machines may run side by side, other problems come one after the other."""
         if not self._shown:
             return
-        if self._task is None or (isinstance(step, Step) and step.iteration <= self._last_iteration):
+        if self._task is None or (step.machine is None and step.iteration <= self._last_iteration):
             self._begin_problem()
         assert self._task is not None
         self._last_iteration = step.iteration
@@ -104,14 +103,14 @@ def log_fraction(first_gap: float, gap: float, tol: float) -> float:
     return min(1.0, max(0.0, math.log(first_gap / gap) / math.log(first_gap / tol)))
 
 
-def _distance(step: Any) -> float:
+def _distance(step: Step) -> float:
     """What is to fall to the tolerance."""
-    return float(step.violation if isinstance(step, CutStep) else step.gap)
+    return step.gap if step.estimate is None else step.violation
 
 
-def describe(step: Any) -> str:
+def describe(step: Step) -> str:
     """One line about `step`; a narrow terminal cuts off the end, so what matters most comes first."""
-    if isinstance(step, CutStep):
+    if step.estimate is not None:
         return f"{step.violation:.1e} above the model  objective {step.objective:.6g}  iteration {step.iteration}"
-    last = f"planes {step.planes}" if isinstance(step, Step) else f"machine {step.machine + 1}"
+    last = f"planes {step.planes}" if step.machine is None else f"machine {step.machine + 1}"
     return f"gap {step.gap:.1e}  {step.lower:.6g} ≤ optimum ≤ {step.upper:.6g}  iteration {step.iteration}  {last}"

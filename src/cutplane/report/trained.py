@@ -11,10 +11,7 @@ import numpy as np
 
 @runtime_checkable
 class Look(Protocol):
-    """A moment of training: that of a cutting-plane method, or of another that proves bounds on the optimum.
-
-    The former have `planes`, their number; SMO's have a `violation` of the optimality conditions.
-    """
+    """A moment of training, as a report sees it: a `Step` that proves bounds on the optimum."""
 
     iteration: int
     seconds: float
@@ -22,6 +19,9 @@ class Look(Protocol):
     lower: float
     gap: float
     phases: Mapping[str, float]
+    planes: int
+    violation: float
+    machine: int | None
 
 
 class Examples(NamedTuple):
@@ -70,7 +70,8 @@ class Trained:
         history = getattr(self.model, "history_", None) or []
         nested = bool(history) and isinstance(history[0], list)
         runs = [list(run) for run in history] if nested else [list(history)]
-        return [run for run in runs if run and isinstance(run[0], Look)]
+        # Cuts of kernel machines state estimates on the way, which are no bounds.
+        return [run for run in runs if run and run[0].estimate is None]
 
     @property
     def labels_tokens(self) -> bool:

@@ -4,43 +4,87 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.proof.certificate import Certificate, relative_gap
 from cutplane.solvers.base import Duals, Intercept
 from cutplane.solvers.bundle.planes import BundleLike
+
+__all__ = ["Certificate", "Estimate", "OnStep", "Result", "Step", "StopReason", "relative_gap"]
 
 StopReason = Literal["gap", "max_iter", "time_limit", "interrupted", "stalled"]
 
 
-def relative_gap(upper: float, lower: float) -> float:
-    """(upper - lower) / |upper|: how far above the optimum `upper` can be at most, relative to itself."""
-    if upper == lower:
-        return 0.0
-    return (upper - lower) / abs(upper) if upper != 0.0 and upper != float("inf") else float("inf")
+class Estimate(NamedTuple):
+    """What a run believes where it proves nothing: the objective, and the value of the model that its cuts make up."""
+
+    objective: float
+    value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One iteration, as `history_` and `on_step` see it. Bounds are of ½|w|² + C·R."""
+    """A look at a run, as `history_` and `on_step` see it: of every solver, for linear, kernel and structured models.
+
+    Attributes
+    ----------
+    iteration : int
+        Iterations until now; pair steps of SMO.
+    seconds : float
+        Since the run began.
+    upper, lower : float
+        The optimum of ½|w|² + C·R lies between them. Infinite while nothing is proven, as with cuts on the way.
+    planes : int
+        Planes of the model of the risk; 0 where a solver has none.
+    step : float
+        The length of the step taken; 0 where a solver does not state one.
+    violation : float
+        SMO: the maximal violation of the optimality conditions. Cuts of kernel machines: by how much the mean loss is
+        above its model. Infinite where it is not known.
+    machine : int or None
+        Which of several kernel machines; None for other models.
+    estimate : Estimate or None
+        What cuts of kernel machines say of the objective. None where `upper` and `lower` say it all.
+    phases : mapping
+        Seconds spent, by what they were spent on.
+    """
 
     iteration: int
     seconds: float
     upper: float
     lower: float
-    planes: int
-    step: float
+    planes: int = 0
+    step: float = 0.0
     phases: Mapping[str, float] = field(default_factory=dict)
+    violation: float = float("inf")
+    machine: int | None = None
+    estimate: Estimate | None = None
 
     @property
     def gap(self) -> float:
         """The proven relative gap after this iteration."""
         return relative_gap(self.upper, self.lower)
 
+    @property
+    def objective(self) -> float:
+        """The objective of the point a run would return now: an estimate, or else the upper bound."""
+        return self.upper if self.estimate is None else self.estimate.objective
 
-# Called with each step; returning True ends the run.
+    @property
+    def value(self) -> float:
+        """The value of the model that the cuts make up: an estimate, or else the lower bound."""
+        return self.lower if self.estimate is None else self.estimate.value
+
+    @property
+    def cuts(self) -> int:
+        """The same as `planes`, by the name that sampled cuts have for them."""
+        return self.planes
+
+
+# Called with every step; True ends the run, whatever else is returned is ignored.
 OnStep = Callable[[Step], object]
 
 
@@ -62,6 +106,11 @@ class Result:
     duals: Duals | None = None
 
     @property
+    def certificate(self) -> Certificate:
+        """Both bounds."""
+        return Certificate(self.upper, self.lower)
+
+    @property
     def gap(self) -> float:
         """The proven relative gap."""
-        return relative_gap(self.upper, self.lower)
+        return self.certificate.gap

@@ -5,27 +5,29 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Generic, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cutplane._types import Array, Document
 from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import Cut
-from cutplane.structured.factored import Factors
-
-Array = NDArray[np.float64]
+from cutplane.structured.factored import Examples, ExampleT, Factors, LabelT
+from cutplane.structured.vectors import VectorLike
 
 
 class OracleError(ValueError):
     """A model broke its contract: the message names the example and what was expected."""
 
 
-class StructuredModel(ABC):
+class StructuredModel(ABC, Generic[ExampleT, LabelT]):
     """Labels that are objects: sequences, trees, matchings.
 
     The prediction for x is the labelling y with the highest score <w, joint_feature(x, y)>. A new model implements the
     four abstract methods; `cutplane.testing.check_oracle` tries them out.
+
+    A model may name the types of its examples and labellings, for type checkers:
+    ``class Tree(StructuredModel[Sentence, Parse])``.
 
     Requires: `joint_feature` has the same length for every pair; ``loss(y, y)`` is 0 and no loss is negative. Ensures,
     while `exact` is True: no labelling beats the one that `argmax` and the loss-augmented search return. The truth
@@ -36,44 +38,44 @@ class StructuredModel(ABC):
     exact: bool = True
 
     @abstractmethod
-    def joint_feature(self, x: Any, y: Any) -> Any:
+    def joint_feature(self, x: ExampleT, y: LabelT) -> VectorLike:
         """The features of a labelled example: a vector, or a sparse matrix of one row."""
 
     @abstractmethod
-    def loss(self, y: Any, y_hat: Any) -> float:
+    def loss(self, y: LabelT, y_hat: LabelT) -> float:
         """What it costs to predict `y_hat` where y is true."""
 
     @abstractmethod
-    def argmax(self, x: Any, w: Array) -> Any:
+    def argmax(self, x: ExampleT, w: Array) -> LabelT:
         """The labelling of x with the highest score <w, joint_feature(x, y)>."""
 
     @abstractmethod
-    def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> Any:
+    def loss_augmented_argmax(self, x: ExampleT, y: LabelT, w: Array) -> LabelT:
         """The y_hat with the highest loss(y, y_hat) + <w, joint_feature(x, y_hat)>: margin re-scaling."""
 
-    def slack_augmented_argmax(self, x: Any, y: Any, w: Array) -> Any:
+    def slack_augmented_argmax(self, x: ExampleT, y: LabelT, w: Array) -> LabelT:
         """The y_hat with the highest loss(y, y_hat)·(1 - <w, joint_feature(x, y) - joint_feature(x, y_hat)>)."""
         raise NotImplementedError(
             f"{type(self).__name__} has no slack_augmented_argmax, which rescaling='slack' needs; "
             "use rescaling='margin'."
         )
 
-    def check(self, x: Any, y: Any) -> None:  # noqa: B027
-        """Raise ValueError, saying what is wrong, where (x, y) is no example for this model."""
+    def check(self, x: ExampleT, y: LabelT) -> None:
+        """Raise ValueError if (x, y) is no example for this model. The message says what is wrong."""
 
-    def params(self) -> dict[str, Any] | None:
+    def params(self) -> Document | None:
         """What the constructor needs to make this model again, as JSON can hold it; None for models that cannot."""
         return None
 
-    def factors(self) -> Factors | None:
-        """How the joint kernel factorises over rows of X, which `KernelStructuralSVM` needs; None where it does not."""
+    def factors(self) -> Factors[ExampleT, LabelT] | None:
+        """How the joint kernel factorises over rows of X; None if it does not. `KernelStructuralSVM` needs it."""
         return None
 
-    def bind(self, X: Sequence[Any], Y: Sequence[Any], *, rescaling: str, n_threads: int) -> Sample | None:
+    def bind(self, X: Examples[ExampleT], Y: Sequence[LabelT], *, rescaling: str, n_threads: int) -> Sample | None:
         """The model bound to a sample, searched in compiled or vectorised code; None leaves it to the methods above."""
         return None
 
-    def predict(self, X: Sequence[Any], w: Array, *, n_threads: int = 0) -> list[Any]:
+    def predict(self, X: Examples[ExampleT], w: Array, *, n_threads: int = 0) -> Sequence[LabelT]:
         """The best labelling of each x."""
         return [self.argmax(x, w) for x in X]
 

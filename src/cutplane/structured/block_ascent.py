@@ -12,15 +12,12 @@ from typing import Protocol
 import numpy as np
 
 from cutplane._runtime.deadline import time_is_up
+from cutplane._types import Array
 from cutplane.proof.rounding import UNIT
 from cutplane.structured import vectors
-from cutplane.structured.base import Array, Sweep
+from cutplane.structured.base import Sweep
 from cutplane.structured.example_planes import ExamplePlane, truth_plane
-
-# Steps among the planes an example has, for each search: they cost no search.
-_STEPS_PER_SEARCH = 5
-# What every example keeps of the chance to be visited, whatever its gap was when last seen.
-_UNIFORM_SHARE = 0.1
+from cutplane.structured.tuning import FRANK_WOLFE
 
 
 class Searched(Protocol):
@@ -55,7 +52,7 @@ class _Block:
         return sum(weight * self.planes[key].height(w) for key, weight in self.weights.items() if weight > 0.0)
 
     def mixture(self) -> list[tuple[ExamplePlane, float]]:
-        """Planes with weights that do not sum to more than one; what they lack is the truth's, which is zero."""
+        """Planes with weights that sum to at most one. The truth's plane, which is zero, has the rest."""
         share = (1.0 - 2.0 * (len(self.weights) + 4) * UNIT) / max(1.0, sum(self.weights.values()))
         return [(self.planes[key], share * weight) for key, weight in self.weights.items() if key]
 
@@ -106,7 +103,7 @@ class BlockAscent:
             total = self._gaps.sum()
             chance = np.full(n, 1.0 / n)
             if total > 0.0:
-                chance = _UNIFORM_SHARE / n + (1.0 - _UNIFORM_SHARE) * self._gaps / total
+                chance = FRANK_WOLFE.uniform_share / n + (1.0 - FRANK_WOLFE.uniform_share) * self._gaps / total
             order = self._rng.choice(n, size=n, p=chance)
         for index in order.tolist():
             self._visit(index)
@@ -138,7 +135,7 @@ class BlockAscent:
         assert self._gaps is not None
         self._gaps[index] = self._C * max(0.0, plane.height(self._w) - block.height(self._w))
         block.add(plane)
-        for _ in range(_STEPS_PER_SEARCH):
+        for _ in range(FRANK_WOLFE.steps_per_search):
             if not self._pairwise_step(block):
                 break
         kept = {key: weight for key, weight in block.weights.items() if weight > 0.0}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cutplane._types import Array
 from cutplane.structured import vectors
-from cutplane.structured.base import Array, OracleError, Sweep
+from cutplane.structured.base import OracleError, Sweep
 from cutplane.structured.example_planes import ExamplePlane, sweep_of, truth_plane
-
-_ROUNDING = 1e-8
+from cutplane.structured.tuning import ORACLE
 
 
 class PlaneCache:
@@ -62,7 +62,7 @@ class PlaneCache:
             return
         best = max(each.height(w) for each in known.values())
         found = plane.height(w)
-        if found < best - _ROUNDING * (1.0 + abs(best) + plane.offset):
+        if found < best - ORACLE.score_rounding * (1.0 + abs(best) + plane.offset):
             raise OracleError(
                 f"Example {index}: the search found a labelling of height {found:.6g}, but one it found earlier has "
                 f"{best:.6g}; an exact oracle finds the highest (exact = False admits it is none)."

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
+from cutplane._types import Array, Document, MatrixLike
 from cutplane.proof.rounding import Rounding
-from cutplane.structured.base import Array, StructuredModel, Sweep
+from cutplane.structured.base import StructuredModel, Sweep
 from cutplane.structured.chain_slack import best_by_mistakes
 from cutplane.structured.costs import check_cost
+from cutplane.structured.factored import Examples
 from cutplane.structured.factored_chain import ChainFactors
 from cutplane.structured.tokens import Tokens, tokens_from_matrices
+from cutplane.structured.vectors import rows_in
 
 Labels = NDArray[np.int32]
 
 
-class ChainModel(StructuredModel):
+class ChainModel(StructuredModel[MatrixLike, ArrayLike]):
     """Sequences of tokens, each with one of `n_labels` labels.
 
     x has a row of features for each token (array or sparse matrix), y a label 0, ..., n_labels - 1 for each. The
@@ -51,23 +53,23 @@ class ChainModel(StructuredModel):
         """The number of weights: one for each feature and label, and one for each transition."""
         return (self.n_features + self.n_labels) * self.n_labels
 
-    def joint_feature(self, x: Any, y: Any) -> Array:
+    def joint_feature(self, x: MatrixLike, y: ArrayLike) -> Array:
         """Sums of the tokens' features by label, and counts of transitions."""
         return self._chains([x]).features(_as_labels(y))
 
-    def loss(self, y: Any, y_hat: Any) -> float:
+    def loss(self, y: ArrayLike, y_hat: ArrayLike) -> float:
         """The sum of the tokens' costs."""
         return float(self.cost[_as_labels(y), _as_labels(y_hat)].sum())
 
-    def argmax(self, x: Any, w: Array) -> Labels:
+    def argmax(self, x: MatrixLike, w: Array) -> Labels:
         """The labelling with the highest score."""
         return self._chains([x]).label(w, None, None, 1)
 
-    def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> Labels:
+    def loss_augmented_argmax(self, x: MatrixLike, y: ArrayLike, w: Array) -> Labels:
         """The labelling with the highest score plus loss."""
         return self._chains([x]).label(w, _as_labels(y), self.cost.ravel(), 1)
 
-    def slack_augmented_argmax(self, x: Any, y: Any, w: Array) -> Labels:
+    def slack_augmented_argmax(self, x: MatrixLike, y: ArrayLike, w: Array) -> Labels:
         """The labelling with the highest loss times (1 + violation), for the Hamming loss: by number of mistakes."""
         if not np.array_equal(self.cost, 1.0 - np.eye(self.n_labels)):
             raise NotImplementedError(
@@ -80,10 +82,10 @@ class ChainModel(StructuredModel):
         heights = [mistakes * (1.0 + score - right) for mistakes, (score, _) in enumerate(ways)]
         return ways[int(np.argmax([0.0, *heights[1:]]))][1]
 
-    def check(self, x: Any, y: Any) -> None:
+    def check(self, x: MatrixLike, y: ArrayLike) -> None:
         """As many labels as tokens, all of them known."""
         labels = np.asarray(y)
-        length = x.shape[0] if hasattr(x, "shape") else len(x)
+        length = rows_in(x)
         if labels.shape != (length,):
             raise ValueError(f"{length} tokens have labels of shape {labels.shape}; one label for each is needed")
         if not length:
@@ -92,7 +94,7 @@ class ChainModel(StructuredModel):
         if len(wrong):
             raise ValueError(f"the label {labels[wrong[0]]} is none of 0, ..., {self.n_labels - 1}")
 
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Document:
         """What the constructor needs."""
         return {"n_labels": self.n_labels, "n_features": self.n_features, "cost": self.cost.tolist()}
 
@@ -100,19 +102,21 @@ class ChainModel(StructuredModel):
         """Emissions may be sums of kernel functions; transitions stay as they are."""
         return ChainFactors(self.n_features, self.cost)
 
-    def bind(self, X: Sequence[Any], Y: Sequence[Any], *, rescaling: str, n_threads: int) -> ChainSample | None:
+    def bind(
+        self, X: Examples[MatrixLike], Y: Sequence[ArrayLike], *, rescaling: str, n_threads: int
+    ) -> ChainSample | None:
         """All sequences flattened, searched by the core."""
         if rescaling != "margin":
             return None
         tokens = tokens_from_matrices(X, self.n_features)
         return ChainSample(self, tokens, np.concatenate([_as_labels(y) for y in Y]), n_threads=n_threads)
 
-    def predict(self, X: Sequence[Any], w: Array, *, n_threads: int = 0) -> list[Any]:
+    def predict(self, X: Examples[MatrixLike], w: Array, *, n_threads: int = 0) -> list[Labels]:
         """The best labelling of each sequence."""
         tokens = tokens_from_matrices(X, self.n_features)
         return list(tokens.split(tokens.chains(self.n_labels).label(w, None, None, n_threads)))
 
-    def _chains(self, X: Sequence[Any]) -> _core.Chains:
+    def _chains(self, X: Examples[MatrixLike]) -> _core.Chains:
         return tokens_from_matrices(X, self.n_features).chains(self.n_labels)
 
 
@@ -212,5 +216,5 @@ def _rounding_of(tokens: Tokens, dearest: float) -> Rounding:
     )
 
 
-def _as_labels(y: Any) -> Labels:
+def _as_labels(y: ArrayLike) -> Labels:
     return np.ascontiguousarray(y, dtype=np.int32)

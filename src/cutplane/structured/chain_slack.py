@@ -13,7 +13,7 @@ Labels = NDArray[np.int32]
 
 
 def best_by_mistakes(scores: Array, transitions: Array, truth: Labels) -> list[tuple[float, Labels]]:
-    """For each number of mistakes the best labelling that has so many, and its score.
+    """For each number of mistakes, the best labelling with that many, and its score.
 
     Dynamic programming over places, mistakes so far and labels: length² · labels² steps. Labellings of many mistakes
     that do not exist, where there is one label only, score -inf.

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from cutplane._types import Array, Document, Matrix, is_sparse
 from cutplane.sources import as_source
-from cutplane.structured.base import Array, StructuredModel, Sweep
+from cutplane.structured.base import StructuredModel, Sweep
 from cutplane.structured.costs import check_cost
-from cutplane.structured.factored import ClassHinge, Factors
+from cutplane.structured.factored import ClassHinge, Examples, Factors
 from cutplane.structured.oracle import OracleSample
-from cutplane.structured.vectors import row_squares
+from cutplane.structured.vectors import VectorLike, row_squares
 
 
-class ClassModel(StructuredModel):
+class ClassModel(StructuredModel[VectorLike, Hashable]):
     """Classes that share the weights of their features.
 
     Class c has the features memberships[c] ⊗ x: one copy of x for each group it is in, so its score is the sum of its
@@ -38,56 +38,58 @@ class ClassModel(StructuredModel):
         self.memberships = memberships
         self.cost = cost
 
-    def joint_feature(self, x: Any, y: Any) -> Any:
+    def joint_feature(self, x: VectorLike, y: Hashable) -> VectorLike:
         """One copy of x for each group of the class."""
         row = self.memberships[self._codes[y]]
-        return sp.kron(row[None, :], x, format="csr") if sp.issparse(x) else np.kron(row, np.asarray(x, np.float64))
+        return sp.kron(row[None, :], x, format="csr") if is_sparse(x) else np.kron(row, np.asarray(x, np.float64))
 
-    def loss(self, y: Any, y_hat: Any) -> float:
+    def loss(self, y: Hashable, y_hat: Hashable) -> float:
         """The cost of one class taken for another."""
         return float(self.cost[self._codes[y], self._codes[y_hat]])
 
-    def argmax(self, x: Any, w: Array) -> Any:
+    def argmax(self, x: VectorLike, w: Array) -> Hashable:
         """The class with the highest score."""
         return self.labels[int(np.argmax(self._scores(x, w)))]
 
-    def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> Any:
+    def loss_augmented_argmax(self, x: VectorLike, y: Hashable, w: Array) -> Hashable:
         """The class with the highest score plus loss."""
         return self.labels[int(np.argmax(self._scores(x, w) + self.cost[self._codes[y]]))]
 
-    def slack_augmented_argmax(self, x: Any, y: Any, w: Array) -> Any:
+    def slack_augmented_argmax(self, x: VectorLike, y: Hashable, w: Array) -> Hashable:
         """The class with the highest loss times violation."""
         code, scores = self._codes[y], self._scores(x, w)
         return self.labels[int(np.argmax(self.cost[code] * (1.0 + scores - scores[code])))]
 
-    def check(self, x: Any, y: Any) -> None:
+    def check(self, x: VectorLike, y: Hashable) -> None:
         """The class must be known."""
         if not isinstance(y, Hashable) or y not in self._codes:
             raise ValueError(f"the class {y!r} is none of the model's {len(self.labels)} classes")
 
-    def _scores(self, x: Any, w: Array) -> Array:
+    def _scores(self, x: VectorLike, w: Array) -> Array:
         by_group = w.reshape(self.memberships.shape[1], -1)
-        flat = np.ravel(x @ by_group.T if sp.issparse(x) else by_group @ np.asarray(x, np.float64))
+        flat = np.ravel(x @ by_group.T if is_sparse(x) else by_group @ np.asarray(x, np.float64))
         return np.asarray(self.memberships @ flat)
 
     def factors(self) -> ClassFactors:
         """Scores of groups may be sums of kernel functions."""
         return ClassFactors(self)
 
-    def codes(self, Y: Sequence[Any]) -> NDArray[np.int64]:
+    def codes(self, Y: Sequence[Hashable]) -> NDArray[np.int64]:
         """The number of each class."""
         return np.array([self._codes[y] for y in Y], dtype=np.int64)
 
-    def bind(self, X: Any, Y: Sequence[Any], *, rescaling: str, n_threads: int) -> ClassSample | None:
+    def bind(
+        self, X: Examples[VectorLike], Y: Sequence[Hashable], *, rescaling: str, n_threads: int
+    ) -> ClassSample | None:
         """All examples at once, where X is a matrix."""
-        if not (sp.issparse(X) or isinstance(X, np.ndarray)) or X.ndim != 2:
+        if not (is_sparse(X) or isinstance(X, np.ndarray)) or X.ndim != 2:
             return None
         return ClassSample(self, X, Y, self.codes(Y), rescaling, n_threads)
 
-    def predict(self, X: Any, w: Array, *, n_threads: int = 0) -> list[Any]:
+    def predict(self, X: Examples[VectorLike], w: Array, *, n_threads: int = 0) -> list[Hashable]:
         """The class with the highest score for each row."""
-        if not (sp.issparse(X) or isinstance(X, np.ndarray)):
-            return super().predict(X, w)
+        if not (is_sparse(X) or isinstance(X, np.ndarray)):
+            return list(super().predict(X, w))
         by_group = w.reshape(self.memberships.shape[1], -1)
         scores = np.asarray(X @ by_group.T) @ self.memberships.T
         return [self.labels[code] for code in np.argmax(scores, axis=1)]
@@ -117,7 +119,7 @@ class MulticlassModel(ClassModel):
         count = len(labels)
         super().__init__(labels, np.eye(count), 1.0 - np.eye(count) if cost is None else check_cost(cost, count))
 
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Document:
         """What the constructor needs."""
         return {"labels": self.labels, "cost": self.cost.tolist()}
 
@@ -157,7 +159,7 @@ class HierarchyModel(ClassModel):
         depth = np.diag(common)
         super().__init__(leaves, paths, 0.5 * (depth[:, None] + depth[None, :] - 2.0 * common))
 
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Document:
         """What the constructor needs."""
         return {"parents": self.parents}
 
@@ -171,30 +173,36 @@ class HierarchyModel(ClassModel):
         return path
 
 
-class ClassFactors(Factors):
+class ClassFactors(Factors[VectorLike, Hashable]):
     """An example is one row, a group of classes one column."""
 
     def __init__(self, model: ClassModel) -> None:
         self._model = model
 
-    def rows(self, X: Any) -> Any:
+    def rows(self, X: Examples[VectorLike]) -> Matrix:
         """X itself."""
-        return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        return sp.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
 
-    def risk(self, X: Any, Y: Sequence[Any], *, n_threads: int) -> ClassHinge:
+    def risk(self, X: Examples[VectorLike], Y: Sequence[Hashable], *, n_threads: int) -> ClassHinge:
         """The losses of labelled examples."""
         return ClassHinge(self._model.codes(Y), self._model.cost, self._model.memberships)
 
-    def label(self, X: Any, scores: Array, weights: Array, *, n_threads: int) -> list[Any]:
+    def label(self, X: Examples[VectorLike], scores: Array, weights: Array, *, n_threads: int) -> list[Hashable]:
         """The class with the highest score."""
         return [self._model.labels[code] for code in np.argmax(scores @ self._model.memberships.T, axis=1)]
 
 
-class ClassSample(OracleSample):
+class ClassSample(OracleSample[VectorLike, Hashable]):
     """All examples as one matrix: a sweep is two products."""
 
     def __init__(
-        self, model: ClassModel, X: Any, Y: Sequence[Any], codes: NDArray[np.int64], rescaling: str, n_threads: int
+        self,
+        model: ClassModel,
+        X: Matrix,
+        Y: Sequence[Hashable],
+        codes: NDArray[np.int64],
+        rescaling: str,
+        n_threads: int,
     ) -> None:
         super().__init__(model, X, Y, rescaling)
         self._source = as_source(X, n_threads=n_threads)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cutplane._types import Array
 from cutplane.structured import vectors
-from cutplane.structured.base import Array, Sweep
+from cutplane.structured.base import Sweep
 from cutplane.structured.vectors import Vector
 
 

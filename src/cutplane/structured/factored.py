@@ -9,15 +9,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from cutplane._types import Array, Matrix
 from cutplane.risks.hinge import Hinge
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    # An example and a labelling are whatever a model makes of them. A model that does not say leaves both unchecked.
+    ExampleT = TypeVar("ExampleT", default=Any)
+    LabelT = TypeVar("LabelT", default=Any)
+else:  # defaults of type variables are for type checkers alone
+    from typing import TypeVar
+
+    ExampleT, LabelT = TypeVar("ExampleT"), TypeVar("LabelT")
+
+# Examples of a model: one after the other, or as rows of a matrix where the model takes rows.
+Examples: TypeAlias = Sequence[ExampleT] | Matrix
 Rows = NDArray[np.int64]
+# Labellings of several examples in numbers, as a `FactoredRisk` writes them: codes, or whether a margin is violated.
+Choices = NDArray[np.integer | np.bool_]
 
 
 class Violations(NamedTuple):
@@ -33,7 +48,7 @@ class Violations(NamedTuple):
         The hinge of each example at the scores they were found for: never negative.
     """
 
-    labels: NDArray[Any]
+    labels: Choices
     losses: Array
     values: Array
 
@@ -62,7 +77,7 @@ class FactoredRisk(ABC):
         """The rows of X that some examples own, in order; all examples together own all rows, in the order of X."""
         return examples
 
-    def choose(self, labels: NDArray[Any], examples: Rows) -> NDArray[Any]:
+    def choose(self, labels: Choices, examples: Rows) -> Choices:
         """The labels of some examples, out of those of all."""
         return labels[examples]
 
@@ -71,7 +86,7 @@ class FactoredRisk(ABC):
         """The most violated labellings, at the scores of the examples' rows and the weights of explicit features."""
 
     @abstractmethod
-    def direction(self, examples: Rows, labels: NDArray[Any]) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
         """Psi(labelling) - Psi(truth): coefficients of the examples' rows, and the sum over explicit features."""
 
     def step(
@@ -103,7 +118,7 @@ class FactoredRisk(ABC):
         """A bound on |Psi(labelling) - Psi(truth)| where no |phi(x)|² is above `squared_lengths`."""
 
 
-class Factors(ABC):
+class Factors(ABC, Generic[ExampleT, LabelT]):
     """How the joint kernel of a structured model factorises: what `StructuredModel.factors` returns.
 
     The score of a labelling is a sum over rows of X, each row weighted by how the labelling uses it (in which column
@@ -112,15 +127,15 @@ class Factors(ABC):
     """
 
     @abstractmethod
-    def rows(self, X: Any) -> Any:
+    def rows(self, X: Examples[ExampleT]) -> Matrix:
         """The rows of all examples, in order: an array or a CSR matrix of floating point numbers."""
 
     @abstractmethod
-    def risk(self, X: Any, Y: Sequence[Any], *, n_threads: int) -> FactoredRisk:
+    def risk(self, X: Examples[ExampleT], Y: Sequence[LabelT], *, n_threads: int) -> FactoredRisk:
         """The losses of labelled examples, by scores of rows."""
 
     @abstractmethod
-    def label(self, X: Any, scores: Array, weights: Array, *, n_threads: int) -> list[Any]:
+    def label(self, X: Examples[ExampleT], scores: Array, weights: Array, *, n_threads: int) -> Sequence[LabelT]:
         """The best labelling of each example, at the scores of all rows and the weights of explicit features."""
 
 
@@ -151,7 +166,7 @@ class BinaryHinge(FactoredRisk):
         wrong = values > 0.0
         return Violations(wrong, wrong.astype(np.float64), np.maximum(values, 0.0, out=values))
 
-    def direction(self, examples: Rows, labels: NDArray[Any]) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
         """-y where the margin is violated."""
         coef = np.where(labels, -self._y[examples], 0.0)
         return coef[:, None], np.array([self._bias * coef.sum()] if self._bias else [])
@@ -214,7 +229,7 @@ class ClassHinge(FactoredRisk):
         labels = np.where(wrong, labels, truth)
         return Violations(labels, self._cost[truth, labels], np.where(wrong, values, 0.0))
 
-    def direction(self, examples: Rows, labels: NDArray[Any]) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
         """+1 for the labelling's class or its groups, -1 for the true one's."""
         truth = self._codes[examples]
         if self._groups is not None:
@@ -233,7 +248,7 @@ class ClassHinge(FactoredRisk):
         return float(np.sqrt(apart.max() * squared_lengths))
 
 
-def starts_of(lengths: Any) -> Rows:
+def starts_of(lengths: ArrayLike) -> Rows:
     """Where each of some stretches of rows begins, and the end of the last."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
-from cutplane.structured.factored import Array, FactoredRisk, Factors, Rows, Violations, owned, starts_of
+from cutplane._types import Array, Matrix, MatrixLike, is_sparse
+from cutplane.structured.factored import Choices, Examples, FactoredRisk, Factors, Rows, Violations, owned, starts_of
+from cutplane.structured.vectors import rows_in
 
 Labels = NDArray[np.int32]
 
@@ -50,7 +51,7 @@ class ChainHinge(FactoredRisk):
         """The tokens of some sequences."""
         return owned(self._starts, examples)
 
-    def choose(self, labels: NDArray[Any], examples: Rows) -> NDArray[Any]:
+    def choose(self, labels: Choices, examples: Rows) -> Choices:
         """The labels of some sequences' tokens."""
         return labels[self.rows(examples)]
 
@@ -62,7 +63,7 @@ class ChainHinge(FactoredRisk):
         labels, heights, losses = search.search(table, truth, self._cost.ravel(), self._n_threads)
         return Violations(labels, losses, np.maximum(0.0, heights))
 
-    def direction(self, examples: Rows, labels: NDArray[Any]) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
         """+1 for a token's label, -1 for the true one, and the difference of the counts of transitions."""
         truth = self._truth[self.rows(examples)]
         coef = np.zeros((len(labels), self.columns))
@@ -79,7 +80,7 @@ class ChainHinge(FactoredRisk):
         longest = float(self._lengths(np.arange(self.examples)).max())
         return float(np.sqrt(2.0 * longest**2 * squared_lengths + 2.0 * (longest - 1.0) ** 2))
 
-    def _moves(self, labels: NDArray[Any], inside: NDArray[np.bool_]) -> Array:
+    def _moves(self, labels: Choices, inside: NDArray[np.bool_]) -> Array:
         last = np.flatnonzero(inside)
         pairs = labels[last - 1].astype(np.int64) * self.columns + labels[last]
         return np.bincount(pairs, minlength=self.explicit).astype(np.float64)
@@ -88,7 +89,7 @@ class ChainHinge(FactoredRisk):
         return self._starts[examples + 1] - self._starts[examples]
 
 
-class ChainFactors(Factors):
+class ChainFactors(Factors[MatrixLike, ArrayLike]):
     """Tokens as rows, labels as columns, transitions as explicit features.
 
     Parameters
@@ -101,27 +102,28 @@ class ChainFactors(Factors):
         self._n_features = n_features
         self._cost = cost
 
-    def rows(self, X: Sequence[Any]) -> Any:
+    def rows(self, X: Examples[MatrixLike]) -> Matrix:
         """The tokens' features, one sequence after the other."""
         for index, x in enumerate(X):
-            shape = np.shape(x) if not sp.issparse(x) else x.shape
+            shape = np.shape(x) if not is_sparse(x) else x.shape
             if len(shape) != 2 or shape[1] != self._n_features:
                 raise ValueError(
                     f"Sequence {index} has the shape {shape}; a row of {self._n_features} features for each "
                     "token is needed."
                 )
-        if any(sp.issparse(x) for x in X):
+        if any(is_sparse(x) for x in X):
             return sp.csr_array(sp.vstack([sp.csr_array(x) for x in X], format="csr"), dtype=np.float64)
         return np.concatenate([np.asarray(x, dtype=np.float64) for x in X])
 
-    def risk(self, X: Sequence[Any], Y: Sequence[Any], *, n_threads: int) -> ChainHinge:
+    def risk(self, X: Examples[MatrixLike], Y: Sequence[ArrayLike], *, n_threads: int) -> ChainHinge:
         """The losses of labelled sequences."""
-        truth = np.concatenate([np.asarray(y, dtype=np.int32) for y in Y])
-        return ChainHinge(starts_of([len(y) for y in Y]), truth, self._cost, n_threads=n_threads)
+        truths = [np.asarray(y, dtype=np.int32) for y in Y]
+        starts = starts_of([len(truth) for truth in truths])
+        return ChainHinge(starts, np.concatenate(truths), self._cost, n_threads=n_threads)
 
-    def label(self, X: Sequence[Any], scores: Array, weights: Array, *, n_threads: int) -> list[Labels]:
+    def label(self, X: Examples[MatrixLike], scores: Array, weights: Array, *, n_threads: int) -> list[Labels]:
         """Viterbi over the scores of tokens."""
-        starts = starts_of([x.shape[0] if hasattr(x, "shape") else len(x) for x in X])
+        starts = starts_of([rows_in(x) for x in X])
         table = np.concatenate([np.eye(len(self._cost)).ravel(), weights])
         found = emissions(starts, scores).label(table, None, None, n_threads)
         return np.split(found, starts[1:-1])

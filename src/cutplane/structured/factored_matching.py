@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from cutplane.structured.factored import Array, FactoredRisk, Factors, Rows, Violations, owned, starts_of
+from cutplane._types import Array, Matrix
+from cutplane.structured.factored import Choices, Examples, FactoredRisk, Factors, Rows, Violations, owned, starts_of
 
 Matching = NDArray[np.int64]
 
@@ -44,7 +44,7 @@ class MatchingHinge(FactoredRisk):
         """The pairs of some examples."""
         return owned(self._rows, examples)
 
-    def choose(self, labels: NDArray[Any], examples: Rows) -> NDArray[Any]:
+    def choose(self, labels: Choices, examples: Rows) -> Choices:
         """The places of some examples' items."""
         return labels[owned(self._items, examples)]
 
@@ -59,7 +59,7 @@ class MatchingHinge(FactoredRisk):
             parts.append(places)
         return Violations(np.concatenate(parts), np.array(losses), np.maximum(0.0, np.array(values)))
 
-    def direction(self, examples: Rows, labels: NDArray[Any]) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
         """+1 for the pairs of the matching, -1 for the true ones."""
         coef = np.zeros((len(self.rows(examples)), 1))
         places = np.repeat(self._shapes[examples, 1], self._shapes[examples, 0])
@@ -80,20 +80,20 @@ class MatchingHinge(FactoredRisk):
         ]
 
 
-class MatchingFactors(Factors):
+class MatchingFactors(Factors[ArrayLike, ArrayLike]):
     """Pairs of an item and a place as rows, one column."""
 
-    def rows(self, X: Sequence[Any]) -> Any:
+    def rows(self, X: Examples[ArrayLike]) -> Matrix:
         """The features of all pairs."""
         pairs = [np.asarray(x, dtype=np.float64) for x in X]
         return np.concatenate([x.reshape(-1, x.shape[2]) for x in pairs])
 
-    def risk(self, X: Sequence[Any], Y: Sequence[Any], *, n_threads: int) -> MatchingHinge:
+    def risk(self, X: Examples[ArrayLike], Y: Sequence[ArrayLike], *, n_threads: int) -> MatchingHinge:
         """The losses of labelled examples."""
         shapes = np.array([np.shape(x)[:2] for x in X], dtype=np.int64)
         return MatchingHinge(shapes, np.concatenate([np.asarray(y, dtype=np.int64) for y in Y]))
 
-    def label(self, X: Sequence[Any], scores: Array, weights: Array, *, n_threads: int) -> list[Matching]:
+    def label(self, X: Examples[ArrayLike], scores: Array, weights: Array, *, n_threads: int) -> list[Matching]:
         """The matching with the highest score of each example."""
         shapes = [np.shape(x)[:2] for x in X]
         ends = np.cumsum([items * places for items, places in shapes])[:-1]

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cutplane._types import Array
 from cutplane.solvers.base import Cut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import StopReason
-from cutplane.structured.base import Array, Ascent
+from cutplane.structured.base import Ascent
 from cutplane.structured.objective import StructuredObjective
-
-# Gaps seen on visits grow stale: after this many epochs a sweep renews them all.
-_RENEW_AFTER = 10
-# The newest of k points has the weight this/(this - 1 + k) in their mean: 1 would be the plain mean.
-_FORGETTING = 3.0
+from cutplane.structured.tuning import FRANK_WOLFE
 
 
 class _RunningMean:
@@ -36,7 +33,7 @@ class _RunningMean:
         """Take one more; the array given is used up."""
         self._count += 1
         weights -= self.weights
-        weights *= _FORGETTING / (self._count + _FORGETTING - 1.0)
+        weights *= FRANK_WOLFE.forgetting / (self._count + FRANK_WOLFE.forgetting - 1.0)
         self.weights += weights
 
     def restart(self) -> None:
@@ -63,14 +60,14 @@ class BlockFrankWolfe:
         """
         if ascent is None:
             ascent = objective.sample.ascent(ledger.C / objective.examples, self.seed)
-        since, certified = _RENEW_AFTER, float("-inf")
+        since, certified = FRANK_WOLFE.renew_after, float("-inf")
         mean = _RunningMean(objective.dimension)
         while True:
             with ledger.phase("epochs"):
                 ascent.epoch()
                 mean.add(ascent.weights)
             since += 1
-            if since >= _RENEW_AFTER or self._may_end(ledger, ascent, mean.share):
+            if since >= FRANK_WOLFE.renew_after or self._may_end(ledger, ascent, mean.share):
                 self._certify(objective, ledger, ascent, mean)
                 since = 0
             reason = ledger.close_iteration(1.0)
@@ -100,7 +97,7 @@ class BlockFrankWolfe:
         with ledger.phase("cut"):
             slope, offset = ascent.plane()
         with ledger.phase("qp"):
-            # A sum of so many times as many terms as the cut of a sweep has is charged as a plane of so much mass.
+            # The plane of a sweep sums one term an example, this one up to `most_planes`: its mass is charged for all.
             mass = objective.mass * max(1.0, 1.001 * ascent.most_planes)
             ledger.add(Cut(slope, offset, np.nan, exact=False, mass=mass))
             ledger.solve()

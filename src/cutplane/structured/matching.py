@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from cutplane.structured.base import Array, StructuredModel
+from cutplane._types import Array, Document
+from cutplane.structured.base import StructuredModel
 from cutplane.structured.factored_matching import MatchingFactors, assign
 
 Matching = NDArray[np.int64]
 
 
-class MatchingModel(StructuredModel):
+class MatchingModel(StructuredModel[ArrayLike, ArrayLike]):
     """Matchings of m items to m or more places; the loss is the number of items in wrong places.
 
     x is an array of shape (m, places, n_features): the features of putting an item in a place. y[i] is the place of
@@ -30,7 +29,7 @@ class MatchingModel(StructuredModel):
     [array([1, 2, 0])]
     """
 
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Document:
         """What the constructor needs: nothing."""
         return {}
 
@@ -38,26 +37,26 @@ class MatchingModel(StructuredModel):
         """Scores of pairs may be sums of kernel functions."""
         return MatchingFactors()
 
-    def joint_feature(self, x: Any, y: Any) -> Array:
+    def joint_feature(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The sum of the features of the pairs."""
         pairs = np.asarray(x, dtype=np.float64)
         return np.asarray(pairs[np.arange(len(pairs)), np.asarray(y)].sum(axis=0))
 
-    def loss(self, y: Any, y_hat: Any) -> float:
+    def loss(self, y: ArrayLike, y_hat: ArrayLike) -> float:
         """The number of items in wrong places."""
         return float(np.count_nonzero(np.asarray(y) != np.asarray(y_hat)))
 
-    def argmax(self, x: Any, w: Array) -> Matching:
+    def argmax(self, x: ArrayLike, w: Array) -> Matching:
         """The matching with the highest score."""
         return assign(np.asarray(x, dtype=np.float64) @ w)
 
-    def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> Matching:
+    def loss_augmented_argmax(self, x: ArrayLike, y: ArrayLike, w: Array) -> Matching:
         """The matching with the highest score plus loss."""
         scores = np.asarray(x, dtype=np.float64) @ w + 1.0
         scores[np.arange(len(scores)), np.asarray(y)] -= 1.0
         return assign(scores)
 
-    def check(self, x: Any, y: Any) -> None:
+    def check(self, x: ArrayLike, y: ArrayLike) -> None:
         """A place for each item, none used twice."""
         shape, places = np.shape(x), np.asarray(y)
         if len(shape) != 3 or shape[0] > shape[1] or not shape[0]:

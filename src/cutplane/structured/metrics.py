@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Entity(NamedTuple):
@@ -64,7 +64,7 @@ class SequenceScores:
     by_type: dict[str, Counts] = field(default_factory=dict)
 
 
-def entities(labels: Sequence[str]) -> list[Entity]:
+def entities(labels: Sequence[Hashable]) -> list[Entity]:
     """The entities in a sequence of labels B-X, I-X, O (also E-X and S-X), read as the CoNLL scorer does.
 
     Examples
@@ -87,7 +87,7 @@ def entities(labels: Sequence[str]) -> list[Entity]:
     return found
 
 
-def score_sequences(truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> SequenceScores:
+def score_sequences(truth: Sequence[Sequence[Hashable]], predicted: Sequence[Sequence[Hashable]]) -> SequenceScores:
     """Compare predicted label sequences with the true ones.
 
     Examples
@@ -97,9 +97,9 @@ def score_sequences(truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence
     >>> scores.accuracy, scores.entities.f1
     (0.6666666666666666, 0.0)
     """
-    right: Counter[Any] = Counter()
-    wrong: Counter[Any] = Counter()
-    missed: Counter[Any] = Counter()
+    right: Counter[Hashable] = Counter()
+    wrong: Counter[Hashable] = Counter()
+    missed: Counter[Hashable] = Counter()
     by_type: dict[str, list[int]] = {}
     for index, (a, b) in enumerate(zip(truth, predicted, strict=True)):
         if len(a) != len(b):

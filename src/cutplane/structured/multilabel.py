@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from cutplane._types import Array, Document, Matrix, is_sparse
 from cutplane.sources import as_source
-from cutplane.structured.base import Array, StructuredModel, Sweep
-from cutplane.structured.factored import FactoredRisk, Factors, Rows, Violations
+from cutplane.structured.base import StructuredModel, Sweep
+from cutplane.structured.factored import Choices, Examples, FactoredRisk, Factors, Rows, Violations
 from cutplane.structured.oracle import OracleSample
-from cutplane.structured.vectors import row_squares
+from cutplane.structured.vectors import VectorLike, row_squares
 
 
-class MultilabelModel(StructuredModel):
+class MultilabelModel(StructuredModel[VectorLike, ArrayLike]):
     """Labels 0 or 1 in each of `n_labels` places; the loss is the number of wrong ones.
 
     The features of (x, y) are a copy of x for each label that is there. The risk is the sum of one hinge for each
@@ -39,7 +39,7 @@ class MultilabelModel(StructuredModel):
     def __init__(self, n_labels: int) -> None:
         self.n_labels = n_labels
 
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Document:
         """What the constructor needs."""
         return {"n_labels": self.n_labels}
 
@@ -47,45 +47,47 @@ class MultilabelModel(StructuredModel):
         """Scores of labels may be sums of kernel functions."""
         return MultilabelFactors(self)
 
-    def joint_feature(self, x: Any, y: Any) -> Any:
+    def joint_feature(self, x: VectorLike, y: ArrayLike) -> VectorLike:
         """A copy of x for each label that is there."""
         row = np.asarray(y, np.float64)
-        return sp.kron(row[None, :], x, format="csr") if sp.issparse(x) else np.kron(row, np.asarray(x, np.float64))
+        return sp.kron(row[None, :], x, format="csr") if is_sparse(x) else np.kron(row, np.asarray(x, np.float64))
 
-    def loss(self, y: Any, y_hat: Any) -> float:
+    def loss(self, y: ArrayLike, y_hat: ArrayLike) -> float:
         """The number of wrong labels."""
         return float(np.count_nonzero(np.asarray(y) != np.asarray(y_hat)))
 
-    def argmax(self, x: Any, w: Array) -> NDArray[np.int64]:
+    def argmax(self, x: VectorLike, w: Array) -> NDArray[np.int64]:
         """Each label with a positive score."""
         return (self._scores(x, w) > 0.0).astype(np.int64)
 
-    def loss_augmented_argmax(self, x: Any, y: Any, w: Array) -> NDArray[np.int64]:
-        """Each label for itself: the score plus what is wrong about it."""
+    def loss_augmented_argmax(self, x: VectorLike, y: ArrayLike, w: Array) -> NDArray[np.int64]:
+        """Each label by itself: its score plus its loss."""
         truth = np.asarray(y)
         return (self._scores(x, w) + np.where(truth == 0, 1.0, -1.0) > 0.0).astype(np.int64)
 
-    def check(self, x: Any, y: Any) -> None:
+    def check(self, x: VectorLike, y: ArrayLike) -> None:
         """A label 0 or 1 in each place."""
         labels = np.asarray(y)
         if labels.shape != (self.n_labels,) or not np.isin(labels, (0, 1)).all():
             raise ValueError(f"the labels are {labels.tolist()!r}; {self.n_labels} of 0 or 1 are needed")
 
-    def _scores(self, x: Any, w: Array) -> Array:
+    def _scores(self, x: VectorLike, w: Array) -> Array:
         table = w.reshape(self.n_labels, -1)
-        return np.ravel(x @ table.T if sp.issparse(x) else table @ np.asarray(x, np.float64))
+        return np.ravel(x @ table.T if is_sparse(x) else table @ np.asarray(x, np.float64))
 
-    def bind(self, X: Any, Y: Sequence[Any], *, rescaling: str, n_threads: int) -> MultilabelSample | None:
+    def bind(
+        self, X: Examples[VectorLike], Y: Sequence[ArrayLike], *, rescaling: str, n_threads: int
+    ) -> MultilabelSample | None:
         """All examples at once, where X is a matrix."""
-        if rescaling != "margin" or not (sp.issparse(X) or isinstance(X, np.ndarray)) or X.ndim != 2:
+        if rescaling != "margin" or not (is_sparse(X) or isinstance(X, np.ndarray)) or X.ndim != 2:
             return None
         return MultilabelSample(self, X, Y, n_threads)
 
 
-class MultilabelSample(OracleSample):
+class MultilabelSample(OracleSample[VectorLike, ArrayLike]):
     """All examples as one matrix: a sweep is two products."""
 
-    def __init__(self, model: MultilabelModel, X: Any, Y: Sequence[Any], n_threads: int) -> None:
+    def __init__(self, model: MultilabelModel, X: Matrix, Y: Sequence[ArrayLike], n_threads: int) -> None:
         super().__init__(model, X, Y)
         self._source = as_source(X, n_threads=n_threads)
         self._signs = np.where(np.array([np.asarray(y) for y in Y]) == 1, 1.0, -1.0)
@@ -110,7 +112,7 @@ class MultilabelSample(OracleSample):
 class MultilabelHinge(FactoredRisk):
     """A hinge for each label; labels are whether it is violated."""
 
-    def __init__(self, truth: NDArray[Any]) -> None:
+    def __init__(self, truth: Choices) -> None:
         self._signs = np.where(truth == 1, 1.0, -1.0)
         self.columns = self._signs.shape[1]
 
@@ -130,7 +132,7 @@ class MultilabelHinge(FactoredRisk):
         wrong = values > 0.0
         return Violations(wrong, wrong.sum(axis=1).astype(np.float64), np.where(wrong, values, 0.0).sum(axis=1))
 
-    def direction(self, examples: Rows, labels: NDArray[Any]) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
         """+1 for a label that is wrongly there, -1 for one that is missed."""
         return np.where(labels, -self._signs[examples], 0.0), np.zeros(0)
 
@@ -139,20 +141,22 @@ class MultilabelHinge(FactoredRisk):
         return float(np.sqrt(self.columns * squared_lengths))
 
 
-class MultilabelFactors(Factors):
+class MultilabelFactors(Factors[VectorLike, ArrayLike]):
     """An example is one row, a label one column."""
 
     def __init__(self, model: MultilabelModel) -> None:
         self._model = model
 
-    def rows(self, X: Any) -> Any:
+    def rows(self, X: Examples[VectorLike]) -> Matrix:
         """X itself."""
-        return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        return sp.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
 
-    def risk(self, X: Any, Y: Sequence[Any], *, n_threads: int) -> MultilabelHinge:
+    def risk(self, X: Examples[VectorLike], Y: Sequence[ArrayLike], *, n_threads: int) -> MultilabelHinge:
         """The losses of labelled examples."""
         return MultilabelHinge(np.array([np.asarray(y) for y in Y]))
 
-    def label(self, X: Any, scores: Array, weights: Array, *, n_threads: int) -> list[NDArray[np.int64]]:
+    def label(
+        self, X: Examples[VectorLike], scores: Array, weights: Array, *, n_threads: int
+    ) -> list[NDArray[np.int64]]:
         """Each label with a positive score."""
         return list((scores > 0.0).astype(np.int64))

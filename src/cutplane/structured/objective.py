@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cutplane._runtime.deadline import time_is_up
+from cutplane._types import Array
 from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import Cut, Point
-from cutplane.structured.base import Array, Sample, Sweep
-
-# A search along a line ends when its planes leave less than this share of the improvement to be found.
-_LINE_SHARE = 0.1
-_MOST_SWEEPS = 6
+from cutplane.structured.base import Sample, Sweep
+from cutplane.structured.tuning import LINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +136,7 @@ class StructuredRay:
         best, best_t = np.inf, 0.0
         start = np.inf
         t = 0.0
-        for count in range(_MOST_SWEEPS):
+        for count in range(LINE.most_sweeps):
             risk, slope = self.value(t), self.slope(t)
             value = 0.5 * quadratic * t * t + linear * t + C * risk
             start = value if count == 0 else start
@@ -146,7 +144,7 @@ class StructuredRay:
                 best, best_t = value, t
             lines.append((slope, risk - slope * t))
             t, bound = _minimise_over_lines(lines, quadratic, linear, C)
-            if time_is_up() or (count and best - bound <= _LINE_SHARE * (start - best)):
+            if time_is_up() or (count and best - bound <= LINE.line_share * (start - best)):
                 break
         return best_t
 

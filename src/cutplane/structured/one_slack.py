@@ -6,16 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cutplane._types import Array
 from cutplane.solvers.bundle.planes import BundleSolution
 from cutplane.solvers.ledger import IDLE_SOLVES, Ledger
 from cutplane.solvers.result import StopReason
-from cutplane.structured.base import Array
 from cutplane.structured.cache import PlaneCache
 from cutplane.structured.objective import StructuredObjective
-
-# A cached plane serves where it is above the model by this share of the gap still open. On chains of three labels, 100
-# examples to a gap of 1e-4, 0.5 needs 11 sweeps, 0.1 needs 8 and no cache 102.
-_CACHE_SHARE = 0.1
+from cutplane.structured.tuning import ONE_SLACK
 
 
 @dataclass
@@ -52,10 +49,10 @@ class OneSlack:
             point = objective.at(w)
 
     def _exhaust_cache(self, ledger: Ledger, model: BundleSolution) -> Array:
-        """The minimiser of the model, after adding what planes the cache has to tell of it."""
+        """The minimiser of the model once all useful planes of the cache are added."""
         while self.cache is not None and not ledger.proven and not ledger.overdue:
             known = self.cache.sweep(model.w)
-            if known.value - model.risk_model <= _CACHE_SHARE * (ledger.upper - ledger.lower) / ledger.C:
+            if known.value - model.risk_model <= ONE_SLACK.cache_share * (ledger.upper - ledger.lower) / ledger.C:
                 break
             ledger.add(known.plane)
             model = ledger.solve()

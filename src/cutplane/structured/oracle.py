@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from cutplane._types import Array
 from cutplane.proof.rounding import Rounding
 from cutplane.structured import vectors
-from cutplane.structured.base import Array, OracleError, StructuredModel, Sweep
+from cutplane.structured.base import OracleError, StructuredModel, Sweep
 from cutplane.structured.block_ascent import BlockAscent
 from cutplane.structured.example_planes import ExamplePlane, sweep_of
+from cutplane.structured.factored import Examples, ExampleT, LabelT
+from cutplane.structured.tuning import ORACLE
 from cutplane.structured.vectors import Vector
+
+Found = TypeVar("Found")
 
 RESCALINGS = ("margin", "slack")
 BACKENDS = ("threads", "processes")
-# Chunks of examples are the same for any number of workers, so that sums are the same to the bit.
-_MOST_CHUNKS = 64
-# Terms that a search may add up beyond one for each weight.
-_SEARCH_TERMS = 1024
-# Of features that are all zero, as far as they are known.
-_LEAST_REACH = 2.0**-300
-# What rounding may take from a score, relative to the size of its parts.
-_ROUNDING = 1e-8
 
 
 @dataclass(frozen=True)
-class Oracle:
+class Oracle(Generic[ExampleT, LabelT]):
     """A model's searches with their results checked. Errors name the example.
 
     Parameters
@@ -40,11 +37,11 @@ class Oracle:
         The length of every feature vector.
     """
 
-    model: StructuredModel
+    model: StructuredModel[ExampleT, LabelT]
     rescaling: str
     dimension: int
 
-    def features(self, index: int, x: Any, y: Any) -> Vector:
+    def features(self, index: int, x: ExampleT, y: LabelT) -> Vector:
         """The joint features of an example."""
         found = self._call(index, "joint_feature", lambda: vectors.as_vector(self.model.joint_feature(x, y)))
         length = vectors.size(found)
@@ -57,17 +54,16 @@ class Oracle:
             raise OracleError(
                 f"Example {index}: joint_feature has the value {bad[1]} at feature {bad[0]}; all must be finite."
             )
-        result: Vector = found
-        return result
+        return found
 
-    def loss(self, index: int, y: Any, y_hat: Any) -> float:
+    def loss(self, index: int, y: LabelT, y_hat: LabelT) -> float:
         """The loss of a labelling."""
         found = float(self._call(index, "loss", lambda: self.model.loss(y, y_hat)))
         if not (np.isfinite(found) and found >= 0.0):
             raise OracleError(f"Example {index}: loss is {found}; it must be a finite number, 0 or greater.")
         return found
 
-    def search(self, index: int, x: Any, y: Any, truth: Vector, w: Array) -> ExamplePlane:
+    def search(self, index: int, x: ExampleT, y: LabelT, truth: Vector, w: Array) -> ExamplePlane:
         """The plane of the labelling that the loss-augmented search finds at w."""
         if self.rescaling == "margin":
             y_hat = self._call(index, "loss_augmented_argmax", lambda: self.model.loss_augmented_argmax(x, y, w))
@@ -75,18 +71,18 @@ class Oracle:
             y_hat = self._call(index, "slack_augmented_argmax", lambda: self.model.slack_augmented_argmax(x, y, w))
         return self.plane(index, x, y, truth, y_hat, w)
 
-    def audit(self, index: int, x: Any, y: Any, truth: Vector, w: Array) -> None:
+    def audit(self, index: int, x: ExampleT, y: LabelT, truth: Vector, w: Array) -> None:
         """Try the labelling that is predicted at w: an exact loss-augmented search finds nothing lower."""
         found = self.search(index, x, y, truth, w).height(w)
         predicted = self._call(index, "argmax", lambda: self.model.argmax(x, w))
         rival = self.plane(index, x, y, truth, predicted, None).height(w)
-        if found < rival - _ROUNDING * (1.0 + abs(found) + abs(rival)):
+        if found < rival - ORACLE.score_rounding * (1.0 + abs(found) + abs(rival)):
             raise OracleError(
                 f"Example {index}: the {self.rescaling}-augmented search found a labelling of height {found:.6g}, but "
                 f"the one that argmax predicts has {rival:.6g}; an exact oracle finds the highest."
             )
 
-    def plane(self, index: int, x: Any, y: Any, truth: Vector, y_hat: Any, w: Array | None) -> ExamplePlane:
+    def plane(self, index: int, x: ExampleT, y: LabelT, truth: Vector, y_hat: LabelT, w: Array | None) -> ExamplePlane:
         """The plane of a labelling; where it was found at w, that it is not below the truth's."""
         features, loss = self.features(index, x, y_hat), self.loss(index, y, y_hat)
         slope = vectors.combination(features, truth, loss if self.rescaling == "slack" else 1.0)
@@ -101,14 +97,14 @@ class Oracle:
         scale = 1.0 + plane.offset * (1.0 + abs(vectors.dot(features, w)) + abs(vectors.dot(truth, w)))
         if not np.isfinite(height):
             raise OracleError(f"Example {index}: the labelling found has the height {height}; it must be finite.")
-        if self.model.exact and height < -_ROUNDING * scale:
+        if self.model.exact and height < -ORACLE.score_rounding * scale:
             raise OracleError(
                 f"Example {index}: the labelling found by the {self.rescaling}-augmented search scores {-height:.6g} "
                 "below the truth, loss included; an exact oracle finds the highest (exact = False admits it is none)."
             )
 
     @staticmethod
-    def _call(index: int, name: str, function: Callable[[], Any]) -> Any:
+    def _call(index: int, name: str, function: Callable[[], Found]) -> Found:
         try:
             return function()
         except (OracleError, NotImplementedError):
@@ -117,23 +113,23 @@ class Oracle:
             raise OracleError(f"Example {index}: {name} failed ({type(error).__name__}: {error}).") from error
 
 
-class Chunk(NamedTuple):
+class Chunk(NamedTuple, Generic[ExampleT, LabelT]):
     """A run of examples, as a worker sees it."""
 
     begin: int
-    X: Sequence[Any]
-    Y: Sequence[Any]
+    X: Examples[ExampleT]
+    Y: Sequence[LabelT]
     truths: Sequence[Vector]
 
 
-def search_chunk(oracle: Oracle, chunk: Chunk, w: Array) -> list[ExamplePlane]:
+def search_chunk(oracle: Oracle[ExampleT, LabelT], chunk: Chunk[ExampleT, LabelT], w: Array) -> list[ExamplePlane]:
     """The planes found for a run of examples."""
     rows = zip(chunk.X, chunk.Y, chunk.truths, strict=True)
     return [oracle.search(chunk.begin + k, x, y, truth, w) for k, (x, y, truth) in enumerate(rows)]
 
 
 @dataclass
-class OracleSample:
+class OracleSample(Generic[ExampleT, LabelT]):
     """A model bound to a sample, searched by calling its methods.
 
     Parameters
@@ -150,15 +146,15 @@ class OracleSample:
         Handed the planes of every sweep: how a cache of planes is filled.
     """
 
-    model: StructuredModel
-    X: Sequence[Any]
-    Y: Sequence[Any]
+    model: StructuredModel[ExampleT, LabelT]
+    X: Examples[ExampleT]
+    Y: Sequence[LabelT]
     rescaling: str = "margin"
     workers: int = 1
     backend: str = "threads"
     on_planes: Callable[[list[ExamplePlane], Array], None] | None = None
     dimension: int = field(init=False, default=0)
-    oracle: Oracle = field(init=False)
+    oracle: Oracle[ExampleT, LabelT] = field(init=False)
     truths: list[Vector] = field(init=False)
     steepest: float = field(init=False, default=0.0)  # the longest slope seen
     dearest: float = field(init=False, default=1.0)  # the largest loss seen, or 1
@@ -191,8 +187,8 @@ class OracleSample:
         """By the features of the true labellings and the planes seen so far: see `cutplane.structured.proof`."""
         factor = self.dearest if self.rescaling == "slack" else 1.0
         reach = (self.steepest + 2.0 * factor * self.longest) * (1.0 + 1e-9)
-        depth = self.dimension + _SEARCH_TERMS
-        return Rounding(max(reach, _LEAST_REACH), depth, self.examples + 8, scale=self.dearest)
+        depth = self.dimension + ORACLE.search_terms
+        return Rounding(max(reach, ORACLE.least_reach), depth, self.examples + 8, scale=self.dearest)
 
     def _measure(self, planes: Sequence[ExamplePlane]) -> None:
         for plane in planes:
@@ -235,8 +231,8 @@ class OracleSample:
         """Block-coordinate ascent, one example at a time."""
         return BlockAscent(self, C, seed)
 
-    def _chunks(self) -> list[Chunk]:
-        count = min(_MOST_CHUNKS, self.examples)
+    def _chunks(self) -> list[Chunk[ExampleT, LabelT]]:
+        count = min(ORACLE.most_chunks, self.examples)
         ends = [self.examples * (k + 1) // count for k in range(count)]
         return [
             Chunk(begin, self.X[begin:end], self.Y[begin:end], self.truths[begin:end])

@@ -20,9 +20,7 @@ from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.proof.rounding import UNIT, Array, gamma, half_square, summed
 from cutplane.solvers.ledger import Ledger
 from cutplane.structured.objective import StructuredObjective
-
-# Roundings of the mean, of C, and of their product.
-_OPERATIONS = 16.0
+from cutplane.structured.tuning import PROOF
 
 
 class StructuredProver:
@@ -52,7 +50,7 @@ class StructuredProver:
         spread = rounding.spread(w)
         terms = (spread + rounding.scale if spread > 0.0 else 0.0) + total / n
         height = 2.0 * gamma(rounding.row_depth + 8) * terms
-        risk, risk_error = total / n, error / n + height + _OPERATIONS * UNIT * total / n
+        risk, risk_error = total / n, error / n + height + PROOF.operations * UNIT * total / n
         return quadratic + self._C * risk + (quadratic_error + self._C * risk_error) * (1.0 + 1e-9)
 
     def lower(self, plane: Plane, w: Array, upper: float) -> float:
@@ -62,8 +60,8 @@ class StructuredProver:
         longer = max(1.0, rounding.reach / self._begun.reach, rounding.scale / self._begun.scale)
         offset = plane.offset - (rounding.offset(plane.offset, longer, 0.0) if longer > 1.0 else 0.0)
         charged = plane._replace(offset=offset, error=plane.error * longer)
-        source: Any = self._objective  # without an intercept, nothing is asked of it
-        return Prover(source, self._objective, self._C, rounding).lower(charged, w, upper)
+        known: Any = self._objective  # without an intercept, its lower bound is all that is asked
+        return Prover(known, known, self._C, rounding).lower(charged, w, upper)
 
 
 def prove(ledger: Ledger, prover: StructuredProver) -> None:

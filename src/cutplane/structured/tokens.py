@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane._types import Integers, MatrixLike, is_sparse
+from cutplane.structured.factored import Examples
 
-Integers = NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+# A token with named features: their names, or a value for each.
+Token = Mapping[str, object] | Collection[str]
+# Sequences as users hand them over: a matrix with a row for each token, or tokens with named features.
+Sequences = Sequence[MatrixLike] | Sequence[Sequence[Token]]
 
 
 @dataclass(frozen=True)
@@ -41,16 +47,16 @@ class Tokens:
         """The sequences as the core takes them."""
         return _core.Chains(self.starts, self.indptr, self.indices, self.values, self.n_features, n_labels)
 
-    def split(self, flat: NDArray[Any]) -> list[NDArray[Any]]:
+    def split(self, flat: NDArray[Scalar]) -> list[NDArray[Scalar]]:
         """What belongs to all tokens, by sequences."""
         return [flat[begin:end] for begin, end in zip(self.starts[:-1], self.starts[1:], strict=True)]
 
 
-def tokens_from_matrices(X: Sequence[Any], n_features: int) -> Tokens:
+def tokens_from_matrices(X: Examples[MatrixLike], n_features: int) -> Tokens:
     """Sequences that are arrays or sparse matrices with a row for each token."""
     rows = []
     for index, x in enumerate(X):
-        matrix = sp.csr_array(x) if sp.issparse(x) else sp.csr_array(_as_rows(index, x))
+        matrix = sp.csr_array(x) if is_sparse(x) else sp.csr_array(_as_rows(index, x))
         if matrix.shape[1] != n_features:
             raise ValueError(f"Sequence {index} has {matrix.shape[1]} features a token; {n_features} were expected.")
         bad = np.flatnonzero(~np.isfinite(matrix.data))
@@ -71,7 +77,7 @@ def tokens_from_matrices(X: Sequence[Any], n_features: int) -> Tokens:
     )
 
 
-def _as_rows(index: int, x: Any) -> NDArray[np.float64]:
+def _as_rows(index: int, x: MatrixLike) -> NDArray[np.float64]:
     rows = np.asarray(x, dtype=np.float64)
     if rows.ndim != 2:
         raise ValueError(f"Sequence {index} is an array of shape {rows.shape}; one row for each token was expected.")
@@ -100,7 +106,7 @@ class Vocabulary:
         """The features in order."""
         return list(self.numbers)
 
-    def encode(self, X: Sequence[Any], *, grow: bool) -> Tokens:
+    def encode(self, X: Sequence[Sequence[Token]], *, grow: bool) -> Tokens:
         """The tokens of some sequences; names not known are learned, or else left out."""
         indices: list[int] = []
         values: list[float] = []  # of the tokens up to the last with a value other than 1
@@ -126,7 +132,7 @@ class Vocabulary:
         )
 
 
-def _names_and_values(index: int, position: int, token: Any) -> tuple[list[str], list[float] | None]:
+def _names_and_values(index: int, position: int, token: object) -> tuple[list[str], list[float] | None]:
     """The features of a token, and their values unless all are 1."""
     if isinstance(token, (list, tuple, set, frozenset)):
         for name in token:
@@ -144,7 +150,7 @@ def _names_and_values(index: int, position: int, token: Any) -> tuple[list[str],
     )
 
 
-def _named_values(index: int, position: int, token: Mapping[str, Any]) -> list[tuple[str, float]]:
+def _named_values(index: int, position: int, token: Mapping[str, object]) -> list[tuple[str, float]]:
     found = []
     for name, value in token.items():
         if isinstance(value, str):
@@ -162,6 +168,6 @@ def _named_values(index: int, position: int, token: Mapping[str, Any]) -> list[t
     return found
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

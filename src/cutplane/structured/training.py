@@ -5,28 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.deadline import deadline
+from cutplane._types import Array
 from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
-from cutplane.solvers.result import Result, Step, StopReason
+from cutplane.solvers.result import OnStep, Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
-from cutplane.structured.base import Array
 from cutplane.structured.cache import PlaneCache
 from cutplane.structured.frank_wolfe import BlockFrankWolfe
 from cutplane.structured.objective import StructuredObjective
 from cutplane.structured.one_slack import OneSlack
 from cutplane.structured.oracle import OracleSample
 from cutplane.structured.proof import StructuredProver, prove
+from cutplane.structured.tuning import PROOF
 
 METHODS = ("auto", "one-slack", "oca", "frank-wolfe")
 LINE_SEARCHES = ("adaptive", "exact", "three-point")
-# So often a run goes on from what the prover granted it.
-_MOST_DISPUTES = 2
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class StructuredTraining:
     seed: int = 0
     n_threads: int = 0
     cache: PlaneCache | None = None
-    on_step: Callable[[Step], Any] | None = field(default=None, repr=False)
+    on_step: OnStep | None = field(default=None, repr=False)
     began: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
     def for_examples(self, n_examples: int, cache: PlaneCache | None = None) -> StructuredTraining:
@@ -94,13 +92,13 @@ class StructuredTraining:
     def _reach_proof(
         self, objective: StructuredObjective, ledger: Ledger, prover: StructuredProver | None, start: Array | None
     ) -> StopReason:
-        """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
+        """Run until the prover grants the gap. If it does not, the run goes on from what was granted, twice at most."""
         solve = self._solver(objective, ledger)
         reason = solve(start)
         if prover is None:
             return reason
         prove(ledger, prover)
-        for _ in range(_MOST_DISPUTES):
+        for _ in range(PROOF.most_disputes):
             if reason != "gap" or ledger.granted or ledger.incumbent is None:
                 return reason
             reason = solve(ledger.incumbent.w)
@@ -120,7 +118,7 @@ class StructuredTraining:
 
 
 def uncertified(result: Result) -> Result:
-    """The result without the upper bounds, which are none."""
+    """The result without upper bounds: inexact searches prove none."""
     history = [_hidden(step) for step in result.history]
     reason: StopReason = "stalled" if result.stop_reason == "gap" else result.stop_reason
     return replace(result, upper=float("inf"), history=history, stop_reason=reason)
@@ -130,5 +128,5 @@ def _hidden(step: Step) -> Step:
     return replace(step, upper=float("inf"))
 
 
-def _hiding(on_step: Callable[[Step], Any]) -> Callable[[Step], Any]:
+def _hiding(on_step: OnStep) -> OnStep:
     return lambda step: on_step(_hidden(step))

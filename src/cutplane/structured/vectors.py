@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sized
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+from cutplane._types import Array, Matrix, MatrixLike, is_sparse
 
 
 class SparseVector(NamedTuple):
@@ -20,11 +21,13 @@ class SparseVector(NamedTuple):
 
 
 Vector = Array | SparseVector
+# Features as a user's model gives them: a vector, or a sparse matrix of one row.
+VectorLike: TypeAlias = ArrayLike | sp.sparray
 
 
-def as_vector(features: Any) -> Vector:
+def as_vector(features: VectorLike) -> Vector:
     """What a user's joint_feature gave, as one of the two kinds; ValueError if it is no vector."""
-    if sp.issparse(features):
+    if is_sparse(features):
         if features.ndim == 2 and features.shape[0] != 1:
             raise ValueError(f"a sparse matrix of shape {features.shape}; it must have one row")
         row = sp.csr_array(features.reshape(1, -1), copy=True)
@@ -61,11 +64,16 @@ def dot(v: Vector, w: Array) -> float:
     return float(v.values @ w[v.indices]) if isinstance(v, SparseVector) else float(v @ w)
 
 
-def row_squares(X: Any) -> Array:
+def row_squares(X: Matrix) -> Array:
     """The squared length of each row of a matrix."""
-    if sp.issparse(X):
+    if is_sparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(np.square(np.asarray(X, dtype=np.float64)).sum(axis=1))
+
+
+def rows_in(x: MatrixLike | Sized) -> int:
+    """How many rows there are in a matrix, or in a list of them."""
+    return int(x.shape[0]) if hasattr(x, "shape") else len(cast(Sized, x))
 
 
 def add(v: Vector, coef: float, out: Array) -> None:

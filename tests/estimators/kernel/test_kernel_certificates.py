@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.estimators.kernel.kernel_cases import ALL, fitted
 
 from cutplane import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from cutplane.estimators.kernel import kernel_certificates
+from cutplane.kernels import smo_workspace
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -153,7 +155,7 @@ def test_where_double_precision_costs_too_much_the_certificate_says_what_it_is_o
 ) -> None:
     target = X[:, 1] if kind in (SVR, NuSVR) else Y
     exact = fitted(kind, X, target)
-    monkeypatch.setattr(kernel_certificates, "_ALWAYS", 0.0)
+    monkeypatch.setattr(kernel_certificates, "COSTS", replace(kernel_certificates.COSTS, always=0.0))
     model = fitted(kind, X, target)
     assert model.certificate_of_ == "single-precision kernel matrix" + ASSUMED
     assert model.objective_ == pytest.approx(exact.objective_, rel=1e-4)
@@ -188,7 +190,8 @@ def test_new_examples_may_be_as_far_away_as_they_like(kind: Any) -> None:
 def test_models_do_not_depend_on_when_the_clock_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     many, labels = RNG.normal(size=(600, 3)), np.where(RNG.random(600) < 0.5, 1, -1)
     one = SVC(C=100.0, gamma=1.0, max_iter=3000).fit(many, labels)
-    monkeypatch.setattr("cutplane.kernels.smo._SECONDS_PER_LOOK", 0.0)
+    eager = replace(smo_workspace.TUNING, seconds_per_look=0.0)
+    monkeypatch.setattr(smo_workspace, "TUNING", eager)
     for extra in ({}, {"working_set": 2}):
         other = SVC(C=100.0, gamma=1.0, max_iter=3000, **extra).fit(many, labels)
         if not extra:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Array, Labels, MatrixLike, RandomState
 from cutplane.estimators.kernel import one_vs_one
 from cutplane.estimators.kernel.calibration import Curve, agree, fit_curve
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
@@ -17,14 +16,13 @@ from cutplane.estimators.kernel.machines import MachineTraining
 from cutplane.estimators.kernel.splits import Folds, Kept, Split, warn_if_cut_short
 from cutplane.kernels import DualProblem, KernelMatrix, SMOResult
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 # Pairwise probabilities are coupled for as many examples at a time as take about this many numbers.
 _COUPLED_AT_ONCE = 4_000_000
 
 
-def _wants_probability(model: Any) -> bool:
+def _wants_probability(model: CalibratedMachine) -> bool:
     if not model.probability:
         raise AttributeError("predict_proba is not available when probability=False")
     return True
@@ -34,9 +32,9 @@ class CalibratedMachine(KernelMachine):
     """Machines of two sides each; a subclass makes their problems and says which class wins."""
 
     probability: bool | str = False
-    random_state: Any = None
+    random_state: RandomState = None
 
-    classes_: NDArray[Any]
+    classes_: Labels
     _pairwise: bool
     _curves: list[Curve] | None
 
@@ -59,7 +57,7 @@ class CalibratedMachine(KernelMachine):
         """The decision value of every example of the problem: its gradient is Qa + p, with Q_ij = y_i y_j K_ij."""
         try:
             scale, intercept = self._scale(result)
-        except ValueError:  # a fold that leaves no margin tells nothing
+        except ValueError:  # a fold that leaves no margin has no decisions
             return np.zeros(len(problem.y))
         return np.asarray(problem.y * (result.gradient - problem.p) / scale + intercept)
 
@@ -86,7 +84,7 @@ class CalibratedMachine(KernelMachine):
         ]
 
     @available_if(_wants_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """The probability of each class, of shape (n, n_classes); the largest of a row is that of `predict`.
 
         Decision values become probabilities by curves fitted to cross-validated decisions; those of several classes
@@ -107,12 +105,12 @@ class CalibratedMachine(KernelMachine):
         return agree(p, self._winners(decisions))
 
     @available_if(_wants_probability)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: MatrixLike) -> Array:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def _decisions_for_probabilities(self, X: Any) -> Array:
+    def _decisions_for_probabilities(self, X: MatrixLike) -> Array:
         check_is_fitted(self)
         self._check_ties()
         if self._curves is None:
@@ -120,6 +118,6 @@ class CalibratedMachine(KernelMachine):
         return self._decisions(X)
 
 
-def shown_label(label: Any) -> Any:
+def shown_label(label: object) -> object:
     """A label as a user wrote it: np.float64(1.0) is no way to name one."""
     return label.item() if isinstance(label, np.generic) else label

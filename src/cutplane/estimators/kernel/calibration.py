@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
-Array = NDArray[np.float64]
+from cutplane._types import Array, Arrays
 
 KINDS = ("sigmoid", "isotonic")
 # No probability is 0 or 1 for certain: a single surprise would cost an infinite log-loss.
-_LEAST = 1e-7
+_LEAST_PROBABILITY = 1e-7
 _NEWTON_STEPS = 100
 # Far above rounding, far below anything a probability is read for.
 _AHEAD = 1.0 + 1e-12
@@ -37,7 +36,7 @@ class Curve:
             p = expit(self.at[0] * decisions + self.at[1])
         else:
             p = np.interp(decisions, self.at, self.values)
-        return np.asarray(np.clip(p, _LEAST, 1.0 - _LEAST))
+        return np.asarray(np.clip(p, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY))
 
 
 def fit_curve(kind: str, decisions: Array, positive: NDArray[np.bool_], weights: Array) -> Curve:
@@ -107,7 +106,7 @@ def agree(probabilities: Array, predicted: NDArray[np.intp]) -> Array:
     return result
 
 
-def curves_to_arrays(curves: list[Curve]) -> dict[str, NDArray[Any]]:
+def curves_to_arrays(curves: list[Curve]) -> Arrays:
     """The curves of all machines as three arrays."""
     return {
         "calibration.lengths": np.array([len(curve.at) for curve in curves], np.int64),
@@ -116,7 +115,7 @@ def curves_to_arrays(curves: list[Curve]) -> dict[str, NDArray[Any]]:
     }
 
 
-def curves_from_arrays(kind: str, arrays: dict[str, NDArray[Any]], machines: int) -> list[Curve]:
+def curves_from_arrays(kind: str, arrays: Arrays, machines: int) -> list[Curve]:
     """The curves that `curves_to_arrays` took apart; `ValueError` if the parts do not fit."""
     lengths, at, values = (arrays[f"calibration.{name}"] for name in ("lengths", "at", "values"))
     if kind not in KINDS or lengths.shape != (machines,) or np.any(lengths < (2 if kind == "sigmoid" else 1)):

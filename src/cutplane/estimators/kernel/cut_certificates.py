@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from cutplane._types import Matrix
 from cutplane.estimators.kernel.kernel_certificates import (
     ASSUMED,
     INDEFINITE,
@@ -15,19 +15,18 @@ from cutplane.estimators.kernel.kernel_certificates import (
     affordable,
     trained_cost,
 )
-from cutplane.kernels.certificate import Certificate, Definite
+from cutplane.kernels.certificate import Definite
 from cutplane.kernels.cut_certificate import certify_cuts
 from cutplane.kernels.cut_finders import Answer, CutFinder
-from cutplane.kernels.functions import Kernel
+from cutplane.kernels.functions import SINGLE_PRECISION, Kernel
 from cutplane.kernels.sampled_cuts import Outcome, Reason
+from cutplane.proof.certificate import Certificate
+from cutplane.solvers.result import Estimate
 from cutplane.structured.factored import FactoredRisk
-
-# What kernel values in single precision may be off by, relative to the largest: see `Kernel`.
-_SINGLE = 1e-6
 
 
 def certified(
-    finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Any, C: float, outcome: Outcome, epsilon: float
+    finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome, epsilon: float
 ) -> tuple[Outcome, str]:
     """The outcome with the bounds of its certificate, and what that is a certificate of.
 
@@ -55,7 +54,7 @@ def certified(
 def _of_single(outcome: Outcome, definite: Definite) -> Certificate:
     """The bounds of the run; its sums are as good as values and products in single precision."""
     lower = outcome.lower_bound
-    off = _SINGLE * (abs(outcome.objective) + outcome.scores_size)
+    off = SINGLE_PRECISION * (abs(outcome.objective) + outcome.scores_size)
     if lower is None or definite.distance is None:
         return Certificate(outcome.objective + off, -np.inf)
     return Certificate(outcome.objective + off, max(0.0, lower - off))
@@ -66,7 +65,13 @@ def _with(outcome: Outcome, proof: Certificate, C: float, epsilon: float) -> Out
     if not np.isfinite(proof.lower_bound):
         return replace(outcome, objective=proof.objective, lower_bound=None, bound=np.inf)
     violation = (proof.objective - proof.lower_bound) / C
-    last = replace(outcome.history[-1], objective=proof.objective, value=proof.lower_bound, violation=violation)
+    last = replace(
+        outcome.history[-1],
+        upper=proof.objective,
+        lower=proof.lower_bound,
+        violation=violation,
+        estimate=Estimate(proof.objective, proof.lower_bound),
+    )
     reason: Reason = "stalled" if outcome.reason == "epsilon" and violation > epsilon else outcome.reason
     return replace(
         outcome,

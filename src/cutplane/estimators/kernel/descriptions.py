@@ -46,7 +46,7 @@ MACHINE = KERNELS | table(
         Weight of the losses against flatness, per example. Infinity is taken as 1e10, and that is what is certified
         then.
     shrinking : bool
-        Whether variables that seem settled are left out for a while.
+        Whether variables that seem to stay at a bound are left out for a while.
     tol : float
         What `stopping` is held against.
     cache_size : float or None
@@ -67,7 +67,7 @@ MACHINE = KERNELS | table(
     time_limit : float or None
         Seconds at most, for all of `fit`.
     on_step : callable or None
-        Called with a `KernelStep` now and then; returning True ends the fit.
+        Called with a `Step` now and then; returning True ends the fit.
     keep_proof : bool
         Whether what `cutplane.verify` needs is kept as `proof_`, for `save`: a hash of the data and both bounds, those
         of the kernel itself in double precision.
@@ -92,7 +92,7 @@ MACHINE = KERNELS | table(
         " (assumed positive semi-definite)" follows where nobody has looked.
     n_iter_ : int
         Pair steps.
-    history_ : list of KernelStep
+    history_ : list of Step
         Looks at the run.
     stop_reason_ : str
         The rule of `stopping`, or "max_iter", "time_limit", "interrupted", "stalled".
@@ -141,7 +141,7 @@ MACHINES = MACHINE | table(
         |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
     n_iter_ : array of shape (n_machines,)
         Pair steps.
-    history_ : list of KernelStep or list of such lists
+    history_ : list of Step or list of such lists
         Looks at the runs.
     stop_reason_ : str or list of str
         The rule of `stopping`, or "max_iter", "time_limit", "interrupted", "stalled".
@@ -156,7 +156,7 @@ CUTS = KERNELS | table(
     algorithm : {"linear", "constant", "exact"}
         "linear": every example is looked at, cuts are made of `r` of those with a loss: n·r kernel values an
         iteration. "constant": nothing but `r` sampled examples is looked at: the cost of an iteration does not depend
-        on n, and no more is known of the result than samples tell. "exact": cuts of all examples, n² kernel values.
+        on n, and the result is known from samples only. "exact": cuts of all examples, n² kernel values.
     r : int or None
         Examples in a sample, at most n; None: 400, or all if there are fewer.
     epsilon : float
@@ -172,7 +172,7 @@ CUTS = KERNELS | table(
     max_iter : int
         Iterations; 1,000 at most where the kernel turns out not to be positive semi-definite.
     on_step : callable or None
-        Called with a `CutStep` after every iteration; returning True ends the fit.
+        Called with a `Step` after every iteration; returning True ends the fit.
     objective_ : float
         ½|w|² + C·Σ lossᵢ of the model; with "constant", an estimate from samples.
     violation_ : float
@@ -186,7 +186,7 @@ CUTS = KERNELS | table(
         With "exact": what the bounds are for. "kernel": evaluated in double precision, with all rounding charged.
         "single-precision kernel matrix": where that would cost much beside the training, those of the run with an
         allowance. As for `SVC`, it says where the kernel is assumed, or found not, to be positive semi-definite.
-    history_ : list of CutStep
+    history_ : list of Step
         What each iteration reached.
     stop_reason_ : {"epsilon", "max_iter", "time_limit", "interrupted", "stalled"}
         "stalled": the run seemed to be within epsilon, but in double precision it is not.

@@ -5,31 +5,43 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._types import Matrix, is_sparse
 from cutplane.estimators.kernel.machines import Machine, MachineTraining
-from cutplane.kernels.certificate import Certificate, Definite, certify
+from cutplane.kernels.certificate import Definite, certify
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.matrix import KernelMatrix
-from cutplane.kernels.smo import SMOResult, working_set_for
+from cutplane.kernels.smo_result import SMOResult
+from cutplane.kernels.smo_settings import working_set_for
+from cutplane.proof.certificate import Certificate
 
 OF_KERNEL = "kernel"
 OF_SINGLE = "single-precision kernel matrix"
 ASSUMED = " (assumed positive semi-definite)"
 INDEFINITE = " (not positive semi-definite)"
 
-# Costs are counted in units of about a nanosecond. A certificate of the kernel may cost this share of the training,
-# or this much in any case.
-_SHARE = 0.1
-_ALWAYS = 1e7
-# A value in double precision: for itself, and for each feature by how the kernel is summed up.
-_VALUE, _PRODUCT, _DIFFERENCE = 8.0, 0.1, 1.5
-# A value of the training: for itself, and for each feature. A variable in a pair step.
-_TRAINED_VALUE, _TRAINED_PRODUCT, _STEP = 0.5, 0.03, 0.25
+
+@dataclass(frozen=True, slots=True)
+class CertificateCosts:
+    """What a certificate of the kernel may cost, in units of about a nanosecond. Measured by hand, on one core."""
+
+    # A certificate may cost this share of the training, or this much in any case: ten milliseconds.
+    share: float = 0.1
+    always: float = 1e7
+    # A value in double precision: for itself, and for each feature by how the kernel is summed up.
+    value: float = 8.0
+    product: float = 0.1
+    difference: float = 1.5
+    # A value of the training: for itself, and for each feature. A variable in a pair step.
+    trained_value: float = 0.5
+    trained_product: float = 0.03
+    pair_step: float = 0.25
+
+
+COSTS = CertificateCosts()
 
 
 @dataclass(frozen=True)
@@ -43,7 +55,7 @@ class Certified:
 def certified(
     matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
 ) -> Certified:
-    """Evaluate the certificates; a warning where nothing is proven because the kernel is not what it should be."""
+    """Evaluate the certificates. Warn where nothing is proven because the kernel is not positive semi-definite."""
     try:
         definite = Definite.of(matrix.kernel, matrix.X, np.unique(np.concatenate([m.rows for m in machines])))
         exact = _affordable(matrix, machines, results, training)
@@ -76,7 +88,7 @@ def _of_single(result: SMOResult, definite: Definite) -> Certificate:
 
 def _with(result: SMOResult, proof: Certificate, training: MachineTraining) -> SMOResult:
     """The result, its last look and why it ended, by its certificate."""
-    last = replace(result.history[-1], primal=proof.objective, dual=proof.lower_bound)
+    last = replace(result.history[-1], upper=proof.objective, lower=proof.lower_bound)
     reason = result.stop_reason
     if reason == "gap" and proof.gap > training.tol:
         reason = "stalled"
@@ -92,7 +104,7 @@ def _with(result: SMOResult, proof: Certificate, training: MachineTraining) -> S
 def _affordable(
     matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
 ) -> bool:
-    """Whether values in double precision cost little, by counts of what was done and is to do."""
+    """Whether double precision costs little beside the training. Both costs are counted, not timed."""
     if not all(np.isfinite(result.primal) for result in results):
         return False
     values = sum(float(len(m.rows)) * np.count_nonzero(r.alpha) for m, r in zip(machines, results, strict=True))
@@ -100,31 +112,31 @@ def _affordable(
     for machine, result in zip(machines, results, strict=True):
         n = len(machine.problem.y)
         size = working_set_for(n, training.stopping, training.working_set)
-        trained += _STEP * result.n_iter * (n if size == 2 else min(size, n))
+        trained += COSTS.pair_step * result.n_iter * (n if size == 2 else min(size, n))
     return affordable(matrix.kernel, matrix.X, values, trained, [result.stop_reason for result in results])
 
 
-def affordable(kernel: Kernel, X: Any, values: float, trained: float, reasons: Sequence[str]) -> bool:
-    """Whether so many values in double precision cost little beside a training that ended for these reasons."""
+def affordable(kernel: Kernel, X: Matrix, values: float, trained: float, reasons: Sequence[str]) -> bool:
+    """Whether this number of values in double precision costs little beside a training that ended for these reasons."""
     if kernel.name == "callable":  # what a call of it costs is not known
         return False
-    each = _VALUE + _width(X) * (_PRODUCT if kernel.by_products else _DIFFERENCE)
+    each = COSTS.value + _width(X) * (COSTS.product if kernel.by_products else COSTS.difference)
     cost = values * (1.0 if kernel.name == "precomputed" else each)
-    if cost <= _ALWAYS:
+    if cost <= COSTS.always:
         return True
     if any(reason in ("time_limit", "interrupted") for reason in reasons):
         return False
-    return bool(cost <= _SHARE * trained)
+    return bool(cost <= COSTS.share * trained)
 
 
-def trained_cost(X: Any, values: float) -> float:
-    """Of so many values in single precision."""
-    return values * (_TRAINED_VALUE + _TRAINED_PRODUCT * _width(X))
+def trained_cost(X: Matrix, values: float) -> float:
+    """The cost of training with this number of kernel values in single precision."""
+    return values * (COSTS.trained_value + COSTS.trained_product * _width(X))
 
 
-def _width(X: Any) -> float:
+def _width(X: Matrix) -> float:
     """Numbers in an example."""
-    return float(X.nnz / X.shape[0] if sp.issparse(X) else X.shape[1])
+    return float(X.nnz / X.shape[0] if is_sparse(X) else X.shape[1])
 
 
 def _warn_of_indefinite(matrix: KernelMatrix) -> None:

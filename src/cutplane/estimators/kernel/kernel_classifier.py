@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Array, Arrays, ClassWeight, Document, Labels, Matrix, MatrixLike
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import finite, labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.kernel import one_vs_one
 from cutplane.estimators.kernel.calibrated_machine import CalibratedMachine, shown_label
@@ -20,16 +21,16 @@ from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weig
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.splits import Kept, Split, warn_of_haste
 from cutplane.kernels import SMOResult
+from cutplane.kernels.functions import Kernel
 from cutplane.proof.kernel_machines import Sided
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
 class KernelClassifier(ClassifierMixin, CalibratedMachine):
     """A kernel classifier; a subclass makes the dual problem of two sides and reads the machine off its solution."""
 
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     decision_function_shape: str = "ovr"
     break_ties: bool = False
     multi_class: str = "ovo"
@@ -39,7 +40,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         """The parameters that the subclass has for itself."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on X (dense, CSR, a kernel matrix, or what a callable kernel takes) and labels y of any type.
 
         Returns
@@ -125,7 +126,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         ]
 
     def _assemble(
-        self, X: Any, kernel: Any, order: Codes, codes: Codes, splits: list[Split], results: list[SMOResult]
+        self, X: Matrix, kernel: Kernel, order: Codes, codes: Codes, splits: list[Split], results: list[SMOResult]
     ) -> None:
         """Support vectors class by class, and their coefficients in every machine as LIBSVM lays them out."""
         k = len(self.classes_)
@@ -173,7 +174,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
 
     # --- predictions ---
 
-    def _machine_scores(self, X: Any) -> Array:
+    def _machine_scores(self, X: Matrix) -> Array:
         if not self._pairwise:
             return super()._machine_scores(X)
         # Class by class: a support vector has a coefficient in the machines of its own class only.
@@ -184,7 +185,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
             scores[:, number] = by_class[i][:, row_of_i] + by_class[j][:, row_of_j]
         return scores
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Decision values.
 
         Of two classes: one value for each example, above 0 for the second class. Of several: a value for each class,
@@ -199,7 +200,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
             return one_vs_one.class_scores(decisions, len(self.classes_))
         return decisions
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Labels:
         """The class of each example: by the sign, by votes, or of the largest decision value."""
         check_is_fitted(self)
         self._check_ties()
@@ -225,7 +226,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         """What a machine minimises, for the checker."""
         raise NotImplementedError
 
-    def _proven_machines(self, y: Any, weights: Array) -> tuple[Codes, list[ProvenMachine]]:
+    def _proven_machines(self, y: Labels, weights: Array) -> tuple[Codes, list[ProvenMachine]]:
         self.classes_, codes = validation.check_labels(y)
         all_weights = weights * class_factors(self.class_weight, self.classes_, y)[codes]
         kept = np.flatnonzero(all_weights > 0)
@@ -234,7 +235,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
 
     # --- files ---
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         arrays, stored = super()._to_file()
         class_arrays, stored["classes"] = labels_to_file(self.classes_)
         arrays |= {**class_arrays, "class_weight": np.asarray(self.class_weight_, np.float64)}
@@ -243,7 +244,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
             stored["calibration"] = self._curves[0].kind
         return arrays, stored
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)
         self.classes_ = labels_from_file(arrays, stored["classes"])
         k = len(self.classes_)
@@ -257,4 +258,4 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         self._curves = None
         if "calibration" in stored:
             self._curves = curves_from_arrays(stored["calibration"], arrays, machines)
-        self._settle()
+        self._prepare_predictions()

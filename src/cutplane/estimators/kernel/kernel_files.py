@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from cutplane.estimators.common.stored import Arrays, finite
+from cutplane._types import Array, Arrays, Document, Matrix, is_sparse
+from cutplane.estimators.common.stored import finite
 from cutplane.estimators.kernel.kernel_certificates import ASSUMED, OF_SINGLE
 from cutplane.kernels import Kernel
 
 _SPARSE_PARTS = ("data", "indices", "indptr")
 
 
-def kernel_machine_to_file(model: Any) -> tuple[Arrays, dict[str, Any]]:
+class FittedMachine(Protocol):
+    """What a file keeps of a kernel machine: fitted attributes, as `KernelMachine` has them."""
+
+    _kernel: Kernel
+    _gamma: float
+    _dual_coef: Array
+    dual_coef_: Array | sp.csr_array
+    intercept_: Array
+    support_: NDArray[np.int32]
+    n_support_: NDArray[np.int32]
+    support_vectors_: Matrix
+    shape_fit_: tuple[int, ...]
+    fit_status_: int
+    certificate_of_: str
+    n_iter_: int | NDArray[np.int32]
+    n_features_in_: int
+    gap_: float | Array
+
+
+def kernel_machine_to_file(model: FittedMachine) -> tuple[Arrays, Document]:
     """Support vectors, coefficients and intercepts, and the kernel they belong to."""
     described = kernel_to_file(model._kernel)
     arrays: Arrays = {
@@ -25,7 +46,7 @@ def kernel_machine_to_file(model: Any) -> tuple[Arrays, dict[str, Any]]:
     }
     return arrays | vectors_to_file(model.support_vectors_), {
         "kernel": described,
-        "sparse": bool(sp.issparse(model.support_vectors_)),
+        "sparse": bool(is_sparse(model.support_vectors_)),
         "shape_fit": [int(size) for size in model.shape_fit_],
         "fit_status": int(model.fit_status_),
         "certificate_of": str(model.certificate_of_),
@@ -33,7 +54,7 @@ def kernel_machine_to_file(model: Any) -> tuple[Arrays, dict[str, Any]]:
     }
 
 
-def kernel_machine_from_file(model: Any, arrays: Arrays, stored: dict[str, Any]) -> None:
+def kernel_machine_from_file(model: FittedMachine, arrays: Arrays, stored: Document) -> None:
     """Set the attributes that `kernel_machine_to_file` stored; `ValueError` if they do not fit together."""
     model._kernel = kernel_from_file(stored["kernel"])
     model._gamma = 0.0 if model._kernel.name == "precomputed" else model._kernel.gamma
@@ -55,7 +76,7 @@ def kernel_machine_from_file(model: Any, arrays: Arrays, stored: dict[str, Any])
     model.intercept_ = finite(arrays, "intercept", (np.size(model.gap_),))
 
 
-def kernel_to_file(kernel: Kernel) -> dict[str, Any]:
+def kernel_to_file(kernel: Kernel) -> Document:
     """What JSON can hold of a kernel; `ValueError` for a function."""
     if kernel.name == "callable":
         raise ValueError(
@@ -65,7 +86,7 @@ def kernel_to_file(kernel: Kernel) -> dict[str, Any]:
     return {"name": kernel.name, "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
 
 
-def kernel_from_file(described: dict[str, Any]) -> Kernel:
+def kernel_from_file(described: Document) -> Kernel:
     """The kernel that `kernel_to_file` described."""
     kernel = Kernel(**{name: described[name] for name in ("name", "gamma", "degree", "coef0")})
     if not kernel.computed and kernel.name != "precomputed":
@@ -73,14 +94,14 @@ def kernel_from_file(described: dict[str, Any]) -> Kernel:
     return kernel
 
 
-def vectors_to_file(vectors: Any) -> Arrays:
+def vectors_to_file(vectors: Matrix) -> Arrays:
     """Dense or sparse rows as arrays."""
-    if sp.issparse(vectors):
+    if is_sparse(vectors):
         return {f"support_vectors.{part}": np.ascontiguousarray(getattr(vectors, part)) for part in _SPARSE_PARTS}
     return {"support_vectors": np.ascontiguousarray(vectors)}
 
 
-def vectors_from_file(kernel: Kernel, arrays: Arrays, sparse: bool, shape: tuple[int, int]) -> Any:
+def vectors_from_file(kernel: Kernel, arrays: Arrays, sparse: bool, shape: tuple[int, int]) -> Matrix:
     """The rows that `vectors_to_file` stored; none for a precomputed kernel."""
     if kernel.name == "precomputed":
         return np.empty((0, 0))

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self, cast
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Array, Arrays, Document, Labels, Matrix, MatrixLike, is_sparse
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.savable import Savable
-from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.kernel.kernel_certificates import certified
 from cutplane.estimators.kernel.kernel_choice import make_kernel
 from cutplane.estimators.kernel.kernel_files import kernel_machine_from_file, kernel_machine_to_file
-from cutplane.estimators.kernel.kernel_proofs import KernelProofs, NothingProvenError
+from cutplane.estimators.kernel.kernel_proofs import KernelProofs, NothingProvenError, ProvenMachine
 from cutplane.estimators.kernel.kernel_scores import kernel_scores
 from cutplane.estimators.kernel.machines import Machine, MachineTraining, history_of, warn_unless_proven
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
 from cutplane.kernels.definite import MOST_ROWS
-from cutplane.kernels.functions import single
-from cutplane.kernels.machine_step import KernelStep
+from cutplane.kernels.functions import KernelFunction, single
 from cutplane.kernels.memory import default_cache
-from cutplane.kernels.smo import DEFAULT_SELECTION
+from cutplane.kernels.smo_result import SMOStopReason
+from cutplane.kernels.smo_settings import DEFAULT_SELECTION, Selection, Stopping
 from cutplane.kernels.table import positive_only
-
-Array = NDArray[np.float64]
+from cutplane.proof.kernel_machines import KernelRisk
+from cutplane.solvers.result import OnStep, Step
 
 SELECTIONS = ("second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg")
 STOPPINGS = ("kkt", "gap", "pair")
@@ -46,7 +47,7 @@ class KernelMachine(Savable, BaseEstimator):
     problems and turns their solutions into `support_`, `dual_coef_` and `intercept_`.
     """
 
-    kernel: str | Callable[..., Any] = "rbf"
+    kernel: str | KernelFunction = "rbf"
     degree: int = 3
     gamma: str | float = "scale"
     coef0: float = 0.0
@@ -60,7 +61,7 @@ class KernelMachine(Savable, BaseEstimator):
     working_set: int | None = None
     time_limit: float | None = None
     n_jobs: int | None = None
-    on_step: Callable[[KernelStep], Any] | None = None
+    on_step: OnStep | None = None
     keep_proof: bool = False
 
     # Whether fits look at y, and whether the machine chooses a margin or a tube besides its weights.
@@ -88,8 +89,8 @@ class KernelMachine(Savable, BaseEstimator):
             raise ValueError(f"on_step={self.on_step!r} must be a function of one argument, or None.")
         return MachineTraining(
             validation.check_positive("tol", self.tol),
-            validation.check_choice("selection", self.selection, SELECTIONS),
-            validation.check_choice("stopping", self.stopping, STOPPINGS),
+            cast(Selection, validation.check_choice("selection", self.selection, SELECTIONS)),
+            cast(Stopping, validation.check_choice("stopping", self.stopping, STOPPINGS)),
             bool(self.shrinking),
             None if self.working_set is None else int(self.working_set),
             None if max_iter is None else int(max_iter),
@@ -98,18 +99,18 @@ class KernelMachine(Savable, BaseEstimator):
             _printing(self.on_step) if self.verbose else self.on_step,
         )
 
-    def _check_C(self, C: Any) -> float:
-        """C as it is; only infinity, which sums and products would not stay finite with, becomes a large number."""
+    def _check_C(self, C: float) -> float:
+        """C as it is. Infinity becomes a large number, so that sums and products stay finite."""
         value = validation.check_positive("C", C, finite=False)
         return _HARD_MARGIN if value == np.inf else value
 
-    def _make_kernel(self, X: Any) -> Kernel:
-        """The kernel with `gamma` settled for these examples."""
+    def _make_kernel(self, X: Matrix) -> Kernel:
+        """The kernel, its `gamma` chosen for these examples."""
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
         self._gamma = kernel.gamma if kernel.computed else 0.0
         return kernel
 
-    def _arrange(self, kernel: Kernel, X: Any, order: NDArray[np.intp]) -> tuple[KernelMatrix, NDArray[np.int64]]:
+    def _arrange(self, kernel: Kernel, X: Matrix, order: NDArray[np.intp]) -> tuple[KernelMatrix, NDArray[np.int64]]:
         """The kernel matrix, and where in it the examples `order` lie.
 
         They are copied into that order, for rows of one class that lie together are read faster; a precomputed matrix
@@ -129,27 +130,29 @@ class KernelMachine(Savable, BaseEstimator):
 
     # --- the fitted machine ---
 
-    def _keep(self, X: Any, kernel: Kernel, support: NDArray[np.intp], dual_coef: Array, intercept: Array) -> None:
+    def _keep(self, X: Matrix, kernel: Kernel, support: NDArray[np.intp], dual_coef: Array, intercept: Array) -> None:
         """The fitted machine, as attributes."""
         if not np.isfinite(dual_coef).all() or not np.isfinite(intercept).all():
             raise ValueError(
                 "The dual coefficients or intercepts are not finite: values of X are too large; scale them."
             )
         self.support_ = support.astype(np.int32)
-        self.support_vectors_: Any = np.empty((0, 0)) if kernel.name == "precomputed" else X[support]
-        self.dual_coef_: Any = sp.csr_array(dual_coef) if sp.issparse(X) and kernel.computed else dual_coef
+        self.support_vectors_: Matrix = np.empty((0, 0)) if kernel.name == "precomputed" else X[support]
+        self.dual_coef_: Array | sp.csr_array = (
+            sp.csr_array(dual_coef) if is_sparse(X) and kernel.computed else dual_coef
+        )
         self.intercept_ = intercept
         self.shape_fit_ = X.shape
         self._kernel = kernel
-        self._settle()
+        self._prepare_predictions()
 
-    def _settle(self) -> None:
-        """What predictions need besides the attributes."""
-        self._dual_coef = self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
-        self._coef: Any = None
+    def _prepare_predictions(self) -> None:
+        """Make what predictions need besides the attributes."""
+        self._dual_coef = self.dual_coef_.toarray() if is_sparse(self.dual_coef_) else self.dual_coef_
+        self._coef: Array | sp.csr_array | None = None
         if self._kernel.name == "linear":
             self._coef = self._machine_coefficients().T @ self.support_vectors_
-            if sp.issparse(self.support_vectors_):
+            if is_sparse(self.support_vectors_):
                 self._coef = sp.csr_array(self._coef)
 
     def _machine_coefficients(self) -> Array:
@@ -163,36 +166,36 @@ class KernelMachine(Savable, BaseEstimator):
         proven = certified(matrix, machines, results, training)
         results, self.certificate_of_ = proven.results, proven.of
         several = len(results) > 1
-        self.objective_: Any = np.array([r.primal for r in results]) if several else float(results[0].primal)
-        self.lower_bound_: Any = np.array([r.dual for r in results]) if several else float(results[0].dual)
-        self.gap_: Any = np.array([r.gap for r in results]) if several else float(results[0].gap)
+        self.objective_: float | Array = np.array([r.primal for r in results]) if several else float(results[0].primal)
+        self.lower_bound_: float | Array = np.array([r.dual for r in results]) if several else float(results[0].dual)
+        self.gap_: float | Array = np.array([r.gap for r in results]) if several else float(results[0].gap)
         reasons = [r.stop_reason for r in results]
-        self.stop_reason_: Any = reasons if several else reasons[0]
+        self.stop_reason_: SMOStopReason | list[SMOStopReason] = reasons if several else reasons[0]
         histories = [history_of(result, k) for k, result in enumerate(results)]
-        self.history_: Any = histories if several else histories[0]
+        self.history_: list[Step] | list[list[Step]] = histories if several else histories[0]
         self.fit_status_ = int(any(reason != training.stopping for reason in reasons))
         warn_unless_proven(results, training, type(self).__name__)
 
-    def _decisions(self, X: Any) -> Array:
+    def _decisions(self, X: MatrixLike) -> Array:
         """The decision value of each machine, of shape (n, machines)."""
         check_is_fitted(self)
-        X = self._new_examples(X)
+        examples = self._new_examples(X)
         if self._coef is not None:
-            products = X @ self._coef.T
-            return np.asarray(products.toarray() if sp.issparse(products) else products) + self.intercept_
-        return self._machine_scores(X) + self.intercept_
+            products = examples @ self._coef.T
+            return np.asarray(products.toarray() if is_sparse(products) else products) + self.intercept_
+        return self._machine_scores(examples) + self.intercept_
 
-    def _new_examples(self, X: Any) -> Any:
+    def _new_examples(self, X: MatrixLike) -> Matrix:
         if self._kernel.name == "callable":
-            return X.tocsr() if sp.issparse(X) else np.asarray(X)
-        if self._kernel.name == "precomputed" and sp.issparse(X):
+            return X.tocsr() if is_sparse(X) else np.asarray(X)
+        if self._kernel.name == "precomputed" and is_sparse(X):
             raise TypeError("Sparse precomputed kernels are not supported; K.toarray() is a dense one.")
         return validation.check_rows(self, X, reset=False)
 
-    def _machine_scores(self, X: Any) -> Array:
+    def _machine_scores(self, X: Matrix) -> Array:
         return self._scores(X, slice(None), self._machine_coefficients())
 
-    def _scores(self, X: Any, part: slice, coef: Array) -> Array:
+    def _scores(self, X: Matrix, part: slice, coef: Array) -> Array:
         """K(X, some of the support vectors) @ coef."""
         precomputed = self._kernel.name == "precomputed"
         values = X[:, self.support_[part]] if precomputed else X
@@ -206,21 +209,22 @@ class KernelMachine(Savable, BaseEstimator):
         )
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> Array | sp.csr_array:
         """The weights of the features, for ``kernel="linear"`` only; read-only, for predictions do not use a copy."""
         check_is_fitted(self)
         if self._coef is None:
             raise AttributeError("coef_ is only available when using a linear kernel.")
         coef = self._coef.copy()
-        (coef.data if sp.issparse(coef) else coef).flags.writeable = False
+        values = coef.data if is_sparse(coef) else coef
+        values.flags.writeable = False
         return coef
 
     # --- proofs ---
 
-    def _proving(self) -> Any:
+    def _proving(self) -> KernelProofs:
         return KernelProofs(self)
 
-    def _proven(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _proven(self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         """The machine with its proof where that is wanted, and without that of another fit.
 
         A kernel that turns out not to be positive semi-definite costs the proof, not the machine.
@@ -233,11 +237,13 @@ class KernelMachine(Savable, BaseEstimator):
                 warnings.warn(f"{error} The model is kept without one.", ConvergenceWarning, stacklevel=3)
         return self
 
-    def _proven_machines(self, y: Any, weights: Array) -> tuple[NDArray[np.intp], list[Any]]:
+    def _proven_machines(self, y: Labels, weights: Array) -> tuple[NDArray[np.intp], list[ProvenMachine]]:
         """The examples with weight and, for each machine, a `ProvenMachine` of rows among these."""
         raise NotImplementedError
 
-    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+    def _proof_point(
+        self, risk: KernelRisk, coef: Array, intercept: float, width: float | None
+    ) -> tuple[Array, float, float]:
         """Coefficients, threshold and width of a machine in units of its problem."""
         raise NotImplementedError
 
@@ -248,13 +254,13 @@ class KernelMachine(Savable, BaseEstimator):
         if self.dual_coef_.shape[0] != 1 or self.intercept_.shape != (1,):
             raise ValueError("there is not one machine")
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         return kernel_machine_to_file(self)
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         kernel_machine_from_file(self, arrays, stored)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Scikit-learn's description of what this estimator takes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
@@ -263,15 +269,15 @@ class KernelMachine(Savable, BaseEstimator):
         return tags
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _printing(on_step: Callable[[KernelStep], Any] | None) -> Callable[[KernelStep], Any]:
-    def listen(step: KernelStep) -> Any:
+def _printing(on_step: OnStep | None) -> OnStep:
+    def listen(step: Step) -> object:
         print(
-            f"[cutplane] machine {step.machine + 1}, iteration {step.iteration}: violation {step.violation:.2e}, "
-            f"duality gap {step.gap:.2e}, {step.seconds:.2f} s"
+            f"[cutplane] machine {(step.machine or 0) + 1}, iteration {step.iteration}: "
+            f"violation {step.violation:.2e}, duality gap {step.gap:.2e}, {step.seconds:.2f} s"
         )
         return on_step is not None and on_step(step)
 

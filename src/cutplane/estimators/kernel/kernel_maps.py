@@ -6,66 +6,63 @@ Random Fourier features are scikit-learn's own: `sklearn.kernel_approximation.RB
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Array, Matrix, MatrixLike, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.kernel.descriptions import MAPS
 from cutplane.estimators.kernel.kernel_choice import make_kernel
-from cutplane.kernels.functions import Kernel
-
-Array = NDArray[np.float64]
+from cutplane.kernels.definite import NEGATIVE_SHARE
+from cutplane.kernels.functions import Kernel, KernelFunction
 
 # Kernel values are single precision: directions shorter than this fraction of the longest are rounding.
-_ROUNDING = 1e-6
-_ROWS_AT_ONCE = 8192
-# A negative eigenvalue beyond this fraction of the largest is the kernel's own.
-_NEGATIVE = 1e-4
+_SHORTEST = 1e-6
+_ROWS_PER_BLOCK = 8192
 _BASIS = 500
 
 
 class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Features `projection_` times the kernel values with some basis examples."""
 
-    kernel: str | Callable[..., Any]
-    gamma: Any
+    kernel: str | KernelFunction
+    gamma: str | float
     degree: int
     coef0: float
     n_jobs: int | None
 
-    def _start(self, X: Any) -> tuple[Any, Kernel]:
+    def _start(self, X: MatrixLike) -> tuple[Matrix, Kernel]:
         X = validation.check_rows(self, X, reset=True)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("kernel='precomputed' has no examples to make features of; give the kernel itself.")
         return X, make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
 
-    def _keep(self, kernel: Kernel, basis: Any, projection: Array) -> None:
+    def _keep(self, kernel: Kernel, basis: Matrix, projection: Array) -> None:
         self._kernel = kernel
         self.basis_ = basis
         self.projection_ = projection
         self._n_features_out = projection.shape[1]
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: MatrixLike) -> Array:
         """The features of X, of shape (n, n_components_)."""
         check_is_fitted(self)
-        X = validation.check_rows(self, X, reset=False)
+        rows: Matrix = validation.check_rows(self, X, reset=False)
         threads = validation.check_threads(self.n_jobs)
         parts = [
-            self._kernel.block(X[i : i + _ROWS_AT_ONCE], self.basis_, n_threads=threads).astype(np.float64)
+            self._kernel.block(rows[i : i + _ROWS_PER_BLOCK], self.basis_, n_threads=threads).astype(np.float64)
             @ self.projection_
-            for i in range(0, X.shape[0], _ROWS_AT_ONCE)
+            for i in range(0, rows.shape[0], _ROWS_PER_BLOCK)
         ]
         return np.concatenate(parts)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Scikit-learn's description of what this transformer takes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -106,12 +103,12 @@ class CholeskyFeatures(_KernelMap):
         n_components: int | None = None,
         *,
         pivoted: bool = False,
-        kernel: str | Callable[..., Any] = "rbf",
-        gamma: Any = "scale",
+        kernel: str | KernelFunction = "rbf",
+        gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.pivoted = pivoted
@@ -122,7 +119,7 @@ class CholeskyFeatures(_KernelMap):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Choose the basis among the rows of X."""
         if self.n_components is not None:
             validation.check_count("n_components", self.n_components)
@@ -146,7 +143,7 @@ class CholeskyFeatures(_KernelMap):
             )
         return int(self.n_components)
 
-    def _pivots(self, X: Any, kernel: Kernel, r: int) -> NDArray[np.intp]:
+    def _pivots(self, X: Matrix, kernel: Kernel, r: int) -> NDArray[np.intp]:
         """Greedily the example furthest from the span so far: incomplete Cholesky with pivoting."""
         threads = validation.check_threads(self.n_jobs)
         residual = kernel.diagonal(X, n_threads=threads).astype(np.float64)
@@ -156,7 +153,7 @@ class CholeskyFeatures(_KernelMap):
         chosen: list[int] = []
         for step in range(r):
             pivot = int(residual.argmax())
-            if residual[pivot] <= _ROUNDING * largest:
+            if residual[pivot] <= _SHORTEST * largest:
                 break
             chosen.append(pivot)
             column = kernel.block(X[pivot : pivot + 1], everyone, n_threads=threads)[0].astype(np.float64)
@@ -164,7 +161,7 @@ class CholeskyFeatures(_KernelMap):
             factor[step] = column / np.sqrt(residual[pivot])
             residual -= factor[step] ** 2
             residual[pivot] = 0.0
-        if residual.min() < -_NEGATIVE * largest:
+        if residual.min() < -NEGATIVE_SHARE * largest:
             _warn_of(f"The squared distance of an example from the span of others is {residual.min():.2g}")
         return np.array(chosen or [0])
 
@@ -200,8 +197,8 @@ class WhitenedKernelMap(_KernelMap):
     def __init__(
         self,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
-        gamma: Any = "scale",
+        kernel: str | KernelFunction = "rbf",
+        gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         n_jobs: int | None = None,
@@ -212,7 +209,7 @@ class WhitenedKernelMap(_KernelMap):
         self.coef0 = coef0
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Take the square root of the kernel matrix of X."""
         X, kernel = self._start(X)
         gram = kernel.block(X, X, n_threads=validation.check_threads(self.n_jobs)).astype(np.float64)
@@ -224,7 +221,7 @@ def _inverse_factor(gram: Array) -> Array:
     """P with P P' = gram^-1, so that k(x) P has the products of the projections; by eigenvectors where singular."""
     try:
         factor = scipy.linalg.cholesky(gram, lower=True)
-        if float(np.diag(factor).min()) ** 2 > _ROUNDING * float(np.diag(gram).max()):
+        if float(np.diag(factor).min()) ** 2 > _SHORTEST * float(np.diag(gram).max()):
             inverse = scipy.linalg.solve_triangular(factor, np.eye(len(gram)), lower=True)
             return np.ascontiguousarray(inverse.T)
     except scipy.linalg.LinAlgError:
@@ -235,14 +232,14 @@ def _inverse_factor(gram: Array) -> Array:
 def _inverse_root(gram: Array) -> Array:
     """The same by eigenvectors, of those with positive eigenvalues."""
     values, vectors = scipy.linalg.eigh(gram)
-    if values[-1] <= _ROUNDING * abs(values[0]):
+    if values[-1] <= _SHORTEST * abs(values[0]):
         raise ValueError(
             f"The largest eigenvalue of the kernel matrix is {values[-1]:.2g}; a kernel that has features is positive "
             "semi-definite."
         )
-    if values[0] < -_NEGATIVE * values[-1]:
+    if values[0] < -NEGATIVE_SHARE * values[-1]:
         _warn_of(f"The kernel matrix has the eigenvalue {values[0]:.2g}")
-    kept = values > _ROUNDING * values[-1]
+    kept = values > _SHORTEST * values[-1]
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 

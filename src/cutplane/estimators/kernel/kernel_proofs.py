@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from cutplane._types import MatrixLike
 from cutplane.estimators.common.proofs import Proving
-from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
+from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_rows, kernel_weights
 from cutplane.proof.checker import Bounds
 from cutplane.proof.data_hash import hash_data
 from cutplane.proof.file import KernelProof, ProofError, check_data, confirm
 from cutplane.proof.kernel_checker import KernelCase, check_kernel
 from cutplane.proof.kernel_machines import KernelRisk
 from cutplane.proof.kernel_values import KernelFunction, products
-
-Array = NDArray[np.float64]
 
 
 class NothingProvenError(ValueError):
@@ -29,7 +28,7 @@ class ProvenMachine(NamedTuple):
     """What one machine of an estimator minimises, and on which of the examples."""
 
     name: str
-    rows: NDArray[Any]
+    rows: NDArray[np.intp]
     risk: KernelRisk
 
 
@@ -38,7 +37,7 @@ class KernelProofs(Proving):
 
     proof_type = KernelProof
 
-    def refuse(self, prepared: Any = None) -> None:
+    def refuse(self, prepared: object = None) -> None:
         """A kernel of one's own."""
         if callable(self.model.kernel):
             raise ValueError(
@@ -46,7 +45,7 @@ class KernelProofs(Proving):
                 'kernel="precomputed", with its values as X, has one.'
             )
 
-    def make(self, X: Any, y: Any, sample_weight: Any) -> KernelProof:
+    def make(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> KernelProof:
         """The hash of the data, the widths that machines chose, and the bounds.
 
         `ValueError` where nothing is proven: the kernel is not positive semi-definite on these examples.
@@ -62,7 +61,7 @@ class KernelProofs(Proving):
             )
         return KernelProof(hash_data(problem.X, problem.y, problem.weights), widths, tuple(claims))
 
-    def check(self, proof: KernelProof, X: Any, y: Any, sample_weight: Any) -> list[Bounds]:
+    def check(self, proof: KernelProof, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> list[Bounds]:
         """Kernel values of all examples with the support vectors, once."""
         problem = _Examples(self, X, y, sample_weight)
         check_data(proof, problem.X, problem.y, problem.weights)
@@ -79,13 +78,15 @@ class KernelProofs(Proving):
 class _Examples:
     """The examples of a fit, and the model's coefficients among them."""
 
-    def __init__(self, proving: KernelProofs, X: Any, y: Any, sample_weight: Any) -> None:
+    def __init__(self, proving: KernelProofs, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         self.model, pattern = proving.model, proving.untrained()
-        self.X, self.y = kernel_examples(pattern, X, y, labelled=pattern._labelled)
+        if pattern._labelled:
+            self.X, self.y = kernel_examples(pattern, X, y)
+        else:
+            self.X = kernel_rows(pattern, X)
+            self.y = np.zeros(self.X.shape[0])
         own = kernel_weights(sample_weight, self.X)
         self.weights = None if sample_weight is None else own
-        if not pattern._labelled:
-            self.y = np.zeros(self.X.shape[0])
         kept, self.machines = pattern._proven_machines(self.y, own)
         kernel = self.model._kernel
         self.kernel = KernelFunction(kernel.name, float(kernel.gamma), int(kernel.degree), float(kernel.coef0))
@@ -129,7 +130,7 @@ class _Examples:
         return check_kernel(self.kernel, self._examples, cases)
 
     def width(self, k: int) -> float:
-        """The margin or tube that machine k chose: coefficients tell the one, residuals the other."""
+        """The margin that machine k chose, from its coefficients; or its tube, from the residuals."""
         rows, coef = self.machines[k].rows, self._columns[self.machines[k].rows, k]
         support = np.flatnonzero(coef)
         scores = products(self.kernel, self._examples, rows[support], coef[support][:, None])[0][rows, 0]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from cutplane._types import Array, Matrix, is_sparse
 from cutplane.kernels import Kernel
 
-Array = NDArray[np.float64]
-
 # Examples are scored this many at a time, so that the copy of them in single precision stays small.
-_ROWS_AT_ONCE = 8192
+_ROWS_PER_BLOCK = 8192
 
 
-def kernel_scores(kernel: Kernel, X: Any, vectors: Any, coef: Array, *, n_threads: int = 0) -> Array:
+def kernel_scores(kernel: Kernel, X: Matrix, vectors: Matrix | None, coef: Array, *, n_threads: int = 0) -> Array:
     """K(X, vectors) @ coef, of shape (len(X), coef.shape[1]).
 
     A precomputed kernel has no vectors: X holds the kernel values themselves, one column for each row of coef.
@@ -28,14 +24,14 @@ def kernel_scores(kernel: Kernel, X: Any, vectors: Any, coef: Array, *, n_thread
     if kernel.name == "precomputed":
         return np.asarray(X @ coef, np.float64)
     right = kernel.examples(vectors, n_threads=n_threads) if kernel.computed else vectors
-    for start in range(0, n, _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
+    for start in range(0, n, _ROWS_PER_BLOCK):
+        part = slice(start, start + _ROWS_PER_BLOCK)
         scores[part] = kernel.product(_stored_like(X[part], vectors, kernel), right, coef, n_threads=n_threads)
     return scores
 
 
-def _stored_like(X: Any, vectors: Any, kernel: Kernel) -> Any:
+def _stored_like(X: Matrix, vectors: Matrix | None, kernel: Kernel) -> Matrix:
     """X as sparse or dense as the support vectors are."""
-    if not kernel.computed or sp.issparse(X) == sp.issparse(vectors):
+    if not kernel.computed or is_sparse(X) == is_sparse(vectors):
         return X
-    return X.toarray() if sp.issparse(X) else sp.csr_array(X)
+    return X.toarray() if is_sparse(X) else sp.csr_array(X)

@@ -5,27 +5,28 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import _core
 from cutplane._runtime.side_by_side import side_by_side
-from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
-from cutplane.kernels.smo import SMOResult, SMOStep, rows_for, solve, working_set_for
+from cutplane.kernels.smo import solve
+from cutplane.kernels.smo_result import SMOResult
+from cutplane.kernels.smo_settings import Selection, Stopping, rows_for, working_set_for
+from cutplane.solvers.result import OnStep, Step
 
 # What is left to a machine whose turn comes after the time is up: it stops at its first look at the clock.
 _NO_TIME = 1e-9
 
 
-def history_of(result: SMOResult, machine: int) -> list[KernelStep]:
+def history_of(result: SMOResult, machine: int) -> list[Step]:
     """The looks at a run; the last one says where the time went."""
-    steps = [KernelStep.of(step, machine) for step in result.history]
+    steps = [replace(step, machine=machine) for step in result.history]
     return [*steps[:-1], replace(steps[-1], phases={name: s for name, s in result.phases.items() if s > 0.0})]
 
 
@@ -42,14 +43,14 @@ class MachineTraining:
     """The settings of a run. Results do not depend on the number of threads."""
 
     tol: float
-    selection: Any
-    stopping: Any
+    selection: Selection
+    stopping: Stopping
     shrinking: bool
     working_set: int | None
     max_iter: int | None
     time_limit: float | None
     n_threads: int
-    on_step: Callable[[KernelStep], Any] | None = field(default=None, repr=False)
+    on_step: OnStep | None = field(default=None, repr=False)
     began: float = field(default_factory=time.perf_counter, repr=False)
 
     @property
@@ -68,7 +69,7 @@ class MachineTraining:
         most = max(working_set_for(len(m.problem.y), self.stopping, self.working_set) for m in machines)
         matrix.warn_before(max(rows_for(most), workers * most), stacklevel=4)
         run = _Run(self, matrix, max(1, threads // workers))
-        with matrix.without_a_word():
+        with matrix.without_warnings():
             results = [run.train(machines[0], 0)] if len(machines) == 1 else run.train_all(machines, workers)
         matrix.warn_after(stacklevel=4)
         return results
@@ -95,10 +96,10 @@ class _Run:
         if left is not None:
             left = max(_NO_TIME, left - (time.perf_counter() - self.start))
 
-        def listen(step: SMOStep) -> bool:
+        def listen(step: Step) -> bool:
             assert training.on_step is not None
             with self.listening:  # a caller need not think of threads
-                if training.on_step(KernelStep.of(step, number)) is True:
+                if training.on_step(replace(step, machine=number)) is True:
                     self.stop()
             return self.stopped
 
@@ -129,7 +130,7 @@ class _Run:
 
 
 def _met(result: SMOResult, training: MachineTraining) -> SMOResult:
-    """A run that can go no further, or may not, has met its rule all the same if what it reached says so."""
+    """The result, its reason corrected: a run that was cut short may still have met its stopping rule."""
     reached = {"kkt": result.violation, "gap": result.gap}.get(training.stopping, float("inf"))
     if result.stop_reason in ("stalled", "max_iter", "time_limit") and reached <= training.tol:
         return replace(result, stop_reason=training.stopping)

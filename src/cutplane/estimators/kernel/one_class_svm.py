@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 
+from cutplane._types import Array, Arrays, Document, Labels, MatrixLike
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.kernel.descriptions import MACHINE
-from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
+from cutplane.estimators.kernel.kernel_input import kernel_rows, kernel_weights
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.machines import Machine
 from cutplane.kernels import DualProblem
-from cutplane.kernels.machine_step import KernelStep
-from cutplane.kernels.smo import DEFAULT_SELECTION
-from cutplane.proof.kernel_machines import Sided, share_of
-
-Array = NDArray[np.float64]
+from cutplane.kernels.functions import KernelFunction
+from cutplane.kernels.smo_settings import DEFAULT_SELECTION
+from cutplane.proof.kernel_machines import KernelRisk, Sided, share_of
+from cutplane.solvers.result import OnStep
 
 
 @documented(MACHINE)
@@ -61,7 +59,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def __init__(
         self,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
+        kernel: str | KernelFunction = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -76,7 +74,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        on_step: Callable[[KernelStep], Any] | None = None,
+        on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
         self.kernel = kernel
@@ -97,7 +95,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.on_step = on_step
         self.keep_proof = keep_proof
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Train on X (dense, CSR, a kernel matrix, or what a callable kernel takes); y is not looked at.
 
         Returns
@@ -107,7 +105,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         training = self._training()
         nu = validation.check_share("nu", self.nu)
         given = X
-        X, _ = kernel_examples(self, X, labelled=False)
+        X = kernel_rows(self, X)
         weights = kernel_weights(sample_weight, X)
         kernel = self._make_kernel(X)
         kept = np.flatnonzero(weights > 0)
@@ -123,28 +121,30 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.n_iter_ = int(result.n_iter)
         return self._proven(given, None, sample_weight)
 
-    def _proven_machines(self, y: Any, weights: Array) -> tuple[NDArray[np.intp], list[ProvenMachine]]:
+    def _proven_machines(self, y: Labels, weights: Array) -> tuple[NDArray[np.intp], list[ProvenMachine]]:
         kept = np.flatnonzero(weights > 0)
         risk = Sided(np.ones(len(kept)), weights[kept], share_of(float(self.nu), weights[kept]), intercept=False)
         return kept, [ProvenMachine("the machine", np.arange(len(kept)), risk)]
 
-    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+    def _proof_point(
+        self, risk: KernelRisk, coef: Array, intercept: float, width: float | None
+    ) -> tuple[Array, float, float]:
         return coef, 0.0, -intercept
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """How far inside the region each example lies; below 0 outside."""
         return self._decisions(X)[:, 0]
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: MatrixLike) -> Array:
         """The decision values without the offset."""
         return np.asarray(self.decision_function(X) + self.offset_)
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """1 for examples inside, -1 for outliers."""
         return np.where(self.decision_function(X) > 0, 1, -1).astype(np.intp)
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)
         self._check_one_machine()
         self.offset_ = -self.intercept_
-        self._settle()
+        self._prepare_predictions()

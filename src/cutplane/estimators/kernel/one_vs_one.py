@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from cutplane._types import Array
+
 Codes = NDArray[np.intp]
 
 

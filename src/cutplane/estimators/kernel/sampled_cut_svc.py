@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Arrays, Codes, Document, Labels, MatrixLike, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
-from cutplane.kernels.sampled_cuts import CutStep
+from cutplane.kernels.functions import KernelFunction
+from cutplane.solvers.result import OnStep
 from cutplane.structured.factored import BinaryHinge, ClassHinge, FactoredRisk
 
 
@@ -59,8 +61,8 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
-        gamma: Any = "scale",
+        kernel: str | KernelFunction = "rbf",
+        gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         algorithm: str = "linear",
@@ -72,8 +74,8 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         max_iter: int = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
-        on_step: Callable[[CutStep], Any] | None = None,
+        random_state: RandomState = None,
+        on_step: OnStep | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -92,7 +94,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self.random_state = random_state
         self.on_step = on_step
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Train on X (dense or CSR; a square kernel matrix if precomputed) and labels y of any type.
 
         Returns
@@ -100,13 +102,13 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self
         """
         self._check_settings()
-        X, y = validation.check_examples(self, X, y)
-        self.classes_, codes = validation.check_many_labels(y)
-        outcome = self._train(self._risk(codes), X, self._make_kernel(X))
+        examples, labels = validation.check_examples(self, X, y)
+        self.classes_, codes = validation.check_many_labels(labels)
+        outcome = self._train(self._risk(codes), examples, self._make_kernel(examples))
         self.intercept_ = float(self.intercept_scaling or 0.0) * float(outcome.explicit.sum())
         return self
 
-    def _risk(self, codes: NDArray[Any]) -> FactoredRisk:
+    def _risk(self, codes: Codes) -> FactoredRisk:
         if len(self.classes_) == 2:
             bias = 0.0
             if self.intercept_scaling is not None:
@@ -118,32 +120,31 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
             )
         return ClassHinge(codes.astype(np.int64), 1.0 - np.eye(len(self.classes_)))
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example, or of each class."""
         check_is_fitted(self)
-        X = validation.check_rows(self, X, reset=False)
-        scores = self._row_scores(X)
+        scores = self._row_scores(validation.check_rows(self, X, reset=False))
         return scores[:, 0] + self.intercept_ if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Labels:
         """The class of each example."""
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Scikit-learn's description of what this estimator takes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         arrays, described = super()._to_file()
         labels, classes = labels_to_file(self.classes_)
         return arrays | labels, described | {"classes": classes, "intercept": self.intercept_}
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)
         self.classes_ = labels_from_file(arrays, stored["classes"])
         self.intercept_ = float(stored["intercept"])

@@ -1,23 +1,22 @@
-"""What the estimators by sampled cuts share: settings checked, a run, what it proved kept, in files too."""
+"""What the estimators by sampled cuts share: checks of settings, the run, its certificate, files."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._types import Arrays, Document, Matrix, is_sparse
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.savable import Savable
-from cutplane.estimators.common.stored import Arrays, finite
+from cutplane.estimators.common.stored import finite
 from cutplane.estimators.kernel.cut_certificates import certified
 from cutplane.estimators.kernel.kernel_choice import make_kernel
 from cutplane.estimators.kernel.kernel_files import kernel_from_file, kernel_to_file, vectors_from_file, vectors_to_file
-from cutplane.kernels.certificate import relative_gap
 from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
 from cutplane.kernels.cut_finders import CutFinder
 from cutplane.kernels.expansions import KernelRows
@@ -25,6 +24,7 @@ from cutplane.kernels.functions import Kernel
 from cutplane.kernels.memory import default_cache
 from cutplane.kernels.sampled_cuts import Outcome, Reason, minimise
 from cutplane.kernels.whole_sample_cuts import ExactCuts, LinearTimeCuts
+from cutplane.proof.certificate import relative_gap
 from cutplane.report.page import Section
 from cutplane.report.sections import sampled_cuts
 from cutplane.report.trained import Trained
@@ -63,13 +63,13 @@ class SampledCutEstimator(Savable, BaseEstimator):
             raise ValueError(f"r={self.r} is more than the {n} examples of X; a sample has at most as many.")
         return int(self.r)
 
-    def _make_kernel(self, rows: Any) -> Kernel:
+    def _make_kernel(self, rows: Matrix) -> Kernel:
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
         if kernel.name == "precomputed" and rows.shape[0] != rows.shape[1]:
             raise ValueError(f"A precomputed kernel matrix must be square; X has shape {rows.shape}.")
         return kernel
 
-    def _train(self, risk: FactoredRisk, rows: Any, kernel: Kernel) -> Outcome:
+    def _train(self, risk: FactoredRisk, rows: Matrix, kernel: Kernel) -> Outcome:
         """Minimise ½|w|² + C·Σ losses."""
         finder, C = self._finder(risk, rows, kernel), float(self.C) * risk.examples
         outcome = minimise(
@@ -88,7 +88,7 @@ class SampledCutEstimator(Savable, BaseEstimator):
         self._keep(outcome, rows, kernel)
         return outcome
 
-    def _finder(self, risk: FactoredRisk, X: Any, kernel: Kernel) -> CutFinder:
+    def _finder(self, risk: FactoredRisk, X: Matrix, kernel: Kernel) -> CutFinder:
         r, seed = self._sample_size(risk.examples), validation.check_seed(self.random_state)
         threads = validation.check_threads(self.n_jobs)
         if self.algorithm == "constant":
@@ -101,7 +101,7 @@ class SampledCutEstimator(Savable, BaseEstimator):
             return ExactCuts(risk, rows, memory=memory, stabilised=bool(self.stabilised))
         return LinearTimeCuts(risk, rows, r, seed, memory=memory, stabilised=bool(self.stabilised))
 
-    def _keep(self, outcome: Outcome, X: Any, kernel: Kernel) -> None:
+    def _keep(self, outcome: Outcome, X: Matrix, kernel: Kernel) -> None:
         self._kernel = kernel
         self.support_ = outcome.rows
         self.support_vectors_ = X[outcome.rows] if kernel.name != "precomputed" else np.zeros((0, 0))
@@ -131,7 +131,7 @@ class SampledCutEstimator(Savable, BaseEstimator):
         """The number of rows in the model."""
         return np.array([len(self.support_)], dtype=np.int32)
 
-    def _row_scores(self, X: Any) -> NDArray[np.float64]:
+    def _row_scores(self, X: Matrix) -> NDArray[np.float64]:
         """The products of rows of X with the columns of the expansion."""
         if not len(self.support_):
             return np.zeros((X.shape[0], self.dual_coef_.shape[1]))
@@ -143,18 +143,18 @@ class SampledCutEstimator(Savable, BaseEstimator):
     def _report_sections(self, trained: Trained) -> list[Section]:
         return [sampled_cuts.section(trained)]
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         arrays: Arrays = {"support": self.support_, "dual_coef": np.ascontiguousarray(self.dual_coef_)}
         known = {name: float(getattr(self, f"{name}_")) for name in _KNOWN}
         return arrays | vectors_to_file(self.support_vectors_), {
             "kernel": kernel_to_file(self._kernel),
-            "sparse": bool(sp.issparse(self.support_vectors_)),
+            "sparse": bool(is_sparse(self.support_vectors_)),
             "width": int(self.support_vectors_.shape[1]),
             "sampled_cuts": {**known, "n_iter": self.n_iter_, "stop_reason": self.stop_reason_}
             | ({"certificate_of": self.certificate_of_} if hasattr(self, "certificate_of_") else {}),
         }
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self._kernel = kernel_from_file(stored["kernel"])
         support, coef = arrays["support"], arrays["dual_coef"]
         if support.ndim != 1 or support.dtype.kind != "i" or np.any(support < 0) or coef.ndim != 2:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from cutplane._types import Array, RandomState
 from cutplane.estimators.kernel.machines import Machine
 from cutplane.kernels import DualProblem, SMOResult
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 _FOLDS = 5
@@ -52,7 +52,7 @@ class Folds:
     count: int
 
     @classmethod
-    def of(cls, codes: Codes, labels: Sequence[Any], random_state: Any) -> Self:
+    def of(cls, codes: Codes, labels: Sequence[object], random_state: RandomState) -> Self:
         """Five folds, or as many as the smallest class has examples."""
         sizes = np.bincount(codes)
         if sizes.min() < 2:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from cutplane._types import Array, ClassWeight, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.kernel.descriptions import MACHINES
 from cutplane.estimators.kernel.kernel_classifier import KernelClassifier
 from cutplane.estimators.kernel.splits import Split
 from cutplane.kernels import DualProblem, SMOResult
-from cutplane.kernels.machine_step import KernelStep
-from cutplane.kernels.smo import DEFAULT_SELECTION
-from cutplane.proof.kernel_machines import Sided, share_of
-
-Array = NDArray[np.float64]
+from cutplane.kernels.functions import KernelFunction
+from cutplane.kernels.smo_settings import DEFAULT_SELECTION
+from cutplane.proof.kernel_machines import KernelRisk, Sided, share_of
+from cutplane.solvers.result import OnStep
 
 
 @documented(MACHINES)
@@ -55,7 +51,7 @@ class SVC(KernelClassifier):
         self,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
+        kernel: str | KernelFunction = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -63,19 +59,19 @@ class SVC(KernelClassifier):
         probability: bool | str = False,
         tol: float = 1e-3,
         cache_size: float | None = None,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool | int = False,
         max_iter: int | None = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         multi_class: str = "ovo",
         selection: str = DEFAULT_SELECTION,
         stopping: str = "kkt",
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        on_step: Callable[[KernelStep], Any] | None = None,
+        on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
         self.C = C
@@ -114,7 +110,9 @@ class SVC(KernelClassifier):
     def _proof_risk(self, split: Split) -> Sided:
         return Sided(split.signs.astype(np.float64), self._check_C(self.C) * split.weights)
 
-    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+    def _proof_point(
+        self, risk: KernelRisk, coef: Array, intercept: float, width: float | None
+    ) -> tuple[Array, float, float]:
         return coef, intercept, 1.0
 
 
@@ -154,7 +152,7 @@ class NuSVC(KernelClassifier):
         self,
         *,
         nu: float = 0.5,
-        kernel: str | Callable[..., Any] = "rbf",
+        kernel: str | KernelFunction = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -162,19 +160,19 @@ class NuSVC(KernelClassifier):
         probability: bool | str = False,
         tol: float = 1e-3,
         cache_size: float | None = None,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool | int = False,
         max_iter: int | None = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         multi_class: str = "ovo",
         selection: str = DEFAULT_SELECTION,
         stopping: str = "kkt",
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        on_step: Callable[[KernelStep], Any] | None = None,
+        on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
         self.nu = nu
@@ -231,6 +229,8 @@ class NuSVC(KernelClassifier):
     def _proof_risk(self, split: Split) -> Sided:
         return Sided(split.signs.astype(np.float64), split.weights, share_of(self._feasible_nu(split), split.weights))
 
-    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+    def _proof_point(
+        self, risk: KernelRisk, coef: Array, intercept: float, width: float | None
+    ) -> tuple[Array, float, float]:
         margin = float(width or 0.0)  # coefficients were divided by it
         return coef * margin, intercept * margin, margin

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from cutplane._types import Array, Arrays, Document, Labels, MatrixLike
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays
 from cutplane.estimators.kernel.descriptions import MACHINE
 from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.machines import Machine
 from cutplane.kernels import DualProblem, SMOResult
-from cutplane.kernels.machine_step import KernelStep
-from cutplane.kernels.smo import DEFAULT_SELECTION
-from cutplane.proof.kernel_machines import Tubed, share_of
-
-Array = NDArray[np.float64]
+from cutplane.kernels.functions import KernelFunction
+from cutplane.kernels.smo_settings import DEFAULT_SELECTION
+from cutplane.proof.kernel_machines import KernelRisk, Tubed, share_of
+from cutplane.solvers.result import OnStep
 
 
 class KernelRegressor(RegressorMixin, KernelMachine):
@@ -34,7 +32,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     def _offset(self, result: SMOResult) -> float:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on X (dense, CSR, a kernel matrix, or what a callable kernel takes) and targets y.
 
         Returns
@@ -64,19 +62,19 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         """What the machine minimises, for the checker."""
         raise NotImplementedError
 
-    def _proven_machines(self, y: Any, weights: Array) -> tuple[NDArray[np.intp], list[ProvenMachine]]:
+    def _proven_machines(self, y: Labels, weights: Array) -> tuple[NDArray[np.intp], list[ProvenMachine]]:
         kept = np.flatnonzero(weights > 0)
         risk = self._proof_risk(validation.check_targets(y)[kept], weights[kept])
         return kept, [ProvenMachine("the machine", np.arange(len(kept)), risk)]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The value of the function at each example."""
         return self._decisions(X)[:, 0]
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)
         self._check_one_machine()
-        self._settle()
+        self._prepare_predictions()
 
 
 @documented(MACHINE)
@@ -110,7 +108,7 @@ class SVR(KernelRegressor):
     def __init__(
         self,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
+        kernel: str | KernelFunction = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -126,7 +124,7 @@ class SVR(KernelRegressor):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        on_step: Callable[[KernelStep], Any] | None = None,
+        on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
         self.kernel = kernel
@@ -158,7 +156,10 @@ class SVR(KernelRegressor):
     def _proof_risk(self, y: Array, weights: Array) -> Tubed:
         return Tubed(y, self._check_C(self.C) * weights, float(self.epsilon))
 
-    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+    def _proof_point(
+        self, risk: KernelRisk, coef: Array, intercept: float, width: float | None
+    ) -> tuple[Array, float, float]:
+        assert isinstance(risk, Tubed)
         return coef, intercept, risk.epsilon
 
 
@@ -194,7 +195,7 @@ class NuSVR(KernelRegressor):
     def __init__(
         self,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
+        kernel: str | KernelFunction = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -210,7 +211,7 @@ class NuSVR(KernelRegressor):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        on_step: Callable[[KernelStep], Any] | None = None,
+        on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
         self.kernel = kernel
@@ -243,5 +244,7 @@ class NuSVR(KernelRegressor):
         each = self._check_C(self.C) * weights
         return Tubed(y, each, total=share_of(float(self.nu), each))
 
-    def _proof_point(self, risk: Any, coef: Array, intercept: float, width: float | None) -> tuple[Array, float, float]:
+    def _proof_point(
+        self, risk: KernelRisk, coef: Array, intercept: float, width: float | None
+    ) -> tuple[Array, float, float]:
         return coef, intercept, float(width or 0.0)

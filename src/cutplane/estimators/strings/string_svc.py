@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from os import PathLike
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Array, Arrays, ClassWeight, Document, Labels, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
-from cutplane.estimators.common.validation.input_kinds import plain_labels
+from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
-from cutplane.io.strings import read_strings
+from cutplane.estimators.strings.string_input import StringsLike, as_strings, labels_for, windows_of
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.hinge import Hinge
-from cutplane.solvers.result import Result, Step
+from cutplane.solvers.result import OnStep, Result
 from cutplane.sources.alphabet import Alphabet, as_alphabet
 from cutplane.sources.kmers import feature_name
-from cutplane.sources.packed import PackedStrings, StringCollection
+from cutplane.sources.packed import StringCollection
 from cutplane.sources.strings import StringPart, StringSource, degree_weights, string_part
 from cutplane.sources.windows import SlidingWindows
 
@@ -95,13 +96,13 @@ class StringSVC(ClassifierMixin, LinearModel):
         method: str = "auto",
         line_search: str = "adaptive",
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
-        random_state: Any = None,
-        on_step: Callable[[Step], Any] | None = None,
+        random_state: RandomState = None,
+        on_step: OnStep | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
@@ -129,7 +130,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         self.checkpoint_every = checkpoint_every
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: StringsLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Train on strings and labels of any type.
 
         Parameters
@@ -146,8 +147,8 @@ class StringSVC(ClassifierMixin, LinearModel):
         """
         training = self._training()
         validation.check_flags(self)
-        strings, labels = self._strings(X, training.n_threads)
-        y = _labels_for(strings, labels if y is None else y, X)
+        strings, labels = as_strings(X, self.alphabet, n_threads=training.n_threads)
+        y = labels_for(strings, labels if y is None else y, X)
         self.length_ = strings.length
         source = self._string_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]
@@ -158,7 +159,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         self._train(training, Prepared(source, y, weights, problems, (codes,)))
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: StringsLike) -> NDArray[np.float64]:
         """The score of each string; of each class if there are more than two.
 
         Parameters
@@ -167,14 +168,14 @@ class StringSVC(ClassifierMixin, LinearModel):
         """
         check_is_fitted(self)
         threads = validation.check_threads(self.n_jobs)
-        strings, _ = self._strings(X, threads)
+        strings, _ = as_strings(X, self.alphabet, n_threads=threads)
         if strings.length != self.length_:
             raise ValueError(f"Strings of {strings.length} letters are given to a model of {self.length_} letters.")
         source = self._string_source(strings, threads)
         scores = source.scores(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 
-    def scan(self, text: Any, *, reverse: bool = False) -> NDArray[np.float64]:
+    def scan(self, text: str | bytes | NDArray[np.uint8], *, reverse: bool = False) -> NDArray[np.float64]:
         """The score of the window that begins at each letter of a text.
 
         Parameters
@@ -192,12 +193,14 @@ class StringSVC(ClassifierMixin, LinearModel):
         windows = SlidingWindows(text, self.length_, self.alphabet, reverse=reverse)
         return windows.forward(self.decision_function(windows))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: StringsLike) -> Labels:
         """The class of each string: by the sign of its score, or the highest score where there are several."""
         scores = self.decision_function(X)
         return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
 
-    def _risk(self, codes: NDArray[np.intp], positive: int, weights: Any, n_threads: int, rows: Rows | None) -> Risk:
+    def _risk(
+        self, codes: NDArray[np.intp], positive: int, weights: Array | None, n_threads: int, rows: Rows | None
+    ) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
         labels = validation.signs((codes if rows is None else codes[rows]) == positive)
         part = weights if rows is None or weights is None else weights[rows]
@@ -211,7 +214,7 @@ class StringSVC(ClassifierMixin, LinearModel):
             string_part(
                 False, length, letters, self.spectrum_order, window, self._kernel_weights(self.spectrum_order), False
             )
-            for window in map(_window, _windows(self.spectra))
+            for window in windows_of(self.spectra)
         ]
         if self.order:
             parts.append(string_part(True, length, letters, self.order, None, self._kernel_weights(self.order), False))
@@ -223,36 +226,23 @@ class StringSVC(ClassifierMixin, LinearModel):
         """What reports call a feature."""
         return feature_name(self.parts(self.length_), as_alphabet(self.alphabet), index)
 
-    def _kernel_weights(self, order: Any) -> NDArray[np.float64] | None:
+    def _kernel_weights(self, order: int) -> NDArray[np.float64] | None:
         if isinstance(order, int) and order >= 1 and self.depth is not None:
             return degree_weights(order, self.depth)
         return None
 
-    def _string_source(self, strings: Any, n_threads: int) -> StringSource:
+    def _string_source(self, strings: StringCollection, n_threads: int) -> StringSource:
         return StringSource(strings, self.parts(strings.length), normalize=bool(self.normalize), n_threads=n_threads)
 
-    def _strings(self, X: Any, n_threads: int) -> tuple[Any, NDArray[Any] | None]:
-        """The strings, packed, and the labels that came with them."""
-        if isinstance(X, PathLike):
-            return read_strings(X, self.alphabet, n_threads=n_threads)
-        if isinstance(X, (str, bytes)):
-            raise ValueError(f"X={X[:40]!r} is one string; a list of strings, one for each example, is needed.")
-        if isinstance(X, StringCollection):
-            if X.alphabet != as_alphabet(self.alphabet):
-                wanted = as_alphabet(self.alphabet).letters
-                raise ValueError(f"The strings are made of {X.alphabet.letters}, but alphabet={wanted!r}.")
-            return X, getattr(X, "labels", None)
-        return PackedStrings.pack(X, self.alphabet, n_threads=n_threads), None
-
-    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+    def _fitted(self, results: list[Result]) -> Document:
         return {**super()._fitted(results), "classes_": self.classes_}
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         arrays, stored = super()._to_file()
         class_arrays, classes = labels_to_file(self.classes_)
         return {**arrays, **class_arrays}, {**stored, "classes": classes, "length": self.length_}
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self.classes_ = labels_from_file(arrays, stored["classes"])
         self.length_ = int(stored["length"])
         expected = sum(part.dimension(as_alphabet(self.alphabet).size) for part in self.parts(self.length_))
@@ -261,7 +251,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         problems = 1 if len(self.classes_) == 2 else len(self.classes_)
         self._weights_from_file(arrays, (problems, self.n_features_in_))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Scikit-learn's description of what this estimator takes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
@@ -269,27 +259,3 @@ class StringSVC(ClassifierMixin, LinearModel):
         tags.input_tags.two_d_array = False
         tags.input_tags.one_d_array = True
         return tags
-
-
-def _windows(spectra: Any) -> list[Any]:
-    try:
-        return list(spectra)
-    except TypeError:
-        raise ValueError(f"spectra={spectra!r} must be a sequence of windows, pairs of begin and end.") from None
-
-
-def _window(window: Any) -> tuple[int, int]:
-    try:
-        begin, end = map(int, window)
-    except (TypeError, ValueError):
-        raise ValueError(f"spectra has {window!r}; windows are pairs of whole numbers, begin and end.") from None
-    return begin, end
-
-
-def _labels_for(strings: Any, y: Any, X: Any) -> NDArray[Any]:
-    if y is None:
-        raise ValueError(f"There are no labels: {X if isinstance(X, PathLike) else 'the strings'} have none; give y.")
-    labels = np.asarray(plain_labels(y))
-    if labels.shape != (len(strings),):
-        raise ValueError(f"y of shape {labels.shape} must have one label for each of {len(strings)} strings.")
-    return labels

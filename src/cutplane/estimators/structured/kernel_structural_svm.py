@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Arrays, Document, Matrix, RandomState, is_sparse
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays, finite
+from cutplane.estimators.common.stored import finite
 from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.estimators.structured.structural_svm import check_model, check_pairs, model_from_file, model_to_file
-from cutplane.kernels.sampled_cuts import CutStep
+from cutplane.kernels.functions import KernelFunction
+from cutplane.solvers.result import OnStep
 from cutplane.structured.base import StructuredModel
 from cutplane.structured.factored import Factors
 
@@ -72,8 +74,8 @@ class KernelStructuralSVM(SampledCutEstimator):
         model: StructuredModel | None = None,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
-        gamma: Any = "scale",
+        kernel: str | KernelFunction = "rbf",
+        gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         algorithm: str = "exact",
@@ -84,8 +86,8 @@ class KernelStructuralSVM(SampledCutEstimator):
         max_iter: int = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
-        on_step: Callable[[CutStep], Any] | None = None,
+        random_state: RandomState = None,
+        on_step: OnStep | None = None,
     ) -> None:
         self.model = model
         self.C = C
@@ -104,7 +106,7 @@ class KernelStructuralSVM(SampledCutEstimator):
         self.random_state = random_state
         self.on_step = on_step
 
-    def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+    def fit(self, X: Sequence[object] | Matrix, Y: Sequence[object]) -> Self:
         """Train on examples X and their labellings Y, as many of each.
 
         Returns
@@ -122,16 +124,17 @@ class KernelStructuralSVM(SampledCutEstimator):
         self.explicit_coef_ = outcome.explicit
         return self
 
-    def predict(self, X: Sequence[Any]) -> list[Any]:
+    def predict(self, X: Sequence[object] | Matrix) -> list[Any]:
         """The best labelling of each example."""
         check_is_fitted(self)
         factors = self._factorised()[1]
         if not len(X):
             return []
         threads = validation.check_threads(self.n_jobs)
-        return factors.label(X, self._row_scores(_finite_rows(factors.rows(X))), self.explicit_coef_, n_threads=threads)
+        scores = self._row_scores(_finite_rows(factors.rows(X)))
+        return list(factors.label(X, scores, self.explicit_coef_, n_threads=threads))
 
-    def score(self, X: Sequence[Any], Y: Sequence[Any]) -> float:
+    def score(self, X: Sequence[object] | Matrix, Y: Sequence[object]) -> float:
         """Minus the mean loss of the predictions: the greater the better, 0 at best."""
         model = check_model(self.model)
         losses = [model.loss(y, found) for y, found in zip(Y, self.predict(X), strict=True)]
@@ -148,11 +151,11 @@ class KernelStructuralSVM(SampledCutEstimator):
             )
         return model, factors
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         arrays, described = super()._to_file()
         return arrays | {"explicit_coef": self.explicit_coef_}, described | {"model": model_to_file(self.model)}
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)
         self.explicit_coef_ = finite(arrays, "explicit_coef", arrays["explicit_coef"].shape)
         self.model = model_from_file(stored["model"])
@@ -162,12 +165,11 @@ class KernelStructuralSVM(SampledCutEstimator):
         return hasattr(self, "explicit_coef_")
 
 
-def _finite_rows(rows: Any) -> Any:
-    sparse = hasattr(rows, "indptr")
-    wrong = np.flatnonzero(~np.isfinite(rows.data if sparse else rows))
+def _finite_rows(rows: Matrix) -> Matrix:
+    wrong = np.flatnonzero(~np.isfinite(rows.data if is_sparse(rows) else rows))
     if not len(wrong):
         return rows
-    if sparse:
+    if is_sparse(rows):
         row, column = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1, int(rows.indices[wrong[0]])
     else:
         row, column = divmod(int(wrong[0]), rows.shape[1])

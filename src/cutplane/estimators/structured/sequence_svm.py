@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Collection, Hashable, Sequence
+from os import PathLike
+from typing import Any, Self, TypeGuard, cast
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Arrays, Document, Matrix, RandomState, is_sparse
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import finite, labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.input_kinds import plain_labels
 from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.structured_training import StructuredEstimator
-from cutplane.solvers.result import Step
+from cutplane.solvers.result import OnStep
 from cutplane.structured.chain import ChainModel, ChainSample
 from cutplane.structured.metrics import SequenceScores, score_sequences
-from cutplane.structured.tokens import Tokens, Vocabulary, tokens_from_matrices
+from cutplane.structured.tokens import Sequences, Token, Tokens, Vocabulary, tokens_from_matrices
+from cutplane.structured.vectors import rows_in
+
+# The labels of each sequence's tokens, as users hand them over.
+LabelSequences = Sequence[Collection[Hashable]]
 
 
 @documented(STRUCTURED)
@@ -74,9 +79,9 @@ class SequenceSVM(StructuredEstimator):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
-        on_step: Callable[[Step], Any] | None = None,
-        checkpoint: Any = None,
+        random_state: RandomState = None,
+        on_step: OnStep | None = None,
+        checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
         self.C = C
@@ -92,7 +97,7 @@ class SequenceSVM(StructuredEstimator):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+    def fit(self, X: Sequences, Y: LabelSequences) -> Self:
         """Train on sequences X and their labels Y.
 
         Parameters
@@ -130,7 +135,7 @@ class SequenceSVM(StructuredEstimator):
         """The names of the features, in order."""
         return None if self._vocabulary is None else self._vocabulary.names
 
-    def predict(self, X: Sequence[Any]) -> list[list[Any]]:
+    def predict(self, X: Sequences) -> list[list[Any]]:
         """The labels of each token of each sequence."""
         check_is_fitted(self)
         if not len(X):
@@ -140,31 +145,31 @@ class SequenceSVM(StructuredEstimator):
         codes = chains.label(self._w, None, None, validation.check_threads(self.n_jobs))
         return [labels.tolist() for labels in tokens.split(self.classes_[codes])]
 
-    def score(self, X: Sequence[Any], Y: Sequence[Any]) -> float:
+    def score(self, X: Sequences, Y: LabelSequences) -> float:
         """The share of tokens that are labelled rightly."""
         return self.evaluate(X, Y).accuracy
 
-    def evaluate(self, X: Sequence[Any], Y: Sequence[Any]) -> SequenceScores:
+    def evaluate(self, X: Sequences, Y: LabelSequences) -> SequenceScores:
         """Accuracy and F1 of the labels, and of the entities that B-, I- labels spell out."""
         return score_sequences([list(y) for y in Y], self.predict(X))
 
-    def _tokens(self, X: Sequence[Any], *, grow: bool) -> Tokens:
+    def _tokens(self, X: Sequences, *, grow: bool) -> Tokens:
         if self._vocabulary is not None:
             if not grow and _are_matrices(X):
                 raise ValueError("X has arrays, but the model was trained on tokens with named features.")
-            tokens = self._vocabulary.encode(X, grow=grow)
+            tokens = self._vocabulary.encode(cast(Sequence[Sequence[Token]], X), grow=grow)
             if grow and not len(self._vocabulary):
                 raise ValueError("No token of X has a feature; at least one is needed.")
             return tokens
         if not _are_matrices(X):
             raise ValueError("X has named features, but the model was trained on arrays of numbers.")
-        return tokens_from_matrices(X, X[0].shape[1] if grow else self.n_features_in_)
+        return tokens_from_matrices(X, int(X[0].shape[1]) if grow else self.n_features_in_)
 
     def _feature_name(self, index: int) -> str:
         names = self.feature_names_
         return f"feature {index}" if names is None else names[index]
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         arrays, classes = labels_to_file(self.classes_)
         arrays["weights"] = self._w
         if self._vocabulary is not None:
@@ -173,7 +178,7 @@ class SequenceSVM(StructuredEstimator):
             arrays["names.lengths"] = np.array([len(name) for name in names], dtype=np.int64)
         return arrays, {"classes": classes}
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self.classes_ = labels_from_file(arrays, stored["classes"])
         count = (int(self.n_features_in_) + len(self.classes_)) * len(self.classes_)
         w = finite(arrays, "weights", (count,))
@@ -192,18 +197,18 @@ class SequenceSVM(StructuredEstimator):
         return hasattr(self, "_w")
 
 
-def _are_matrices(X: Sequence[Any]) -> bool:
+def _are_matrices(X: Sequences) -> TypeGuard[Sequence[Matrix]]:
     first = X[0]
-    return sp.issparse(first) or (isinstance(first, np.ndarray) and first.dtype.kind in "biuf")
+    return is_sparse(first) or (isinstance(first, np.ndarray) and first.dtype.kind in "biuf")
 
 
-def _check_sequences(X: Sequence[Any], Y: Sequence[Any]) -> None:
+def _check_sequences(X: Sequences, Y: LabelSequences) -> None:
     if len(X) != len(Y):
         raise ValueError(f"X has {len(X)} sequences and Y {len(Y)}; as many are needed.")
     if not len(X):
         raise ValueError("X is empty; at least one sequence is needed.")
     for index, (x, y) in enumerate(zip(X, Y, strict=True)):
-        length = x.shape[0] if hasattr(x, "shape") else len(x)
+        length = rows_in(x)
         if length != len(y):
             raise ValueError(f"Sequence {index} has {length} tokens and {len(y)} labels; one label for each is needed.")
         if not length:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence, Sized
 from importlib import import_module
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Arrays, Document, Matrix, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays, finite
+from cutplane.estimators.common.stored import finite
 from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.structured_training import StructuredEstimator
-from cutplane.solvers.result import Step
+from cutplane.solvers.result import OnStep
 from cutplane.structured.base import Sample, StructuredModel
 from cutplane.structured.oracle import BACKENDS, RESCALINGS, OracleSample
 
@@ -92,9 +94,9 @@ class StructuralSVM(StructuredEstimator):
         planes_kept: int = 10,
         n_jobs: int | None = None,
         backend: str = "threads",
-        random_state: Any = None,
-        on_step: Callable[[Step], Any] | None = None,
-        checkpoint: Any = None,
+        random_state: RandomState = None,
+        on_step: OnStep | None = None,
+        checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
         self.model = model
@@ -113,7 +115,7 @@ class StructuralSVM(StructuredEstimator):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+    def fit(self, X: Sequence[object] | Matrix, Y: Sequence[object]) -> Self:
         """Train on examples X and their labellings Y, as many of each.
 
         Returns
@@ -127,7 +129,7 @@ class StructuralSVM(StructuredEstimator):
         self.coef_ = result.w
         return self
 
-    def _sample(self, X: Sequence[Any], Y: Sequence[Any], n_threads: int) -> Sample:
+    def _sample(self, X: Sequence[object] | Matrix, Y: Sequence[object], n_threads: int) -> Sample:
         model = check_model(self.model)
         rescaling = validation.check_choice("rescaling", self.rescaling, RESCALINGS)
         backend = validation.check_choice("backend", self.backend, BACKENDS)
@@ -137,26 +139,27 @@ class StructuralSVM(StructuredEstimator):
             return bound
         return OracleSample(model, X, Y, rescaling, max(1, n_threads), backend)
 
-    def predict(self, X: Sequence[Any]) -> list[Any]:
+    def predict(self, X: Sequence[object] | Matrix) -> list[Any]:
         """The best labelling of each example."""
         check_is_fitted(self)
-        return check_model(self.model).predict(X, self.coef_, n_threads=validation.check_threads(self.n_jobs))
+        threads = validation.check_threads(self.n_jobs)
+        return list(check_model(self.model).predict(X, self.coef_, n_threads=threads))
 
-    def score(self, X: Sequence[Any], Y: Sequence[Any]) -> float:
+    def score(self, X: Sequence[object] | Matrix, Y: Sequence[object]) -> float:
         """Minus the mean loss of the predictions: the greater the better, 0 at best."""
         model = check_model(self.model)
         losses = [model.loss(y, found) for y, found in zip(Y, self.predict(X), strict=True)]
         return -float(np.mean(losses))
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         return {"coef": self.coef_}, {"model": model_to_file(self.model)}
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self.coef_ = finite(arrays, "coef", arrays["coef"].shape)
         self.model = model_from_file(stored["model"])
 
 
-def check_model(model: Any) -> StructuredModel:
+def check_model(model: object) -> StructuredModel:
     """`model` if it is one."""
     if not isinstance(model, StructuredModel):
         where = "" if model is not None else "; files keep the weights of a model of your own, not its code"
@@ -164,7 +167,7 @@ def check_model(model: Any) -> StructuredModel:
     return model
 
 
-def check_pairs(model: StructuredModel, X: Any, Y: Any) -> None:
+def check_pairs(model: StructuredModel, X: Sequence[object] | Matrix, Y: Sequence[object]) -> None:
     """`ValueError` unless there are as many examples as labellings, and all are for this model."""
     n_examples, n_labellings = _length("X", X), _length("Y", Y)
     if n_examples != n_labellings:
@@ -178,12 +181,13 @@ def check_pairs(model: StructuredModel, X: Any, Y: Any) -> None:
             raise ValueError(f"Example {index}: {error}.") from error
 
 
-def model_to_file(model: Any) -> dict[str, Any]:
+def model_to_file(model: StructuredModel | None) -> Document:
     """What a file keeps of a structured model."""
-    return {"kind": type(check_model(model)).__name__, "params": model.params()}
+    checked = check_model(model)
+    return {"kind": type(checked).__name__, "params": checked.params()}
 
 
-def model_from_file(described: dict[str, Any]) -> StructuredModel | None:
+def model_from_file(described: Document) -> StructuredModel | None:
     """The model that `model_to_file` described; None for one of the user's own."""
     if described["params"] is None:
         return None
@@ -192,10 +196,10 @@ def model_from_file(described: dict[str, Any]) -> StructuredModel | None:
     return made
 
 
-def _length(name: str, values: Any) -> int:
-    if hasattr(values, "shape") and len(values.shape) > 0:
-        return int(values.shape[0])
-    try:
-        return len(values)
-    except TypeError:
-        raise ValueError(f"{name} is a {type(values).__name__}; a list or an array of examples is needed.") from None
+def _length(name: str, values: object) -> int:
+    shape: tuple[int, ...] = getattr(values, "shape", ())
+    if len(shape) > 0:
+        return int(shape[0])
+    if not isinstance(values, Sized):
+        raise ValueError(f"{name} is a {type(values).__name__}; a list or an array of examples is needed.")
+    return len(values)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._types import Document
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests
@@ -50,15 +50,15 @@ class StructuredEstimator(Savable, BaseEstimator):
 
     def _train(self, settings: StructuredTraining, sample: Sample, planes_kept: int) -> Result:
         objective, cache = StructuredObjective(sample), None
-        books: list[Ledger] = []
+        ledgers: list[Ledger] = []
         checkpoint = self._checkpoint(settings, objective)
         if planes_kept and type(sample) is OracleSample:
             cache = PlaneCache(sample.examples, sample.dimension, most=planes_kept, exact=sample.exact)
             sample.on_planes = cache.add
         run = settings.for_examples(sample.examples, cache)
-        run = replace(run, on_step=checkpoint.watching(0, books, run.on_step))
-        result = run.run(objective, books.append, checkpoint.warm(0, run, objective))
-        checkpoint.note(0, run, result, books[-1])
+        run = replace(run, on_step=checkpoint.watching(0, ledgers, run.on_step))
+        result = run.run(objective, ledgers.append, checkpoint.warm(0, run, objective))
+        checkpoint.note(0, run, result, ledgers[-1])
         self.objective_ = result.upper
         self.lower_bound_ = result.lower
         self.gap_ = result.gap
@@ -87,7 +87,7 @@ class StructuredEstimator(Savable, BaseEstimator):
             )
         return Checkpoint(self.checkpoint, self.checkpoint_every, lambda: digests(self._key(objective)))
 
-    def _key(self, objective: StructuredObjective) -> dict[str, Any]:
+    def _key(self, objective: StructuredObjective) -> Document:
         """All that planes depend on, by name; model and examples are recognised by two sweeps."""
         d = objective.dimension
         sweeps = [objective.sample.sweep(w) for w in (np.zeros(d), np.random.default_rng(0).standard_normal(d))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from cutplane.report.charts import COLOURS, Axis, Line, LineChart
 from cutplane.report.markup import Markup, details, element, figure, number, paragraph, seconds, table
@@ -52,7 +51,7 @@ def _bounds(run: list[Look]) -> Markup:
 
 
 def _model_of(run: list[Look]) -> str:
-    return "the model at that time" if hasattr(run[0], "violation") else "the best model so far"
+    return "the best model so far" if run[0].machine is None else "the model at that time"
 
 
 def _gap(trained: Trained) -> Markup:
@@ -102,11 +101,11 @@ def _steps(run: list[Look]) -> Markup:
     return details("The steps as a table", table("Steps", head, rows))
 
 
-def _own(step: Any) -> dict[str, str]:
-    """What only steps of this kind have."""
-    if hasattr(step, "violation"):
+def _own(step: Look) -> dict[str, str]:
+    """What only steps of this kind have: those of kernel machines, and those of others."""
+    if step.machine is not None:
         return {"violation": f"{step.violation:.1e}"}
-    return {"planes": f"{step.planes:,}"} if hasattr(step, "planes") else {}
+    return {"planes": f"{step.planes:,}"}
 
 
 def _problems(trained: Trained) -> Markup:
