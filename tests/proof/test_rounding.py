@@ -11,7 +11,7 @@ from cutplane.proof.rounding import half_square
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-163, 1e-158, 1e-100, 1.0, 1e60])
-@pytest.mark.parametrize("length", [1, 2, 1000])
+@pytest.mark.parametrize("length", [1, 2, 1000, 65_537])
 def test_half_the_square_is_within_its_error(size: float, length: int) -> None:
     w = size * np.random.default_rng(length).normal(size=length)
     value, error = half_square(w)

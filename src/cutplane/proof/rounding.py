@@ -26,6 +26,8 @@ SINGLE_UNIT = 2.0**-24
 _PAIRWISE_BLOCK = 24
 # Coefficients that are balanced sum to zero up to this many units of the sum of their sizes.
 _BALANCED = 64.0
+# Vectors from this many entries on are long; their squares are summed up in rows of so many.
+_LONG, _ROW = 1 << 16, 256
 # The least number there is, and sums of squares so small that it matters.
 LEAST_NUMBER, _LOST_BELOW = 5e-324, 1e-290
 
@@ -57,9 +59,20 @@ def exact_sum(values: Iterable[float]) -> float:
         return math.nan
 
 
+def _sum_of_squares(w: Array) -> tuple[float, float]:
+    """|w|², and how far off it can be, but for squares that underflow."""
+    if w.size < _LONG:
+        return summed(np.square(w))
+    # Without an array of the squares, which would take several times as long to write and to read.
+    flat = np.ascontiguousarray(w).ravel()
+    rows = flat[: len(flat) // _ROW * _ROW].reshape(-1, _ROW)
+    value = float(np.einsum("ij,ij->i", rows, rows).sum()) + float(np.square(flat[rows.size :]).sum())
+    return value, gamma(_ROW + pairwise_depth(len(rows)) + 2) * value
+
+
 def half_square(w: Array) -> tuple[float, float]:
     """½|w|², and how far off it can be."""
-    value, error = summed(np.square(w))
+    value, error = _sum_of_squares(w)
     # Squares below the least number are lost; of larger ones, that is less than their rounding.
     lost = np.count_nonzero(w) * LEAST_NUMBER if value < _LOST_BELOW else 0.0
     return 0.5 * value, 0.5 * error + 4.0 * UNIT * value + lost
@@ -162,4 +175,4 @@ def leaning_mass(mass: float, lean: float) -> float:
 
 def length(w: Array) -> float:
     """|w|, or a little more."""
-    return float(np.sqrt(np.square(w).sum())) * (1.0 + 1e-9)
+    return math.sqrt(_sum_of_squares(w)[0]) * (1.0 + 1e-9)
