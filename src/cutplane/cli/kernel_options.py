@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from cutplane._types import Params
 from cutplane.cli.options import positive
 from cutplane.kernels.table import COMPUTED, TABLE
 
@@ -34,7 +35,7 @@ class KernelOptions:
     sampled_cuts: str | None = None
     cut_size: int | None = None
 
-    def kernel_params(self) -> dict[str, Any]:
+    def kernel_params(self) -> Params:
         """The parameters by which every estimator with a kernel is told of it."""
         return {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
 

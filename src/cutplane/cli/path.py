@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 from rich.table import Table
+from sklearn.base import BaseEstimator
 
+from cutplane._types import Params
 from cutplane.cli import exit_codes
 from cutplane.cli.data import read_data
 from cutplane.cli.options import (
@@ -71,13 +73,13 @@ def path(
         check_plot_output(plot, inputs=[data, *([] if model_path is None else [model_path])])
     examples = read_data(data, zero_based=zero_based, threads=threads, quiet=quiet)
     grid = np.geomspace(smallest, largest, steps).tolist()
-    settings: dict[str, Any] = {"cv": folds, "scoring": scoring, "tol": tol, "n_jobs": threads}
+    settings: Params = {"cv": folds, "scoring": scoring, "tol": tol, "n_jobs": threads}
     if loss is not None:
         settings["loss"] = loss
     kind = LinearSVRCV if task is Task.regression else LinearSVCCV
     y = examples.y.astype(float) if task is Task.regression else examples.y
     begin = time.perf_counter()
-    chosen: Any = kind(grid, **settings).fit(examples.X, y)
+    chosen: BaseEstimator = kind(grid, **settings).fit(examples.X, y)
     # The models of all examples, whose weights the plot shows.
     shared = {name: value for name, value in chosen.get_params().items() if name not in ("Cs", "cv", "scoring")}
     models = kind._plain(**shared).path(examples.X, y, grid)
@@ -106,7 +108,7 @@ def path(
     return exit_codes.OK if max(gaps) <= tol and np.max(chosen.gap_) <= tol else exit_codes.NOT_PROVEN
 
 
-def _print(chosen: Any, lengths: list[float], gaps: list[float], name: str, seconds: float) -> None:
+def _print(chosen: BaseEstimator, lengths: list[float], gaps: list[float], name: str, seconds: float) -> None:
     table = Table(title=f"{len(lengths)} values of C in {seconds:.2f} s", title_justify="left", title_style="dim")
     for column in ("C", f"mean {name}", "worst fold", "best fold", "|w|", "proven gap", ""):
         table.add_column(column, justify="right")

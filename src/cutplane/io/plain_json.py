@@ -8,14 +8,14 @@ with ``$``, so that any JSON reader can open a model file and `decode` gives bac
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
-def encode(value: Any) -> Json:
+def encode(value: object) -> Json:
     """Return `value` in terms of JSON; `TypeError` if it has none (a function, a generator, ...)."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -36,7 +36,7 @@ def encode(value: Any) -> Json:
     raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
 
 
-def decode(value: Json) -> Any:
+def decode(value: Json) -> object:
     """Return what `encode` was given; `ValueError` if `value` is nothing `encode` writes."""
     if isinstance(value, list):
         return [decode(item) for item in value]
@@ -49,10 +49,10 @@ def decode(value: Json) -> Any:
     return {key: decode(item) for key, item in value.items()}
 
 
-def _decode_pairs(pairs: Json) -> dict[Any, Any]:
+def _decode_pairs(pairs: Json) -> dict[object, object]:
     if not isinstance(pairs, list):
         raise ValueError("$pairs is not a list")
-    decoded = {}
+    decoded: dict[object, object] = {}
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], list):
             raise ValueError("$pairs holds something other than [key, value]")

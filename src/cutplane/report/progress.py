@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, TypeAlias
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from cutplane.kernels.machine_step import KernelStep
 from cutplane.kernels.sampled_cuts import CutStep
 from cutplane.solvers.result import Step
+
+AnyStep: TypeAlias = Step | KernelStep | CutStep
 
 
 class TrainingProgress:
@@ -72,7 +75,7 @@ class TrainingProgress:
         """Leave the last state on the screen."""
         self._bars.stop()
 
-    def __call__(self, step: Any) -> None:
+    def __call__(self, step: AnyStep) -> None:
         """Show `step`: a `Step`, or that of a kernel machine, several of which may run side by side."""
         if not self._shown:
             return
@@ -104,12 +107,12 @@ def log_fraction(first_gap: float, gap: float, tol: float) -> float:
     return min(1.0, max(0.0, math.log(first_gap / gap) / math.log(first_gap / tol)))
 
 
-def _distance(step: Any) -> float:
+def _distance(step: AnyStep) -> float:
     """What is to fall to the tolerance."""
     return float(step.violation if isinstance(step, CutStep) else step.gap)
 
 
-def describe(step: Any) -> str:
+def describe(step: AnyStep) -> str:
     """One line about `step`; a narrow terminal cuts off the end, so what matters most comes first."""
     if isinstance(step, CutStep):
         return f"{step.violation:.1e} above the model  objective {step.objective:.6g}  iteration {step.iteration}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from cutplane import _core
 from cutplane.sources.alphabet import DNA, Alphabet
 from cutplane.sources.base import Array, Extent, Rows, Source
-from cutplane.sources.packed import StringCollection, as_strings
+from cutplane.sources.packed import StringCollection, StringsLike, as_strings
 
 _LARGEST_TABLE = 1 << 24
 _LONGEST = 65535
@@ -188,7 +187,7 @@ class StringSource(Source):
         scales = self._scales_of(rows)
         return StringSource(strings, self.parts, normalize=self.normalize, n_threads=self._n_threads, scales=scales)
 
-    def _scales_of(self, part: Any) -> list[Array | None]:
+    def _scales_of(self, part: slice | Rows) -> list[Array | None]:
         return [None if scale is None else np.ascontiguousarray(scale[part]) for scale in self._scales]
 
 
@@ -223,7 +222,7 @@ class Spectrum(StringSource):
 
     def __init__(
         self,
-        strings: Any,
+        strings: StringsLike,
         order: int = 8,
         *,
         window: tuple[int, int] | None = None,
@@ -256,7 +255,7 @@ class WeightedDegree(StringSource):
 
     def __init__(
         self,
-        strings: Any,
+        strings: StringsLike,
         order: int = 8,
         *,
         window: tuple[int, int] | None = None,

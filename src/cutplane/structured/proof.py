@@ -62,8 +62,8 @@ class StructuredProver:
         longer = max(1.0, rounding.reach / self._begun.reach, rounding.scale / self._begun.scale)
         offset = plane.offset - (rounding.offset(plane.offset, longer, 0.0) if longer > 1.0 else 0.0)
         charged = plane._replace(offset=offset, error=plane.error * longer)
-        source: Any = self._objective  # without an intercept, nothing is asked of it
-        return Prover(source, self._objective, self._C, rounding).lower(charged, w, upper)
+        known: Any = self._objective  # without an intercept, its lower bound is all that is asked
+        return Prover(known, known, self._C, rounding).lower(charged, w, upper)
 
 
 def prove(ledger: Ledger, prover: StructuredProver) -> None:

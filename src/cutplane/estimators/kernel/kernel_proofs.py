@@ -33,7 +33,7 @@ class ProvenMachine(NamedTuple):
     risk: KernelRisk
 
 
-class KernelProofs(Proving):
+class KernelProofs(Proving[KernelProof]):
     """The whole certificate in double precision, whatever that of the fit was of."""
 
     proof_type = KernelProof

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from cutplane.report.charts import COLOURS, Axis, Line, LineChart
 from cutplane.report.markup import Markup, details, element, figure, number, paragraph, seconds, table
@@ -102,7 +101,7 @@ def _steps(run: list[Look]) -> Markup:
     return details("The steps as a table", table("Steps", head, rows))
 
 
-def _own(step: Any) -> dict[str, str]:
+def _own(step: Look) -> dict[str, str]:
     """What only steps of this kind have."""
     if hasattr(step, "violation"):
         return {"violation": f"{step.violation:.1e}"}

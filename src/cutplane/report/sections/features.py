@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Array, Listed, MatrixLike, is_sparse
 from cutplane.report.charts import diverging_bars
 from cutplane.report.markup import Markup, details, element, figure, paragraph
 from cutplane.report.page import Section
@@ -50,9 +49,9 @@ def section(trained: Trained) -> Section | None:
     return Section("features", "Strongest features", Markup(intro + element("div", *charts)))
 
 
-def column_spreads(X: Any) -> NDArray[np.float64] | None:
+def column_spreads(X: MatrixLike | Listed) -> NDArray[np.float64] | None:
     """The standard deviation of each column; None where X is no matrix of numbers."""
-    if hasattr(X, "tocsr") or hasattr(X, "nnz"):
+    if is_sparse(X):
         mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
         return np.sqrt(np.maximum(square - mean**2, 0.0))
@@ -63,7 +62,7 @@ def column_spreads(X: Any) -> NDArray[np.float64] | None:
     return values.std(axis=0) if values.ndim == 2 else None
 
 
-def _bars(trained: Trained, row: NDArray[Any], spreads: NDArray[Any] | None, most: int, caption: str) -> Markup:
+def _bars(trained: Trained, row: Array, spreads: Array | None, most: int, caption: str) -> Markup:
     values = row if spreads is None else row * spreads
     chosen = strongest(values, most)
     names = [trained.feature(int(index)) for index in chosen]

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 #: How far above the true objective a report may be, relative to it: what a bound on rounding may cost.
 _TIGHT = Fraction(1, 10**9)
@@ -221,7 +220,7 @@ def _history(claim: Claim, best: Fraction, proven: float) -> list[Failure]:
     return found
 
 
-def _relative(excess: Fraction, size: Any) -> float:
+def _relative(excess: Fraction, size: Fraction | float) -> float:
     """Relative to the size, infinite next to nothing."""
     try:
         return float(excess / abs(Fraction(size))) if size else math.inf
