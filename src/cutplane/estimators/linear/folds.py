@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Self, TypeAlias
+from typing import Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,14 +20,14 @@ from sklearn.utils.metaestimators import available_if
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
-from cutplane._types import Array, Labels, MatrixLike
+from cutplane._types import Array, Labels, Matrix, MatrixLike
 from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import path_results
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.risks.base import Rows
 from cutplane.risks.logistic import probabilities
 from cutplane.solvers.result import Result
-from cutplane.sources import Source
+from cutplane.sources import Source, given_source
 
 #: scikit-learn's `cv` and `scoring`.
 CrossValidation: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]] | None
@@ -125,8 +125,8 @@ class Fold:
             return float(self._scorer(scored, rows.reshape(-1, 1), self._y[rows]))
         self._model._warm_key = None
         self._model._keep(results)
-        X = self._prepared.X
-        part = X.take(rows) if isinstance(X, Source) else X[rows]  # a user's own function may look at X
+        source = given_source(self._prepared.X)  # a user's own function may look at X
+        part = cast(Matrix, self._prepared.X)[rows] if source is None else source.take(rows)
         return float(self._scorer(self._model, part, self._y[rows]))
 
 

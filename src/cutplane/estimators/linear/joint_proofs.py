@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
@@ -41,9 +43,7 @@ class JointProofs(Proving[JointProof]):
         problem, rows = self._problem(search.prepared), plain(search.prepared.X)
 
         def coded(coef: Array) -> tuple[JointCodes, Bounds]:
-            risk = search.risk(0)
-            assert isinstance(risk, Multiclass)
-            shares = _shares(coef, risk, problem)
+            shares = _shares(coef, cast(Multiclass, search.risk(0)), problem)
 
             def attempt(bits: int) -> tuple[JointCodes, Bounds]:
                 codes = encode(shares, bits)
