@@ -17,8 +17,8 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 def encode(value: object) -> Json:
     """Return `value` in terms of JSON; `TypeError` if it has none (a function, a generator, ...)."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, str):
@@ -27,13 +27,15 @@ def encode(value: object) -> Json:
         return float(value) if math.isfinite(value) else {"$float": repr(float(value))}
     if isinstance(value, (list, tuple)):
         return [encode(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return [encode(item) for item in value.tolist()]
     if isinstance(value, dict):
-        if all(isinstance(key, str) and not key.startswith("$") for key in value):
-            return {str(key): encode(item) for key, item in value.items()}
-        return {"$pairs": [[encode(key), encode(item)] for key, item in value.items()]}
+        return _encode_pairs(value)
     raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
+
+
+def _encode_pairs(pairs: dict[object, object]) -> Json:
+    if all(isinstance(key, str) and not key.startswith("$") for key in pairs):
+        return {str(key): encode(item) for key, item in pairs.items()}
+    return {"$pairs": [[encode(key), encode(item)] for key, item in pairs.items()]}
 
 
 def decode(value: Json) -> object:

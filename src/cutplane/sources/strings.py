@@ -288,14 +288,7 @@ def _scaled(
 
     Where every string has the same factor it goes into the features' values, and the group is shared.
     """
-    values = [np.array(part.values) for part in parts]
-    groups = [k + 1 if part.normalize else 0 for k, part in enumerate(parts)]
-    for k, part in enumerate(parts):
-        # Without unknown letters every string has as many k-mers at fixed positions.
-        if part.normalize and part.positional and not strings.has_unknown:
-            fits = part.end - part.begin - np.arange(len(values[k]))
-            values[k] = values[k] / np.sqrt(fits @ values[k] ** 2)
-            groups[k] = 0
+    groups, values = _groups(strings, parts)
     numbers = {group: number for number, group in enumerate(sorted(set(groups)))}
     described = [
         (part.positional, part.begin, part.end, values[k].tolist(), numbers[groups[k]]) for k, part in enumerate(parts)
@@ -305,13 +298,29 @@ def _scaled(
         return features, scales
     lengths = {g: _squared_lengths(strings, features, numbers[g], n_threads) for g in numbers if g or normalize}
     found = [_inverse_root(lengths[group]) if group else None for group in sorted(numbers)]
-    if normalize:
-        whole = np.zeros(len(strings))
-        for group, scale in zip(sorted(numbers), found, strict=True):
-            whole += lengths[group] if scale is None else lengths[group] * scale**2
-        factor = _inverse_root(whole)
-        found = [factor if scale is None else factor * scale for scale in found]
-    return features, found
+    return features, _of_length_one([lengths[group] for group in sorted(numbers)], found) if normalize else found
+
+
+def _groups(strings: StringCollection, parts: Sequence[StringPart]) -> tuple[list[int], list[Array]]:
+    """For each part the group that it is scaled with, 0 where its factor is in its values, and these values."""
+    values = [np.array(part.values) for part in parts]
+    groups = [k + 1 if part.normalize else 0 for k, part in enumerate(parts)]
+    for k, part in enumerate(parts):
+        # Without unknown letters every string has as many k-mers at fixed positions.
+        if part.normalize and part.positional and not strings.has_unknown:
+            fits = part.end - part.begin - np.arange(len(values[k]))
+            values[k] = values[k] / np.sqrt(fits @ values[k] ** 2)
+            groups[k] = 0
+    return groups, values
+
+
+def _of_length_one(lengths: list[Array], scales: list[Array | None]) -> list[Array | None]:
+    """The factors of the groups with which whole feature vectors have the length 1."""
+    whole = np.zeros_like(lengths[0])
+    for squares, scale in zip(lengths, scales, strict=True):
+        whole += squares if scale is None else squares * scale**2
+    factor = _inverse_root(whole)
+    return [factor if scale is None else factor * scale for scale in scales]
 
 
 def _squared_lengths(strings: StringCollection, features: _core.StringFeatures, group: int, n_threads: int) -> Array:

@@ -125,11 +125,17 @@ def judge(claims: Sequence[Claim], others: Sequence[tuple[int, Truth]] = (), *, 
         found += _alone(claim)
     for part in sorted({claim.part for claim in claims}):
         mine = [claim for claim in claims if claim.part == part]
-        truths = [claim.truth for claim in mine if claim.truth is not None and claim.within]
-        truths += [truth for index, truth in others if index == part]
-        for C in sorted({claim.C for claim in mine}):
-            found += _together([claim for claim in mine if claim.C == C], C, truths)
+        found += _of_one_part(mine, [truth for index, truth in others if index == part])
     return [failure for failure in found if failure.excess > rounding]
+
+
+def _of_one_part(claims: list[Claim], others: list[Truth]) -> list[Failure]:
+    """What must hold of models of one part of a problem: at each C, no truth is below what any of them proves."""
+    truths = [claim.truth for claim in claims if claim.truth is not None and claim.within] + others
+    found: list[Failure] = []
+    for C in sorted({claim.C for claim in claims}):
+        found += _together([claim for claim in claims if claim.C == C], C, truths)
+    return found
 
 
 def _alone(claim: Claim) -> list[Failure]:
