@@ -13,6 +13,7 @@ from cutplane._types import Arrays, ClassWeight, Document, MatrixLike, RandomSta
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES, LINEAR_TARGETS
@@ -153,30 +154,7 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
         random_state: RandomState = None,
         on_step: Callable[[Step], object] | None = None,
     ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.loss = loss
-        self.loss_options = loss_options
-        self.multi_class = multi_class
-        self.cost_matrix = cost_matrix
-        self.rescaling = rescaling
-        self.class_features = class_features
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.prior = prior
-        self.nonnegative = nonnegative
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.on_step = on_step
+        keep_parameters(locals())
 
 
 @documented(LINEAR_TARGETS)
@@ -246,23 +224,4 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
         random_state: RandomState = None,
         on_step: Callable[[Step], object] | None = None,
     ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.loss = loss
-        self.epsilon = epsilon
-        self.loss_options = loss_options
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.prior = prior
-        self.nonnegative = nonnegative
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.on_step = on_step
+        keep_parameters(locals())

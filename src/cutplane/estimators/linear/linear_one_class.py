@@ -17,6 +17,7 @@ from cutplane._types import Array, Arrays, Document, Matrix, MatrixLike
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.common.training import Training
@@ -75,6 +76,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
     array([ 1, -1])
     """
 
+    nu: float
     fit_intercept = False
 
     def __init__(
@@ -94,19 +96,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         checkpoint_every: float = 30.0,
         keep_proof: bool = False,
     ) -> None:
-        self.nu = nu
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.method = method
-        self.line_search = line_search
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.on_step = on_step
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.keep_proof = keep_proof
+        keep_parameters(locals())
 
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane._types import Array, Arrays, ClassWeight, Codes, Document, Labels, Matrix, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.common.training import Training
@@ -68,6 +69,14 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
     True
     """
 
+    loss: str | Callable[..., Risk]
+    loss_options: Mapping[str, object] | None
+    multi_class: str
+    cost_matrix: ArrayLike | None
+    rescaling: str
+    class_features: ArrayLike | None
+    class_weight: ClassWeight
+
     # Of the fit: the joint problem of all classes, and a risk that decides in its own way.
     _joint: CrammerSinger | None = None
     _decides: Risk | None = None
@@ -102,32 +111,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
-        self.C = C
-        self.loss = loss
-        self.loss_options = loss_options
-        self.multi_class = multi_class
-        self.cost_matrix = cost_matrix
-        self.rescaling = rescaling
-        self.class_features = class_features
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.prior = prior
-        self.nonnegative = nonnegative
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.on_step = on_step
-        self.keep_proof = keep_proof
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+        keep_parameters(locals())
 
     def _proving(self) -> AnyProving:
         from cutplane.estimators.linear.joint_proofs import JointProofs

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.training import Training
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.dense_weights import dense
@@ -52,6 +53,10 @@ class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
     True
     """
 
+    loss: str | Callable[..., Risk]
+    epsilon: float
+    loss_options: Mapping[str, object] | None
+
     def __init__(
         self,
         C: float = 1.0,
@@ -78,28 +83,7 @@ class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
-        self.C = C
-        self.loss = loss
-        self.epsilon = epsilon
-        self.loss_options = loss_options
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.prior = prior
-        self.nonnegative = nonnegative
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.on_step = on_step
-        self.keep_proof = keep_proof
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+        keep_parameters(locals())
 
     def _proof_targets(self, y: ArrayLike) -> list[tuple[str, NDArray[np.float64]]]:
         return [("", np.asarray(y, np.float64))]

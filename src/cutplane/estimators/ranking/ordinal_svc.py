@@ -16,6 +16,7 @@ from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.stored import finite, labels_from_file, labels_to_file
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import Prepared
@@ -66,6 +67,8 @@ class OrdinalSVC(ClassifierMixin, PairModel):
     array(['low', 'middle', 'high'], dtype='<U6')
     """
 
+    class_order: Sequence[object] | None
+
     def __init__(
         self,
         C: float = 1.0,
@@ -85,21 +88,7 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
-        self.C = C
-        self.class_order = class_order
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.on_step = on_step
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+        keep_parameters(locals())
 
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -14,6 +14,7 @@ from cutplane._types import Arrays, Document, MatrixLike, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
@@ -63,6 +64,7 @@ class RankSVM(PairModel):
     1.0
     """
 
+    weighting: str
     # Asked for wherever scikit-learn routes metadata.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
@@ -86,21 +88,7 @@ class RankSVM(PairModel):
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
-        self.C = C
-        self.weighting = weighting
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.on_step = on_step
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+        keep_parameters(locals())
 
     @with_callbacks
     def fit(
