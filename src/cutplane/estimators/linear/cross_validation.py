@@ -16,7 +16,7 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.linear.descriptions import LINEAR_CLASSES, LINEAR_TARGETS
+from cutplane.estimators.linear.descriptions import CROSS_VALIDATED, LINEAR_CLASSES, LINEAR_TARGETS
 from cutplane.estimators.linear.folds import CrossValidation, Scoring, choose
 from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.estimators.linear.linear_svr import LinearSVR
@@ -82,7 +82,7 @@ class _CrossValidated(SupervisedModel):
         self.C_ = float(stored["C"])
 
 
-@documented(LINEAR_CLASSES)
+@documented(LINEAR_CLASSES | CROSS_VALIDATED)
 class LinearSVCCV(_CrossValidated, LinearSVC):
     """`LinearSVC` with C chosen by cross-validation.
 
@@ -91,27 +91,13 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
 
     Parameters
     ----------
-    Cs : sequence of float or None, default=None
-        The values of C to choose from; None: 13 from 1e-4 to 1e2.
-    cv : int, splitter or iterable, default=None
-        As in scikit-learn: None is 5 folds, stratified by class.
-    scoring : str, callable or None, default=None
-        A scikit-learn scorer; None is the accuracy.
-    loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol, risk_tol,
-    method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter
-    time_limit : float or None, default=None
-        Seconds at most, for all of `fit`; choosing C takes half of them at most.
-    n_jobs, random_state, on_step
+    Cs, cv, scoring, loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol,
+    risk_tol, method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter,
+    time_limit, n_jobs, random_state, on_step
 
     Attributes
     ----------
-    C_ : float
-        The C with the best mean score; the smallest, if several have it.
-    Cs_ : array of shape (n_Cs,)
-        The values of C that were tried.
-    scores_ : array of shape (n_Cs, n_folds)
-        Of each on the rows that a fold holds out; all below are of the model trained with `C_` on all examples.
-    coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
+    C_, Cs_, scores_, coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
     n_features_in_, feature_names_in_
 
     Examples
@@ -157,7 +143,7 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
         keep_parameters(locals())
 
 
-@documented(LINEAR_TARGETS)
+@documented(LINEAR_TARGETS | CROSS_VALIDATED)
 class LinearSVRCV(_CrossValidated, LinearSVR):
     """`LinearSVR` with C chosen by cross-validation.
 
@@ -166,28 +152,13 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
 
     Parameters
     ----------
-    Cs : sequence of float or None, default=None
-        The values of C to choose from; None: 13 from 1e-4 to 1e2.
-    cv : int, splitter or iterable, default=None
-        As in scikit-learn: None is 5 folds.
-    scoring : str, callable or None, default=None
-        A scikit-learn scorer; None is R².
-    loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
-    intercept_scaling, prior, nonnegative, max_iter
-    time_limit : float or None, default=None
-        Seconds at most, for all of `fit`; choosing C takes half of them at most.
-    n_jobs, random_state, on_step
+    Cs, cv, scoring, loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
+    intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, random_state, on_step
 
     Attributes
     ----------
-    C_ : float
-        The C with the best mean score; the smallest, if several have it.
-    Cs_ : array of shape (n_Cs,)
-        The values of C that were tried.
-    scores_ : array of shape (n_Cs, n_folds)
-        Of each on the rows that a fold holds out; all below are of the model trained with `C_` on all examples.
-    coef_, intercept_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_, n_features_in_,
-    feature_names_in_
+    C_, Cs_, scores_, coef_, intercept_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
+    n_features_in_, feature_names_in_
 
     Examples
     --------
