@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import os
 import pkgutil
 import re
 import shlex
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import cutplane
+from cutplane.cli.app import run
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -45,22 +45,15 @@ def test_python_examples_run(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=name)
-def test_commands_run(page, tmp_path):
-    """Those of the library itself, one after the other in one folder; it is installed already."""
+def test_commands_run(page, tmp_path, monkeypatch, capsys):
+    """Those of the library itself, one after the other in one folder; in one process, which imports libraries once."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
     for line, block in blocks(page, "sh"):
         for command in block.replace("\\\n", " ").splitlines():
             words = shlex.split(command.rpartition("&&")[2], comments=True)
-            if words[:1] != ["cutplane"]:
-                continue
-            done = subprocess.run(
-                [sys.executable, "-m", *words],
-                cwd=tmp_path,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                env={**os.environ, "MPLBACKEND": "agg"},
-            )
-            assert done.returncode == 0, f"{page.name}, line {line}: {command}\n{done.stderr}"
+            if words[:1] == ["cutplane"]:
+                assert run(words[1:]) == 0, f"{page.name}, line {line}: {command}\n{capsys.readouterr().err}"
 
 
 def test_links_inside_the_repository_lead_somewhere():

@@ -200,7 +200,7 @@ DECIMALS = st.builds(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150)
 @given(DECIMALS)
 def test_numbers_are_rounded_once(text):
     line = f"{text} 1:{text}\n".encode()
@@ -211,7 +211,7 @@ def test_numbers_are_rounded_once(text):
     assert single[0] == nearest(text, np.float32)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32, min_value=2.0**-80, max_value=2.0**60))
 def test_numbers_beside_a_tie(x):
     # Halfway between two floats, and a hair to either side: where rounding twice goes wrong.
@@ -327,7 +327,7 @@ def examples(draw):
     return X, y, qid
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(examples(), st.booleans(), st.sampled_from(list(COMPRESS)))
 def test_round_trip_to_the_bit(tmp_path_factory, given_examples, zero_based, suffix):
     X, y, qid = given_examples

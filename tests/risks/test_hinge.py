@@ -86,7 +86,6 @@ def test_values_by_hand() -> None:
 
 
 @given(cases)
-@settings(deadline=None, max_examples=150)
 def test_twins_agree(case: Case) -> None:
     risk, twin, s = case.risk, case.reference, case.scores
     size = 1.0 + float(case.weight @ np.abs(s))
@@ -105,7 +104,6 @@ def test_twins_agree(case: Case) -> None:
 
 
 @given(tame_cases, st.sampled_from([0.0, 2.0, 0.3, 1e-3]), st.floats(-3, 3))
-@settings(deadline=None, max_examples=150)
 def test_twins_agree_on_rays(case: Case, h: float, t: float) -> None:
     for direction in (case.direction, None):
         mine = case.risk.smoothed_ray(case.scores, direction, t, h)
@@ -121,7 +119,6 @@ def test_twins_agree_on_rays(case: Case, h: float, t: float) -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40))
-@settings(deadline=None, max_examples=100)
 def test_weights_are_repetitions(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     y = np.where(rng.random(n) < 0.5, 1, -1)
@@ -144,7 +141,6 @@ def test_weights_are_repetitions(seed: int, n: int) -> None:
 
 
 @given(cases)
-@settings(deadline=None, max_examples=150)
 def test_planes_are_below_at_any_scores(case: Case) -> None:
     risk, s = case.risk, case.scores
     rng = np.random.default_rng(0)
@@ -160,7 +156,6 @@ def test_planes_are_below_at_any_scores(case: Case) -> None:
 
 
 @given(cases)
-@settings(deadline=None, max_examples=100)
 def test_rounding_costs_less_the_narrower_it_is(case: Case) -> None:
     widths = [8.0, 2.0, 0.5, 1e-2, 1e-5]
     errors = [case.risk.smoothed(case.scores, h).error for h in widths]
@@ -173,7 +168,6 @@ def test_rounding_costs_less_the_narrower_it_is(case: Case) -> None:
 
 
 @given(tame_cases, st.floats(-2, 2), st.floats(0.01, 1))
-@settings(deadline=None, max_examples=150)
 def test_a_ray_is_the_risk_on_the_line(case: Case, t: float, step: float) -> None:
     risk, s = case.risk, case.scores
     ray = risk.ray(s, s + case.direction)
@@ -195,7 +189,6 @@ def line_value(case: Case, direction: np.ndarray, t: float, q: float, linear: fl
     st.sampled_from([0.0, -0.7, 2.0, 1e-9]),
     st.sampled_from([1e-3, 1.0, 1e4]),
 )
-@settings(deadline=None, max_examples=300)
 def test_the_minimum_of_a_ray(case: Case, q: float, linear: float, C: float) -> None:
     if q == 0.0:  # bounded below only if no falling line is left at the end
         linear = abs(linear)
@@ -212,7 +205,6 @@ def test_the_minimum_of_a_ray(case: Case, q: float, linear: float, C: float) -> 
 
 
 @given(cases, st.sampled_from([1e-30, 1e-3, 1.0, 1e30]))
-@settings(deadline=None, max_examples=300)
 def test_the_minimum_of_a_ray_of_any_size(case: Case, q: float) -> None:
     """Breakpoints from 2^-140 to 2^140: the step is where the slope changes its sign."""
     C = 3.0
@@ -256,7 +248,6 @@ def test_many_equal_breakpoints() -> None:
 
 
 @given(cases)
-@settings(deadline=None, max_examples=200)
 def test_the_best_intercept(case: Case) -> None:
     shift = case.risk.shift(case.scores)
     assert np.isfinite(shift)
@@ -276,7 +267,6 @@ def test_an_intercept_for_one_side_only(label: int) -> None:
 
 
 @given(tame_cases)
-@settings(deadline=None, max_examples=150)
 def test_balanced_cuts_are_below_the_risk_with_its_best_intercept(case: Case) -> None:
     risk = case.risk
     settled = case.scores + risk.shift(case.scores)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.risks.ordinal import OrdinalRisk
@@ -74,7 +74,6 @@ def samples(draw: st.DrawFn) -> Sample:
     )
 
 
-@settings(max_examples=200, deadline=None)
 @given(samples())
 def test_every_sum_is_that_over_all_pairs(sample: Sample) -> None:
     ranks, groups, weights, equal_groups, s, end = sample

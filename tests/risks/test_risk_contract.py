@@ -173,7 +173,7 @@ class OneAfterTheOther(Huber):
 
 
 def test_the_order_of_adding_is_free() -> None:
-    for seed in range(8):
+    for seed in range(4):
         targets = np.random.default_rng(seed).integers(-3, 4, 200) + 0.0
         check_risk(OneAfterTheOther(targets, delta=30.0), 200, seed=seed)
 

@@ -48,7 +48,6 @@ seeds, logs = st.integers(0, 10_000), st.floats(-2, 4)
 
 
 @given(seeds, logs)
-@settings(deadline=None, max_examples=80)
 def test_the_exact_step_is_the_best(seed: int, log_C: float) -> None:
     line = make(seed, log_C)
     k = line.step(ExactLineSearch())
@@ -67,7 +66,6 @@ def test_without_a_ray_values_are_compared(seed: int, log_C: float) -> None:
 
 
 @given(seeds, logs)
-@settings(deadline=None, max_examples=80)
 def test_three_points_end_with_the_lowest_in_the_middle(seed: int, log_C: float) -> None:
     """Of a convex function the minimum is then between the outer two."""
     line = make(seed, log_C)

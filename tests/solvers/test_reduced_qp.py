@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cutplane.solvers.bundle.planes import Bundle, BundleSolution
@@ -100,7 +100,6 @@ def clarabel_value(problem: Problem, magnitude: float, length: float) -> float:
 
 
 @given(problems)
-@settings(deadline=None, max_examples=300)
 def test_weights_lie_on_the_simplex(problem: Problem) -> None:
     weights = problem.bundle().solve(problem.C).weights
     assert (weights >= 0.0).all()
@@ -108,7 +107,6 @@ def test_weights_lie_on_the_simplex(problem: Problem) -> None:
 
 
 @given(problems, st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=300)
 def test_lower_is_below_the_model_everywhere(problem: Problem, seed: int) -> None:
     solution = problem.bundle().solve(problem.C)
     rng = np.random.default_rng(seed)
@@ -122,14 +120,12 @@ def test_lower_is_below_the_model_everywhere(problem: Problem, seed: int) -> Non
 @example(make_problem(127057, "badly scaled", 26, 47, 5.0))
 @example(make_problem(2444882302, "badly scaled", 30, 55, 3.727427981401087))
 @example(make_problem(3395552255, "badly scaled", 21, 43, 9.58754763096357))
-@settings(deadline=None, max_examples=500)
 def test_the_gap_is_closed(problem: Problem) -> None:
     solution = problem.bundle().solve(problem.C)
     assert problem.objective(solution.w) - solution.lower <= allowed(problem, solution)
 
 
 @given(problems)
-@settings(deadline=None, max_examples=200)
 def test_risk_model_is_the_highest_plane_at_w(problem: Problem) -> None:
     solution = problem.bundle().solve(problem.C)
     height = max(problem.lower_bound, (problem.slopes @ solution.w + problem.offsets).max())
@@ -137,7 +133,6 @@ def test_risk_model_is_the_highest_plane_at_w(problem: Problem) -> None:
 
 
 @given(problems)
-@settings(deadline=None, max_examples=200)
 def test_warm_starts_reach_what_a_cold_start_reaches(problem: Problem) -> None:
     bundle = Bundle(problem.slopes.shape[1], lower_bound=problem.lower_bound)
     for slope, offset in zip(problem.slopes, problem.offsets, strict=True):
@@ -149,7 +144,6 @@ def test_warm_starts_reach_what_a_cold_start_reaches(problem: Problem) -> None:
 
 
 @given(problems)
-@settings(deadline=None, max_examples=200)
 def test_lower_rises_as_planes_are_added(problem: Problem) -> None:
     bundle = Bundle(problem.slopes.shape[1], lower_bound=problem.lower_bound)
     last = bundle.solve(problem.C).lower
@@ -167,7 +161,6 @@ def rounding_scale(problem: Problem) -> float:
 
 
 @given(problems, st.lists(st.floats(-6, 10), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=200)
 def test_another_C_equals_solving_from_scratch(problem: Problem, logs: list[float]) -> None:
     bundle = problem.bundle()
     bundle.solve(problem.C)

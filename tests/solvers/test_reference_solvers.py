@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.objectives.factory import make_objective
@@ -24,7 +24,6 @@ from cutplane.testing import reference
     log_C=st.floats(-3, 3),
     lower_bound=st.sampled_from([0.0, -1.0, 0.3]),
 )
-@settings(deadline=None, max_examples=100)
 def test_the_qp_finds_what_trying_every_support_finds(
     seed: int, count: int, dimension: int, log_C: float, lower_bound: float
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +44,7 @@ def _converted(request: TrainRequest) -> Examples:
     return Examples(MappedSource(rows, n_threads=request.threads or 0), whole_labels(rows.labels), None)
 
 
-def refuse_targets(path: Path, y: NDArray[Any]) -> None:
+def refuse_targets(path: Path, y: NDArray[np.generic]) -> None:
     """Say it plainly when a file for regression is given; scikit-learn's words take three lines."""
     if y.dtype.kind == "f":
         odd = y[np.rint(y) != y]

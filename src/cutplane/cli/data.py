@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from rich.console import Console
+from sklearn.base import BaseEstimator
 
 from cutplane.estimators.loading import restore
 from cutplane.estimators.strings.string_svc import StringSVC
@@ -21,12 +23,24 @@ from cutplane.io.svmlight import SvmlightError, load_svmlight
 
 
 class Examples(NamedTuple):
-    """Examples, their labels, whether the file numbers its features from 0, where that is known, and their queries."""
+    """Examples, their labels, whether the file numbers its features from 0, where that is known, and their queries.
 
-    X: Any
-    y: Any
+    Labels are numbers, or text in files of strings; there X is a `StringCollection`.
+    """
+
+    X: sp.csr_array
+    y: NDArray[Any]
     zero_based: bool | None
     qid: NDArray[np.int64] | None = None
+
+
+class Sentences(NamedTuple):
+    """The features of each token of each sentence, and the tokens' labels."""
+
+    X: list[list[list[str]]]
+    y: list[list[str]]
+    zero_based: None = None
+    qid: None = None
 
 
 def read_data(
@@ -66,14 +80,14 @@ def _retry(load: Callable[[bool | None], Examples], error: SvmlightError) -> Exa
         raise (second if got_further else error) from None
 
 
-def read_fitted(path: Path) -> tuple[Any, ModelFile]:
+def read_fitted(path: Path) -> tuple[BaseEstimator, ModelFile]:
     """Return the estimator in a model file, and the file's own description."""
     file = read_model(path)
     return restore(file, path), file
 
 
 def read_data_for(
-    model: Any,
+    model: BaseEstimator,
     file: ModelFile,
     path: Path,
     *,
@@ -110,7 +124,7 @@ def _noted_base(file: ModelFile) -> bool | None:
     return base if isinstance(base, bool) else None
 
 
-def whole_labels(y: NDArray[Any]) -> NDArray[Any]:
+def whole_labels(y: NDArray[np.float64]) -> NDArray[np.number]:
     """`y` as integers where that loses nothing."""
     whole = np.rint(y)
     # Past 2^53 neighbouring whole numbers are one and the same float64.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.table import Table
-from sklearn.base import is_outlier_detector, is_regressor
+from sklearn.base import BaseEstimator, is_outlier_detector, is_regressor
 
 from cutplane.cli import exit_codes, sequences
 from cutplane.cli.data import read_data_for, read_fitted
@@ -24,6 +23,7 @@ from cutplane.cli.output import plain_label, print_facts, print_json, stdout, wa
 from cutplane.cli.strings import read_labelled
 from cutplane.cli.summary import label_list
 from cutplane.estimators.strings.string_svc import StringSVC
+from cutplane.io.model_file import ModelFile
 from cutplane.report.evaluation import Evaluation
 from cutplane.report.evaluation import evaluate as compare
 
@@ -88,7 +88,13 @@ def evaluate(
 
 
 def _evaluate_regression(
-    model: Any, file: Any, model_path: Path, data: Path, zero_based: bool | None, threads: int | None, as_json: bool
+    model: BaseEstimator,
+    file: ModelFile,
+    model_path: Path,
+    data: Path,
+    zero_based: bool | None,
+    threads: int | None,
+    as_json: bool,
 ) -> int:
     X, y, *_ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
     errors = np.asarray(y, dtype=np.float64) - model.predict(X)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from cutplane.cli import exit_codes
 from cutplane.cli.data import read_fitted
@@ -50,6 +49,6 @@ def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOp
     return exit_codes.OK
 
 
-def _features(model: Any) -> int:
+def _features(model: BaseEstimator) -> int:
     """Numbers of features, or of weights where a structured model makes its own features."""
     return int(model.n_features_in_ if hasattr(model, "n_features_in_") else np.size(model.coef_))

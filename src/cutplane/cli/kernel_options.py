@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from cutplane._types import Params
 from cutplane.cli.options import positive
 from cutplane.kernels.table import COMPUTED, TABLE
 
@@ -34,7 +35,26 @@ class KernelOptions:
     sampled_cuts: str | None = None
     cut_size: int | None = None
 
-    def kernel_params(self) -> dict[str, Any]:
+    @classmethod
+    def asked(
+        cls,
+        kernel: str | None,
+        gamma: str,
+        degree: int,
+        coef0: float,
+        epsilon: float,
+        cache_size: float | None,
+        probability: bool,
+        sampled_cuts: SampledCuts | None,
+        cut_size: int | None,
+    ) -> KernelOptions | None:
+        """What the options ask for, checked; None without a kernel."""
+        if kernel is None:
+            return None
+        sampled = None if sampled_cuts is None else sampled_cuts.value
+        return cls(kernel, gamma_or_word(gamma), degree, coef0, epsilon, cache_size, probability, sampled, cut_size)
+
+    def kernel_params(self) -> Params:
         """The parameters by which every estimator with a kernel is told of it."""
         return {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cutplane._types import Params
 from cutplane.cli.classification import refuse_targets
 from cutplane.cli.options import Task
 from cutplane.cli.request import TrainRequest
@@ -66,7 +65,7 @@ def _refuse_linear_options(request: TrainRequest) -> None:
             raise ValueError(f"{option} is for linear models; leave it out with --kernel.")
 
 
-def _params(request: TrainRequest) -> dict[str, Any]:
+def _params(request: TrainRequest) -> Params:
     kernel = request.kernel
     assert kernel is not None
     return {

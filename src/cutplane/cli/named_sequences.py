@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +14,9 @@ from cutplane.estimators.structured.kernel_structural_svm import KernelStructura
 from cutplane.io.model_file import ModelFile
 from cutplane.structured.metrics import SequenceScores, score_sequences
 from cutplane.structured.tokens import Vocabulary
+
+#: For each token of each sequence the names of its features.
+Sequences: TypeAlias = Sequence[Sequence[Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -32,17 +36,17 @@ class NamedSequences:
             raise ValueError("A KernelStructuralSVM that was trained in Python takes no files; use it in Python.")
         return cls(model, Vocabulary(names), labels)
 
-    def predict(self, X: Any) -> list[list[str]]:
+    def predict(self, X: Sequences) -> list[list[str]]:
         """The label of each token."""
         found = self.model.predict(token_rows(self.vocabulary, X, grow=False))
         return [[self.labels[code] for code in codes.tolist()] for codes in found]
 
-    def evaluate(self, X: Any, Y: Any) -> SequenceScores:
+    def evaluate(self, X: Sequences, Y: Sequence[Sequence[str]]) -> SequenceScores:
         """How the predictions compare with the true labels."""
         return score_sequences([list(y) for y in Y], self.predict(X))
 
 
-def token_rows(vocabulary: Vocabulary, X: Any, *, grow: bool) -> list[Any]:
+def token_rows(vocabulary: Vocabulary, X: Sequences, *, grow: bool) -> list[sp.csr_array]:
     """A sparse row of features for each token of each sequence; `grow` says whether new names are learnt."""
     tokens = vocabulary.encode(X, grow=grow)
     values = np.ones(len(tokens.indices)) if tokens.values is None else tokens.values

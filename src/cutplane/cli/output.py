@@ -7,11 +7,13 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.text import Text
+
+from cutplane._types import Label
+from cutplane.io.plain_json import Json
 
 
 def stdout() -> Console:
@@ -19,7 +21,7 @@ def stdout() -> Console:
     return Console(markup=False, highlight=False, emoji=False)
 
 
-def print_json(value: dict[str, Any]) -> None:
+def print_json(value: dict[str, object]) -> None:
     """Print `value` as the one JSON object on standard output."""
     print(json.dumps(_strict(value), allow_nan=False, ensure_ascii=False, indent=2))
 
@@ -37,7 +39,7 @@ def warn(sentence: str) -> None:
     print(f"cutplane: warning: {sentence}", file=sys.stderr)
 
 
-def plain_label(label: Any) -> str | int | float | bool:
+def plain_label(label: object) -> Label:
     """`label` as a Python value; 1.0 is shown as 1, as it stands in most files."""
     value = label.item() if isinstance(label, np.generic) else label
     if isinstance(value, float) and value.is_integer():
@@ -47,7 +49,7 @@ def plain_label(label: Any) -> str | int | float | bool:
     return str(value)
 
 
-def _strict(value: Any) -> Any:
+def _strict(value: object) -> Json:
     """`value` for `json.dumps`: NumPy scalars unwrapped, paths as text, no NaN or infinity."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
@@ -59,4 +61,8 @@ def _strict(value: Any) -> Any:
         return [_strict(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return str(value) if isinstance(value, Path) else value
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"a {type(value).__name__} cannot be printed as JSON")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 from rich.table import Table
+from sklearn.base import BaseEstimator
 
+from cutplane._types import Params
 from cutplane.cli import exit_codes
-from cutplane.cli.data import read_data
+from cutplane.cli.data import Examples, read_data
 from cutplane.cli.options import (
     DataArgument,
     DebugOption,
@@ -65,53 +68,85 @@ def path(
         raise typer.BadParameter(f"{task.value} has no path; classes and regression have.", param_hint="--task")
     if smallest >= largest:
         raise typer.BadParameter(f"{smallest:g} is not below --largest {largest:g}.", param_hint="--smallest")
+    _check_files(data, model_path, plot)
+    examples = read_data(data, zero_based=zero_based, threads=threads, quiet=quiet)
+    grid = np.geomspace(smallest, largest, steps).tolist()
+    settings: Params = {"cv": folds, "scoring": scoring, "tol": tol, "n_jobs": threads}
+    found = _trained(task, examples, grid, settings | ({} if loss is None else {"loss": loss}))
+    if model_path is not None:
+        save(found.chosen, model_path, notes={"data": data.name, "zero_based": examples.zero_based})
+    if plot is not None:
+        save_path_plot(grid, found.lengths, found.chosen.scores_.tolist(), plot, score_name=found.score_name)
+    if as_json:
+        print_json({**found.as_json(), "model": model_path, "plot": plot})
+    elif not quiet:
+        stdout().print(found.table())
+    return exit_codes.OK if found.worst_gap <= tol else exit_codes.NOT_PROVEN
+
+
+def _check_files(data: Path, model_path: Path | None, plot: Path | None) -> None:
+    """Refuse files that cannot be written, or that the command would overwrite."""
     if model_path is not None:
         check_model_output(model_path, inputs=[data])
     if plot is not None:
         check_plot_output(plot, inputs=[data, *([] if model_path is None else [model_path])])
-    examples = read_data(data, zero_based=zero_based, threads=threads, quiet=quiet)
-    grid = np.geomspace(smallest, largest, steps).tolist()
-    settings: dict[str, Any] = {"cv": folds, "scoring": scoring, "tol": tol, "n_jobs": threads}
-    if loss is not None:
-        settings["loss"] = loss
-    kind = LinearSVRCV if task is Task.regression else LinearSVCCV
-    y = examples.y.astype(float) if task is Task.regression else examples.y
+
+
+@dataclass(frozen=True)
+class _Path:
+    """The model with the C that was chosen, and those of all C on all examples, whose weights the plot shows."""
+
+    chosen: BaseEstimator
+    models: list[BaseEstimator]
+    score_name: str
+    seconds: float
+
+    @property
+    def lengths(self) -> list[float]:
+        """|w| at each C."""
+        return [float(np.sqrt(np.sum(model.coef_**2))) for model in self.models]
+
+    @property
+    def gaps(self) -> list[float]:
+        """What is proven at each C."""
+        return [float(np.max(model.gap_)) for model in self.models]
+
+    @property
+    def worst_gap(self) -> float:
+        """Of all models, the one with the chosen C included."""
+        return max(*self.gaps, float(np.max(self.chosen.gap_)))
+
+    def as_json(self) -> dict[str, object]:
+        """The summary for machines."""
+        rows = zip(self.chosen.Cs_.tolist(), self.chosen.scores_.tolist(), self.lengths, self.gaps, strict=True)
+        return {
+            "best_C": self.chosen.C_,
+            "scoring": self.score_name,
+            "seconds": self.seconds,
+            "path": [{"C": C, "scores": scores, "length": w, "gap": gap} for C, scores, w, gap in rows],
+        }
+
+    def table(self) -> Table:
+        """The summary for people."""
+        title = f"{len(self.models)} values of C in {self.seconds:.2f} s"
+        table = Table(title=title, title_justify="left", title_style="dim")
+        for column in ("C", f"mean {self.score_name}", "worst fold", "best fold", "|w|", "proven gap", ""):
+            table.add_column(column, justify="right")
+        for C, scores, length, gap in zip(self.chosen.Cs_, self.chosen.scores_, self.lengths, self.gaps, strict=True):
+            cells = (scores.mean(), scores.min(), scores.max())
+            mark = "best" if C == self.chosen.C_ else ""
+            table.add_row(f"{C:.3g}", *(f"{cell:.4f}" for cell in cells), f"{length:.4g}", f"{gap:.1e}", mark)
+        return table
+
+
+def _trained(task: Task, examples: Examples, grid: list[float], settings: Params) -> _Path:
+    """Choose C by cross-validation, and train for every C on all examples."""
+    regression = task is Task.regression
+    kind = LinearSVRCV if regression else LinearSVCCV
+    y = examples.y.astype(float) if regression else examples.y
     begin = time.perf_counter()
-    chosen: Any = kind(grid, **settings).fit(examples.X, y)
-    # The models of all examples, whose weights the plot shows.
+    chosen: BaseEstimator = kind(grid, **settings).fit(examples.X, y)
     shared = {name: value for name, value in chosen.get_params().items() if name not in ("Cs", "cv", "scoring")}
     models = kind._plain(**shared).path(examples.X, y, grid)
     seconds = time.perf_counter() - begin
-    lengths = [float(np.sqrt(np.sum(model.coef_**2))) for model in models]
-    name = scoring or ("r2" if task is Task.regression else "accuracy")
-    if model_path is not None:
-        save(chosen, model_path, notes={"data": data.name, "zero_based": examples.zero_based})
-    if plot is not None:
-        save_path_plot(grid, lengths, chosen.scores_.tolist(), plot, score_name=name)
-    gaps = [float(np.max(model.gap_)) for model in models]
-    if as_json:
-        rows = zip(grid, chosen.scores_.tolist(), lengths, gaps, strict=True)
-        print_json(
-            {
-                "best_C": chosen.C_,
-                "scoring": name,
-                "seconds": seconds,
-                "model": model_path,
-                "plot": plot,
-                "path": [{"C": C, "scores": scores, "length": w, "gap": gap} for C, scores, w, gap in rows],
-            }
-        )
-    elif not quiet:
-        _print(chosen, lengths, gaps, name, seconds)
-    return exit_codes.OK if max(gaps) <= tol and np.max(chosen.gap_) <= tol else exit_codes.NOT_PROVEN
-
-
-def _print(chosen: Any, lengths: list[float], gaps: list[float], name: str, seconds: float) -> None:
-    table = Table(title=f"{len(lengths)} values of C in {seconds:.2f} s", title_justify="left", title_style="dim")
-    for column in ("C", f"mean {name}", "worst fold", "best fold", "|w|", "proven gap", ""):
-        table.add_column(column, justify="right")
-    for C, scores, length, gap in zip(chosen.Cs_, chosen.scores_, lengths, gaps, strict=True):
-        cells = (scores.mean(), scores.min(), scores.max())
-        mark = "best" if C == chosen.C_ else ""
-        table.add_row(f"{C:.3g}", *(f"{cell:.4f}" for cell in cells), f"{length:.4g}", f"{gap:.1e}", mark)
-    stdout().print(table)
+    return _Path(chosen, models, settings["scoring"] or ("r2" if regression else "accuracy"), seconds)

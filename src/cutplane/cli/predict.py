@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
+import scipy.sparse as sp
 import typer
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
+from cutplane._types import Label
 from cutplane.cli import exit_codes, sequences
 from cutplane.cli.data import read_data_for, read_fitted
 from cutplane.cli.options import (
@@ -62,7 +65,7 @@ def predict(
         with replace_file(output) as stream:
             stream.write(_lines(labels, values).encode())
     if as_json:
-        result: dict[str, Any] = {"n_examples": len(labels), "output": output}
+        result: dict[str, object] = {"n_examples": len(labels), "output": output}
         if output is None:
             result["predictions"] = labels
             if values is not None:
@@ -73,7 +76,7 @@ def predict(
     return exit_codes.OK
 
 
-def _scores(model: Any, X: Any) -> NDArray[np.float64]:
+def _scores(model: BaseEstimator, X: sp.csr_array) -> NDArray[np.float64]:
     """Decision values, or what orders the predictions where there are none."""
     for method in ("decision_function", "score_samples", "predict"):
         if hasattr(model, method):
@@ -81,7 +84,7 @@ def _scores(model: Any, X: Any) -> NDArray[np.float64]:
     raise ValueError(f"A {type(model).__name__} has no scores.")
 
 
-def _lines(labels: list[Any], values: NDArray[np.float64] | None) -> str:
+def _lines(labels: list[Label], values: NDArray[np.float64] | None) -> str:
     if values is None:
         return "".join(f"{label}\n" for label in labels)
     columns = values.reshape(len(labels), -1).tolist()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ def evaluate(model: RankSVM, examples: Examples, model_path: Path, data: Path, *
     return exit_codes.OK
 
 
-def ranking_json(result: RankingEvaluation) -> dict[str, Any]:
+def ranking_json(result: RankingEvaluation) -> dict[str, object]:
     """The figures for machines; null where one is not defined."""
     figures = {
         **{f"ndcg@{k}": value for k, value in result.ndcg.items()},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from cutplane.cli.data import Examples, read_data
+from cutplane.cli.data import Examples, Sentences, read_data
 from cutplane.cli.outputs import check_report_output
 from cutplane.cli.training import Run
 from cutplane.report import trained
@@ -60,7 +60,12 @@ class Report:
         return names
 
     def write(
-        self, run: Run, data: Path, train: Examples | None, held_out: Examples | None, names: list[str] | None
+        self,
+        run: Run,
+        data: Path,
+        train: Examples | Sentences | None,
+        held_out: Examples | Sentences | None,
+        names: list[str] | None,
     ) -> None:
         """Write the page."""
         about = Trained(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from cutplane.cli.data import Examples, read_data
+from cutplane._types import Label, Params
+from cutplane.cli.data import Examples, Sentences, read_data
 from cutplane.cli.kernel_options import KernelOptions
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.reporting import Report
@@ -59,13 +60,13 @@ class TrainRequest:
             quiet=self.quiet,
         )
 
-    def read_for_report(self, examples: Examples) -> tuple[Any, Any]:
+    def read_for_report(self, examples: Examples) -> tuple[Examples | None, list[str] | None]:
         """Held-out examples and names of features, where a report was asked for: before any training."""
         if self.report is None:
             return None, None
         return self.report.read_test(examples, self.threads), self.report.read_names(examples.X.shape[1])
 
-    def solver_params(self) -> dict[str, Any]:
+    def solver_params(self) -> Params:
         """The parameters that every linear estimator takes under the same names; checkpoints where asked for."""
         asked = self.checkpoint is not None
         return {
@@ -79,19 +80,19 @@ class TrainRequest:
             **({"checkpoint": self.checkpoint, "checkpoint_every": self.checkpoint_every} if asked else {}),
         }
 
-    def loss_params(self) -> dict[str, Any]:
+    def loss_params(self) -> Params:
         """The loss, for estimators that have several; the estimator's own unless given."""
-        params: dict[str, Any] = {} if self.loss is None else {"loss": self.loss}
+        params: Params = {} if self.loss is None else {"loss": self.loss}
         return params | ({"loss_options": self.loss_options} if self.loss_options else {})
 
     def finish(
         self,
         run: Run,
         *,
-        notes: dict[str, Any],
-        labels: list[Any] | None = None,
-        train: Examples | None = None,
-        held_out: Examples | None = None,
+        notes: dict[str, object],
+        labels: Sequence[Label] | None = None,
+        train: Examples | Sentences | None = None,
+        held_out: Examples | Sentences | None = None,
         names: list[str] | None = None,
     ) -> int:
         """Save the model, the plot and the report if wanted, say what was done and return the exit status.

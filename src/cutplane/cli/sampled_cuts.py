@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 import typer
 
+from cutplane._types import Params
 from cutplane.cli.classification import refuse_targets
 from cutplane.cli.named_sequences import token_rows
 from cutplane.cli.output import warn
@@ -43,11 +43,11 @@ def train(request: TrainRequest) -> int:
 def train_sequences(request: TrainRequest) -> int:
     """Train a chain with kernelised emissions on the last column of a token file."""
     _refuse(request)
-    sentences, Y, template, columns = read_sequences(request)
+    (names, Y, *_), template, columns = read_sequences(request)
     _check_cut_size(request, len(Y))
     assert request.kernel is not None
     vocabulary = Vocabulary()
-    X = token_rows(vocabulary, sentences, grow=True)
+    X = token_rows(vocabulary, names, grow=True)
     labels, codes = np.unique(np.array([label for y in Y for label in y]), return_inverse=True)
     if len(labels) < 2:
         raise ValueError(f"{request.data} has the label {labels[0]} only; two or more are needed.")
@@ -83,7 +83,7 @@ def _check_cut_size(request: TrainRequest, n: int) -> None:
         )
 
 
-def _params(request: TrainRequest) -> dict[str, Any]:
+def _params(request: TrainRequest) -> Params:
     kernel = request.kernel
     assert kernel is not None
     return {

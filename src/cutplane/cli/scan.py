@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import IO, Annotated, Self
 
 import numpy as np
 import typer
@@ -64,7 +64,7 @@ def scan(
     if importance is not None:
         save_importance(model, importance)
     model.set_params(n_jobs=threads)
-    target: Any = nullcontext(None) if output is None else replace_file(output)
+    target: AbstractContextManager[IO[bytes] | None] = nullcontext(None) if output is None else replace_file(output)
     with target as file:
         write = None if as_json and file is None else partial(_write, file)
         found = _Scan(model, threshold, motif, at, "+-" if both else "+", write).read(genome)
@@ -99,7 +99,7 @@ def _check_place(model: StringSVC, motif: str, at: int | None) -> None:
         raise typer.BadParameter(f"{at} is not in a window of {model.length_} letters.", param_hint="--at")
 
 
-def _write(file: Any, line: str) -> None:
+def _write(file: IO[bytes] | None, line: str) -> None:
     if file is None:
         sys.stdout.write(line)
     else:
@@ -131,7 +131,7 @@ class _Scan:
                 self._strand(name, record.letters, strand)
         return self
 
-    def _strand(self, name: str, letters: Any, strand: str) -> None:
+    def _strand(self, name: str, letters: bytes, strand: str) -> None:
         length = self.model.length_
         place = (0, length) if self.at is None else (self.at, self.at + max(1, len(self.motif)))
         read = SlidingWindows(letters, length, self.model.alphabet, reverse=strand == "-")

@@ -8,13 +8,15 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._types import Label
 from cutplane.cli import exit_codes
-from cutplane.cli.data import Examples
-from cutplane.cli.named_sequences import NamedSequences
+from cutplane.cli.data import Sentences
+from cutplane.cli.named_sequences import NamedSequences, Sequences
 from cutplane.cli.output import plain_label, print_facts, print_json
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.summary import certificate_facts, label_list
@@ -32,10 +34,10 @@ from cutplane.structured.metrics import SequenceScores
 class Labeller(Protocol):
     """A model that labels tokens given as lists of names: a `SequenceSVM`, or a chain with a kernel."""
 
-    def predict(self, X: Any) -> list[list[Any]]:
+    def predict(self, X: Sequences) -> Sequence[Sequence[Label]]:
         """The label of each token."""
 
-    def evaluate(self, X: Any, Y: Any) -> SequenceScores:
+    def evaluate(self, X: Sequences, Y: Sequence[Sequence[str]]) -> SequenceScores:
         """How the predictions compare with the true labels."""
 
 
@@ -44,7 +46,7 @@ class SequenceRun(Run):
     """A trained model and what it took."""
 
     n_tokens: int = 0
-    labels: Sequence[Any] | None = None
+    labels: Sequence[Label] | None = None
 
     def facts(self) -> list[tuple[str, str]]:
         """The summary for people."""
@@ -58,14 +60,15 @@ class SequenceRun(Run):
             ("trained in", f"{self.seconds:.2f} s"),
         ]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The summary for machines."""
         return {**Run.as_json(self), "n_tokens": self.n_tokens}
 
 
 def train(request: TrainRequest) -> int:
     """Train on the last column of a token file."""
-    X, Y, template, columns = read_sequences(request)
+    sentences, template, columns = read_sequences(request)
+    X, Y, *_ = sentences
     held_out = _read_held_out(request, template, columns)
     params = request.solver_params()
     if params["method"] not in ("auto", "oca"):
@@ -79,10 +82,10 @@ def train(request: TrainRequest) -> int:
     model.set_params(on_step=None)
     run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, X)))
     notes = {"template": template.text, "columns": columns}
-    return request.finish(run, notes=notes, train=Examples(X, Y, None), held_out=held_out)
+    return request.finish(run, notes=notes, train=sentences, held_out=held_out)
 
 
-def _read_held_out(request: TrainRequest, template: FeatureTemplate, columns: int) -> Examples | None:
+def _read_held_out(request: TrainRequest, template: FeatureTemplate, columns: int) -> Sentences | None:
     """The sentences for the report that the model is not trained on, before any training."""
     if request.report is None:
         return None
@@ -95,10 +98,10 @@ def _read_held_out(request: TrainRequest, template: FeatureTemplate, columns: in
     if width != columns + 1:
         raise TokenFileError(f"{request.report.test} has {width} columns, the data to train on has {columns + 1}.")
     X = [template.apply([row[:-1] for row in sentence]) for sentence in sentences]
-    return Examples(X, [[row[-1] for row in sentence] for sentence in sentences], None)
+    return Sentences(X, [[row[-1] for row in sentence] for sentence in sentences])
 
 
-def read_sequences(request: TrainRequest) -> tuple[list[Any], list[list[str]], FeatureTemplate, int]:
+def read_sequences(request: TrainRequest) -> tuple[Sentences, FeatureTemplate, int]:
     """The features and labels of a token file's sentences, the template of the features, and the columns it takes."""
     sentences = read_tokens(request.data)
     width = len(sentences[0][0])
@@ -106,10 +109,10 @@ def read_sequences(request: TrainRequest) -> tuple[list[Any], list[list[str]], F
         raise TokenFileError(f"{request.data} has one column; features and, last, a label were expected.")
     template = FeatureTemplate.usual(width - 1) if request.template is None else FeatureTemplate.read(request.template)
     X = [template.apply([row[:-1] for row in sentence]) for sentence in sentences]
-    return X, [[row[-1] for row in sentence] for sentence in sentences], template, width - 1
+    return Sentences(X, [[row[-1] for row in sentence] for sentence in sentences]), template, width - 1
 
 
-def labeller(model: Any, file: ModelFile) -> Labeller | None:
+def labeller(model: BaseEstimator, file: ModelFile) -> Labeller | None:
     """`model` if it labels the tokens of files; None for all others."""
     if isinstance(model, SequenceSVM):
         return model
@@ -125,7 +128,7 @@ def predict(model: Labeller, file: ModelFile, data: Path, output: Path | None, *
         with replace_file(output) as stream:
             stream.write(text.encode())
     if as_json:
-        result: dict[str, Any] = {"n_examples": len(labels), "output": output}
+        result: dict[str, object] = {"n_examples": len(labels), "output": output}
         if output is None:
             result["predictions"] = [[plain_label(label) for label in found] for found in labels]
         print_json(result)
@@ -195,6 +198,6 @@ def _noted(file: ModelFile) -> tuple[str, int]:
     return text, columns
 
 
-def _lines(sentence: Sentence, labels: list[Any]) -> str:
+def _lines(sentence: Sentence, labels: Sequence[Label]) -> str:
     rows = zip(sentence, labels, strict=True)
     return "".join(" ".join([*row, str(label)]) + "\n" for row, label in rows) + "\n"

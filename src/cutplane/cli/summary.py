@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from cutplane.cli.output import plain_label
 from cutplane.report.certificate import proven_within
@@ -26,13 +28,13 @@ PROVEN = ("gap", "kkt")
 REACHED = (*PROVEN, "epsilon")
 
 
-def stop_reason(model: Any) -> str:
+def stop_reason(model: BaseEstimator) -> str:
     """Why training ended; of several classes' reasons the first in the order above."""
     reasons = np.atleast_1d(model.stop_reason_)
     return next(reason for reason in _REASONS if reason in reasons)
 
 
-def certificate_facts(model: Any) -> list[tuple[str, str]]:
+def certificate_facts(model: BaseEstimator) -> list[tuple[str, str]]:
     """The certificate in words; of more than two classes the worst gap, and bounds on the sum."""
     if not hasattr(model, "gap_"):
         return _sampled_facts(model)
@@ -50,7 +52,7 @@ def certificate_facts(model: Any) -> list[tuple[str, str]]:
     ]
 
 
-def _sampled_facts(model: Any) -> list[tuple[str, str]]:
+def _sampled_facts(model: BaseEstimator) -> list[tuple[str, str]]:
     """Of a model by sampled cuts, which have no gap."""
     sampled = model.algorithm == "constant"
     mean = " on average over the iterations that the model is the mean of" if sampled and model.stabilised else ""
@@ -66,7 +68,7 @@ def _sampled_facts(model: Any) -> list[tuple[str, str]]:
     ]
 
 
-def certificate_json(model: Any) -> dict[str, Any]:
+def certificate_json(model: BaseEstimator) -> dict[str, object]:
     """The certificate as numbers; lists, one entry per class, where there are more than two classes."""
     return {
         "n_features": getattr(model, "n_features_in_", None),
@@ -80,7 +82,7 @@ def certificate_json(model: Any) -> dict[str, Any]:
     }
 
 
-def _tolerance(model: Any) -> dict[str, Any]:
+def _tolerance(model: BaseEstimator) -> dict[str, object]:
     if hasattr(model, "tol"):
         return {"tol": model.tol, "proven": stop_reason(model) in PROVEN}
     return {
@@ -92,7 +94,7 @@ def _tolerance(model: Any) -> dict[str, Any]:
     }
 
 
-def label_list(labels: Any, most: int = 10) -> str:
+def label_list(labels: Sequence[object] | NDArray[np.generic], most: int = 10) -> str:
     """Labels for a sentence, the rest counted when there are many."""
     shown = ", ".join(str(plain_label(label)) for label in labels[:most])
     return shown if len(labels) <= most else f"{shown} and {len(labels) - most} more"

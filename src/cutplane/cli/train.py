@@ -19,7 +19,6 @@ from cutplane.cli.kernel_options import (
     KernelOptions,
     ProbabilityOption,
     SampledCutsOption,
-    gamma_or_word,
 )
 from cutplane.cli.options import (
     CheckpointEveryOption,
@@ -170,12 +169,7 @@ def train(
     """
     if no_intercept and intercept_scaling is not None:
         raise typer.BadParameter("is for models with an intercept.", param_hint="--intercept-scaling")
-    check_model_output(model_path, inputs=[data])
-    if checkpoint is not None and checkpoint.resolve() in (data.resolve(), model_path.resolve()):
-        raise typer.BadParameter("needs a file of its own, beside DATA and MODEL.", param_hint="--checkpoint")
-    if plot is not None:
-        check_plot_output(plot, inputs=[data, model_path])
-    outputs = [model_path] if plot is None else [model_path, plot]
+    named = _check_files(data, model_path, checkpoint, plot)
     request = TrainRequest(
         data=data,
         model_path=model_path,
@@ -197,7 +191,7 @@ def train(
         n_features=n_features,
         template=template,
         plot=plot,
-        report=Report.asked(context, report, test, feature_names, inputs=[data, *outputs]),
+        report=Report.asked(context, report, test, feature_names, inputs=named),
         as_json=as_json,
         quiet=quiet,
         order=order,
@@ -206,27 +200,14 @@ def train(
         depth=depth,
         alphabet=alphabet,
         proof=proof,
-        kernel=None
-        if kernel is None
-        else KernelOptions(
-            kernel,
-            gamma_or_word(gamma),
-            degree,
-            coef0,
-            epsilon,
-            cache_size,
-            probability,
-            None if sampled_cuts is None else sampled_cuts.value,
-            cut_size,
+        kernel=KernelOptions.asked(
+            kernel, gamma, degree, coef0, epsilon, cache_size, probability, sampled_cuts, cut_size
         ),
     )
     if proof and (sampled_cuts is not None or task not in (Task.classes, Task.regression)):
         raise typer.BadParameter("is for --task classes and regression, without --sampled-cuts.", param_hint="--proof")
-    if checkpoint is not None and kernel is not None:
-        raise typer.BadParameter("is for models without --kernel.", param_hint="--checkpoint")
-    if checkpoint is not None and task is Task.sequence and request.method != "oca":
-        raise typer.BadParameter("needs --method oca with --task sequence.", param_hint="--checkpoint")
-    if kernel is not None:
+    _check_checkpoint(task, request)
+    if request.kernel is not None:
         return _train_kernel(task, request)
     if sampled_cuts is not None:
         raise typer.BadParameter("needs --kernel.", param_hint="--sampled-cuts")
@@ -234,6 +215,25 @@ def train(
         raise typer.BadParameter(f"{task.value} needs --kernel.", param_hint="--task")
     status: int = import_module(_TASKS[task]).train(request)
     return status
+
+
+def _check_files(data: Path, model_path: Path, checkpoint: Path | None, plot: Path | None) -> list[Path]:
+    """Refuse files that cannot be written, or that the command would overwrite; returns those named so far."""
+    check_model_output(model_path, inputs=[data])
+    if checkpoint is not None and checkpoint.resolve() in (data.resolve(), model_path.resolve()):
+        raise typer.BadParameter("needs a file of its own, beside DATA and MODEL.", param_hint="--checkpoint")
+    if plot is None:
+        return [data, model_path]
+    check_plot_output(plot, inputs=[data, model_path])
+    return [data, model_path, plot]
+
+
+def _check_checkpoint(task: Task, request: TrainRequest) -> None:
+    """Refuse checkpoints of models that have none."""
+    if request.checkpoint is not None and request.kernel is not None:
+        raise typer.BadParameter("is for models without --kernel.", param_hint="--checkpoint")
+    if request.checkpoint is not None and task is Task.sequence and request.method != "oca":
+        raise typer.BadParameter("needs --method oca with --task sequence.", param_hint="--checkpoint")
 
 
 def _train_kernel(task: Task, request: TrainRequest) -> int:

@@ -8,25 +8,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._types import MatrixLike
 from cutplane.cli import exit_codes, signals
 from cutplane.cli.output import warn
 from cutplane.cli.summary import REACHED, certificate_facts, certificate_json, label_list, stop_reason
 from cutplane.estimators.common.persistence import save
 from cutplane.report.progress import TrainingProgress
+from cutplane.sources.packed import StringCollection
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """A trained model and what it took."""
 
-    model: Any
+    model: BaseEstimator
     n_examples: int
     seconds: float
 
@@ -48,12 +49,20 @@ class Run:
             ("trained in", f"{self.seconds:.2f} s"),
         ]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The summary for machines."""
         return {"n_examples": self.n_examples, **certificate_json(self.model), "seconds": self.seconds}
 
 
-def fit(model: Any, X: Any, y: NDArray[Any], *, quiet: bool, problems: int | None = None, **metadata: Any) -> Run:
+def fit(
+    model: BaseEstimator,
+    X: MatrixLike | StringCollection,
+    y: NDArray[np.generic],
+    *,
+    quiet: bool,
+    problems: int | None = None,
+    **metadata: object,
+) -> Run:
     """Train `model` with live progress on the standard error stream.
 
     There is a problem for each class where there are more than two, unless `problems` says how many. `metadata` go to
@@ -74,13 +83,13 @@ def fit(model: Any, X: Any, y: NDArray[Any], *, quiet: bool, problems: int | Non
     return Run(model, len(y), seconds)
 
 
-def fit_until_stopped(model: Any, *examples: Any, **metadata: Any) -> None:
+def fit_until_stopped(model: BaseEstimator, *examples: object, **metadata: object) -> None:
     """Fit a model; Ctrl-C and SIGTERM end it with the best so far, where there is one."""
     with signals.stops_training():
         model.fit(*examples, **metadata)
 
 
-def keep(model: Any, path: Path, notes: dict[str, Any]) -> None:
+def keep(model: BaseEstimator, path: Path, notes: dict[str, object]) -> None:
     """Save a model; a signal that came after training has waited for this."""
     save(model, path, notes=notes)
     signals.leave_at_once()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 
+from cutplane._types import Label
 from cutplane.cli import exit_codes
 from cutplane.cli.data import read_data_for, read_fitted
 from cutplane.cli.options import DataArgument, DebugOption, JsonOption, ModelArgument, ThreadsOption, ZeroBasedOption
@@ -43,7 +42,7 @@ def verify(
     return exit_codes.OK
 
 
-def _names(model: Any, count: int) -> list[Any]:
+def _names(model: BaseEstimator, count: int) -> list[Label | None]:
     """What the model's problems are about; nothing where there is one."""
     if count == 1:
         return [None]
@@ -52,7 +51,7 @@ def _names(model: Any, count: int) -> list[Any]:
     return [plain_label(label) for label in model.classes_]
 
 
-def _as_json(name: Any, bounds: Bounds) -> dict[str, Any]:
+def _as_json(name: Label | None, bounds: Bounds) -> dict[str, object]:
     return {
         **({} if name is None else {"class": name}),
         **({"premise": bounds.premise} if bounds.premise else {}),
@@ -62,7 +61,7 @@ def _as_json(name: Any, bounds: Bounds) -> dict[str, Any]:
     }
 
 
-def _facts(names: list[Any], found: list[Bounds]) -> list[tuple[str, str]]:
+def _facts(names: list[Label | None], found: list[Bounds]) -> list[tuple[str, str]]:
     worst = int(np.argmax([bounds.gap for bounds in found]))
     facts = [
         (

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import lzma
 from importlib.resources import as_file, files
-from typing import Any, Literal, NamedTuple, TypeAlias
+from importlib.resources.abc import Traversable
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane.io.svmlight import load_svmlight
@@ -22,7 +24,7 @@ N_FEATURES = 123
 class Dataset(NamedTuple):
     """Examples and their labels; unpacks as ``X, y``."""
 
-    X: Any
+    X: sp.csr_array
     y: NDArray[np.int64]
 
 
@@ -61,7 +63,7 @@ def adult_svmlight(subset: Subset = "train") -> bytes:
     return lzma.decompress(_resource(subset).read_bytes())
 
 
-def _resource(subset: Subset) -> Any:
+def _resource(subset: Subset) -> Traversable:
     if subset not in ("train", "test"):
         raise ValueError(f"subset={subset!r} is not a part of Adult; it is 'train' or 'test'.")
     return files("cutplane.datasets") / "data" / "adult" / f"{subset}.svm.xz"

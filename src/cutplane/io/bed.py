@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,6 @@ def hits_above(
     strand : {"+", "-"}
     """
     begin, end = place if strand == "+" else (length - place[1], length - place[0])
-    found: Any = np.flatnonzero(chosen & (scores > threshold))
-    for start in found.tolist():
+    found: list[int] = np.flatnonzero(chosen & (scores > threshold)).tolist()
+    for start in found:
         yield Hit(chromosome, start + begin, start + end, float(scores[start]), strand)

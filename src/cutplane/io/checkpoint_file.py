@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Arrays, Document
 from cutplane.io.model_file import ModelFileError, read_model, write_model
 
 KIND = "Checkpoint"
@@ -19,7 +20,7 @@ class CheckpointError(ValueError):
 
 
 def write_checkpoint(
-    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
+    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[np.generic]], metadata: Mapping[str, object]
 ) -> None:
     """Write a checkpoint; the last one stays under the name until this one is complete.
 
@@ -31,7 +32,7 @@ def write_checkpoint(
     write_model(path, kind=KIND, arrays=arrays, metadata=metadata)
 
 
-def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]] | None:
+def read_checkpoint(path: str | os.PathLike[str]) -> tuple[Arrays, Document] | None:
     """The arrays and the description of a checkpoint; None where there is none.
 
     Raises

@@ -10,7 +10,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, Protocol, cast
 
 import zstandard
 
@@ -38,11 +38,17 @@ class CompressionError(ValueError):
 class Sink(Protocol):
     """Where compressed or plain bytes are written."""
 
-    def write(self, data: bytes, /) -> Any:
+    def write(self, data: bytes, /) -> object:
         """Take the next bytes."""
 
     def close(self) -> None:
         """Write what is still held back; the file beneath stays open."""
+
+
+class _Filled(Protocol):
+    """A stream that fills buffers."""
+
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
 
 
 def compression_of_name(path: str | os.PathLike[str]) -> str | None:
@@ -50,7 +56,9 @@ def compression_of_name(path: str | os.PathLike[str]) -> str | None:
     return _SUFFIXES.get(Path(path).suffix.lower())
 
 
-def read_blocks(stream: io.BufferedReader, name: str, block_bytes: int, plain_bytes: int) -> Iterator[Any]:
+def read_blocks(
+    stream: io.BufferedReader, name: str, block_bytes: int, plain_bytes: int
+) -> Iterator[bytes | memoryview]:
     """Yield the decompressed content of a stream.
 
     Parameters
@@ -130,7 +138,7 @@ class _Counted(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any, /) -> int:
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]  # what readers hand over
         if self._start:
             count = min(len(buffer), len(self._start))
             buffer[:count], self._start = self._start[:count], self._start[count:]
@@ -164,13 +172,14 @@ class _PlainSink:
         pass
 
 
-def _decompressor(kind: str, stream: _Counted) -> Any:
+def _decompressor(kind: str, stream: _Counted) -> _Filled:
+    file = cast(IO[bytes], stream)
     if kind == "gzip":
-        return gzip.GzipFile(fileobj=cast(Any, stream))
-    return bz2.BZ2File(cast(Any, stream)) if kind == "bzip2" else lzma.LZMAFile(cast(Any, stream))
+        return gzip.GzipFile(fileobj=file)
+    return bz2.BZ2File(file) if kind == "bzip2" else lzma.LZMAFile(file)
 
 
-def _fill_buffers(stream: Any, size: int) -> Iterator[memoryview]:
+def _fill_buffers(stream: _Filled, size: int) -> Iterator[memoryview]:
     buffers = [memoryview(bytearray(size)) for _ in range(2)]
     while True:
         buffer = buffers[0]

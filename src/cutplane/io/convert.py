@@ -6,13 +6,14 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from cutplane.io.atomic import replace_folder
 from cutplane.io.compression import read_blocks
-from cutplane.io.svmlight import load_svmlight
+from cutplane.io.svmlight import SvmlightData, load_svmlight
 from cutplane.sources.mapped import MANIFEST
 
 _BLOCK = 1 << 25
@@ -79,14 +80,14 @@ def _write_parts(
     return rows, columns, entries
 
 
-def _single(X: Any, path: str | os.PathLike[str], rows: int) -> Any:
+def _single(X: sp.csr_array, path: str | os.PathLike[str], rows: int) -> NDArray[np.float32]:
     """The values in single precision and the columns in 32 bits, or a word where they do not fit."""
     if X.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(
             f"{os.fspath(path)} has {X.shape[1]} features; a converted file has at most {np.iinfo(np.int32).max}."
         )
     with np.errstate(over="ignore"):
-        values = X.data.astype(np.float32)
+        values = np.asarray(X.data, np.float32)
     if not np.isfinite(values).all():
         entry = int(np.argmin(np.isfinite(values)))
         row = rows + int(np.searchsorted(X.indptr, entry, side="right"))
@@ -97,7 +98,7 @@ def _single(X: Any, path: str | os.PathLike[str], rows: int) -> Any:
     return values
 
 
-def _load(text: bytes, path: Any, lines: int, zero_based: bool, n_jobs: int | None) -> Any:
+def _load(text: bytes, path: str | os.PathLike[str], lines: int, zero_based: bool, n_jobs: int | None) -> SvmlightData:
     from cutplane.io.svmlight import SvmlightError
 
     try:

@@ -6,11 +6,12 @@ import os
 import re
 from array import array
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Labels
 from cutplane.io.compression import read_blocks
 from cutplane.sources.alphabet import Alphabet
 from cutplane.sources.packed import PIECE, PackedStrings
@@ -57,7 +58,7 @@ def read_fasta(path: str | os.PathLike[str]) -> Iterator[Record]:
         yield _record(header, lines, begun, name)
 
 
-def _lines(blocks: Iterator[Any]) -> Iterator[bytes]:
+def _lines(blocks: Iterator[bytes | memoryview]) -> Iterator[bytes]:
     rest = b""
     for block in blocks:
         parts = (rest + bytes(block)).split(b"\n")
@@ -134,7 +135,7 @@ class FastaLabels:
             number, line = self._bare
             raise ValueError(f"{self._name}, line {line}: entry {number} has no label; give one to all or to none.")
 
-    def sorted(self) -> tuple[NDArray[Any], NDArray[np.int32]] | None:
+    def sorted(self) -> tuple[Labels, NDArray[np.int32]] | None:
         """The classes, sorted (numbers where all are whole ones), and the class of each entry."""
         if not self._codes:
             return None

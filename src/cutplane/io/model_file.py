@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
+from cutplane._types import Document
 from cutplane.io.atomic import replace_file
 from cutplane.io.checksum import PLACEHOLDER, is_intact, sealed
 from cutplane.io.plain_json import decode, encode
@@ -55,8 +56,8 @@ class ModelFile:
     """
 
     kind: str
-    arrays: dict[str, NDArray[Any]]
-    metadata: dict[str, Any]
+    arrays: dict[str, NDArray[np.generic]]
+    metadata: Document
     format_version: int = FORMAT_VERSION
     library_version: str = ""
 
@@ -65,8 +66,8 @@ def write_model(
     path: str | os.PathLike[str],
     *,
     kind: str,
-    arrays: Mapping[str, NDArray[Any]],
-    metadata: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[np.generic]],
+    metadata: Mapping[str, object],
 ) -> None:
     """Write a model file, whole or not at all.
 
@@ -177,7 +178,7 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def _saved(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def _saved(name: str, array: NDArray[np.generic]) -> NDArray[np.generic]:
     """`array` as safetensors stores it; it would scramble a Fortran-ordered array without a word."""
     array = np.asarray(array)
     if array.dtype.char not in _SAVED_DTYPES:
@@ -186,7 +187,7 @@ def _saved(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(little_endian).reshape(array.shape)
 
 
-def _document(path: Path, header: Mapping[str, str]) -> dict[str, Any]:
+def _document(path: Path, header: Mapping[str, str]) -> Document:
     """The checked fields of the JSON document."""
     if _KEY not in header:
         raise ModelFileError(f"{path} is a safetensors file, but not one written by Cutplane.")

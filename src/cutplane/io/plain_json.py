@@ -8,17 +8,17 @@ with ``$``, so that any JSON reader can open a model file and `decode` gives bac
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
-def encode(value: Any) -> Json:
+def encode(value: object) -> Json:
     """Return `value` in terms of JSON; `TypeError` if it has none (a function, a generator, ...)."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, str):
@@ -27,16 +27,18 @@ def encode(value: Any) -> Json:
         return float(value) if math.isfinite(value) else {"$float": repr(float(value))}
     if isinstance(value, (list, tuple)):
         return [encode(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return [encode(item) for item in value.tolist()]
     if isinstance(value, dict):
-        if all(isinstance(key, str) and not key.startswith("$") for key in value):
-            return {str(key): encode(item) for key, item in value.items()}
-        return {"$pairs": [[encode(key), encode(item)] for key, item in value.items()]}
+        return _encode_pairs(value)
     raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
 
 
-def decode(value: Json) -> Any:
+def _encode_pairs(pairs: dict[object, object]) -> Json:
+    if all(isinstance(key, str) and not key.startswith("$") for key in pairs):
+        return {str(key): encode(item) for key, item in pairs.items()}
+    return {"$pairs": [[encode(key), encode(item)] for key, item in pairs.items()]}
+
+
+def decode(value: Json) -> object:
     """Return what `encode` was given; `ValueError` if `value` is nothing `encode` writes."""
     if isinstance(value, list):
         return [decode(item) for item in value]
@@ -49,10 +51,10 @@ def decode(value: Json) -> Any:
     return {key: decode(item) for key, item in value.items()}
 
 
-def _decode_pairs(pairs: Json) -> dict[Any, Any]:
+def _decode_pairs(pairs: Json) -> dict[object, object]:
     if not isinstance(pairs, list):
         raise ValueError("$pairs is not a list")
-    decoded = {}
+    decoded: dict[object, object] = {}
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], list):
             raise ValueError("$pairs holds something other than [key, value]")

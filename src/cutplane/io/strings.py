@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from cutplane._types import Label, Labels
 from cutplane.io.atomic import replace_file
 from cutplane.io.fasta import FastaLabels, packed_blocks
 from cutplane.sources.alphabet import DNA, Alphabet, as_alphabet
@@ -18,7 +20,7 @@ from cutplane.sources.string_file import HEADER, MAGIC, MappedStrings, string_he
 
 def read_strings(
     path: str | os.PathLike[str], alphabet: str | Alphabet = DNA, *, n_threads: int = 0
-) -> tuple[StringCollection, NDArray[Any] | None]:
+) -> tuple[StringCollection, Labels | None]:
     """The strings of a file and their labels: of a file of packed strings, where they are; of a FASTA file, in memory.
 
     The label of a FASTA entry stands in its first line as ``label=...``; either all have one or none.
@@ -49,7 +51,7 @@ def is_string_file(path: str | os.PathLike[str]) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def write_strings(path: str | os.PathLike[str], strings: StringCollection, labels: Any = None) -> None:
+def write_strings(path: str | os.PathLike[str], strings: StringCollection, labels: ArrayLike | None = None) -> None:
     """Write strings packed, with their labels if they have any: a file that is read a chunk at a time.
 
     Parameters
@@ -59,19 +61,28 @@ def write_strings(path: str | os.PathLike[str], strings: StringCollection, label
     labels : array of shape (n,), optional
         Whole numbers or text.
     """
-    classes: list[Any] | None = None
-    codes: NDArray[Any] | None = None
+    classes: list[Label] | None = None
+    codes: NDArray[np.intp] | None = None
     if labels is not None:
-        if len(labels) != len(strings):
-            raise ValueError(f"{len(labels)} labels were given for {len(strings)} strings; each needs one.")
-        unique, codes = np.unique(np.asarray(labels), return_inverse=True)
+        given = np.asarray(labels)
+        if len(given) != len(strings):
+            raise ValueError(f"{len(given)} labels were given for {len(strings)} strings; each needs one.")
+        unique, codes = np.unique(given, return_inverse=True)
         classes = unique.tolist()
-    unknown = UnknownLetters.joined([(start, chunk.unknown) for start, chunk in strings.chunks()])
+    unknown = UnknownLetters.joined([(start, chunk.unknown) for start, chunk in _packed(strings)])
     with replace_file(Path(path)) as file:
         file.write(string_header(len(strings), strings.length, strings.alphabet, unknown, classes))
-        for _, chunk in strings.chunks():
-            file.write(memoryview(chunk.data))
+        for _, chunk in _packed(strings):
+            file.write(chunk.data.data)
         _write_end(file, codes, unknown)
+
+
+def _packed(strings: StringCollection) -> Iterator[tuple[int, PackedStrings]]:
+    """Chunks that can be written: the windows of a text are none."""
+    for start, chunk in strings.chunks():
+        if not isinstance(chunk, PackedStrings):
+            raise TypeError(f"{type(strings).__name__} cannot be written; packed strings can.")
+        yield start, chunk
 
 
 def convert_fasta(
@@ -116,7 +127,7 @@ def convert_fasta(
     return count, length
 
 
-def _write_end(file: BinaryIO, codes: NDArray[Any] | None, unknown: UnknownLetters) -> None:
+def _write_end(file: BinaryIO, codes: NDArray[np.integer] | None, unknown: UnknownLetters) -> None:
     """What follows the strings: the classes of labelled ones, and where letters are unknown."""
     if codes is not None:
         file.write(codes.astype(np.int32).tobytes())

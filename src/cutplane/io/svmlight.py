@@ -9,13 +9,14 @@ import io
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Any, Literal, NamedTuple, Protocol
+from typing import IO, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from cutplane import _core
+from cutplane._types import Floats, Indices, Matrix, MatrixLike, is_sparse
 from cutplane.io.atomic import replace_file
 from cutplane.io.compression import CompressionError, compression_of_name, open_sink, read_blocks
 
@@ -27,6 +28,13 @@ _BLOCK_BYTES = 1 << 22
 _BYTES_PER_THREAD = 1 << 20
 _ENTRIES_PER_BLOCK = 1 << 19
 _TOKEN_SHOWN = 40
+
+#: What may be read: a path, the content, or a file opened in binary mode.
+_Given: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
+# Values, columns, where rows begin, labels, queries where there are any, and the number of features.
+_Parsed: TypeAlias = tuple[Floats, Indices, Indices, npt.NDArray[np.float64], npt.NDArray[np.int64] | None, int]
+# Line, column, what was found there and what was expected.
+_Fault: TypeAlias = tuple[int, int, bytes, str]
 
 
 class SvmlightData(NamedTuple):
@@ -42,7 +50,7 @@ class SvmlightData(NamedTuple):
         The query of each example; None if the file names none.
     """
 
-    X: Any
+    X: sparse.csr_array
     y: npt.NDArray[np.float64]
     qid: npt.NDArray[np.int64] | None
 
@@ -64,12 +72,12 @@ class SvmlightError(ValueError):
         self.line = line
         self.column = column
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[SvmlightError], tuple[object, ...]]:
         return type(self), (self.args[0], self.path, self.line, self.column)
 
 
 def load_svmlight(
-    source: str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes],
+    source: _Given,
     *,
     n_features: int | None = None,
     dtype: npt.DTypeLike = np.float64,
@@ -136,7 +144,7 @@ def load_svmlight(
 
 def save_svmlight(
     path: str | os.PathLike[str],
-    X: Any,
+    X: MatrixLike,
     y: npt.ArrayLike,
     *,
     qid: npt.ArrayLike | None = None,
@@ -181,15 +189,15 @@ def save_svmlight(
            [0. , 2. ]])
     """
     n_threads = _count_threads(n_jobs)
-    X = _as_matrix(X)
-    labels = _as_labels(y, X.shape[0])
-    queries = None if qid is None else _as_queries(qid, X.shape[0])
+    rows = _as_matrix(X)
+    labels = _as_labels(y, rows.shape[0])
+    queries = None if qid is None else _as_queries(qid, rows.shape[0])
     with replace_file(path) as file:
         sink = open_sink(file, compression_of_name(path))
         if comment is not None:
             sink.write("".join(f"# {line}\n" for line in comment.splitlines() or [""]).encode())
-        for start, stop in _row_blocks(X):
-            block = _as_block(X, start, stop)
+        for start, stop in _row_blocks(rows):
+            block = _as_block(rows, start, stop)
             pieces = _core.svmlight_format_rows(
                 block.values,
                 block.indices,
@@ -210,11 +218,11 @@ def save_svmlight(
 class _Reader(Protocol):
     """What both readers of the core offer."""
 
-    def feed(self, block: Any, /) -> Any: ...
+    def feed(self, block: npt.NDArray[np.uint8], /) -> _Fault | None: ...
 
-    def finish(self) -> Any: ...
+    def finish(self) -> _Fault | None: ...
 
-    def take(self) -> Any: ...
+    def take(self) -> _Parsed: ...
 
 
 def _make_reader(n_features: int | None, dtype: npt.DTypeLike, zero_based: bool | str, n_threads: int) -> _Reader:
@@ -231,13 +239,13 @@ def _make_reader(n_features: int | None, dtype: npt.DTypeLike, zero_based: bool 
         raise ValueError(f'zero_based must be True, False or "auto"; got {zero_based!r}.')
     kind = np.dtype(dtype)
     if kind == np.float32:
-        return _core.SvmlightReader32(base, n_features, n_threads)
+        return cast(_Reader, _core.SvmlightReader32(base, n_features, n_threads))
     if kind == np.float64:
-        return _core.SvmlightReader64(base, n_features, n_threads)
+        return cast(_Reader, _core.SvmlightReader64(base, n_features, n_threads))
     raise ValueError(f"dtype must be float32 or float64; got {kind}.")
 
 
-def _feed_all(reader: _Reader, blocks: Iterator[Any], name: str) -> None:
+def _feed_all(reader: _Reader, blocks: Iterator[bytes | memoryview], name: str) -> None:
     # One block is read or decompressed while the one before is parsed.
     with ThreadPoolExecutor(1, thread_name_prefix="svmlight") as pool:
         coming = pool.submit(next, blocks, None)
@@ -246,7 +254,7 @@ def _feed_all(reader: _Reader, blocks: Iterator[Any], name: str) -> None:
             _raise_fault(reader.feed(np.frombuffer(block, dtype=np.uint8)), name)
 
 
-def _raise_fault(fault: tuple[int, int, bytes, str] | None, name: str) -> None:
+def _raise_fault(fault: _Fault | None, name: str) -> None:
     if fault is None:
         return
     line, column, token, wanted = fault
@@ -261,13 +269,13 @@ def _raise_fault(fault: tuple[int, int, bytes, str] | None, name: str) -> None:
 class _Unbuffered(io.RawIOBase):
     """Anything with a `read` that returns bytes."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: IO[bytes]) -> None:
         self._source = source
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any, /) -> int:
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]  # what readers hand over
         content = self._source.read(len(buffer))
         if not isinstance(content, bytes):
             raise TypeError(f"source must give bytes, not {type(content).__name__}: open the file in binary mode.")
@@ -275,7 +283,7 @@ class _Unbuffered(io.RawIOBase):
         return len(content)
 
 
-def _open(source: Any) -> io.BufferedReader:
+def _open(source: _Given) -> io.BufferedReader:
     if isinstance(source, (str, os.PathLike)):
         return open(source, "rb")
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -286,7 +294,7 @@ def _open(source: Any) -> io.BufferedReader:
     return io.BufferedReader(_Unbuffered(source), _BLOCK_BYTES)
 
 
-def _name_of(source: Any) -> str:
+def _name_of(source: _Given) -> str:
     if isinstance(source, (str, os.PathLike)):
         return os.fsdecode(source)
     name = getattr(source, "name", None)
@@ -309,26 +317,28 @@ def _count_threads(n_jobs: int | None) -> int:
 class _Block(NamedTuple):
     """Rows in CSR; offsets count from the first of `values`."""
 
-    values: Any
-    indices: Any
-    indptr: Any
+    values: Floats
+    indices: npt.NDArray[np.int32]  # or of int64, as `indptr`
+    indptr: npt.NDArray[np.int32]
 
 
-def _as_matrix(X: Any) -> Any:
-    if sparse.issparse(X):
-        X = X.tocsr()
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-    else:
-        X = np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, examples and features; got shape {X.shape}.")
-    if X.dtype.kind not in "biuf" or X.dtype.itemsize > 8:
-        raise ValueError(f"X must hold real numbers of at most 64 bits; got dtype {X.dtype}.")
-    if X.shape[0] == 0:
-        raise ValueError(f"X must hold at least one example; got shape {X.shape}.")
-    return X
+def _as_matrix(X: MatrixLike) -> Matrix:
+    rows = _canonical(X) if is_sparse(X) else np.asarray(X)
+    if rows.ndim != 2:
+        raise ValueError(f"X must have two dimensions, examples and features; got shape {rows.shape}.")
+    if rows.dtype.kind not in "biuf" or rows.dtype.itemsize > 8:
+        raise ValueError(f"X must hold real numbers of at most 64 bits; got dtype {rows.dtype}.")
+    if rows.shape[0] == 0:
+        raise ValueError(f"X must hold at least one example; got shape {rows.shape}.")
+    return rows
+
+
+def _canonical(X: sparse.sparray) -> sparse.csr_array:
+    rows = X.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
 
 
 def _as_labels(y: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.float64]:
@@ -353,12 +363,12 @@ def _as_queries(qid: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
     return np.ascontiguousarray(queries, dtype=np.int64)
 
 
-def _row_blocks(X: Any) -> Iterator[tuple[int, int]]:
+def _row_blocks(X: Matrix) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of runs of rows with a bounded number of entries, one row at least."""
     n_rows = X.shape[0]
     start = 0
     while start < n_rows:
-        if sparse.issparse(X):
+        if is_sparse(X):
             full = int(X.indptr[start]) + _ENTRIES_PER_BLOCK
             stop = int(np.searchsorted(X.indptr, full, side="right")) - 1
         else:
@@ -369,8 +379,8 @@ def _row_blocks(X: Any) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def _as_block(X: Any, start: int, stop: int) -> _Block:
-    if sparse.issparse(X):
+def _as_block(X: Matrix, start: int, stop: int) -> _Block:
+    if is_sparse(X):
         begin, end = int(X.indptr[start]), int(X.indptr[stop])
         values, indices = X.data[begin:end], X.indices[begin:end]
         indptr = X.indptr[start : stop + 1] - X.indptr[start]

@@ -18,11 +18,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Matrix
 from cutplane.proof.certificate import Certificate
 from cutplane.proof.losses import ScoreLoss
 from cutplane.proof.rounding import UNIT, exact_sum, gamma, half_square, summed
@@ -75,14 +76,14 @@ class _Sums(NamedTuple):
     largest_row: float
 
 
-def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+def blocks(X: Matrix) -> Iterator[tuple[slice, Matrix]]:
     """Some rows after the other, in double precision."""
     for begin in range(0, X.shape[0], BLOCK):
         part = slice(begin, min(begin + BLOCK, X.shape[0]))
         yield part, X[part].astype(np.float64)
 
 
-def check(X: Any, problem: Problem, w: Array, b: float, p: Array) -> Bounds:
+def check(X: Matrix, problem: Problem, w: Array, b: float, p: Array) -> Bounds:
     """The bounds that a model (w, b) and slopes p, one for each example, prove.
 
     Parameters
@@ -92,7 +93,7 @@ def check(X: Any, problem: Problem, w: Array, b: float, p: Array) -> Bounds:
     w, b
         The model.
     p : array of shape (n,)
-        Any slopes; those that no tangent has prove nothing, and the lower bound is -inf.
+        Slopes that no tangent has prove nothing: the lower bound is then -inf.
     """
     alpha = problem.weight * p
     sums = _pass(X, problem, w, b, alpha)
@@ -107,7 +108,7 @@ def check(X: Any, problem: Problem, w: Array, b: float, p: Array) -> Bounds:
     return Bounds(objective, _lower(problem, w, p, alpha, prior, sums, objective))
 
 
-def _pass(X: Any, problem: Problem, w: Array, b: float, alpha: Array) -> _Sums:
+def _pass(X: Matrix, problem: Problem, w: Array, b: float, alpha: Array) -> _Sums:
     """Scores of the model and the sum of the examples weighted by alpha, with what rounding can do to both."""
     n, d = X.shape
     values, errors, largest = [], [], 0.0

@@ -1,6 +1,6 @@
 """Dual variables as small whole numbers.
 
-Any slopes that the loss has prove something, so that they may be rounded to a few bits: a bound is nearly flat at its
+All slopes that the loss has prove something, so they may be rounded to a few bits: a bound is nearly flat at its
 best point. Slopes of one sign, as those of the hinge, are stored as 0 to 2^bits - 1 parts of the steepest; those of
 both signs as whole numbers of either sign. Where the intercept is free, the heavier side is scaled down when they are
 read, so that the sum of weighted slopes is zero but for rounding, which the checker charges.
@@ -8,7 +8,7 @@ read, so that the sum of weighted slopes is zero but for rounding, which the che
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ BITS = (8, 16, 32)
 class Codes(NamedTuple):
     """Slopes as whole numbers; `steepest` is what the largest of them stands for, where a loss has no limit."""
 
-    numbers: NDArray[Any]
+    numbers: NDArray[np.unsignedinteger]
     steepest: float
 
 

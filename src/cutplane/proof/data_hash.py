@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from cutplane._types import Matrix
 
 _BLOCK = 4096
 
 
-def hash_data(X: Any, y: Any, sample_weight: Any = None) -> str:
+def hash_data(X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> str:
     """SHA-256 of row, column and float64 value of every entry that is not zero, of labels and of weights.
 
     Dense or sparse, float32 or float64 of the same values, sorted or not: the same hash.
@@ -33,7 +35,7 @@ def hash_data(X: Any, y: Any, sample_weight: Any = None) -> str:
     return digest.hexdigest()
 
 
-def _entries(part: Any) -> tuple[Any, Any, Any]:
+def _entries(part: Matrix) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]:
     """Row, column and value of what is not zero, in order."""
     if not sp.issparse(part):
         rows, columns = np.nonzero(part)

@@ -8,10 +8,11 @@ diagonal, and a certificate that is charged for it is one of that matrix.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cutplane._types import Matrix
 from cutplane.proof.kernel_values import KernelFunction
 from cutplane.proof.rounding import gamma
 
@@ -33,7 +34,7 @@ class Definite(NamedTuple):
     premise: str = ""
 
 
-def definite(kernel: KernelFunction, X: Any) -> Definite:
+def definite(kernel: KernelFunction, X: Matrix) -> Definite:
     """By construction, by Cholesky's method, or, where there are many rows, assumed."""
     n = X.shape[0]
     if kernel.definite:

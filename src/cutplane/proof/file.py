@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from cutplane._types import Array, Arrays, Document, Matrix
 from cutplane.proof.checker import Bounds
 from cutplane.proof.codes import Codes
 from cutplane.proof.data_hash import hash_data
 from cutplane.proof.joint_codes import JointCodes
+from cutplane.proof.one_class import Whole
 
 _PREFIX = "proof."
 
@@ -49,7 +51,7 @@ class Proof:
         """Bytes that the codes take."""
         return sum(each.numbers.nbytes for each in self.codes)
 
-    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def to_file(self) -> tuple[Arrays, Document]:
         """Arrays, and what JSON can hold."""
         arrays = {f"{_PREFIX}{k}": each.numbers for k, each in enumerate(self.codes)}
         return arrays, {
@@ -61,7 +63,7 @@ class Proof:
         }
 
     @classmethod
-    def from_file(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> Proof:
+    def from_file(cls, arrays: Arrays, stored: Document) -> Proof:
         """What `to_file` gave; any error means a damaged file."""
         steepest = [float(value) for value in stored["steepest"]]
         codes = tuple(Codes(arrays[f"{_PREFIX}{k}"], value) for k, value in enumerate(steepest))
@@ -95,7 +97,7 @@ class KernelProof:
         """Bytes that the widths take."""
         return 8 * len(self.widths)
 
-    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def to_file(self) -> tuple[Arrays, Document]:
         """No arrays; what JSON can hold."""
         return {}, {
             "kind": "kernel",
@@ -105,7 +107,7 @@ class KernelProof:
         }
 
     @classmethod
-    def from_file(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> KernelProof:
+    def from_file(cls, arrays: Arrays, stored: Document) -> KernelProof:
         """What `to_file` gave; any error means a damaged file."""
         widths = tuple(float(width) for width in stored["widths"])
         if not all(math.isfinite(width) and width >= 0.0 for width in widths):
@@ -136,13 +138,13 @@ class JointProof:
         """Bytes that the codes take."""
         return sum(part.nbytes for part in self.codes)
 
-    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def to_file(self) -> tuple[Arrays, Document]:
         """Arrays, and what JSON can hold."""
         arrays = {f"{_PREFIX}{name}": part for name, part in self.codes._asdict().items()}
         return arrays, {"kind": "joint", "data": self.data, "claims": claims_to_file([self.claim])}
 
     @classmethod
-    def from_file(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> JointProof:
+    def from_file(cls, arrays: Arrays, stored: Document) -> JointProof:
         """What `to_file` gave; any error means a damaged file."""
         codes = JointCodes(*(arrays[f"{_PREFIX}{name}"] for name in JointCodes._fields))
         (claim,) = claims_from_file(stored["claims"])
@@ -154,7 +156,7 @@ class OneClassProof:
     """What the certificate of a linear one-class machine rests on: a whole number for each example, and the claim."""
 
     data: str
-    numbers: NDArray[Any]
+    numbers: Whole
     claim: Bounds
 
     @property
@@ -162,19 +164,20 @@ class OneClassProof:
         """Bytes that the codes take."""
         return int(self.numbers.nbytes)
 
-    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def to_file(self) -> tuple[Arrays, Document]:
         """Arrays, and what JSON can hold."""
         claims = claims_to_file([self.claim])
         return {f"{_PREFIX}numbers": self.numbers}, {"kind": "one_class", "data": self.data, "claims": claims}
 
     @classmethod
-    def from_file(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> OneClassProof:
+    def from_file(cls, arrays: Arrays, stored: Document) -> OneClassProof:
         """What `to_file` gave; any error means a damaged file."""
         (claim,) = claims_from_file(stored["claims"])
         return cls(str(stored["data"]), arrays[f"{_PREFIX}numbers"], claim)
 
 
-_KINDS: Mapping[str, Any] = {
+AnyProof: TypeAlias = Proof | KernelProof | JointProof | OneClassProof
+_KINDS: Mapping[str, type[AnyProof]] = {
     "slopes": Proof,
     "kernel": KernelProof,
     "joint": JointProof,
@@ -182,7 +185,7 @@ _KINDS: Mapping[str, Any] = {
 }
 
 
-def proof_from_file(arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> Any:
+def proof_from_file(arrays: Arrays, stored: Document) -> AnyProof:
     """The proof that a file holds; any error means a damaged file."""
     kind = stored.get("kind", "slopes")
     if kind not in _KINDS:
@@ -195,12 +198,12 @@ def claims_to_file(claims: Sequence[Bounds]) -> list[list[float]]:
     return [[claim.objective, claim.lower_bound] for claim in claims]
 
 
-def claims_from_file(stored: Any) -> tuple[Bounds, ...]:
+def claims_from_file(stored: Sequence[Sequence[float]]) -> tuple[Bounds, ...]:
     """What `claims_to_file` gave."""
     return tuple(Bounds(float(upper), float(lower)) for upper, lower in stored)
 
 
-def check_data(proof: Any, X: Any, y: Any, weights: Any) -> None:
+def check_data(proof: AnyProof, X: Matrix, y: ArrayLike, weights: Array | None) -> None:
     """Raise unless these are the examples that the proof is of."""
     if hash_data(X, np.asarray(y), weights) != proof.data:
         raise ProofError("The proof is of other data: examples, labels, weights and order must be those of the fit.")

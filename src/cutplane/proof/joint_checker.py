@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cutplane._types import Integers, Matrix
 from cutplane.proof.checker import Bounds, least_quadratic
 from cutplane.proof.rounding import UNIT, exact_sum, gamma, half_square
 
@@ -58,7 +60,7 @@ class JointProblem:
     nonnegative : array of bool of shape (d,), optional
     """
 
-    y: NDArray[Any]
+    y: Integers
     weight: Array
     cost: Array
     slack: bool = False
@@ -87,7 +89,7 @@ class _Sums(NamedTuple):
     feasible: bool
 
 
-def check_joint(X: Any, problem: JointProblem, W: Array, b: Array, shares: Any) -> Bounds:
+def check_joint(X: Matrix, problem: JointProblem, W: Array, b: Array, shares: sp.csr_array) -> Bounds:
     """The bounds that a model and shares of the wrong classes prove.
 
     Parameters
@@ -97,7 +99,7 @@ def check_joint(X: Any, problem: JointProblem, W: Array, b: Array, shares: Any) 
     W, b : arrays of shapes (d, n_classes) and (n_classes,)
         The model.
     shares : CSR matrix of shape (n, n_classes)
-        Any; where a row has a negative share, one of its own class, or more than one in all, the lower bound is -inf.
+        Where a row has a negative share, one of its own class, or more than one in all, the lower bound is -inf.
     """
     sums = _pass(X, problem, W, b, shares)
     prior = np.zeros_like(W) if problem.prior is None else problem.prior
@@ -111,7 +113,7 @@ def check_joint(X: Any, problem: JointProblem, W: Array, b: Array, shares: Any) 
     return Bounds(objective, _lower(problem, W, prior, sums, objective) if sums.feasible else -math.inf)
 
 
-def _pass(X: Any, problem: JointProblem, W: Array, b: Array, shares: Any) -> _Sums:
+def _pass(X: Matrix, problem: JointProblem, W: Array, b: Array, shares: sp.csr_array) -> _Sums:
     (n, d), k = X.shape, len(problem.cost)
     size = max(1, min(_MOST_ROWS, _BLOCK // k))
     losses, losses_error, offsets, largest, feasible = [], [], [], 0.0, True

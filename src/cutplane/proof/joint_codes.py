@@ -8,11 +8,13 @@ taken away, and what rounding leaves of them the checker charges.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from cutplane._types import Integers
 
 Array = NDArray[np.float64]
 
@@ -27,9 +29,9 @@ _RETURNED = 1e-15
 class JointCodes(NamedTuple):
     """Rows of codes: those of example i, and the classes they are of, are `start[i]` to `start[i + 1]`."""
 
-    start: NDArray[Any]
-    classes: NDArray[Any]
-    numbers: NDArray[Any]
+    start: NDArray[np.integer]
+    classes: NDArray[np.integer]
+    numbers: NDArray[np.unsignedinteger]
 
 
 def encode(shares: Array, bits: int) -> JointCodes:
@@ -41,7 +43,7 @@ def encode(shares: Array, bits: int) -> JointCodes:
     )
 
 
-def decode(codes: JointCodes, y: NDArray[Any], factors: Array, weight: Array, *, balance: bool) -> Any:
+def decode(codes: JointCodes, y: Integers, factors: Array, weight: Array, *, balance: bool) -> sp.csr_array:
     """The shares that codes stand for, a CSR matrix of shape (n, n_classes).
 
     `factors` and `weight` say how much of a share flows: weight[i]·factors[y[i], k]·share[i, k] from y[i] to k.

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Integers, Matrix
 from cutplane.proof.checker import Bounds
 from cutplane.proof.definite import Definite, definite
 from cutplane.proof.kernel_machines import KernelRisk
@@ -32,14 +33,14 @@ class KernelCase(NamedTuple):
     """One machine: what it minimises, on which examples, and its coefficients there, threshold and width."""
 
     risk: KernelRisk
-    rows: NDArray[Any]
+    rows: Integers
     coef: Array
     b: float
     width: float
     which: str = ""
 
 
-def check_kernel(kernel: KernelFunction, X: Any, cases: Sequence[KernelCase]) -> list[Bounds]:
+def check_kernel(kernel: KernelFunction, X: Matrix, cases: Sequence[KernelCase]) -> list[Bounds]:
     """The bounds of each machine.
 
     Parameters

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cutplane._types import Integers, Matrix, is_sparse
 from cutplane.proof.rounding import UNIT, gamma
 
 Array = NDArray[np.float64]
@@ -53,7 +53,7 @@ class KernelFunction:
         """
         return self.name in ("linear", "rbf", "laplacian", "chi2") or (self.name == "poly" and self.coef0 >= 0.0)
 
-    def blocks(self, X: Any, columns: NDArray[Any]) -> Iterator[tuple[slice, Array, Array]]:
+    def blocks(self, X: Matrix, columns: Integers) -> Iterator[tuple[slice, Array, Array]]:
         """Some rows after the other: which, K(X[rows], X[columns]), and how far each value can be off."""
         size = max(1, _BLOCK // max(1, len(columns)))
         starts = range(0, X.shape[0], size)
@@ -71,7 +71,7 @@ class KernelFunction:
         right = _scaled(X[columns], exponent)
         if right.shape[0] * right.shape[1] <= _DENSE:
             right = _dense(right)
-        centre = None if sp.issparse(X) or self.name != "rbf" or not len(columns) else right.mean(axis=0)
+        centre = None if is_sparse(X) or self.name != "rbf" or not len(columns) else right.mean(axis=0)
         for begin in starts:
             rows = slice(begin, begin + size)
             values, errors = kernel._values(_scaled(X[rows], exponent), right, centre)
@@ -79,7 +79,7 @@ class KernelFunction:
                 values, errors = np.ldexp(values, 2 * exponent), np.ldexp(errors, 2 * exponent)
             yield rows, values, errors + _UNDERFLOW
 
-    def own_values(self, X: Any) -> float:
+    def own_values(self, X: Matrix) -> float:
         """At least K(x, x) for every example."""
         if self.name == "precomputed":
             return float(np.abs(np.diagonal(X)).max(initial=0.0))
@@ -96,7 +96,7 @@ class KernelFunction:
         power = 1 if self.name in ("laplacian", "chi2") else 2
         return replace(self, gamma=math.ldexp(self.gamma, power * exponent))
 
-    def _values(self, A: Any, B: Any, centre: Array | None) -> tuple[Array, Array]:
+    def _values(self, A: Matrix, B: Matrix, centre: Array | None) -> tuple[Array, Array]:
         if self.name in ("linear", "poly", "sigmoid"):
             return self._of_products(A, B)
         if self.name == "rbf":
@@ -105,7 +105,7 @@ class KernelFunction:
                 return found
         return self._of_sums(_dense(A), _dense(B))
 
-    def _of_products(self, A: Any, B: Any) -> tuple[Array, Array]:
+    def _of_products(self, A: Matrix, B: Matrix) -> tuple[Array, Array]:
         """By the slope of a function of the product, times what the product is off by."""
         d = A.shape[1]
         products, sizes = _dense(A @ B.T), np.outer(_lengths(A), _lengths(B))
@@ -120,7 +120,7 @@ class KernelFunction:
         values = np.asarray(np.power(base, self.degree))
         return values, (off * slope + _FUNCTION * UNIT * largest**self.degree) * (1.0 + 1e-9)
 
-    def _of_squares(self, A: Any, B: Any) -> tuple[Array, Array] | None:
+    def _of_squares(self, A: Matrix, B: Matrix) -> tuple[Array, Array] | None:
         """|x - z|² = |x|² + |z|² - 2<x, z>: off by 3d + 24 units of (|x| + |z|)², the lengths being rounded up."""
         left, right = _lengths(A), _lengths(B)
         off = self.gamma * gamma(3 * A.shape[1] + 32) * np.add.outer(left, right) ** 2
@@ -143,7 +143,7 @@ class KernelFunction:
         return values, _FUNCTION * UNIT * values + 0.37 * gamma(A.shape[1] + 16)
 
 
-def products(kernel: KernelFunction, X: Any, support: NDArray[Any], coef: Array) -> tuple[Array, Array]:
+def products(kernel: KernelFunction, X: Matrix, support: Integers, coef: Array) -> tuple[Array, Array]:
     """K(X, X[support]) @ coef, of shape (n, coef.shape[1]), and how far each number can be off."""
     sums, errors = np.zeros((2, X.shape[0], coef.shape[1]))
     sizes = np.abs(coef)
@@ -153,26 +153,26 @@ def products(kernel: KernelFunction, X: Any, support: NDArray[Any], coef: Array)
     return sums, errors * (1.0 + 1e-9)
 
 
-def _least(X: Any) -> float:
-    return float((X.data if sp.issparse(X) else np.asarray(X)).min(initial=0.0))
+def _least(X: Matrix) -> float:
+    return float((X.data if is_sparse(X) else np.asarray(X)).min(initial=0.0))
 
 
-def _largest(X: Any) -> float:
-    values = X.data if sp.issparse(X) else np.asarray(X)
+def _largest(X: Matrix) -> float:
+    values = X.data if is_sparse(X) else np.asarray(X)
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
-def _scaled(X: Any, exponent: int) -> Any:
-    if not sp.issparse(X):
+def _scaled(X: Matrix, exponent: int) -> Matrix:
+    if not is_sparse(X):
         return np.ldexp(np.asarray(X, np.float64), -exponent)
     return sp.csr_array((np.ldexp(X.data.astype(np.float64), -exponent), X.indices, X.indptr), shape=X.shape)
 
 
-def _lengths(X: Any) -> Array:
+def _lengths(X: Matrix) -> Array:
     """|x| of each row, or a little more."""
-    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if is_sparse(X) else np.einsum("ij,ij->i", X, X)
     return np.asarray(np.sqrt(squares) * (1.0 + gamma(X.shape[1] + 4)))
 
 
-def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if sp.issparse(X) else X)
+def _dense(X: Matrix) -> Array:
+    return np.asarray(X.toarray() if is_sparse(X) else X)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +81,7 @@ class SquaredHinge(ScoreLoss):
         return np.where(q <= 0.0, q * (1.0 + 0.25 * q), np.inf)
 
     def slopes(self, y: Array) -> tuple[Array, Array]:
-        """Any, of the sign opposite to y."""
+        """Every slope of the sign opposite to y."""
         return np.where(y > 0, -np.inf, 0.0), np.where(y > 0, 0.0, np.inf)
 
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
@@ -168,7 +167,7 @@ class SquaredTube(_OfResidual):
         return p * y + np.abs(p) * (self.epsilon + 0.25 * np.abs(p))
 
     def slopes(self, y: Array) -> tuple[Array, Array]:
-        """Any."""
+        """Every slope."""
         return np.full(np.shape(y), -np.inf), np.full(np.shape(y), np.inf)
 
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
@@ -212,7 +211,7 @@ LOSSES: Mapping[str, type[ScoreLoss]] = {
 }
 
 
-def make_loss(name: str, parameters: Mapping[str, Any]) -> ScoreLoss:
+def make_loss(name: str, parameters: Mapping[str, float]) -> ScoreLoss:
     """The loss of a name."""
     if name not in LOSSES:
         raise ValueError(f"There is no loss {name!r}; those known are {', '.join(LOSSES)}.")
@@ -225,7 +224,7 @@ class Terms:
 
     name: str
     parameters: Mapping[str, float]
-    y: NDArray[Any]
+    y: NDArray[np.number]
     weights: Array | None
     each: float
 

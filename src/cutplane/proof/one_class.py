@@ -12,15 +12,17 @@ elsewhere makes |g| longer by at most delta times the longest example.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Array, Matrix
 from cutplane.proof.checker import BLOCK, Bounds, blocks
 from cutplane.proof.rounding import UNIT, exact_sum, gamma, half_square, length
 
-Array = NDArray[np.float64]
+#: Codes: whole numbers of 8, 16 or 32 bits.
+Whole: TypeAlias = NDArray[np.unsignedinteger]
 
 #: Sizes of codes, from the smallest.
 BITS = (8, 16, 32)
@@ -31,14 +33,14 @@ def limits(weight: Array, nu: float) -> Array:
     return np.asarray(weight / (nu * math.fsum(weight)))
 
 
-def encode(pi: Array, limit: Array, bits: int) -> NDArray[Any]:
+def encode(pi: Array, limit: Array, bits: int) -> Whole:
     """The nearest code of each share of its limit."""
     share = np.divide(pi, limit, out=np.zeros_like(pi), where=limit > 0.0)
-    numbers: NDArray[Any] = np.rint(np.clip(share, 0.0, 1.0) * (2**bits - 1)).astype(np.dtype(f"u{bits // 8}"))
+    numbers: Whole = np.rint(np.clip(share, 0.0, 1.0) * (2**bits - 1)).astype(np.dtype(f"u{bits // 8}"))
     return numbers
 
 
-def decode(numbers: NDArray[Any], limit: Array) -> Array:
+def decode(numbers: Whole, limit: Array) -> Array:
     """What codes stand for, brought to a sum of one: those in use shrink, or all come nearer to their limits."""
     bits = 8 * numbers.dtype.itemsize
     if numbers.dtype.kind != "u" or bits not in BITS or numbers.shape != limit.shape:
@@ -53,7 +55,7 @@ def decode(numbers: NDArray[Any], limit: Array) -> Array:
     return np.minimum(pi, limit * (1.0 - 2.0**-50))
 
 
-def check_one_class(X: Any, limit: Array, w: Array, rho: float, pi: Array) -> Bounds:
+def check_one_class(X: Matrix, limit: Array, w: Array, rho: float, pi: Array) -> Bounds:
     """The bounds that a model (w, rho) and dual variables prove; -inf where these are beyond their limits."""
     n, d = X.shape
     losses, longest = [], 0.0

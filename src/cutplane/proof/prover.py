@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -55,6 +55,57 @@ class Scored(Protocol):
     def scores(self, w: Array) -> Array: ...  # noqa: D102
 
 
+class Weighed(Protocol):
+    """A point, as far as the prover asks: a dataclass with weights."""
+
+    @property
+    def w(self) -> Array: ...  # noqa: D102
+
+
+class Tangent(Protocol):
+    """A plane below a risk of scores, as far as the prover asks."""
+
+    @property
+    def coef(self) -> Array: ...  # noqa: D102
+
+    @property
+    def offset(self) -> float: ...  # noqa: D102
+
+    @property
+    def value(self) -> float: ...  # noqa: D102
+
+
+P = TypeVar("P", bound=Weighed)
+T = TypeVar("T", bound=Tangent)
+
+
+class ProvableRisk(Protocol[T]):
+    """A risk of scores, as far as the prover asks: see `cutplane.risks.base.Risk`."""
+
+    @property
+    def terms(self) -> Terms | None: ...  # noqa: D102
+
+    @property
+    def lower_bound(self) -> float: ...  # noqa: D102
+
+    @property
+    def steepest(self) -> float: ...  # noqa: D102
+
+    @property
+    def scale(self) -> float: ...  # noqa: D102
+
+    @property
+    def inexact(self) -> float: ...  # noqa: D102
+
+    def cut(self, scores: Array) -> T: ...  # noqa: D102
+
+    def mass(self, cut: T) -> float: ...  # noqa: D102
+
+    def resolution(self, scores: Array) -> float: ...  # noqa: D102
+
+    def intercept_bound(self, n: int) -> Callable[[float, float], float]: ...  # noqa: D102
+
+
 class Prover:
     """Proves what a linear model and a plane are worth.
 
@@ -79,7 +130,7 @@ class Prover:
     def __init__(
         self,
         source: Scored,
-        risk: Any,
+        risk: ProvableRisk[T],
         C: float,
         rounding: Rounding,
         *,
@@ -90,13 +141,13 @@ class Prover:
         self._source, self._risk, self._C, self._rounding = source, risk, C, rounding
         self._intercept, self._origin, self._bounds = intercept, origin, bounds
 
-    def feasible(self, point: Any) -> Any:
+    def feasible(self, point: P) -> P:
         """The point with no weight below its bound: moving along a line may have rounded it there."""
         if self._bounds is None or not (point.w < self._bounds).any():
             return point
-        return replace(point, w=np.maximum(point.w, self._bounds))
+        return replace(point, w=np.maximum(point.w, self._bounds))  # type: ignore[type-var]
 
-    def upper(self, w: Array, intercept: Any) -> float:
+    def upper(self, w: Array, intercept: float | Array) -> float:
         """The objective at these weights: one pass over the data."""
         weights, total = w, w
         if self._origin is not None:
@@ -165,7 +216,7 @@ class Prover:
         return charge
 
 
-def risk_at(risk: Any, scores: Array, delta: float) -> tuple[float, float]:
+def risk_at(risk: ProvableRisk[T], scores: Array, delta: float) -> tuple[float, float]:
     """A risk at scores that are each up to delta off, and how far off it can be."""
     terms: Terms | None = risk.terms
     if terms is not None:

@@ -6,7 +6,7 @@ its colour alone: each has a dash pattern of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -66,17 +66,20 @@ class LineChart:
             up += [self.mark[1], 0.5 * self.mark[1]]  # the second, so that it does not lie on the border
         x = _scale(self.x, across, LEFT, WIDTH - RIGHT, tight=True)
         y = _scale(self.y, up, HEIGHT - BOTTOM, TOP)
-        parts = [_grid(x, y, self.x, self.y)]
-        if self.diagonal:
-            parts.append(_svg("line", x1=x(x.low), y1=y(y.low), x2=x(x.high), y2=y(y.high), class_="guide"))
-        if self.band:
-            parts.append(_band(lines[0], lines[1], x, y))
-        if self.mark is not None:
-            parts.append(_svg("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y(self.mark[1]), y2=y(self.mark[1]), class_="mark"))
+        parts = [_grid(x, y, self.x, self.y), *self._behind(lines, x, y)]
         parts += [_path(line, x, y, self.y.log) for line in lines]
         if self.points:
             parts += [_dots(line, x, y, self) for line in lines if len(line.x) <= 60]
         return framed(self.title, self.description, WIDTH, HEIGHT, *parts, *self.extra)
+
+    def _behind(self, lines: Sequence[Line], x: Scale, y: Scale) -> Iterator[Markup]:
+        """What the lines are drawn over: the diagonal, the band between two of them, the mark."""
+        if self.diagonal:
+            yield _svg("line", x1=x(x.low), y1=y(y.low), x2=x(x.high), y2=y(y.high), class_="guide")
+        if self.band:
+            yield _band(lines[0], lines[1], x, y)
+        if self.mark is not None:
+            yield _svg("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y(self.mark[1]), y2=y(self.mark[1]), class_="mark")
 
     def legend(self) -> Markup:
         """The names of the lines beside what they look like."""

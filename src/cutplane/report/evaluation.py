@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
+
+from cutplane._types import Array, Labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,15 @@ class Evaluation:
     f1: float
     roc_area: float | None
     pr_area: float | None
-    labels: NDArray[Any]
+    labels: Labels
     confusion: NDArray[np.int64]
 
 
 def evaluate(
-    truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any] | None, classes: NDArray[Any]
+    truth: Labels,
+    predicted: Labels,
+    scores: Array | None,
+    classes: Labels,
 ) -> Evaluation:
     """Compare predictions with the truth.
 
@@ -82,7 +86,7 @@ def evaluate(
     )
 
 
-def _roc_area(truth: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]) -> float | None:
+def _roc_area(truth: Labels, scores: Array, classes: Labels) -> float | None:
     if scores.ndim == 1:
         scores, classes = scores[:, None], classes[1:]
     areas = [
@@ -93,7 +97,7 @@ def _roc_area(truth: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]) 
     return float(np.mean(areas)) if areas else None
 
 
-def _pr_area(truth: NDArray[Any], scores: NDArray[Any], classes: NDArray[Any]) -> float | None:
+def _pr_area(truth: Labels, scores: Array, classes: Labels) -> float | None:
     positive = truth == classes[-1]
     if scores.ndim != 1 or not positive.any():
         return None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from cutplane.io.atomic import replace_file
 from cutplane.report.plots import plot_format
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def letter_importance(model: Any, row: int = 0) -> Array:
+def letter_importance(model: BaseEstimator, row: int = 0) -> Array:
     """How much each letter at each position raises the score, in the mean over all strings.
 
     The mean is over strings of evenly distributed letters, before they are scaled to length 1: the positional oligomer
@@ -53,7 +54,7 @@ def letter_importance(model: Any, row: int = 0) -> Array:
     return result
 
 
-def order_importance(model: Any, row: int = 0) -> Array:
+def order_importance(model: BaseEstimator, row: int = 0) -> Array:
     """The root of the summed squares of the weights of k-mers, by order and position; of spectra, shared evenly.
 
     Returns
@@ -72,7 +73,7 @@ def order_importance(model: Any, row: int = 0) -> Array:
     return np.sqrt(squares)
 
 
-def plot_importance(model: Any, row: int = 0) -> Figure:
+def plot_importance(model: BaseEstimator, row: int = 0) -> Figure:
     """A heat map of letters by position above one of orders by position.
 
     Parameters
@@ -89,7 +90,7 @@ def plot_importance(model: Any, row: int = 0) -> Figure:
     return figure
 
 
-def save_importance(model: Any, path: str | os.PathLike[str], row: int = 0) -> None:
+def save_importance(model: BaseEstimator, path: str | os.PathLike[str], row: int = 0) -> None:
     """Save `plot_importance` to a .png, .svg or .pdf file, without a display."""
     from matplotlib.figure import Figure
 
@@ -99,7 +100,7 @@ def save_importance(model: Any, path: str | os.PathLike[str], row: int = 0) -> N
         figure.savefig(file, format=plot_format(path), dpi=150)
 
 
-def _draw(figure: Figure, model: Any, row: int) -> None:
+def _draw(figure: Figure, model: BaseEstimator, row: int) -> None:
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1, 2))
     effect = letter_importance(model, row)
     most = np.abs(effect).max() or 1.0
@@ -116,7 +117,7 @@ def _draw(figure: Figure, model: Any, row: int) -> None:
     figure.colorbar(shown, ax=bottom)
 
 
-def _parts(model: Any, row: int) -> list[tuple[StringPart, Array]]:
+def _parts(model: BaseEstimator, row: int) -> list[tuple[StringPart, Array]]:
     parts = model.parts(model.length_)
     letters = as_alphabet(model.alphabet).size
     ends = np.cumsum([part.dimension(letters) for part in parts])

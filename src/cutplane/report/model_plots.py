@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from cutplane._types import Array, Label, Listed, MatrixLike
 from cutplane.report.path_points import path_points
 from cutplane.report.plot_style import BLUE, GREEN, ORANGE, root_figure, tidy
 from cutplane.report.strength import strongest
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 _FOR, _AGAINST, _NORM = BLUE, ORANGE, GREEN
 
 
-def plot_path(models: Sequence[Any], X: Any = None, y: Any = None, ax: Axes | None = None) -> Figure:
+def plot_path(
+    models: Sequence[BaseEstimator], X: MatrixLike | None = None, y: Listed | None = None, ax: Axes | None = None
+) -> Figure:
     """Plot the score and the length of the weights of models over a range of C.
 
     Parameters
@@ -44,7 +48,7 @@ def plot_path(models: Sequence[Any], X: Any = None, y: Any = None, ax: Axes | No
     """
     if (X is None) != (y is None):
         raise ValueError("X and y belong together: give both or neither.")
-    points = path_points(models, None if X is None else Examples(X, y))
+    points = path_points(models, None if X is None or y is None else Examples(X, y))
     panels = [] if X is None else [("score on held-out data", [point.score or 0.0 for point in points], _FOR, False)]
     panels.append(("length of the weights |w|", [point.norm for point in points], _NORM, True))
     if ax is not None:
@@ -64,11 +68,11 @@ def plot_path(models: Sequence[Any], X: Any = None, y: Any = None, ax: Axes | No
 
 
 def plot_features(
-    model: Any,
+    model: BaseEstimator,
     feature_names: Sequence[str] | None = None,
     *,
     most: int = 10,
-    target: Any = None,
+    target: Label | np.generic | None = None,
     ax: Axes | None = None,
 ) -> Figure:
     """Plot the strongest weights of a linear model, by name.
@@ -117,7 +121,7 @@ def plot_features(
     return figure
 
 
-def _chosen_weights(model: Any, target: Any) -> tuple[Any, str]:
+def _chosen_weights(model: BaseEstimator, target: Label | np.generic | None) -> tuple[Array, str]:
     weights = dense_weights(model)
     if weights is None:
         raise ValueError(f"{type(model).__name__} has no weights to show; a fitted linear model has coef_.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from cutplane.report.trained import Examples, dense_weights
 
@@ -21,7 +21,7 @@ class PathPoint:
     score: float | None
 
 
-def path_points(models: Sequence[Any], held_out: Examples | None = None) -> list[PathPoint]:
+def path_points(models: Sequence[BaseEstimator], held_out: Examples | None = None) -> list[PathPoint]:
     """C, length of the weights, proven gap and held-out score of each model, by C."""
     if not models:
         raise ValueError("There is nothing to show: the path has no models.")

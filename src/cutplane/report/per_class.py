@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.metrics import confusion_matrix
+
+from cutplane._types import Label, Labels
 
 
 class ClassReport(NamedTuple):
@@ -16,17 +18,17 @@ class ClassReport(NamedTuple):
     examples, their share of mistakes where no costs are given.
     """
 
-    label: Any
+    label: Label
     examples: int
     predicted: int
     precision: float
     recall: float
     cost: float
-    mostly_taken_for: Any | None
+    mostly_taken_for: Label | None
 
 
 def per_class(
-    truth: ArrayLike, predicted: ArrayLike, classes: NDArray[Any], cost_matrix: ArrayLike | None = None
+    truth: ArrayLike, predicted: ArrayLike, classes: Labels, cost_matrix: ArrayLike | None = None
 ) -> list[ClassReport]:
     """Compare predictions with the truth, class by class.
 

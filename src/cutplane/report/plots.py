@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from cutplane._types import Params
 from cutplane.io.atomic import replace_file
 from cutplane.report.certificate import proven_within
 from cutplane.report.plot_style import BLACK, BLUE, ORANGE, PALETTE, root_figure, tidy
@@ -23,7 +24,7 @@ PLOT_FORMATS = ("png", "svg", "pdf")
 _UPPER, _LOWER, _GAP = ORANGE, BLUE, BLACK
 _MOST_LABELLED = len(PALETTE)
 # Between two iterations the older bound is all that is proven; a slanted line would claim more.
-_STEPS: dict[str, Any] = {"drawstyle": "steps-post"}
+_STEPS: Params = {"drawstyle": "steps-post"}
 
 
 def plot_convergence(
@@ -104,7 +105,8 @@ def plot_format(path: str | os.PathLike[str]) -> str:
 
 
 def _runs(history: History) -> list[Sequence[Step]]:
-    runs: list[Any] = [history] if not history or isinstance(history[0], Step) else list(history)
+    flat = [step for step in history if isinstance(step, Step)]
+    runs = [flat] if flat or not history else [run for run in history if not isinstance(run, Step)]
     if not any(runs):
         raise ValueError("There is nothing to plot: the history has no steps.")
     return [run for run in runs if run]

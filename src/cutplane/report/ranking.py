@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Array, Integers
 from cutplane.metrics import mean_average_precision, ndcg, pair_accuracy
 
 PLACES = (1, 5, 10)
@@ -39,7 +39,7 @@ class RankingEvaluation:
     roc_area: float
 
 
-def evaluate_ranking(y: NDArray[Any], scores: NDArray[np.float64], qid: NDArray[Any] | None) -> RankingEvaluation:
+def evaluate_ranking(y: NDArray[np.number], scores: Array, qid: Integers | None) -> RankingEvaluation:
     """Compare scores with targets, query by query; all examples are one query where `qid` is None."""
     graded = y.min() >= 0
     relevant = (y > 0).astype(np.int64)

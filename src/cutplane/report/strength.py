@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Array
 
-def strongest(values: NDArray[Any], most: int) -> NDArray[np.intp]:
+
+def strongest(values: Array, most: int) -> NDArray[np.intp]:
     """Up to `most` of the largest positive and of the most negative values, from the largest down; zeros are out.
 
     Examples

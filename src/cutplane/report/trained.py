@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from cutplane._types import Array, Listed, MatrixLike
 
 
 @runtime_checkable
@@ -27,9 +31,9 @@ class Look(Protocol):
 class Examples(NamedTuple):
     """Examples, what they should be, and of which query each is (for rankers)."""
 
-    X: Any
-    y: Any
-    qid: Any = None
+    X: MatrixLike | Listed
+    y: Listed
+    qid: ArrayLike | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Trained:
         Models of the same kind over a range of C.
     """
 
-    model: Any
+    model: BaseEstimator
     train: Examples | None = None
     held_out: Examples | None = None
     feature_names: Sequence[str] | None = None
@@ -62,7 +66,7 @@ class Trained:
     data: str | None = None
     command: str | None = None
     seconds: float | None = None
-    path: Sequence[Any] = ()
+    path: Sequence[BaseEstimator] = ()
 
     @property
     def runs(self) -> list[list[Look]]:
@@ -103,16 +107,16 @@ class Trained:
         return str(names[index]) if names is not None else f"feature {index + self.first_feature}"
 
 
-def label(value: Any) -> str:
+def label(value: object) -> str:
     """A label in words; 1.0 is shown as 1."""
     plain = value.item() if isinstance(value, np.generic) else value
     return str(int(plain)) if isinstance(plain, float) and plain.is_integer() else str(plain)
 
 
-def dense_weights(model: Any) -> Any:
+def dense_weights(model: BaseEstimator) -> Array | None:
     """`coef_` as rows of weights; None where there is none."""
     weights = getattr(model, "coef_", None)
     if weights is None:
         return None
-    weights = weights.toarray() if hasattr(weights, "toarray") else np.asarray(weights)
-    return np.atleast_2d(weights)
+    dense = weights.toarray() if hasattr(weights, "toarray") else weights
+    return np.atleast_2d(np.asarray(dense, np.float64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +121,6 @@ def _longest_row(source: Source) -> float:
     return _SAFETY * float(np.sqrt(squares.max(initial=0.0)))
 
 
-def given_source(X: Any) -> Source | None:
+def given_source(X: object) -> Source | None:
     """What a user handed over, where it is a source and not data that one is made of."""
     return X if isinstance(X, Source) else None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from cutplane._types import Matrix
 from cutplane.sources.base import Array, Extent, Rows, Source
 from cutplane.sources.matrix import as_source
 from cutplane.sources.read_ahead import BinaryFile, read_ahead
@@ -34,7 +34,7 @@ class RowBlocks(ABC):
     size: int
 
     @abstractmethod
-    def load(self, block: int) -> Any:
+    def load(self, block: int) -> Matrix:
         """A block as an array or a CSR matrix of float32 or float64."""
 
 
@@ -104,7 +104,7 @@ class MappedSource(Source):
             X[ascending[at == block] - part.start] for block, (part, X) in zip(needed, self._read(needed), strict=True)
         ]
         if not parts:
-            whole: Any = np.zeros((1, self.shape[1]))  # of which none is taken
+            whole: Matrix = np.zeros((1, self.shape[1]))  # of which none is taken
         else:
             whole = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
         return as_source(whole, n_threads=self._n_threads).take(places.astype(np.int64))
@@ -117,7 +117,7 @@ class MappedSource(Source):
             if wrong >= 0:
                 raise ValueError(f"Row {rows.start + wrong} of X has a value that is not finite, or beyond 1e70.")
 
-    def _read(self, needed: Sequence[int]) -> Any:
+    def _read(self, needed: Sequence[int]) -> Iterator[tuple[slice, Matrix]]:
         bounds = self._blocks.bounds
         loads = read_ahead(partial(self._blocks.load, block) for block in needed)
         return zip((slice(bounds[k], bounds[k + 1]) for k in needed), loads, strict=True)
@@ -134,7 +134,7 @@ class ChosenRows(RowBlocks):
         self.shape = len(rows), blocks.shape[1]
         self.size = blocks.size * len(rows) // max(1, blocks.shape[0])
 
-    def load(self, block: int) -> Any:
+    def load(self, block: int) -> Matrix:
         """The chosen rows of a block."""
         home = int(self._of[block])
         rows = self._rows[self.bounds[block] : self.bounds[block + 1]]
@@ -168,7 +168,7 @@ class NpyRows(RowBlocks):
         step = max(1, block_bytes // max(size, 1))
         self.bounds = [*range(0, self.shape[0], step), self.shape[0]]
 
-    def load(self, block: int) -> Any:
+    def load(self, block: int) -> Matrix:
         """Some rows."""
         first, last = self.bounds[block], self.bounds[block + 1]
         d = self.shape[1]
@@ -208,7 +208,7 @@ class CsrRows(RowBlocks):
             stop = int(np.searchsorted(self._begin, self._begin[self.bounds[-1]] + most, side="right")) - 1
             self.bounds.append(min(max(stop, self.bounds[-1] + 1), self.shape[0]))
 
-    def load(self, block: int) -> Any:
+    def load(self, block: int) -> Matrix:
         """Some rows."""
         first, last = self.bounds[block], self.bounds[block + 1]
         begin = self._begin[first : last + 1]
@@ -251,7 +251,7 @@ class ParquetRows(RowBlocks):
         self.shape = self.bounds[-1], len(self._names)
         self.size = 8 * self.shape[0] * self.shape[1]
 
-    def load(self, block: int) -> Any:
+    def load(self, block: int) -> Matrix:
         """One row group."""
         table = self._parquet.ParquetFile(self._path).read_row_group(block, columns=self._names)
         columns = [table.column(name).to_numpy() for name in self._names]

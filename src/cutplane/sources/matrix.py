@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
-from typing import Any
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane._runtime.deadline import time_is_up
+from cutplane._types import Floats, Matrix
 from cutplane.sources.base import Array, Extent, Rows, Source
 
 # Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. The fewer suffice
@@ -156,14 +157,13 @@ class DenseSource(MatrixSource):
         0 leaves it to OpenMP.
     """
 
-    def __init__(self, X: NDArray[Any], *, rows: Rows | None = None, n_threads: int = 0) -> None:
+    def __init__(self, X: NDArray[np.floating], *, rows: Rows | None = None, n_threads: int = 0) -> None:
         item = X.dtype.itemsize
         if X.dtype not in (np.float32, np.float64):
             raise TypeError(f"A dense source holds float32 or float64, not {X.dtype}.")
-        if item not in X.strides and X.size:
-            X = np.ascontiguousarray(X)
-        self._X = X
-        super().__init__(_core.Matrix.dense(X, rows), rows, n_threads)
+        scattered = item not in X.strides and X.size
+        self._X = cast(Floats, np.ascontiguousarray(X) if scattered else X)
+        super().__init__(_core.Matrix.dense(self._X, rows), rows, n_threads)
 
     def take(self, rows: Rows) -> DenseSource:
         """The source over some rows, without copying them."""
@@ -173,7 +173,9 @@ class DenseSource(MatrixSource):
         """A copy of some rows: scattered, they are read at a fraction of the speed."""
         positions = self._positions(rows)
         by_rows = self._X.strides[1] == self._X.dtype.itemsize
-        copied: Any = _core.copied_rows(self._X, positions, self._n_threads) if by_rows else self._X[positions]
+        if not by_rows:
+            return DenseSource(self._X[positions], n_threads=self._n_threads)
+        copied = cast(Floats, _core.copied_rows(self._X, positions, self._n_threads))
         return DenseSource(copied, n_threads=self._n_threads)
 
 
@@ -188,7 +190,7 @@ class CsrSource(MatrixSource):
         0 leaves it to OpenMP.
     """
 
-    def __init__(self, X: Any, *, rows: Rows | None = None, n_threads: int = 0) -> None:
+    def __init__(self, X: sp.csr_array, *, rows: Rows | None = None, n_threads: int = 0) -> None:
         if X.dtype not in (np.float32, np.float64):
             raise TypeError(f"A CSR source holds float32 or float64, not {X.dtype}.")
         self._X = X
@@ -202,12 +204,12 @@ class CsrSource(MatrixSource):
 
     def gathered(self, rows: Rows) -> CsrSource:
         """A copy of some rows: scattered, they are read at a fraction of the speed."""
-        copied: Any = _core.copied_csr_rows(*self._arrays, self._positions(rows), self._n_threads)
+        copied = _core.copied_csr_rows(*self._arrays, self._positions(rows), self._n_threads)
         shape = (len(rows), self._X.shape[1])
         return CsrSource(sp.csr_array(copied, shape=shape, copy=False), n_threads=self._n_threads)
 
 
-def as_source(X: Any, *, n_threads: int = 0) -> Source:
+def as_source(X: Matrix | Source, *, n_threads: int = 0) -> Source:
     """A source over X: one already, a dense array or a CSR matrix."""
     if isinstance(X, Source):
         return X

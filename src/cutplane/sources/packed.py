@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,15 @@ class UnknownLetters(NamedTuple):
         )
 
 
+class StringChunk(Protocol):
+    """Strings in memory, as the compiled passes take them."""
+
+    @property
+    def core(self) -> _core.PackedStrings | _core.StringWindows: ...  # noqa: D102
+
+    def __len__(self) -> int: ...
+
+
 class StringCollection(ABC):
     """Strings of one length, wherever they are: what a string source asks of them."""
 
@@ -54,19 +63,23 @@ class StringCollection(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def chunks(self) -> Iterator[tuple[int, Any]]:
+    def chunks(self) -> Iterator[tuple[int, StringChunk]]:
         """All strings, a chunk in memory at a time, each with the number of its first string.
 
         A chunk has a length and, as `core`, the strings as the compiled passes take them.
         """
 
     @abstractmethod
-    def gathered(self, rows: Rows, *, n_threads: int = 0) -> Iterator[tuple[Rows, Any]]:
+    def gathered(self, rows: Rows, *, n_threads: int = 0) -> Iterator[tuple[Rows, StringChunk]]:
         """Some strings (ascending) in chunks, each with the numbers of its strings."""
 
     @abstractmethod
     def take(self, rows: Rows, *, n_threads: int = 0) -> PackedStrings:
         """Some strings in the order given, in memory."""
+
+
+#: Strings as users hand them over: a collection, a list of str or bytes, an array of either or of bytes.
+StringsLike: TypeAlias = StringCollection | Iterable[object]
 
 
 class PackedStrings(StringCollection):
@@ -99,7 +112,9 @@ class PackedStrings(StringCollection):
         self.core = _core.PackedStrings(data, count, length, alphabet.size, alphabet.quarters, *unknown)
 
     @classmethod
-    def pack(cls, strings: Any, alphabet: str | Alphabet = DNA, *, first: int = 0, n_threads: int = 0) -> PackedStrings:
+    def pack(
+        cls, strings: Iterable[object], alphabet: str | Alphabet = DNA, *, first: int = 0, n_threads: int = 0
+    ) -> PackedStrings:
         """Pack a list of str or bytes, an array of them, or an array of bytes of shape (count, length).
 
         `first` is what messages take for the number of the first string.
@@ -147,19 +162,19 @@ class PackedStrings(StringCollection):
         return bytes(shown[self.core.letters(string)]).decode("latin-1")
 
 
-def as_strings(strings: Any, alphabet: str | Alphabet = DNA, *, n_threads: int = 0) -> StringCollection:
+def as_strings(strings: StringsLike, alphabet: str | Alphabet = DNA, *, n_threads: int = 0) -> StringCollection:
     """Strings as a source takes them: packed unless they are already."""
     if isinstance(strings, StringCollection):
         return strings
     return PackedStrings.pack(strings, alphabet, n_threads=n_threads)
 
 
-def as_text(strings: Any) -> Bytes:
+def as_text(strings: Iterable[object]) -> Bytes:
     """The letters of strings as bytes of shape (count, length); one sentence if they are not of one length."""
     if isinstance(strings, np.ndarray) and strings.dtype == np.uint8 and strings.ndim == 2:
         text = strings
     elif isinstance(strings, np.ndarray) and strings.dtype.kind == "S" and strings.ndim == 1:
-        _check_lengths(np.char.str_len(strings), strings.dtype.itemsize)
+        _check_lengths(np.char.str_len(strings.astype(np.bytes_, copy=False)), strings.dtype.itemsize)
         text = np.ascontiguousarray(strings).view(np.uint8).reshape(len(strings), -1)
     else:
         text = _joined(strings)
@@ -168,11 +183,12 @@ def as_text(strings: Any) -> Bytes:
     return np.ascontiguousarray(text)
 
 
-def _joined(strings: Any) -> Bytes:
-    items = strings.tolist() if hasattr(strings, "tolist") else list(strings)
-    for number, item in enumerate(items):
-        if not isinstance(item, (str, bytes)):
-            raise TypeError(f"String {number} is {item!r}; strings must be str or bytes.")
+def _joined(strings: Iterable[object]) -> Bytes:
+    given: list[object] = strings.tolist() if isinstance(strings, np.ndarray) else list(strings)
+    items = [item for item in given if isinstance(item, (str, bytes))]
+    if len(items) < len(given):
+        number, other = next((k, item) for k, item in enumerate(given) if not isinstance(item, (str, bytes)))
+        raise TypeError(f"String {number} is {other!r}; strings must be str or bytes.")
     if not items:
         return np.zeros((0, 0), np.uint8)
     _check_lengths(np.fromiter(map(len, items), np.int64, len(items)), len(items[0]))
@@ -185,7 +201,7 @@ def _joined(strings: Any) -> Bytes:
     return np.frombuffer(whole, np.uint8).reshape(len(items), -1)
 
 
-def _check_lengths(lengths: NDArray[Any], expected: int) -> None:
+def _check_lengths(lengths: NDArray[np.integer], expected: int) -> None:
     wrong = np.flatnonzero(lengths != expected)
     if len(wrong):
         raise ValueError(

@@ -6,12 +6,13 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
+Number = TypeVar("Number", bound=np.generic)
 
 # Blocks of this many bytes are kept for the next ones to be read into, so many of them.
 _LARGE = 1 << 20
@@ -50,10 +51,10 @@ class BinaryFile:
         if descriptor is not None:
             os.close(descriptor)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[BinaryFile], tuple[str | os.PathLike[str]]]:
         return type(self), (self.path,)
 
-    def read(self, start: int, count: int, dtype: Any) -> NDArray[Any]:
+    def read(self, start: int, count: int, dtype: type[Number] | np.dtype[Number]) -> NDArray[Number]:
         """`count` numbers from byte `start` on; one sentence if the file ends before."""
         result = self._array(count, np.dtype(dtype))
         view = result.view(np.uint8).data if count else memoryview(b"")
@@ -68,7 +69,7 @@ class BinaryFile:
             done += got
         return result
 
-    def _array(self, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    def _array(self, count: int, dtype: np.dtype[Number]) -> NDArray[Number]:
         """Room for a block; its memory comes back when the last view of it is gone, for fresh pages cost a copy."""
         size = count * dtype.itemsize
         if size < _LARGE:

@@ -6,11 +6,10 @@ import json
 import os
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cutplane._types import Document, Label, Labels
 from cutplane.sources.alphabet import Alphabet
 from cutplane.sources.base import Rows
 from cutplane.sources.packed import PIECE, PackedStrings, StringCollection, UnknownLetters
@@ -24,7 +23,7 @@ _GATHERED = 1 << 20
 
 
 def string_header(
-    count: int, length: int, alphabet: Alphabet, unknown: UnknownLetters, classes: list[Any] | None
+    count: int, length: int, alphabet: Alphabet, unknown: UnknownLetters, classes: list[Label] | None
 ) -> bytes:
     """The first bytes of a file of packed strings. After them come the strings, labels and unknown letters."""
     fields = {
@@ -85,7 +84,7 @@ class MappedStrings(StringCollection):
         _check_unknown(self._unknown, self._count, self.length, path)
         self.has_unknown = odd > 0
 
-    def _labels(self, place: int, classes: list[Any]) -> NDArray[Any]:
+    def _labels(self, place: int, classes: list[Label]) -> Labels:
         codes = self._file.read(place, self._count, np.int32)
         if len(codes) and not (codes.min() >= 0 and codes.max() < len(classes)):
             raise ValueError(
@@ -177,7 +176,7 @@ def _locate(parts: list[PackedStrings], place: int) -> tuple[PackedStrings, int]
     raise IndexError(place)
 
 
-def _check_header(count: int, length: int, odd: int, letters: int, classes: Any) -> None:
+def _check_header(count: int, length: int, odd: int, letters: int, classes: object) -> None:
     if min(count, odd, letters) < 0 or length < 1:
         raise ValueError(f"{count} strings of {length} letters, {odd} of them with {letters} unknown ones")
     if not (classes is None or (isinstance(classes, list) and all(isinstance(c, (int, float, str)) for c in classes))):
@@ -197,8 +196,8 @@ def _check_unknown(unknown: UnknownLetters, count: int, length: int, path: str |
         )
 
 
-def _fields(file: BinaryFile) -> dict[str, Any]:
-    head: NDArray[Any] = file.read(0, min(HEADER, file.size), np.uint8)
+def _fields(file: BinaryFile) -> Document:
+    head = file.read(0, min(HEADER, file.size), np.uint8)
     text = head.tobytes()
     if not text.startswith(MAGIC):
         raise ValueError(f"{os.fspath(file.path)} is no file of packed strings; 'cutplane convert' writes them.")

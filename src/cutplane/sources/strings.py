@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from cutplane import _core
 from cutplane.sources.alphabet import DNA, Alphabet
 from cutplane.sources.base import Array, Extent, Rows, Source
-from cutplane.sources.packed import StringCollection, as_strings
+from cutplane.sources.packed import StringCollection, StringsLike, as_strings
 
 _LARGEST_TABLE = 1 << 24
 _LONGEST = 65535
@@ -188,7 +187,7 @@ class StringSource(Source):
         scales = self._scales_of(rows)
         return StringSource(strings, self.parts, normalize=self.normalize, n_threads=self._n_threads, scales=scales)
 
-    def _scales_of(self, part: Any) -> list[Array | None]:
+    def _scales_of(self, part: slice | Rows) -> list[Array | None]:
         return [None if scale is None else np.ascontiguousarray(scale[part]) for scale in self._scales]
 
 
@@ -223,7 +222,7 @@ class Spectrum(StringSource):
 
     def __init__(
         self,
-        strings: Any,
+        strings: StringsLike,
         order: int = 8,
         *,
         window: tuple[int, int] | None = None,
@@ -256,7 +255,7 @@ class WeightedDegree(StringSource):
 
     def __init__(
         self,
-        strings: Any,
+        strings: StringsLike,
         order: int = 8,
         *,
         window: tuple[int, int] | None = None,
@@ -289,14 +288,7 @@ def _scaled(
 
     Where every string has the same factor it goes into the features' values, and the group is shared.
     """
-    values = [np.array(part.values) for part in parts]
-    groups = [k + 1 if part.normalize else 0 for k, part in enumerate(parts)]
-    for k, part in enumerate(parts):
-        # Without unknown letters every string has as many k-mers at fixed positions.
-        if part.normalize and part.positional and not strings.has_unknown:
-            fits = part.end - part.begin - np.arange(len(values[k]))
-            values[k] = values[k] / np.sqrt(fits @ values[k] ** 2)
-            groups[k] = 0
+    groups, values = _groups(strings, parts)
     numbers = {group: number for number, group in enumerate(sorted(set(groups)))}
     described = [
         (part.positional, part.begin, part.end, values[k].tolist(), numbers[groups[k]]) for k, part in enumerate(parts)
@@ -306,13 +298,29 @@ def _scaled(
         return features, scales
     lengths = {g: _squared_lengths(strings, features, numbers[g], n_threads) for g in numbers if g or normalize}
     found = [_inverse_root(lengths[group]) if group else None for group in sorted(numbers)]
-    if normalize:
-        whole = np.zeros(len(strings))
-        for group, scale in zip(sorted(numbers), found, strict=True):
-            whole += lengths[group] if scale is None else lengths[group] * scale**2
-        factor = _inverse_root(whole)
-        found = [factor if scale is None else factor * scale for scale in found]
-    return features, found
+    return features, _of_length_one([lengths[group] for group in sorted(numbers)], found) if normalize else found
+
+
+def _groups(strings: StringCollection, parts: Sequence[StringPart]) -> tuple[list[int], list[Array]]:
+    """For each part the group that it is scaled with, 0 where its factor is in its values, and these values."""
+    values = [np.array(part.values) for part in parts]
+    groups = [k + 1 if part.normalize else 0 for k, part in enumerate(parts)]
+    for k, part in enumerate(parts):
+        # Without unknown letters every string has as many k-mers at fixed positions.
+        if part.normalize and part.positional and not strings.has_unknown:
+            fits = part.end - part.begin - np.arange(len(values[k]))
+            values[k] = values[k] / np.sqrt(fits @ values[k] ** 2)
+            groups[k] = 0
+    return groups, values
+
+
+def _of_length_one(lengths: list[Array], scales: list[Array | None]) -> list[Array | None]:
+    """The factors of the groups with which whole feature vectors have the length 1."""
+    whole = np.zeros_like(lengths[0])
+    for squares, scale in zip(lengths, scales, strict=True):
+        whole += squares if scale is None else squares * scale**2
+    factor = _inverse_root(whole)
+    return [factor if scale is None else factor * scale for scale in scales]
 
 
 def _squared_lengths(strings: StringCollection, features: _core.StringFeatures, group: int, n_threads: int) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +50,14 @@ class SlidingWindows(StringCollection):
     4
     """
 
-    def __init__(self, text: Any, length: int, alphabet: str | Alphabet = DNA, *, reverse: bool = False) -> None:
+    def __init__(
+        self,
+        text: str | bytes | NDArray[np.uint8],
+        length: int,
+        alphabet: str | Alphabet = DNA,
+        *,
+        reverse: bool = False,
+    ) -> None:
         self.alphabet = as_alphabet(alphabet)
         self.length = length
         self.reverse = reverse
@@ -72,7 +78,7 @@ class SlidingWindows(StringCollection):
     def __len__(self) -> int:
         return len(self._codes) - self.length + 1
 
-    def chunks(self) -> Iterator[tuple[int, Any]]:
+    def chunks(self) -> Iterator[tuple[int, WindowChunk]]:
         """The windows in pieces, each with the number of its first, in the order in which they are read."""
         for start in range(0, len(self), _CHUNK):
             stop = min(len(self), start + _CHUNK) + self.length - 1

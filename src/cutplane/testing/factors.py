@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Integers
 from cutplane.structured.base import StructuredModel
-from cutplane.structured.factored import FactoredRisk
+from cutplane.structured.factored import Choices, FactoredRisk
 
 Array = NDArray[np.float64]
 
 _ROUNDING = 1e-8
 
 
-def check_factors(model: StructuredModel, X: Any, Y: Sequence[Any], *, trials: int = 5, seed: int = 0) -> None:
+def check_factors(
+    model: StructuredModel, X: Sequence[object], Y: Sequence[object], *, trials: int = 5, seed: int = 0
+) -> None:
     """Check that the `factors` of a structured model keep their contract on some examples.
 
     For random scores of rows: the hinge of an example is the loss of the labelling found plus its product with the
@@ -54,7 +56,7 @@ def check_factors(model: StructuredModel, X: Any, Y: Sequence[Any], *, trials: i
     _require(risk.examples == len(Y), f"the risk has {risk.examples} examples; there are {len(Y)}.")
     _require(np.array_equal(risk.rows(everyone), np.arange(rows)), "all examples must own all rows, in their order.")
     rng = np.random.default_rng(seed)
-    rivals: list[Any] = []
+    rivals: list[Choices] = []
     for scale in np.geomspace(0.1, 10.0, trials):
         scores, weights = scale * rng.normal(size=(rows, risk.columns)), scale * rng.normal(size=risk.explicit)
         found = risk.violations(everyone, scores, weights)
@@ -65,7 +67,7 @@ def check_factors(model: StructuredModel, X: Any, Y: Sequence[Any], *, trials: i
 
 
 def _check_example(
-    risk: FactoredRisk, example: int, scores: Array, weights: Array, value: float, rivals: list[Any]
+    risk: FactoredRisk, example: int, scores: Array, weights: Array, value: float, rivals: list[Choices]
 ) -> None:
     alone = np.array([example])
     mine = scores[risk.rows(alone)]
@@ -112,11 +114,11 @@ def _check_prediction(risk: FactoredRisk, scores: Array, weights: Array) -> None
         _require(more <= rounding, f"example {example}: a labelling scores {more!r} more than the one predicted.")
 
 
-def _along(risk: FactoredRisk, example: Any, labels: Any, scores: Array, weights: Array) -> float:
+def _along(risk: FactoredRisk, example: Integers, labels: Choices, scores: Array, weights: Array) -> float:
     coef, explicit = risk.direction(example, labels)
     return float(np.vdot(coef, scores)) + float(explicit @ weights)
 
 
-def _require(condition: Any, message: str) -> None:
+def _require(condition: object, message: str) -> None:
     if not condition:
         raise AssertionError(message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,16 @@ from cutplane.structured import vectors
 from cutplane.structured.base import StructuredModel
 
 # What rounding may take from a score, relative to the sizes of its parts.
+Found = TypeVar("Found")
 _ROUNDING = 1e-8
 
 
 def check_oracle(
     model: StructuredModel,
-    X: Sequence[Any],
-    Y: Sequence[Any],
+    X: Sequence[object],
+    Y: Sequence[object],
     *,
-    labellings: Callable[[Any, Any, np.random.Generator], Any] | None = None,
+    labellings: Callable[[Any, Any, np.random.Generator], object] | None = None,
     slack: bool = False,
     trials: int = 10,
     seed: int = 0,
@@ -84,14 +85,14 @@ def _weights(rng: np.random.Generator, dimension: int, trials: int) -> list[NDAr
     return [np.zeros(dimension), *(scale * rng.normal(size=dimension) for scale in np.geomspace(1e-2, 1e2, trials))]
 
 
-def _called(index: int, name: str, search: Callable[..., Any], *arguments: Any) -> Any:
+def _called(index: int, name: str, search: Callable[..., Found], *arguments: object) -> Found:
     try:
         return search(*arguments)
     except Exception as error:
         raise AssertionError(f"example {index}: {name} failed ({type(error).__name__}: {error}).") from error
 
 
-def _check_features(model: StructuredModel, index: int, x: Any, y: Any, dimension: int) -> None:
+def _check_features(model: StructuredModel, index: int, x: object, y: object, dimension: int) -> None:
     first, again = (
         vectors.to_dense(vectors.as_vector(_called(index, "joint_feature", model.joint_feature, x, y)))
         for _ in range(2)
@@ -105,7 +106,13 @@ def _check_features(model: StructuredModel, index: int, x: Any, y: Any, dimensio
 
 
 def _check_searches(
-    model: StructuredModel, index: int, x: Any, y: Any, w: NDArray[np.float64], found: list[Any], rivals: list[Any]
+    model: StructuredModel,
+    index: int,
+    x: object,
+    y: object,
+    w: NDArray[np.float64],
+    found: list[object],
+    rivals: list[object],
 ) -> None:
     names = ("argmax", "loss_augmented_argmax")
     for name, labelling, weight in zip(names, found, (0.0, 1.0), strict=True):
@@ -119,7 +126,7 @@ def _check_searches(
 
 
 def _score(
-    model: StructuredModel, index: int, x: Any, y: Any, labelling: Any, w: NDArray[np.float64], weight: float
+    model: StructuredModel, index: int, x: object, y: object, labelling: object, w: NDArray[np.float64], weight: float
 ) -> tuple[float, float]:
     """The score with `weight` times the loss, and the size of its parts."""
     features = vectors.to_dense(vectors.as_vector(model.joint_feature(x, labelling)))
@@ -131,10 +138,12 @@ def _score(
     return float(features @ w) + weight * loss, float(np.abs(features) @ np.abs(w)) + loss
 
 
-def _check_slack(model: StructuredModel, index: int, x: Any, y: Any, w: NDArray[np.float64], rivals: list[Any]) -> None:
+def _check_slack(
+    model: StructuredModel, index: int, x: object, y: object, w: NDArray[np.float64], rivals: list[object]
+) -> None:
     truth, truth_size = _score(model, index, x, y, y, w, 0.0)
 
-    def height(labelling: Any) -> tuple[float, float]:
+    def height(labelling: object) -> tuple[float, float]:
         score, size = _score(model, index, x, y, labelling, w, 0.0)
         loss = float(model.loss(y, labelling))
         return loss * (1.0 - truth + score), loss * (1.0 + truth_size + size)
@@ -149,11 +158,11 @@ def _check_slack(model: StructuredModel, index: int, x: Any, y: Any, w: NDArray[
         )
 
 
-def _shown(labelling: Any) -> str:
+def _shown(labelling: object) -> str:
     text = repr(labelling)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _require(condition: Any, message: str) -> None:
+def _require(condition: object, message: str) -> None:
     if not condition:
         raise AssertionError(message)

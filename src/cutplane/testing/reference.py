@@ -6,10 +6,12 @@ They are the oracle in tests, never a fallback. Matrices are dense; a sparse one
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from cutplane._types import Matrix
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -18,29 +20,29 @@ Rows = NDArray[np.int64]
 # --- passes over the data (core/matrix/matrix.hpp) ---
 
 
-def dense(X: Any) -> Array:
+def dense(X: Matrix) -> Array:
     """X as a dense float64 array, whatever it is stored as."""
     full = X.toarray() if hasattr(X, "toarray") else X
     return np.array(full, dtype=np.float64)
 
 
-def scores(X: Any, w: Array) -> Array:
+def scores(X: Matrix, w: Array) -> Array:
     """X w."""
     return np.asarray(dense(X) @ w)
 
 
-def combine(X: Any, coef: Array) -> Array:
+def combine(X: Matrix, coef: Array) -> Array:
     """X' coef."""
     return np.asarray(dense(X).T @ coef)
 
 
-def curvature(X: Any, rows: Rows, weights: Array, v: Array) -> Array:
+def curvature(X: Matrix, rows: Rows, weights: Array, v: Array) -> Array:
     """Sum over `rows` of weights[i] x_i <x_i, v>."""
     chosen = dense(X)[rows]
     return np.asarray(chosen.T @ (weights * (chosen @ v)))
 
 
-def gram(X: Any, rows: Rows, weights: Array) -> Array:
+def gram(X: Matrix, rows: Rows, weights: Array) -> Array:
     """Sum over `rows` of weights[i] x_i x_i'."""
     chosen = dense(X)[rows]
     return np.asarray((chosen.T * weights) @ chosen)
@@ -188,7 +190,7 @@ class HingeSample:
 # --- dual coordinate ascent (core/ascent/dual_ascent.hpp) ---
 
 
-def dual_ascent(X: Any, y: ArrayLike, upper: ArrayLike, epochs: int) -> tuple[Array, Array]:
+def dual_ascent(X: Matrix, y: ArrayLike, upper: ArrayLike, epochs: int) -> tuple[Array, Array]:
     """The dual variables and v = sum alpha_i y_i x_i after so many sweeps in order, without an intercept."""
     signed = dense(X) * np.asarray(y, dtype=np.float64)[:, None]
     bounds = np.broadcast_to(np.asarray(upper, dtype=np.float64), len(signed))

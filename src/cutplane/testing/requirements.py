@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,7 +9,7 @@ from numpy.typing import ArrayLike
 ROUNDING = 1e-12
 
 
-def require(condition: Any, message: str) -> None:
+def require(condition: object, message: str) -> None:
     """Raise AssertionError with the message unless the condition holds."""
     if not condition:
         raise AssertionError(message)

@@ -4,7 +4,9 @@ A new risk is ready when its check passes on samples of every kind it claims to 
 
 Examples
 --------
->>> import numpy as np
+>>> from typing import cast
+
+import numpy as np
 >>> from cutplane.risks.hinge import Hinge
 >>> from cutplane.testing import check_risk
 >>> y = np.where(np.random.default_rng(0).normal(size=50) > 0, 1, -1)
@@ -14,12 +16,12 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.risks.base import Risk
+from cutplane.risks.base import Risk, RoundedRisk, ScoreCut, Smoothed
 from cutplane.risks.intercept import NoInterceptError
 from cutplane.testing.requirements import ROUNDING, require, require_close
 
@@ -70,7 +72,7 @@ def check_risk(risk: Risk, n_examples: int, *, n_scores: int | None = None, seed
             _check_intercept(risk, scores, points)
     if hasattr(risk, "smoothed"):
         for scores in points:
-            _check_smoothed(risk, scores, points)
+            _check_smoothed(cast(RoundedRisk, risk), scores, points)
 
 
 def _has_intercept(risk: Risk, scores: Array) -> bool:
@@ -89,7 +91,7 @@ def _size(coef: Array, scores: Array) -> float:
 
 
 def _check_plane(
-    name: str, plane: Any, risk: Risk, scores: Array, points: Sequence[Array], *, tight: bool = True
+    name: str, plane: ScoreCut | Smoothed, risk: Risk, scores: Array, points: Sequence[Array], *, tight: bool = True
 ) -> None:
     coef, offset = np.asarray(plane.coef), float(plane.offset)
     require(
@@ -176,10 +178,10 @@ def _check_ray_minimum(
 
 
 def _check_intercept(risk: Risk, scores: Array, points: Sequence[Array]) -> None:
-    shift: Any = risk.shift(scores)
+    shift = risk.shift(scores)
     settled = scores + shift
     least = risk.value(settled)
-    moves: list[Any] = [-shift, 0.0, *np.linspace(-3.0, 3.0, 61), -1e3, 1e3]
+    moves: list[float | Array] = [-shift, 0.0, *np.linspace(-3.0, 3.0, 61), -1e3, 1e3]
     accuracy = ROUNDING
     if scores.ndim > 1:  # one intercept for each column; several at a time are found up to a small width
         moves = [-shift, *(size * move for size in (1e-3, 1.0, 1e3) for move in _directions(scores.shape[1]))]
@@ -211,7 +213,7 @@ def _directions(columns: int) -> Array:
     return np.concatenate([single, -single, np.random.default_rng(0).normal(size=(20, columns))])
 
 
-def _check_smoothed(risk: Any, scores: Array, points: Sequence[Array]) -> None:
+def _check_smoothed(risk: RoundedRisk, scores: Array, points: Sequence[Array]) -> None:
     last = np.inf
     for h in (4.0, 1.0, 0.1, 1e-3):
         rounded = risk.smoothed(scores, h)

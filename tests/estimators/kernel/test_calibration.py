@@ -25,7 +25,6 @@ KINDS = ["sigmoid", "isotonic"]
 
 
 @given(st.integers(2, 6), st.integers(0, 2**32 - 1), st.booleans())
-@settings(max_examples=100, deadline=None)
 def test_the_predicted_class_is_the_likeliest_and_nothing_nearer_would_do(k: int, seed: int, ties: bool) -> None:
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.full(k, 0.5), size=8)

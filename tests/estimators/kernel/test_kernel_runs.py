@@ -190,7 +190,11 @@ def said_by_a_child(program: str) -> tuple[int, str]:
 def interrupted(program: str) -> subprocess.Popen[str]:
     """The program in an interpreter of its own, with one Ctrl-C sent after its first step."""
     process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell may have begun with it ignored
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "step\n"

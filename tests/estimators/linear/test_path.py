@@ -13,6 +13,7 @@ import cutplane
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
 from cutplane.estimators.linear import c_path
 from cutplane.solvers.path import chains, follow
+from cutplane.sources import as_source
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(240, 5))
@@ -293,3 +294,12 @@ def test_cross_validated_models_are_saved(model, tmp_path):
     assert np.array_equal(copy.predict(X), model.predict(X))
     assert np.array_equal(copy.scores_, model.scores_)
     assert copy.C_ == model.C_
+
+
+def test_a_scorer_of_ones_own_is_handed_rows_of_a_source():
+    def right(model, rows, y):
+        return float(np.mean(model.predict(rows) == y))
+
+    matrix = LinearSVCCV([0.01, 0.3], cv=3, scoring=right).fit(X, Y)
+    source = LinearSVCCV([0.01, 0.3], cv=3, scoring=right).fit(as_source(X), Y)
+    assert np.array_equal(matrix.scores_, source.scores_)

@@ -11,6 +11,7 @@ import pytest
 
 from cutplane import LinearSVC, OrdinalSVC, load
 from cutplane.risks.thresholds import least_error_thresholds
+from cutplane.sources import as_source
 from cutplane.testing import check_certificate
 
 
@@ -151,3 +152,10 @@ def test_k_is_an_option_and_three_classes_are_refused() -> None:
         LinearSVC(loss="f1").fit(X, np.arange(200) % 3)
     with pytest.raises(ValueError, match="leave sample_weight and class_weight out"):
         LinearSVC(loss="f1", class_weight="balanced").fit(X, y)
+
+
+def test_a_source_trains_the_model_of_its_matrix() -> None:
+    X, y = graded()
+    matrix, source = OrdinalSVC().fit(X, y), OrdinalSVC().fit(as_source(X), y)
+    assert np.array_equal(matrix.coef_, source.coef_)
+    assert np.array_equal(matrix.thresholds_, source.thresholds_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.solvers.bundle.planes import Bundle
@@ -65,7 +65,6 @@ def test_degenerate_planes(slope: list[float], offset: float) -> None:
 
 
 @given(seeds)
-@settings(deadline=None, max_examples=100)
 def test_pruning_changes_no_solution(seed: int) -> None:
     bundle = random_bundle(seed)
     before = [bundle.solve(1.0) for _ in range(3)][-1]

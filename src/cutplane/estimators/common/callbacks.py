@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from cutplane._types import MatrixLike
 from cutplane.solvers.result import Step
+
+Method = TypeVar("Method", bound=Callable[..., object])
+
+
+class FitContext(Protocol):
+    """What scikit-learn's callbacks know of a fit, or of one of its iterations."""
+
+    def subcontext(self, *, task_name: str) -> FitContext: ...  # noqa: D102
+
+    def call_on_fit_task_begin(self, **about: object) -> object: ...  # noqa: D102
+
+    def call_on_fit_task_end(self, **about: object) -> object: ...  # noqa: D102
+
 
 if TYPE_CHECKING:
 
     class CallbackSupportMixin:
         """Stands in for scikit-learn's mixin."""
 
-    def with_callbacks(method: Any) -> Any: ...  # noqa: D103
+    def with_callbacks(method: Method) -> Method: ...  # noqa: D103
 
 else:
     try:
@@ -22,7 +39,7 @@ else:
         class CallbackSupportMixin:
             """Stands in for scikit-learn's mixin."""
 
-        def with_callbacks(method: Any) -> Any:
+        def with_callbacks(method: Method) -> Method:
             """Leave the method as it is."""
             return method
 
@@ -42,19 +59,20 @@ class StepHooks:
 
     def __init__(
         self,
-        estimator: Any,
-        on_step: Callable[[Step], Any] | None,
-        X: Any,
-        y: Any,
-        fitted: Callable[[], Mapping[str, Any] | None],
+        estimator: BaseEstimator,
+        on_step: Callable[[Step], object] | None,
+        X: MatrixLike,
+        y: ArrayLike | None,
+        fitted: Callable[[], Mapping[str, object] | None],
     ) -> None:
         self._estimator = estimator
         self._on_step = on_step
         self._data = {"X": X, "y": y}
         self._fitted = fitted
-        self._context: Any = None
+        self._context: FitContext | None = None
         if getattr(estimator, "_skl_callbacks", None):
             self._context = estimator._init_callback_context(max_subtasks=None)
+            assert self._context is not None
             self._context.call_on_fit_task_begin(estimator=estimator, **self._data)
 
     @property

@@ -6,17 +6,19 @@ with it. What is reported in the end the prover computes from the weights and th
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
-from cutplane.estimators.common.checkpoint_entries import Entry, Run
-from cutplane.estimators.common.stored import Arrays
+from cutplane._types import Arrays, Document
+from cutplane.estimators.common.checkpoint_entries import Entry, P, Run
 from cutplane.io.atomic import OutputError, check_writable
 from cutplane.io.checkpoint_file import CheckpointError, read_checkpoint, write_checkpoint
+from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result, Step
@@ -27,6 +29,8 @@ _MOST_OF_THE_TIME = 0.05
 # Runs that ended by themselves; others are gone on with.
 _ENDED = ("gap", "stalled", "max_iter")
 _UNFIT = (KeyError, TypeError, ValueError, AttributeError)
+
+OnStep: TypeAlias = Callable[[Step], object]
 
 
 class Checkpoint:
@@ -42,7 +46,7 @@ class Checkpoint:
         Gives what the planes depend on, a digest for each name.
     """
 
-    def __init__(self, path: Any, every: float, key: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, every: float, key: Callable[[], Mapping[str, str]]) -> None:
         self._path = None if path is None else Path(path)
         self._every = every
         self._key: dict[str, str] = {}
@@ -55,19 +59,19 @@ class Checkpoint:
             if found is not None:
                 self._take(self._path, *found)
 
-    def watching(self, index: int, books: list[Ledger], on_step: Callable[[Step], Any] | None) -> Any:
+    def watching(self, index: int, books: list[Ledger], on_step: OnStep | None) -> OnStep | None:
         """What to call with each step of a problem, whose books come last; it calls `on_step`, too."""
         if self._path is None:
             return on_step
 
-        def look(step: Step) -> Any:
+        def look(step: Step) -> object:
             if time.perf_counter() >= self._due:
                 self.write(index, books[-1])
             return None if on_step is None else on_step(step)
 
         return look
 
-    def ended(self, index: int, run: Settings, objective: Any, prover: Prover) -> Result | None:
+    def ended(self, index: int, run: Settings, objective: Objective, prover: Prover) -> Result | None:
         """The result of a problem that has ended, proven again; None where such a run has still to be made."""
         entry = self._entries.get(index)
         try:
@@ -82,7 +86,7 @@ class Checkpoint:
         history = [*result.history[:-1], replace(result.history[-1], upper=upper, lower=lower)]
         return replace(result, upper=upper, lower=lower, history=history)
 
-    def warm(self, index: int, run: Run, objective: Any) -> Result | None:
+    def warm(self, index: int, run: Run[P], objective: P) -> Result | None:
         """What a run goes on from; None where nothing is known of the problem."""
         entry = self._entries.pop(index, None)
         try:
@@ -90,7 +94,7 @@ class Checkpoint:
         except _UNFIT as error:
             raise self._damaged(error) from error
 
-    def note(self, index: int, run: Run, result: Result, ledger: Ledger) -> None:
+    def note(self, index: int, run: Run[P], result: Result, ledger: Ledger) -> None:
         """Keep what a run ended with; one that was ended early is written down, to be gone on with."""
         if self._path is None:
             return
@@ -119,7 +123,7 @@ class Checkpoint:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
-    def _take(self, path: Path, arrays: Arrays, metadata: dict[str, Any]) -> None:
+    def _take(self, path: Path, arrays: Arrays, metadata: Document) -> None:
         try:
             theirs = {str(name): str(value) for name, value in metadata["key"].items()}
             for number, about in metadata["problems"].items():

@@ -5,24 +5,39 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, get_args
+from typing import Protocol, Self, TypeVar, cast, get_args
 
 import numpy as np
 
+from cutplane._types import Arrays, Document, Params
 from cutplane.estimators.common.history_arrays import history_from_arrays, history_to_arrays
 from cutplane.estimators.common.left_out import qualified_name
-from cutplane.estimators.common.stored import Arrays, finite
+from cutplane.estimators.common.stored import finite
 from cutplane.proof.prover import Plane
 from cutplane.risks.base import Array, Risk
 from cutplane.solvers.base import Duals
+from cutplane.solvers.bundle.planes import BundleLike
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.result import Result, StopReason
+from cutplane.solvers.result import Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
 
 _SCALES = (0.1, 1.0, 10.0)
 
 
-class Run(Protocol):
+class Problem(Protocol):
+    """An objective, as far as checkpoints see it."""
+
+    @property
+    def dimension(self) -> int: ...  # noqa: D102
+
+    @property
+    def examples(self) -> int: ...  # noqa: D102
+
+
+P = TypeVar("P", bound=Problem, contravariant=True)
+
+
+class Run(Protocol[P]):
     """The settings of a run, as far as checkpoints see them."""
 
     @property
@@ -31,7 +46,7 @@ class Run(Protocol):
     @property
     def stopping(self) -> Stopping: ...  # noqa: D102
 
-    def new_bundle(self, objective: Any) -> Any: ...  # noqa: D102
+    def new_bundle(self, objective: P) -> BundleLike: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -46,7 +61,7 @@ class Entry:
     """
 
     arrays: Arrays
-    about: dict[str, Any]
+    about: Document
 
     @classmethod
     def running(cls, ledger: Ledger) -> Self:
@@ -63,7 +78,7 @@ class Entry:
         return cls(arrays, {"reason": None})
 
     @classmethod
-    def ended(cls, result: Result, witness: Plane, run: Run) -> Self:
+    def ended(cls, result: Result, witness: Plane, run: Run[P]) -> Self:
         """A run that has ended by itself."""
         arrays, described = history_to_arrays(result.history)
         arrays |= {"w": result.w, "intercept": np.asarray(result.intercept, np.float64)}
@@ -71,17 +86,17 @@ class Entry:
         arrays |= {"errors": np.array([witness.error]), "mass": np.array(witness.mass)}
         return cls(arrays, {"reason": result.stop_reason, "settings": settings_of(run), "history": described})
 
-    def has_ended(self, run: Run) -> bool:
+    def has_ended(self, run: Run[P]) -> bool:
         """Whether this is where such a run ends."""
         return self.about["reason"] is not None and self.about["settings"] == settings_of(run)
 
-    def witness(self, objective: Any) -> Plane:
+    def witness(self, objective: Problem) -> Plane:
         """The plane that proves the bound of a run that has ended."""
         slope = finite(self.arrays, "slopes", (1, objective.dimension))[0]
         offset, error = (float(finite(self.arrays, name, (1,))[0]) for name in ("offsets", "errors"))
         return Plane(slope, offset, error, float(finite(self.arrays, "mass", ())))
 
-    def result(self, run: Run, objective: Any) -> Result:
+    def result(self, run: Run[P], objective: P) -> Result:
         """What a run goes on from; its bounds are not known. `ValueError` and the like where it does not fit."""
         arrays, d = self.arrays, objective.dimension
         heights = finite(arrays, "offsets", arrays["offsets"].shape[:1])
@@ -93,19 +108,21 @@ class Entry:
         reason: StopReason = self.about["reason"] or "interrupted"
         if reason not in get_args(StopReason):
             raise ValueError(f"{reason!r} is no reason to stop")
-        history: Any = history_from_arrays(self.about["history"], arrays) if "history" in self.about else []
+        history = history_from_arrays(self.about["history"], arrays) if "history" in self.about else []
+        if not all(isinstance(step, Step) for step in history):
+            raise ValueError("the history is not that of one run")
         return Result(
             finite(arrays, "w", (d,)),
             intercept if intercept.ndim else float(intercept),
             float("inf"),
             float("-inf"),
-            history,
+            cast(list[Step], history),
             reason,
             bundle,
             self._duals(objective),
         )
 
-    def _duals(self, objective: Any) -> Duals | None:
+    def _duals(self, objective: Problem) -> Duals | None:
         if "duals.w" not in self.arrays:
             return None
         fractions = finite(self.arrays, "duals.fractions", (objective.examples,))
@@ -115,7 +132,7 @@ class Entry:
         return Duals(fractions, C, finite(self.arrays, "duals.w", (objective.dimension,)), intercept)
 
 
-def settings_of(run: Run) -> dict[str, Any]:
+def settings_of(run: Run[P]) -> Params:
     """What makes a run end where it does."""
     stopping = run.stopping
     return {
@@ -127,18 +144,18 @@ def settings_of(run: Run) -> dict[str, Any]:
     }
 
 
-def digests(values: Mapping[str, Any]) -> dict[str, str]:
+def digests(values: Mapping[str, object]) -> dict[str, str]:
     """A digest of each value, the same in every process: of arrays their bytes, of functions their names."""
     return {name: hashlib.sha256(_bytes(value)).hexdigest() for name, value in values.items()}
 
 
-def fingerprint(risk: Risk, scores: Array) -> list[Any]:
+def fingerprint(risk: Risk, scores: Array) -> list[tuple[float, float, Array]]:
     """A risk as it looks at a few vectors of scores."""
     cuts = [risk.cut(np.ascontiguousarray(scale * scores)) for scale in _SCALES]
     return [(cut.value, cut.offset, np.asarray(cut.coef)) for cut in cuts]
 
 
-def _bytes(value: Any) -> bytes:
+def _bytes(value: object) -> bytes:
     if isinstance(value, np.ndarray) and value.dtype != object:
         return f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes()
     if isinstance(value, Mapping):

@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ def documented(descriptions: Table) -> Callable[[type[T]], type[T]]:
     return fill
 
 
-def _filled(docstring: str, descriptions: Table, described: type[Any]) -> Iterator[str]:
+def _filled(docstring: str, descriptions: Table, described: type) -> Iterator[str]:
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(described).parameters.items()

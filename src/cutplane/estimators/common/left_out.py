@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class LeftOut:
     parameter: str
     name: str
 
-    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         """Refuse to stand in for what was left out."""
         raise ValueError(
             f"{self.parameter} was {self.name}, which a model file does not hold; "
@@ -34,7 +34,7 @@ class LeftOut:
         return f"<{self.name}, left out of the model file>"
 
 
-def qualified_name(value: Any) -> str:
+def qualified_name(value: object) -> str:
     """The module and name of a function or class, or those of an object's class."""
     if isinstance(value, LeftOut):
         return value.name

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Arrays, Document, Params
 from cutplane.estimators.common.history_arrays import history_to_arrays
 from cutplane.estimators.common.left_out import qualified_name
-from cutplane.estimators.common.stored import Arrays, Stored
+from cutplane.estimators.common.stored import Stored
 from cutplane.io.model_file import write_model
 from cutplane.io.plain_json import encode
 
@@ -24,7 +25,7 @@ PLACES = ("checkpoint",)
 
 
 def save(
-    model: Stored, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None, proof: bool | None = None
+    model: Stored, path: str | os.PathLike[str], *, notes: Mapping[str, object] | None = None, proof: bool | None = None
 ) -> None:
     """Write a fitted estimator to a model file, with the certificate of its training.
 
@@ -64,7 +65,7 @@ def save(
     write_model(path, kind=type(model).__name__, arrays=everything, metadata=metadata)
 
 
-def _proof_to_file(model: Any, wanted: bool | None, metadata: dict[str, Any]) -> Arrays:
+def _proof_to_file(model: BaseEstimator, wanted: bool | None, metadata: Document) -> Arrays:
     """The proof's arrays, its other parts put into the metadata."""
     kept = getattr(model, "proof_", None)
     if wanted and kept is None:
@@ -78,10 +79,10 @@ def _proof_to_file(model: Any, wanted: bool | None, metadata: dict[str, Any]) ->
     return arrays
 
 
-def _params_to_file(model: Any) -> tuple[Arrays, dict[str, Any], dict[str, str]]:
+def _params_to_file(model: BaseEstimator) -> tuple[Arrays, Params, dict[str, str]]:
     """The parameters that are data: arrays of numbers as arrays, others as JSON. And the names of what is left out."""
     arrays: Arrays = {}
-    plain: dict[str, Any] = {}
+    plain: dict[str, object] = {}
     left_out: dict[str, str] = {}
     for name, value in model.get_params(deep=False).items():
         if name in PLACES:

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import MatrixLike
 from cutplane.proof.checker import Bounds
-from cutplane.proof.file import ProofError
+from cutplane.proof.file import AnyProof, JointProof, KernelProof, OneClassProof, Proof, ProofError
+from cutplane.risks.base import Risk, Rows
+
+ProofT = TypeVar("ProofT", bound=AnyProof)
 
 
-class Proving(ABC):
+class Prepared(Protocol):
+    """Checked examples, and for each problem of a model what makes its risk."""
+
+    @property
+    def problems(self) -> Sequence[Callable[[Rows | None], Risk]]: ...  # noqa: D102
+
+
+class Proving(ABC, Generic[ProofT]):
     """How a fitted model is proven.
 
     Parameters
@@ -22,33 +36,41 @@ class Proving(ABC):
     #: What `make` returns.
     proof_type: ClassVar[type]
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: BaseEstimator) -> None:
         self.model = model
 
     @abstractmethod
-    def refuse(self, prepared: Any = None) -> None:
+    def refuse(self, prepared: Prepared | None = None) -> None:
         """`ValueError` where settings, or the problems that were prepared, have no proof: before any work is done."""
 
     @abstractmethod
-    def make(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def make(self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None) -> ProofT:
         """A proof; `ValueError` where there is none."""
 
     @abstractmethod
-    def check(self, proof: Any, X: Any, y: Any, sample_weight: Any) -> list[Bounds]:
+    def check(self, proof: ProofT, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None) -> list[Bounds]:
         """What a proof proves of the model's problems; `ProofError` where that is not what it claims."""
 
-    def untrained(self) -> Any:
+    def untrained(self) -> BaseEstimator:
         """The same settings without a fit, and without someone who watches."""
         return type(self.model)(**{**self.model.get_params(deep=False), "on_step": None})
 
 
-def make_proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+AnyProving: TypeAlias = Proving[Proof] | Proving[JointProof] | Proving[OneClassProof] | Proving[KernelProof]
+
+
+def make_proof(
+    model: BaseEstimator, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+) -> AnyProof:
     """Find what proves a fitted model's bounds; `ValueError` where there is no such proof."""
     check_is_fitted(model)
-    return model._proving().make(X, y, sample_weight)
+    proving: AnyProving = model._proving()
+    return proving.make(X, y, sample_weight)
 
 
-def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> list[Bounds]:
+def verify(
+    model: BaseEstimator, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+) -> list[Bounds]:
     """Check a model's proof against the data it was trained on, with NumPy alone.
 
     Parameters
@@ -83,7 +105,7 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> list
     name = type(model).__name__
     if proof is None:
         raise ProofError(f"This {name} has no proof: train with keep_proof=True, or call model.proof(X, y).")
-    proving: Proving = model._proving()
+    proving: AnyProving = model._proving()
     if not isinstance(proof, proving.proof_type):
         raise ProofError(f"The proof of this {name} is of another kind of model.")
-    return proving.check(proof, X, y, sample_weight)
+    return proving.check(proof, X, y, sample_weight)  # type: ignore[arg-type]  # of the type that was asked about

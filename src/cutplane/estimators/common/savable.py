@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from cutplane._types import Arrays, Document, Listed, MatrixLike
 from cutplane.estimators.common import persistence, proofs
-from cutplane.estimators.common.stored import Arrays
+
+if TYPE_CHECKING:
+    from cutplane.report.trained import Examples
 
 
 class Savable:
@@ -29,7 +35,7 @@ class Savable:
         """
         persistence.save(self, path, proof=proof)
 
-    def proof(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def proof(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find what proves this model's bounds, and keep it as `proof_`.
 
         It is found anew, on the data of the fit; ``keep_proof=True`` does it when training ends. `save` with
@@ -45,22 +51,22 @@ class Savable:
     #: Why there is no proof file of such a model.
     _no_proof = "its bound is a mixture of many planes"
 
-    def _proving(self) -> Any:
+    def _proving(self) -> proofs.AnyProving:
         """How the model is proven, a `cutplane.estimators.common.proofs.Proving`; `ValueError` where it is not."""
         raise ValueError(f"{type(self).__name__} has no proof file: {self._no_proof}.")
 
     def report(
         self,
         path: str | PathLike[str],
-        X_test: Any = None,
-        y_test: Any = None,
+        X_test: MatrixLike | None = None,
+        y_test: Listed | None = None,
         *,
-        qid_test: Any = None,
-        X_train: Any = None,
-        y_train: Any = None,
-        qid_train: Any = None,
+        qid_test: ArrayLike | None = None,
+        X_train: MatrixLike | None = None,
+        y_train: Listed | None = None,
+        qid_train: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
-        models: Sequence[Any] = (),
+        models: Sequence[BaseEstimator] = (),
         title: str | None = None,
     ) -> None:
         """Write a report of the training as one HTML file, which needs no network to be shown.
@@ -94,40 +100,48 @@ class Savable:
         from sklearn.utils.validation import check_is_fitted
 
         from cutplane.report.build import check_report_name, write_report
-        from cutplane.report.trained import Examples, Trained
+        from cutplane.report.trained import Trained
 
         check_is_fitted(self)
         check_report_name(path)
         trained = Trained(
             self,
-            train=_together(Examples(X_train, y_train, qid_train), "X_train", "y_train"),
-            held_out=_together(Examples(X_test, y_test, qid_test), "X_test", "y_test"),
+            train=_together(X_train, y_train, qid_train, "train"),
+            held_out=_together(X_test, y_test, qid_test, "test"),
             feature_names=_one_each(feature_names, getattr(self, "n_features_in_", None)),
             path=models,
         )
         write_report(trained, path, title)
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         """The fitted attributes as arrays, and what JSON can hold."""
         raise NotImplementedError
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         """Set the fitted attributes; any error if they do not fit together means a damaged file."""
         raise NotImplementedError
 
 
-def _together(examples: Any, X: str, y: str) -> Any:
+def _together(X: MatrixLike | None, y: Listed | None, qid: ArrayLike | None, which: str) -> Examples | None:
     """Examples, or None where there are none; `ValueError` where a part is missing or they are not as many."""
-    if examples.X is None and examples.y is None:
+    from cutplane.report.trained import Examples
+
+    if X is None and y is None:
         return None
-    if examples.X is None or examples.y is None:
-        given, missing = (X, y) if examples.y is None else (y, X)
-        raise ValueError(f"{given} is given without {missing}; a report needs both or neither.")
-    rows = examples.X.shape[0] if hasattr(examples.X, "shape") else len(examples.X)
-    for name, part in ((y, examples.y), (X.replace("X", "qid"), examples.qid)):
-        if part is not None and len(part) != rows:
-            raise ValueError(f"{X} has {rows} examples and {name} has {len(part)}; there must be as many.")
-    return examples
+    if X is None or y is None:
+        given, missing = ("X", "y") if y is None else ("y", "X")
+        raise ValueError(f"{given}_{which} is given without {missing}_{which}; a report needs both or neither.")
+    rows = _count(X)
+    for name, part in (("y", y), ("qid", qid)):
+        if part is not None and _count(part) != rows:
+            raise ValueError(
+                f"X_{which} has {rows} examples and {name}_{which} has {_count(part)}; there must be as many."
+            )
+    return Examples(X, y, qid)
+
+
+def _count(values: MatrixLike | Listed) -> int:
+    return int(values.shape[0]) if hasattr(values, "shape") else len(values)  # type: ignore[arg-type]
 
 
 def _one_each(names: Sequence[str] | None, features: int | None) -> Sequence[str] | None:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-Arrays = dict[str, NDArray[Any]]
+from cutplane._types import Array, Document, Labels
+from cutplane._types import Arrays as Arrays
+
 _ROUNDING = 1e-9
 
 
 class Stored(Protocol):
     """A fitted estimator as files see it."""
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         """The fitted attributes as arrays, and what JSON can hold."""
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         """Set the fitted attributes; any error if they do not fit together means a damaged file."""
 
 
-def labels_to_file(labels: NDArray[Any]) -> tuple[Arrays, dict[str, Any]]:
+def labels_to_file(labels: Labels) -> tuple[Arrays, Document]:
     """Numbers as the array "classes", which keeps their dtype; text and Python objects as JSON."""
     kind = labels.dtype.kind
     if kind in "biuf":
@@ -34,7 +35,7 @@ def labels_to_file(labels: NDArray[Any]) -> tuple[Arrays, dict[str, Any]]:
     return {}, {"stored": "objects", "values": values}
 
 
-def labels_from_file(arrays: Arrays, stored: dict[str, Any]) -> NDArray[Any]:
+def labels_from_file(arrays: Arrays, stored: Document) -> Labels:
     """The labels that `labels_to_file` stored."""
     if stored["stored"] == "array":
         labels = arrays["classes"]
@@ -49,7 +50,7 @@ def labels_from_file(arrays: Arrays, stored: dict[str, Any]) -> NDArray[Any]:
     return labels
 
 
-def check_bounds(objective: NDArray[Any], lower_bound: NDArray[Any], gap: NDArray[Any]) -> None:
+def check_bounds(objective: Array, lower_bound: Array, gap: Array) -> None:
     """Refuse bounds that contradict each other: no training ends with them.
 
     Where nothing is certified the objective and the gap are infinite. Bounds that meet may cross by their rounding.
@@ -65,9 +66,9 @@ def check_bounds(objective: NDArray[Any], lower_bound: NDArray[Any], gap: NDArra
         raise ValueError("the certificate has a gap that its bounds do not prove")
 
 
-def finite(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def finite(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Array:
     """An array of finite numbers of this shape."""
-    array = arrays[name]
+    array = cast(Array, arrays[name])  # support vectors may be float32
     if array.dtype.kind != "f" or not np.isfinite(array).all():
         raise ValueError(f"{name} holds something other than finite numbers")
     if array.shape != shape:

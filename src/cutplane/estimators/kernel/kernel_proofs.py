@@ -32,7 +32,7 @@ class ProvenMachine(NamedTuple):
     risk: KernelRisk
 
 
-class KernelProofs(Proving):
+class KernelProofs(Proving[KernelProof]):
     """The whole certificate in double precision, whatever that of the fit was of."""
 
     proof_type = KernelProof
@@ -45,7 +45,7 @@ class KernelProofs(Proving):
                 'kernel="precomputed", with its values as X, has one.'
             )
 
-    def make(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> KernelProof:
+    def make(self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None) -> KernelProof:
         """The hash of the data, the widths that machines chose, and the bounds.
 
         `ValueError` where nothing is proven: the kernel is not positive semi-definite on these examples.
@@ -61,7 +61,9 @@ class KernelProofs(Proving):
             )
         return KernelProof(hash_data(problem.X, problem.y, problem.weights), widths, tuple(claims))
 
-    def check(self, proof: KernelProof, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> list[Bounds]:
+    def check(
+        self, proof: KernelProof, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> list[Bounds]:
         """Kernel values of all examples with the support vectors, once."""
         problem = _Examples(self, X, y, sample_weight)
         check_data(proof, problem.X, problem.y, problem.weights)
@@ -78,7 +80,9 @@ class KernelProofs(Proving):
 class _Examples:
     """The examples of a fit, and the model's coefficients among them."""
 
-    def __init__(self, proving: KernelProofs, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def __init__(
+        self, proving: KernelProofs, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> None:
         self.model, pattern = proving.model, proving.untrained()
         if pattern._labelled:
             self.X, self.y = kernel_examples(pattern, X, y)

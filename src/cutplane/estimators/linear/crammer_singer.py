@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from cutplane._types import Array, Codes, Labels
 from cutplane.estimators.common import validation
 from cutplane.objectives.factory import make_multiclass
 from cutplane.objectives.generic import Objective
@@ -15,8 +16,6 @@ from cutplane.risks.base import Risk, Rows
 from cutplane.risks.multiclass import RESCALINGS, Multiclass, check_cost_matrix
 from cutplane.solvers.result import Result
 from cutplane.sources import Source
-
-Array = NDArray[np.float64]
 
 MULTI_CLASS = ("ovr", "crammer_singer")
 
@@ -38,7 +37,9 @@ class CrammerSinger:
     class_features: Array | None
 
     @classmethod
-    def checked(cls, classes: NDArray[Any], cost_matrix: Any, rescaling: Any, class_features: Any) -> CrammerSinger:
+    def checked(
+        cls, classes: Labels, cost_matrix: ArrayLike | None, rescaling: str, class_features: ArrayLike | None
+    ) -> CrammerSinger:
         """The settings, or an error that says what is wrong with them."""
         rows = _rows_of("cost_matrix", cost_matrix)
         if rows is not None and rows != len(classes):
@@ -50,13 +51,11 @@ class CrammerSinger:
         )
 
     @property
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[object, ...]:
         """What a warm start must find equal."""
         return self.cost_matrix, self.rescaling, self.class_features
 
-    def risk(
-        self, codes: NDArray[np.intp], weights: Array | None, n_threads: int, rows: Rows | None = None
-    ) -> Multiclass:
+    def risk(self, codes: Codes, weights: Array | None, n_threads: int, rows: Rows | None = None) -> Multiclass:
         """The risk of all classes together, on some rows or all."""
         if rows is not None:
             codes, weights = codes[rows], None if weights is None else weights[rows]
@@ -101,7 +100,7 @@ class CrammerSinger:
         return np.stack([-0.5 * coef[0], 0.5 * coef[0]], axis=1) if len(coef) == 1 else np.ascontiguousarray(coef.T)
 
 
-def check_class_weights(codes: NDArray[np.intp], weights: Array | None, classes: NDArray[Any]) -> None:
+def check_class_weights(codes: Codes, weights: Array | None, classes: Labels) -> None:
     """Every class needs weight: without, its scores mean nothing."""
     if weights is None:
         return
@@ -114,7 +113,7 @@ def check_class_weights(codes: NDArray[np.intp], weights: Array | None, classes:
         )
 
 
-def _rows_of(name: str, value: Any) -> int | None:
+def _rows_of(name: str, value: object) -> int | None:
     """How many rows a table has; an error where it is none."""
     if value is None:
         return None
@@ -127,13 +126,13 @@ def _rows_of(name: str, value: Any) -> int | None:
     return len(table)
 
 
-def _wrong_size(name: str, rows: int, classes: NDArray[Any]) -> str:
+def _wrong_size(name: str, rows: int, classes: Labels) -> str:
     shown = ", ".join(repr(label) for label in classes[:5].tolist()) + (", ..." if len(classes) > 5 else "")
     missing = " A class that y has no example of cannot be learned." if rows > len(classes) else ""
     return f"{name} has {rows} rows, but y has {len(classes)} classes ({shown}), in this order.{missing}"
 
 
-def _check_class_features(class_features: Any, classes: NDArray[Any]) -> Array | None:
+def _check_class_features(class_features: ArrayLike | None, classes: Labels) -> Array | None:
     rows = _rows_of("class_features", class_features)
     if rows is None:
         return None

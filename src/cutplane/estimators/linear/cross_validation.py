@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from cutplane._types import Arrays, ClassWeight, Document, MatrixLike, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays, finite
-from cutplane.estimators.linear.descriptions import LINEAR_CLASSES, LINEAR_TARGETS
-from cutplane.estimators.linear.folds import choose
+from cutplane.estimators.common.parameters import keep_parameters
+from cutplane.estimators.common.proofs import AnyProving
+from cutplane.estimators.common.stored import finite
+from cutplane.estimators.linear.descriptions import CROSS_VALIDATED, LINEAR_CLASSES, LINEAR_TARGETS
+from cutplane.estimators.linear.folds import CrossValidation, Scoring, choose
 from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.estimators.linear.linear_svr import LinearSVR
+from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.risks.base import Risk
 from cutplane.solvers.result import Step
 
@@ -24,16 +29,16 @@ _DEFAULT_GRID = 13
 _FOR_CHOOSING, _LEAST_TIME = 0.5, 1e-9
 
 
-class _CrossValidated:
+class _CrossValidated(SupervisedModel):
     """What the two classes share: `fit`, and the scores in the file."""
 
-    Cs: Any
-    cv: Any
-    scoring: Any
+    Cs: Sequence[float] | None
+    cv: CrossValidation
+    scoring: Scoring
     _plain: type[LinearSVC] | type[LinearSVR]
 
     @with_callbacks
-    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose C by cross-validation and train with it on all examples.
 
         Returns
@@ -52,32 +57,32 @@ class _CrossValidated:
         if limit is not None:
             model.set_params(time_limit=max(_LEAST_TIME, limit - (time.perf_counter() - began)))
         model.fit(X, y, sample_weight)
-        vars(self).update({name: value for name, value in vars(model).items() if name not in model.get_params()})
+        self.__dict__.update({name: value for name, value in vars(model).items() if name not in model.get_params()})
         self.Cs_ = np.array(grid)
         self.scores_ = scores
         self.C_ = float(best)
         return self
 
-    def _proving(self: Any) -> Any:
+    def _proving(self) -> AnyProving:
         """As the plain model with the C that was chosen."""
         own = self.get_params(deep=False)
         shared = {name: value for name, value in own.items() if name not in ("Cs", "cv", "scoring")}
         model = self._plain(C=self.C_, **shared)
-        vars(model).update({name: value for name, value in vars(self).items() if name not in own})
+        model.__dict__.update({name: value for name, value in vars(self).items() if name not in own})
         return model._proving()
 
-    def _to_file(self: Any) -> tuple[Arrays, dict[str, Any]]:
-        arrays, stored = super()._to_file()  # type: ignore[misc]
+    def _to_file(self) -> tuple[Arrays, Document]:
+        arrays, stored = super()._to_file()
         return {**arrays, "Cs": self.Cs_, "scores": self.scores_}, {**stored, "C": self.C_}
 
-    def _from_file(self: Any, arrays: Arrays, stored: dict[str, Any]) -> None:
-        super()._from_file(arrays, stored)  # type: ignore[misc]
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
+        super()._from_file(arrays, stored)
         self.Cs_ = finite(arrays, "Cs", arrays["Cs"].shape[:1])
         self.scores_ = finite(arrays, "scores", (len(self.Cs_), arrays["scores"].shape[-1]))
         self.C_ = float(stored["C"])
 
 
-@documented(LINEAR_CLASSES)
+@documented(LINEAR_CLASSES | CROSS_VALIDATED)
 class LinearSVCCV(_CrossValidated, LinearSVC):
     """`LinearSVC` with C chosen by cross-validation.
 
@@ -86,27 +91,13 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
 
     Parameters
     ----------
-    Cs : sequence of float or None, default=None
-        The values of C to choose from; None: 13 from 1e-4 to 1e2.
-    cv : int, splitter or iterable, default=None
-        As in scikit-learn: None is 5 folds, stratified by class.
-    scoring : str, callable or None, default=None
-        A scikit-learn scorer; None is the accuracy.
-    loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol, risk_tol,
-    method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter
-    time_limit : float or None, default=None
-        Seconds at most, for all of `fit`; choosing C takes half of them at most.
-    n_jobs, random_state, on_step
+    Cs, cv, scoring, loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol,
+    risk_tol, method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter,
+    time_limit, n_jobs, random_state, on_step
 
     Attributes
     ----------
-    C_ : float
-        The C with the best mean score; the smallest, if several have it.
-    Cs_ : array of shape (n_Cs,)
-        The values of C that were tried.
-    scores_ : array of shape (n_Cs, n_folds)
-        Of each on the rows that a fold holds out; all below are of the model trained with `C_` on all examples.
-    coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
+    C_, Cs_, scores_, coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
     n_features_in_, feature_names_in_
 
     Examples
@@ -123,16 +114,16 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
 
     def __init__(
         self,
-        Cs: Any = None,
+        Cs: Sequence[float] | None = None,
         *,
-        cv: Any = None,
-        scoring: Any = None,
+        cv: CrossValidation = None,
+        scoring: Scoring = None,
         loss: str | Callable[..., Risk] = "hinge",
-        loss_options: Mapping[str, Any] | None = None,
+        loss_options: Mapping[str, object] | None = None,
         multi_class: str = "ovr",
-        cost_matrix: Any = None,
+        cost_matrix: ArrayLike | None = None,
         rescaling: str = "margin",
-        class_features: Any = None,
+        class_features: ArrayLike | None = None,
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -140,42 +131,19 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
         line_search: str = "adaptive",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
-        prior: Any = None,
-        nonnegative: Any = None,
-        class_weight: Any = None,
+        prior: ArrayLike | None = None,
+        nonnegative: ArrayLike | None = None,
+        class_weight: ClassWeight = None,
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
-        on_step: Callable[[Step], Any] | None = None,
+        random_state: RandomState = None,
+        on_step: Callable[[Step], object] | None = None,
     ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.loss = loss
-        self.loss_options = loss_options
-        self.multi_class = multi_class
-        self.cost_matrix = cost_matrix
-        self.rescaling = rescaling
-        self.class_features = class_features
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.prior = prior
-        self.nonnegative = nonnegative
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.on_step = on_step
+        keep_parameters(locals())
 
 
-@documented(LINEAR_TARGETS)
+@documented(LINEAR_TARGETS | CROSS_VALIDATED)
 class LinearSVRCV(_CrossValidated, LinearSVR):
     """`LinearSVR` with C chosen by cross-validation.
 
@@ -184,28 +152,13 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
 
     Parameters
     ----------
-    Cs : sequence of float or None, default=None
-        The values of C to choose from; None: 13 from 1e-4 to 1e2.
-    cv : int, splitter or iterable, default=None
-        As in scikit-learn: None is 5 folds.
-    scoring : str, callable or None, default=None
-        A scikit-learn scorer; None is R².
-    loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
-    intercept_scaling, prior, nonnegative, max_iter
-    time_limit : float or None, default=None
-        Seconds at most, for all of `fit`; choosing C takes half of them at most.
-    n_jobs, random_state, on_step
+    Cs, cv, scoring, loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
+    intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, random_state, on_step
 
     Attributes
     ----------
-    C_ : float
-        The C with the best mean score; the smallest, if several have it.
-    Cs_ : array of shape (n_Cs,)
-        The values of C that were tried.
-    scores_ : array of shape (n_Cs, n_folds)
-        Of each on the rows that a fold holds out; all below are of the model trained with `C_` on all examples.
-    coef_, intercept_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_, n_features_in_,
-    feature_names_in_
+    C_, Cs_, scores_, coef_, intercept_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
+    n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -220,13 +173,13 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
 
     def __init__(
         self,
-        Cs: Any = None,
+        Cs: Sequence[float] | None = None,
         *,
-        cv: Any = None,
-        scoring: Any = None,
+        cv: CrossValidation = None,
+        scoring: Scoring = None,
         loss: str | Callable[..., Risk] = "epsilon_insensitive",
         epsilon: float = 0.0,
-        loss_options: Mapping[str, Any] | None = None,
+        loss_options: Mapping[str, object] | None = None,
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -234,31 +187,12 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
         line_search: str = "adaptive",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
-        prior: Any = None,
-        nonnegative: Any = None,
+        prior: ArrayLike | None = None,
+        nonnegative: ArrayLike | None = None,
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
-        on_step: Callable[[Step], Any] | None = None,
+        random_state: RandomState = None,
+        on_step: Callable[[Step], object] | None = None,
     ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.loss = loss
-        self.epsilon = epsilon
-        self.loss_options = loss_options
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.prior = prior
-        self.nonnegative = nonnegative
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.on_step = on_step
+        keep_parameters(locals())

@@ -101,3 +101,24 @@ LINEAR_TARGETS = LINEAR | table(
         What is added to the scores.
     """
 )
+
+#: Of estimators that choose C, beside those of the plain ones.
+CROSS_VALIDATED = table(
+    """
+    Cs : sequence of float or None
+        The values of C to choose from; None: 13 from 1e-4 to 1e2.
+    cv : int, splitter or iterable
+        As in scikit-learn: None is 5 folds, which a classifier stratifies by class.
+    scoring : str, callable or None
+        A scikit-learn scorer; None is the accuracy of a classifier, and R² of a regression.
+    time_limit : float or None
+        Seconds at most, for all of `fit`; choosing C takes half of them at most.
+    C_ : float
+        The C with the best mean score; the smallest, if several have it.
+    Cs_ : array of shape (n_Cs,)
+        The values of C that were tried.
+    scores_ : array of shape (n_Cs, n_folds)
+        Of each C on the rows that a fold holds out. All other attributes are of the model trained with `C_` on all
+        examples.
+    """
+)

@@ -7,22 +7,26 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
-from cutplane.estimators.common.proofs import Proving
+from cutplane._types import Array, Matrix, MatrixLike
+from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.training import prover_of
 from cutplane.estimators.linear.linear_model import total_weight
+from cutplane.objectives.rounded import RoundedObjective
 from cutplane.proof.checker import Bounds
 from cutplane.proof.data_hash import hash_data
+from cutplane.risks.base import Risk
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.run import Settings, run
 from cutplane.solvers.witness import find_witness
 
-Array = NDArray[np.float64]
+C = TypeVar("C")  # codes of dual variables
 
 # Fewer bits are taken where they cost the gap no more than this, relative to it.
 _FOR_BITS = 0.01
@@ -36,7 +40,9 @@ _LEAST = 1e-15
 class Search:
     """The problems of a model, prepared as its fit did."""
 
-    def __init__(self, proving: Proving, X: Any, y: Any, sample_weight: Any) -> None:
+    def __init__(
+        self, proving: AnyProving, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> None:
         self._model, self._pattern = proving.model, proving.untrained()
         self._training = self._pattern._training()
         self.prepared = self._pattern._prepare(self._training, X, y, sample_weight)
@@ -47,18 +53,19 @@ class Search:
         """Of the examples."""
         return hash_data(self.prepared.X, np.asarray(self.prepared.y), self.prepared.weights)
 
-    def risk(self, index: int) -> Any:
+    def risk(self, index: int) -> Risk:
         """Of one problem."""
-        return self.prepared.problems[index](None)
+        risk: Risk = self.prepared.problems[index](None)
+        return risk
 
     def gap(self, index: int) -> float:
         """What is to be proven: the gap that the model asks for, or the one that it has."""
         reached, asked = float(np.max(np.atleast_1d(self._model.gap_)[index])), self._training.stopping.relative_gap
         return max(float(asked), reached if math.isfinite(reached) else 0.0)
 
-    def proven(self, index: int, coded: Callable[[Array], tuple[Any, Bounds]]) -> tuple[Any, Bounds]:
+    def proven(self, index: int, coded: Callable[[Array], tuple[C, Bounds]]) -> tuple[C, Bounds]:
         """The first dual variables, coded, that prove that gap of the model itself, or the best that were found."""
-        best: tuple[Any, Bounds] | None = None
+        best: tuple[C, Bounds] | None = None
         for aim in _AIMS:
             codes, bounds = coded(self._duals(index, aim * self.gap(index)))
             if best is None or bounds.lower_bound > best[1].lower_bound:
@@ -82,25 +89,25 @@ class Search:
             raise ValueError("No dual variables were found that prove a bound; scaled features may help.")
         return coef
 
-    def _problem(self, pattern: Any, index: int) -> tuple[Any, Settings]:
+    def _problem(self, pattern: BaseEstimator, index: int) -> tuple[RoundedObjective, Settings]:
         risk = self.risk(index)
         objective, settings, _ = pattern._problem(
             self._source, risk, self._training, index, len(self.prepared.problems)
         )
         return objective, settings.for_risk(total_weight(risk, self.prepared.X.shape[0], self.prepared.weights), None)
 
-    def _freed(self, objective: Any, settings: Settings, index: int, aim: float) -> Any:
+    def _freed(self, objective: RoundedObjective, settings: Settings, index: int, aim: float) -> BaseEstimator:
         """The settings of a problem without bounds, whose dual variables are those of the one that has them.
 
         With multipliers m >= 0 of the bounds w >= 0, ½|w - prior|² - <m, w> is ½|w - prior - m|² but for a constant:
         they are part of the prior. A plane that is close to the best, with slope g, has m = max(0, g - prior).
         """
         books: list[Ledger] = []
+        assert settings.bounds is not None
         closer = replace(settings.stopping, relative_gap=_MULTIPLIERS * aim, max_iter=None)
         closely = replace(settings, stopping=closer)
         run(objective, closely, prover_of(objective, closely), None, books.append)
         slope = settings.C * books[-1].witness.slope
-        assert settings.bounds is not None
         multipliers = np.maximum(settings.bounds, -slope) + slope
         d = self.prepared.X.shape[1]
         rows = multipliers.reshape(self._source.shape[1], -1)[:d].T  # none of the constant feature
@@ -114,7 +121,7 @@ class Search:
         return freed
 
 
-def smallest(attempt: Callable[[int], tuple[Any, Bounds]], sizes: Sequence[int], gap: float) -> tuple[Any, Bounds]:
+def smallest(attempt: Callable[[int], tuple[C, Bounds]], sizes: Sequence[int], gap: float) -> tuple[C, Bounds]:
     """The smallest codes that prove a gap, or leave the bound nearly as the largest do."""
     best = attempt(sizes[-1])
     for bits in sizes[:-1]:
@@ -124,6 +131,6 @@ def smallest(attempt: Callable[[int], tuple[Any, Bounds]], sizes: Sequence[int],
     return best
 
 
-def plain(X: Any) -> Any:
+def plain(X: Matrix) -> Matrix:
     """Examples as the checkers read them."""
     return sp.csr_array(X) if sp.issparse(X) else np.asarray(X)

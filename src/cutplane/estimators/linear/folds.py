@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.metrics._scorer import _BaseScorer
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import BaseCrossValidator, check_cv
+from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
+from cutplane._types import Array, Labels, Matrix, MatrixLike
 from cutplane.estimators.linear.c_path import path_results
 from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.risks.base import Rows
 from cutplane.risks.logistic import probabilities
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
-from cutplane.sources import Source
+from cutplane.sources import Source, given_source
 
-Array = NDArray[np.float64]
+#: scikit-learn's `cv` and `scoring`.
+CrossValidation: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]] | None
+Scoring: TypeAlias = str | Callable[..., float] | None
 
 
 class Scored:
@@ -35,32 +40,32 @@ class Scored:
     Scorers want an estimator and its X; the scores of a fold are one pass over rows that are not copied.
     """
 
-    def __init__(self, model: Any, scores: Array) -> None:
+    def __init__(self, model: BaseEstimator, scores: Array) -> None:
         self._model = model
         self._scores = scores
         if is_classifier(model):
             self.classes_ = model.classes_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return self._model.__sklearn_tags__()
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Scorers want to see one."""
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """The scores."""
         return self._scores
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Labels:
         """What the model would predict from the scores."""
-        return self._model._predict_from(self._scores)
+        return np.asarray(self._model._predict_from(self._scores))
 
     @available_if(lambda self: hasattr(self._model, "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """What the model makes of the scores, where it can."""
         return probabilities(self._scores)
 
@@ -70,27 +75,29 @@ class Fold:
 
     def __init__(
         self,
-        model: Any,
+        model: BaseEstimator,
         training: Settings,
         prepared: Prepared,
         source: Source,
-        scorer: Any,
+        scorer: Callable[..., float],
         sample_weight: Array | None = None,
     ) -> None:
         self._model, self._training, self._prepared = model, training, prepared
+        assert prepared.y is not None
+        self._y = prepared.y
         self._source, self._scorer, self._sample_weight = source, scorer, sample_weight
 
-    def scores(self, grid: Sequence[float], train: Any, test: Any) -> list[float]:
+    def scores(self, grid: Sequence[float], train: ArrayLike, test: ArrayLike) -> list[float]:
         """The score of each C of the grid."""
         rows, others = (np.sort(np.asarray(part, dtype=np.int64)) for part in (train, test))
         with openmp_threads(self._training.n_threads):
             return self._balanced(rows)._scores(grid, rows, others)
 
-    def _balanced(self, rows: Any) -> Fold:
+    def _balanced(self, rows: Rows) -> Fold:
         """With ``class_weight="balanced"``: weights by the classes of the training rows, as a fit on these has them."""
         if getattr(self._model, "class_weight", None) != "balanced":
             return self
-        y, given = self._prepared.y, self._sample_weight
+        y, given = self._y, self._sample_weight
         part = None if given is None else given[rows]
         present = np.unique(y[rows])
         factors = compute_class_weight("balanced", classes=present, y=y[rows], sample_weight=part)
@@ -100,12 +107,12 @@ class Fold:
         prepared = model._prepare(self._training, self._prepared.X, y, weights)
         return Fold(model, self._training, prepared, self._source, self._scorer)
 
-    def _scores(self, grid: Sequence[float], rows: Any, others: Any) -> list[float]:
+    def _scores(self, grid: Sequence[float], rows: Rows, others: Rows) -> list[float]:
         runs = path_results(self._model, self._training, self._prepared, self._source.take(rows), grid, rows)
         beyond = self._source.take(others)
         return [self._score(beyond, others, [run[k] for run in runs]) for k in range(len(grid))]
 
-    def _score(self, beyond: Source, rows: Any, results: list[Result]) -> float:
+    def _score(self, beyond: Source, rows: Rows, results: list[Result]) -> float:
         fitted = self._model._fitted(results)
         coef = np.atleast_2d(fitted["coef_"])
         if self._model._penalised:  # rows have a constant feature, which the intercept accounts for
@@ -113,17 +120,24 @@ class Fold:
         scores = beyond.scores(np.ascontiguousarray(coef.T)) + fitted["intercept_"]
         model = clone(self._model)
         vars(model).update(vars(self._model))
-        scored: Any = Scored(model, scores[:, 0] if scores.shape[1] == 1 else scores)
-        X: Any = rows.reshape(-1, 1)
-        if not isinstance(self._scorer, _BaseScorer):  # a user's own function may look at X
-            X, scored = self._prepared.X[rows], self._model
-            scored._warm_key = None
-            scored._keep(results)
-        return float(self._scorer(scored, X, self._prepared.y[rows]))
+        if isinstance(self._scorer, _BaseScorer):
+            scored = Scored(model, scores[:, 0] if scores.shape[1] == 1 else scores)
+            return float(self._scorer(scored, rows.reshape(-1, 1), self._y[rows]))
+        self._model._warm_key = None
+        self._model._keep(results)
+        source = given_source(self._prepared.X)  # a user's own function may look at X
+        part = cast(Matrix, self._prepared.X)[rows] if source is None else source.take(rows)
+        return float(self._scorer(self._model, part, self._y[rows]))
 
 
 def choose(
-    model: Any, grid: Sequence[float], cv: Any, scoring: Any, X: Any, y: Any, sample_weight: Any
+    model: BaseEstimator,
+    grid: Sequence[float],
+    cv: CrossValidation,
+    scoring: Scoring,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
 ) -> tuple[Array, float]:
     """The scores, one row for each C and one column for each fold, and the best C."""
     if isinstance(scoring, str) and scoring not in get_scorer_names():

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from cutplane._types import Array, MatrixLike
+from cutplane.estimators.common.proofs import Prepared as SomeProblems
 from cutplane.estimators.common.proofs import Proving
 from cutplane.estimators.linear.crammer_singer import CrammerSinger
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.dual_search import Search, plain, smallest
+from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
 from cutplane.proof.checker import Bounds
 from cutplane.proof.file import JointProof, ProofError, check_data, confirm
 from cutplane.proof.joint_checker import JointProblem, check_joint
 from cutplane.proof.joint_codes import BITS, JointCodes, decode, encode
+from cutplane.risks.multiclass import Multiclass
 
-Array = NDArray[np.float64]
 
-
-class JointProofs(Proving):
+class JointProofs(Proving[JointProof]):
     """Crammer and Singer's problem, with any costs; not where classes share features."""
 
     proof_type = JointProof
 
-    def refuse(self, prepared: Any = None) -> None:
+    def refuse(self, prepared: SomeProblems | None = None) -> None:
         """Features that classes share."""
         if self.model.class_features is not None:
             raise ValueError(
@@ -33,14 +36,14 @@ class JointProofs(Proving):
                 "and the model keeps only those of each class."
             )
 
-    def make(self, X: Any, y: Any, sample_weight: Any) -> JointProof:
+    def make(self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None) -> JointProof:
         """Find shares of wrong classes."""
         self.refuse()
         search = Search(self, X, y, sample_weight)
         problem, rows = self._problem(search.prepared), plain(search.prepared.X)
 
         def coded(coef: Array) -> tuple[JointCodes, Bounds]:
-            shares = _shares(coef, search.risk(0), problem)
+            shares = _shares(coef, cast(Multiclass, search.risk(0)), problem)
 
             def attempt(bits: int) -> tuple[JointCodes, Bounds]:
                 codes = encode(shares, bits)
@@ -50,7 +53,9 @@ class JointProofs(Proving):
 
         return JointProof(search.hash, *search.proven(0, coded))
 
-    def check(self, proof: JointProof, X: Any, y: Any, sample_weight: Any) -> list[Bounds]:
+    def check(
+        self, proof: JointProof, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> list[Bounds]:
         """One pass over the data."""
         pattern = self.untrained()
         prepared = pattern._prepare(pattern._training(), X, y, sample_weight)
@@ -62,8 +67,7 @@ class JointProofs(Proving):
 
     def _model(self) -> tuple[Array, Array]:
         """A column of weights and an intercept for each class; of two, each has half of the difference."""
-        coef = self.model.coef_.toarray() if sp.issparse(self.model.coef_) else self.model.coef_
-        coef, b = np.asarray(coef, np.float64), np.asarray(self.model.intercept_, np.float64).ravel()
+        coef, b = dense(self.model.coef_), np.asarray(self.model.intercept_, np.float64).ravel()
         joint = self._joint()
         b = np.zeros(len(joint.cost_matrix)) + (b if len(b) != 1 else joint.weights_from(b[:, None])[0])
         return joint.weights_from(coef), b
@@ -72,11 +76,12 @@ class JointProofs(Proving):
         model = self.model
         return CrammerSinger.checked(model.classes_, model.cost_matrix, model.rescaling, None)
 
-    def _problem(self, prepared: Any) -> JointProblem:
+    def _problem(self, prepared: Prepared) -> JointProblem:
         model, joint = self.model, self._joint()
         n, d = prepared.X.shape
-        codes = np.searchsorted(model.classes_, prepared.y)
-        if not np.array_equal(model.classes_[np.minimum(codes, len(model.classes_) - 1)], np.asarray(prepared.y)):
+        labels = np.asarray(prepared.y)
+        codes = np.searchsorted(model.classes_, labels)
+        if not np.array_equal(model.classes_[np.minimum(codes, len(model.classes_) - 1)], labels):
             raise ProofError("The proof is of other data: the labels are not those of the model's classes.")
         penalised = model.intercept_scaling is not None
         rows = check_prior(model.prior, 1 if len(model.classes_) == 2 else len(model.classes_), d)
@@ -92,14 +97,14 @@ class JointProofs(Proving):
         )
 
 
-def _shares(coef: Array, risk: Any, problem: JointProblem) -> Array:
+def _shares(coef: Array, risk: Multiclass, problem: JointProblem) -> Array:
     """Coefficients of a plane as shares of the wrong classes."""
     each = np.full(len(coef), risk.each) if risk.weights is None else risk.weights
     full = each[:, None] * problem.factors[problem.y]
     return np.asarray(np.divide(coef, full, out=np.zeros_like(coef), where=full > 0.0))
 
 
-def _decoded(codes: JointCodes, problem: JointProblem) -> Any:
+def _decoded(codes: JointCodes, problem: JointProblem) -> sp.csr_array:
     try:
         return decode(codes, problem.y, problem.factors, problem.weight, balance=problem.intercept == "free")
     except ValueError as error:

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from os import PathLike
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.linear_model._base import SparseCoefMixin
+from sklearn.utils import Tags
 
+from cutplane._types import Array, Arrays, Document, Labels, Matrix, MatrixLike, Params, RandomState, Weights
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import CallbackSupportMixin, StepHooks
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
 from cutplane.estimators.common.savable import Savable
-from cutplane.estimators.common.stored import Arrays, finite
+from cutplane.estimators.common.stored import finite
 from cutplane.estimators.common.training import prover_of, warn_unless_proven
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
 from cutplane.objectives.factory import in_single, make_objective
 from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.result import Result
+from cutplane.solvers.result import Result, Step
 from cutplane.solvers.run import LINE_SEARCHES, METHODS, Settings, run
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import Source, as_source
@@ -46,11 +49,11 @@ class Prepared(NamedTuple):
         find equal. The targets come first; None where there are none.
     """
 
-    X: Any
-    y: Any
+    X: Matrix | Source
+    y: Labels | None
     weights: NDArray[np.float64] | None
     problems: Sequence[Callable[[Rows | None], Risk]]
-    key: tuple[Any, ...]
+    key: tuple[object, ...]
 
 
 class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator):
@@ -68,20 +71,20 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     line_search: str = "adaptive"
     fit_intercept: bool = True
     intercept_scaling: float | None = None
-    prior: Any = None
-    nonnegative: Any = None
+    prior: ArrayLike | None = None
+    nonnegative: ArrayLike | None = None
     max_iter: int | None = 10_000
     time_limit: float | None = None
     n_jobs: int | None = None
     warm_start: bool = False
-    random_state: Any = None
-    on_step: Callable[..., Any] | None = None
+    random_state: RandomState = None
+    on_step: Callable[[Step], object] | None = None
     keep_proof: bool = False
 
-    checkpoint: Any = None
+    checkpoint: str | PathLike[str] | None = None
     checkpoint_every: float = 30.0
 
-    def _prepare(self, training: Settings, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _prepare(self, training: Settings, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Prepared:
         """The examples checked, `n_features_in_` and the like set, and the problems to solve."""
         raise NotImplementedError
 
@@ -114,7 +117,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
     def _penalised(self) -> bool:
         return bool(self.fit_intercept) and self.intercept_scaling is not None
 
-    def _source(self, X: Any, n_threads: int) -> Source:
+    def _source(self, X: Matrix | Source, n_threads: int) -> Source:
         """The examples, with a constant feature where the intercept is penalised."""
         source = as_source(X, n_threads=n_threads)
         validation.check_width(source.shape[1])
@@ -167,7 +170,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         results: list[Result] = []
         books: list[Ledger] = []  # of the run under way
 
-        def so_far() -> dict[str, Any] | None:
+        def so_far() -> Params | None:
             open_run = [books[-1].result("interrupted")] if books else []
             return self._fitted(results + open_run) if len(results + open_run) == len(problems) else None
 
@@ -225,7 +228,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         else:
             self.__dict__.pop("_warm", None)
 
-    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+    def _fitted(self, results: list[Result]) -> Params:
         """The attributes that predictions need: a row of weights and an intercept for each problem."""
         w = self._weights(results)
         intercept = np.array([r.intercept for r in results])
@@ -236,7 +239,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
     def _warm_results(self, source: Source, prepared: Prepared) -> list[Result] | None:
         """The results of the last fit if it was on the same data."""
-        self._warm_key: tuple[Any, ...] | None = None
+        self._warm_key: tuple[dict[str, str], list[object]] | None = None
         if self.warm_start:
             # Losses of the user's own are compared as objects: within a process, a name would say less.
             own = [part for part in prepared.key if not isinstance(part, np.ndarray)]
@@ -244,7 +247,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         last, results = getattr(self, "_warm", (None, None))
         return results if self._warm_key is not None and last == self._warm_key else None
 
-    def _key(self, source: Source, prepared: Prepared) -> dict[str, Any]:
+    def _key(self, source: Source, prepared: Prepared) -> dict[str, object]:
         """All that planes depend on, by name; examples are recognised by the scores of a fixed vector."""
         probe = np.random.default_rng(0).standard_normal(source.shape[1])
         scores = source.scores(probe)
@@ -264,26 +267,24 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             "the values of nonnegative": _as_key(self.nonnegative),
         }
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
-        weights: Any = self.coef_  # sparse after `sparsify`
-        coef = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
-        return {"coef": coef, "intercept": np.asarray(self.intercept_)}, {}
+    def _to_file(self) -> tuple[Arrays, Document]:
+        return {"coef": dense(self.coef_), "intercept": np.asarray(self.intercept_)}, {}
 
     def _weights_from_file(self, arrays: Arrays, shape: tuple[int, ...], problems: int | None = None) -> None:
         """Take `coef_` of the given shape and an intercept for each of its rows; there are as many problems, or so."""
-        self.coef_: Any = finite(arrays, "coef", shape)
+        self.coef_: Weights = finite(arrays, "coef", shape)
         self.intercept_: NDArray[np.float64] = finite(arrays, "intercept", shape[:-1] or (1,))
         if np.size(self.gap_) != (problems or (shape[0] if len(shape) > 1 else 1)):
             raise ValueError("the certificate is not one number per problem")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Scikit-learn's description of what this estimator takes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
 
-def _as_key(parameter: Any) -> Any:
+def _as_key(parameter: ArrayLike | None) -> NDArray[np.generic] | None:
     return None if parameter is None else np.asarray(parameter)
 
 
@@ -294,6 +295,6 @@ def total_weight(risk: Risk, n_examples: int, weights: NDArray[np.float64] | Non
     return float(n_examples) if weights is None else float(weights.sum())
 
 
-def _each(values: list[float]) -> Any:
+def _each(values: list[float]) -> float | Array:
     """The value of one problem, or an array of those of several."""
     return float(values[0]) if len(values) == 1 else np.array(values)

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Array, Arrays, Document, Matrix, MatrixLike
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays, finite
+from cutplane.estimators.common.parameters import keep_parameters
+from cutplane.estimators.common.proofs import AnyProving
+from cutplane.estimators.common.stored import finite
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import LinearModel, Prepared
 from cutplane.risks.one_class import OneClass
@@ -73,6 +76,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
     array([ 1, -1])
     """
 
+    nu: float
     fit_intercept = False
 
     def __init__(
@@ -87,75 +91,65 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
-        on_step: Callable[[Step], Any] | None = None,
+        on_step: Callable[[Step], object] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
         keep_proof: bool = False,
     ) -> None:
-        self.nu = nu
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.method = method
-        self.line_search = line_search
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.on_step = on_step
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.keep_proof = keep_proof
+        keep_parameters(locals())
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Train on X (dense, CSR, memory-mapped, DataFrame); y is ignored.
 
         Returns
         -------
         self
         """
-        training, X, weights, risk = self._sample(self._training(), X, sample_weight)
-        (result,) = self._train(training, Prepared(X, y, weights, [lambda rows: risk], (None, self.nu)))
-        rho = risk.threshold(as_source(X, n_threads=training.n_threads).scores(result.w))
+        training, rows, weights, risk = self._sample(self._training(), X, sample_weight)
+        given = None if y is None else np.asarray(y)
+        (result,) = self._train(training, Prepared(rows, given, weights, [lambda part: risk], (None, self.nu)))
+        rho = risk.threshold(as_source(rows, n_threads=training.n_threads).scores(result.w))
         self.offset_ = np.array([rho])
         self.intercept_ = -self.offset_
-        return self.proof(X, None, sample_weight) if self.keep_proof else self
+        return self.proof(rows, None, sample_weight) if self.keep_proof else self
 
-    def _sample(self, training: Settings, X: Any, sample_weight: Any) -> tuple[Settings, Any, Any, OneClass]:
+    def _sample(
+        self, training: Settings, X: MatrixLike, sample_weight: ArrayLike | None
+    ) -> tuple[Settings, Matrix, Array | None, OneClass]:
         """The settings for these examples, the examples and weights, checked, and the risk."""
         if not isinstance(self.nu, (int, float, np.floating)) or isinstance(self.nu, bool) or not 0.0 < self.nu <= 1.0:
             raise ValueError(f"nu={self.nu!r} must be a number greater than 0, at most 1.")
-        X = validation.check_rows(self, X, reset=True)
-        weights = validation.check_sample_weight(sample_weight, X)
-        square = as_source(X, n_threads=training.n_threads).extent.reach ** 2  # of the longest example
+        rows = validation.check_rows(self, X, reset=True)
+        weights = validation.check_sample_weight(sample_weight, rows)
+        square = as_source(rows, n_threads=training.n_threads).extent.reach ** 2  # of the longest example
         stopping = training.stopping
         close = max(stopping.absolute_gap, _NOTHING * stopping.relative_gap * square)
         training = replace(training, stopping=replace(stopping, absolute_gap=close))
         # Points no worse than w = 0 have |w| <= 2 max|x|, so that the risk there is at least -2 max|x|².
-        risk = OneClass(X.shape[0], weights, nu=float(self.nu), lower_bound=-2.0 * square, n_threads=training.n_threads)
-        return training, X, weights, risk
+        n, threads = rows.shape[0], training.n_threads
+        risk = OneClass(n, weights, nu=float(self.nu), lower_bound=-2.0 * square, n_threads=threads)
+        return training, rows, weights, risk
 
-    def _proving(self) -> Any:
+    def _proving(self) -> AnyProving:
         from cutplane.estimators.linear.one_class_proofs import OneClassProofs
 
         return OneClassProofs(self)
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: MatrixLike) -> NDArray[np.float64]:
         """⟨w, x⟩ of each example."""
         check_is_fitted(self)
-        X = validation.check_new_rows(self, X)
-        coef: Any = self.coef_
-        weights = coef.toarray()[0] if sp.issparse(coef) else coef[0]
-        return np.asarray(safe_sparse_dot(X, weights, dense_output=True))
+        rows = validation.check_new_rows(self, X)
+        return np.asarray(safe_sparse_dot(rows, dense(self.coef_)[0], dense_output=True))
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """⟨w, x⟩ - rho of each example: negative for outliers."""
         return np.asarray(self.score_samples(X) - self.offset_[0])
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """+1 for what is like the examples, -1 for outliers."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self._weights_from_file(arrays, (1, self.n_features_in_))
         self.offset_ = -finite(arrays, "intercept", (1,))

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
+from cutplane._types import Array, Matrix, MatrixLike
+from cutplane.estimators.common.proofs import Prepared as SomeProblems
 from cutplane.estimators.common.proofs import Proving
 from cutplane.estimators.linear.dual_search import Search, plain, smallest
+from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.linear.prior_and_bounds import check_features
 from cutplane.proof.checker import Bounds, Problem, check
 from cutplane.proof.codes import BITS, Codes, decode, encode
 from cutplane.proof.file import Proof, ProofError, check_data, confirm
 from cutplane.proof.losses import Terms, make_loss
-
-Array = NDArray[np.float64]
 
 
 class _Case(NamedTuple):
@@ -30,12 +32,12 @@ class _Case(NamedTuple):
     which: str
 
 
-class LinearProofs(Proving):
+class LinearProofs(Proving[Proof]):
     """Dual variables, found anew by a run that counts what single planes prove."""
 
     proof_type = Proof
 
-    def refuse(self, prepared: Any = None) -> None:
+    def refuse(self, prepared: SomeProblems | None = None) -> None:
         """Losses that are no sums over the examples, of those that the checker knows."""
         if prepared is not None and any(make_risk(None).terms is None for make_risk in prepared.problems):
             raise ValueError(
@@ -43,7 +45,7 @@ class LinearProofs(Proving):
                 "example proves bounds of losses that are sums over examples, and this is none that the checker knows."
             )
 
-    def make(self, X: Any, y: Any, sample_weight: Any) -> Proof:
+    def make(self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Proof:
         """Find dual variables."""
         model = self.model
         search = Search(self, X, y, sample_weight)
@@ -51,6 +53,7 @@ class LinearProofs(Proving):
         codes, claims, terms = [], [], None
         for index, case in enumerate(_cases(model, search.prepared)):
             terms = search.risk(index).terms
+            assert terms is not None  # `refuse` has looked
             case = case._replace(problem=replace(case.problem, loss=terms.loss))
             coded = partial(_coded, search.prepared.X, case, terms, search.gap(index))
             found, claim = search.proven(index, coded)
@@ -59,7 +62,7 @@ class LinearProofs(Proving):
         assert terms is not None
         return Proof(terms.name, terms.parameters, search.hash, tuple(codes), tuple(claims))
 
-    def check(self, proof: Proof, X: Any, y: Any, sample_weight: Any) -> list[Bounds]:
+    def check(self, proof: Proof, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None) -> list[Bounds]:
         """One pass over the data for each problem."""
         pattern = self.untrained()
         prepared = pattern._prepare(pattern._training(), X, y, sample_weight)
@@ -95,7 +98,7 @@ def _decoded(codes: Codes, problem: Problem) -> Array:
         raise ProofError(f"The proof is damaged: {error}.") from None
 
 
-def _coded(X: Any, case: _Case, terms: Terms, gap: float, coef: Array) -> tuple[Codes, Bounds]:
+def _coded(X: Matrix, case: _Case, terms: Terms, gap: float, coef: Array) -> tuple[Codes, Bounds]:
     """The smallest codes that prove a gap, or leave the bound nearly as it is."""
     rows, problem, p = plain(X), case.problem, _slopes(coef, terms)
 
@@ -112,7 +115,7 @@ def _slopes(coef: Array, terms: Terms) -> Array:
     return np.divide(coef, weights, out=np.zeros_like(coef), where=weights > 0.0)
 
 
-def _cases(model: Any, prepared: Any) -> list[_Case]:
+def _cases(model: BaseEstimator, prepared: Prepared) -> list[_Case]:
     """The problems of a model: one, or one class against the rest for each."""
     n = prepared.X.shape[0]
     weight = model.C * (np.ones(n) if prepared.weights is None else prepared.weights)

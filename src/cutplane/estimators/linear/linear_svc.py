@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from os import PathLike
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Array, Arrays, ClassWeight, Codes, Document, Labels, Matrix, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays, labels_from_file, labels_to_file
+from cutplane.estimators.common.parameters import keep_parameters
+from cutplane.estimators.common.proofs import AnyProving
+from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
-from cutplane.estimators.linear.linear_model import LinearModel, Prepared
+from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.logistic import probabilities
@@ -39,7 +42,7 @@ def _has_probabilities(model: LinearSVC) -> bool:
 
 
 @documented(LINEAR_CLASSES)
-class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
+class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
     """Linear support vector classification, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ loss(yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised; the loss is
@@ -66,6 +69,14 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
     True
     """
 
+    loss: str | Callable[..., Risk]
+    loss_options: Mapping[str, object] | None
+    multi_class: str
+    cost_matrix: ArrayLike | None
+    rescaling: str
+    class_features: ArrayLike | None
+    class_weight: ClassWeight
+
     # Of the fit: the joint problem of all classes, and a risk that decides in its own way.
     _joint: CrammerSinger | None = None
     _decides: Risk | None = None
@@ -75,11 +86,11 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         C: float = 1.0,
         *,
         loss: str | Callable[..., Risk] = "hinge",
-        loss_options: Mapping[str, Any] | None = None,
+        loss_options: Mapping[str, object] | None = None,
         multi_class: str = "ovr",
-        cost_matrix: Any = None,
+        cost_matrix: ArrayLike | None = None,
         rescaling: str = "margin",
-        class_features: Any = None,
+        class_features: ArrayLike | None = None,
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -87,69 +98,27 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         line_search: str = "adaptive",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
-        prior: Any = None,
-        nonnegative: Any = None,
-        class_weight: Any = None,
+        prior: ArrayLike | None = None,
+        nonnegative: ArrayLike | None = None,
+        class_weight: ClassWeight = None,
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
-        random_state: Any = None,
-        on_step: Callable[[Step], Any] | None = None,
+        random_state: RandomState = None,
+        on_step: Callable[[Step], object] | None = None,
         keep_proof: bool = False,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
-        self.C = C
-        self.loss = loss
-        self.loss_options = loss_options
-        self.multi_class = multi_class
-        self.cost_matrix = cost_matrix
-        self.rescaling = rescaling
-        self.class_features = class_features
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.prior = prior
-        self.nonnegative = nonnegative
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.on_step = on_step
-        self.keep_proof = keep_proof
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+        keep_parameters(locals())
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on X (dense, CSR, memory-mapped, DataFrame) and labels y of any type.
-
-        Returns
-        -------
-        self
-        """
-        training = self._training()
-        prepared = self._prepare(training, X, y, sample_weight)
-        if self.keep_proof:
-            self._proving().refuse(prepared)
-        self._train(training, prepared)
-        return self.proof(X, y, sample_weight) if self.keep_proof else self
-
-    def _proving(self) -> Any:
+    def _proving(self) -> AnyProving:
         from cutplane.estimators.linear.joint_proofs import JointProofs
-        from cutplane.estimators.linear.linear_proofs import LinearProofs
 
-        return LinearProofs(self) if self.multi_class == "ovr" else JointProofs(self)
+        return super()._proving() if self.multi_class == "ovr" else JointProofs(self)
 
-    def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
-        """For each problem its name and the targets or labels, -1 and +1, of the examples."""
+    def _proof_targets(self, y: ArrayLike) -> list[tuple[str, NDArray[np.float64]]]:
         several = len(self.classes_) > 2
         labels = np.asarray(y)
         return [
@@ -157,18 +126,18 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
             for label in (self.classes_ if several else self.classes_[1:])
         ]
 
-    def _prepare(self, training: Settings, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _prepare(self, training: Settings, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Prepared:
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
         self._check_multi_class()
-        X, y = validation.check_examples(self, X, y)
-        self.classes_, codes = validation.check_many_labels(y)
-        weights = validation.check_weights(sample_weight, X, self.class_weight, self.classes_, y)
+        rows, labels = validation.check_examples(self, X, y)
+        self.classes_, codes = validation.check_many_labels(labels)
+        weights = validation.check_weights(sample_weight, rows, self.class_weight, self.classes_, labels)
         if self.multi_class == "crammer_singer":
-            return self._prepare_jointly(training, X, y, codes, weights)
+            return self._prepare_jointly(training, rows, labels, codes, weights)
         self._joint = None
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
-        return Prepared(X, y, weights, problems, (codes, self.loss, self.loss_options))
+        return Prepared(rows, labels, weights, problems, (codes, self.loss, self.loss_options))
 
     def _check_multi_class(self) -> None:
         """Refuse what only one way of having several classes understands, where it is not that way."""
@@ -187,7 +156,12 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
                 raise ValueError(f"{name} is for multi_class='crammer_singer', not multi_class='ovr'.")
 
     def _prepare_jointly(
-        self, training: Settings, X: Any, y: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None
+        self,
+        training: Settings,
+        X: Matrix | Source,
+        y: Labels,
+        codes: Codes,
+        weights: NDArray[np.float64] | None,
     ) -> Prepared:
         """One problem for all classes."""
         self._decides = None
@@ -224,7 +198,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         free = self.fit_intercept and not self._penalised
         return self._joint.objective(source, risk, intercept=free, origin=origin, relative_gap=self.tol)
 
-    def _risk(self, loss: Loss, codes: NDArray[np.intp], positive: int, weights: Any, rows: Rows | None) -> Risk:
+    def _risk(self, loss: Loss, codes: Codes, positive: int, weights: Array | None, rows: Rows | None) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
         labels = validation.signs((codes if rows is None else codes[rows]) == positive)
         part = weights if rows is None or weights is None else weights[rows]
@@ -236,7 +210,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         self._decides = None if type(risk).decide is Risk.decide else risk
         return risk
 
-    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+    def _fitted(self, results: list[Result]) -> Params:
         if self._joint is None:
             return {**super()._fitted(results), "classes_": self.classes_}
         coef, intercept = self._joint.weights_of(results[0], self.intercept_scaling if self._penalised else None)
@@ -245,23 +219,25 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
             coef = coef + prior
         return {"coef_": coef, "intercept_": intercept, "classes_": self.classes_}
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example; of each class if there are more than two."""
         check_is_fitted(self)
-        if given_source(X) is None:
-            X = validation.check_new_rows(self, X)
-            product = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-            return np.asarray(product.ravel() if product.shape[1] == 1 else product)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} features, but the model was trained with {self.n_features_in_}.")
-        scores = X.scores(np.ascontiguousarray(self.coef_.T)) + self.intercept_
-        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
+        source = given_source(X)
+        if source is None:
+            product = safe_sparse_dot(validation.check_new_rows(self, X), self.coef_.T, dense_output=True)
+        elif source.shape[1] != self.n_features_in_:
+            found = source.shape[1]
+            raise ValueError(f"X has {found} features, but the model was trained with {self.n_features_in_}.")
+        else:
+            product = source.scores(np.ascontiguousarray(dense(self.coef_).T))
+        scores = product + self.intercept_
+        return np.asarray(scores.ravel() if scores.shape[1] == 1 else scores)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """The class of each example: by the sign of its score, or the highest score where there are several."""
         return self._predict_from(self.decision_function(X))
 
-    def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+    def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.generic]:
         if scores.ndim > 1:
             return np.asarray(self.classes_[scores.argmax(axis=1)])
         decides = getattr(self, "_decides", None)
@@ -269,7 +245,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         return np.asarray(self.classes_[positive.astype(int)])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """The probability of each class; only with ``loss="logistic"``.
 
         With more than two classes these are of each class against the rest, divided by their sum.
@@ -277,11 +253,11 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         return probabilities(self.decision_function(X))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """The logarithm of the probability of each class; only with ``loss="logistic"``."""
         return np.asarray(np.log(self.predict_proba(X)))
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         if getattr(self, "_decides", None) is not None:
             raise ValueError(
                 f"The predictions of loss={self.loss!r} are its own `decide`, which a model file cannot hold; "
@@ -291,7 +267,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, LinearModel):
         class_arrays, classes = labels_to_file(self.classes_)
         return {**arrays, **class_arrays}, {**stored, "classes": classes}
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self.classes_ = labels_from_file(arrays, stored["classes"])
         rows = 1 if len(self.classes_) == 2 else len(self.classes_)
         problems = 1 if self.multi_class == "crammer_singer" else rows

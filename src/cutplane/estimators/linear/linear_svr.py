@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays
+from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.linear.c_path import CPathMixin
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_TARGETS
-from cutplane.estimators.linear.linear_model import LinearModel, Prepared
+from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.registry import REGRESSION, Loss, check_loss_options, find_loss, make_risk, takes_option
 from cutplane.solvers.result import Result, Step
@@ -26,7 +27,7 @@ from cutplane.solvers.run import Settings
 
 
 @documented(LINEAR_TARGETS)
-class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
+class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
     """Linear support vector regression, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ loss(⟨w, xᵢ⟩ + b, yᵢ) over w and the intercept b, which is not penalised.
@@ -52,13 +53,17 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
     True
     """
 
+    loss: str | Callable[..., Risk]
+    epsilon: float
+    loss_options: Mapping[str, object] | None
+
     def __init__(
         self,
         C: float = 1.0,
         *,
         loss: str | Callable[..., Risk] = "epsilon_insensitive",
         epsilon: float = 0.0,
-        loss_options: Mapping[str, Any] | None = None,
+        loss_options: Mapping[str, object] | None = None,
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -66,77 +71,35 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
         line_search: str = "adaptive",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
-        prior: Any = None,
-        nonnegative: Any = None,
+        prior: ArrayLike | None = None,
+        nonnegative: ArrayLike | None = None,
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
-        random_state: Any = None,
-        on_step: Callable[[Step], Any] | None = None,
+        random_state: RandomState = None,
+        on_step: Callable[[Step], object] | None = None,
         keep_proof: bool = False,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
-        self.C = C
-        self.loss = loss
-        self.epsilon = epsilon
-        self.loss_options = loss_options
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.prior = prior
-        self.nonnegative = nonnegative
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.on_step = on_step
-        self.keep_proof = keep_proof
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+        keep_parameters(locals())
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on X (dense, CSR, memory-mapped, DataFrame) and targets y.
-
-        Returns
-        -------
-        self
-        """
-        training = self._training()
-        prepared = self._prepare(training, X, y, sample_weight)
-        if self.keep_proof:
-            self._proving().refuse(prepared)
-        self._train(training, prepared)
-        return self.proof(X, y, sample_weight) if self.keep_proof else self
-
-    def _proving(self) -> Any:
-        from cutplane.estimators.linear.linear_proofs import LinearProofs
-
-        return LinearProofs(self)
-
-    def _proof_targets(self, y: Any) -> list[tuple[str, NDArray[np.float64]]]:
-        """For each problem its name and the targets or labels, -1 and +1, of the examples."""
+    def _proof_targets(self, y: ArrayLike) -> list[tuple[str, NDArray[np.float64]]]:
         return [("", np.asarray(y, np.float64))]
 
-    def _prepare(self, training: Settings, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _prepare(self, training: Settings, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Prepared:
         loss = self._loss(training.n_threads)
-        X, y = validation.check_examples(self, X, y)
-        targets = validation.check_targets(y)
-        weights = validation.check_sample_weight(sample_weight, X)
+        examples, given = validation.check_examples(self, X, y)
+        targets = validation.check_targets(given)
+        weights = validation.check_sample_weight(sample_weight, examples)
 
         def risk(rows: Rows | None) -> Risk:
             if rows is None:
                 return make_risk(loss, targets, weights)
             return make_risk(loss, targets[rows], None if weights is None else weights[rows])
 
-        return Prepared(X, y, weights, [risk], (targets, self.loss, self.epsilon, self.loss_options))
+        return Prepared(examples, given, weights, [risk], (targets, self.loss, self.epsilon, self.loss_options))
 
     def _loss(self, n_threads: int) -> Loss:
         """The loss, its options checked."""
@@ -150,24 +113,18 @@ class LinearSVR(CPathMixin, RegressorMixin, LinearModel):
             )
         return find_loss(self.loss, REGRESSION, options, n_threads=n_threads)
 
-    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+    def _fitted(self, results: list[Result]) -> Params:
         fitted = super()._fitted(results)
         return {"coef_": fitted["coef_"][0], "intercept_": fitted["intercept_"]}
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: MatrixLike) -> NDArray[np.float64]:
         """The predicted target of each example."""
         check_is_fitted(self)
-        X = validation.check_new_rows(self, X)
-        scores = safe_sparse_dot(X, np.ravel(_dense(self.coef_)), dense_output=True)
+        scores = safe_sparse_dot(validation.check_new_rows(self, X), dense(self.coef_).ravel(), dense_output=True)
         return np.asarray(scores + self.intercept_[0])
 
     def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return scores
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self._weights_from_file(arrays, (self.n_features_in_,))
-
-
-def _dense(weights: Any) -> Any:
-    """The weights as an array, also after `sparsify`."""
-    return weights.toarray() if hasattr(weights, "toarray") else weights

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from cutplane.estimators.common.validation.ranges import MOST
 
 
-def check_prior(prior: Any, n_problems: int, d: int) -> NDArray[np.float64] | None:
+def check_prior(prior: ArrayLike | None, n_problems: int, d: int) -> NDArray[np.float64] | None:
     """One row of weights for each problem, or None."""
     if prior is None:
         return None
@@ -27,7 +26,7 @@ def check_prior(prior: Any, n_problems: int, d: int) -> NDArray[np.float64] | No
     return rows.reshape(wanted)
 
 
-def check_features(name: str, chosen: Any, d: int) -> NDArray[np.bool_] | None:
+def check_features(name: str, chosen: BaseEstimator, d: int) -> NDArray[np.bool_] | None:
     """A mask of the features chosen by True (all), indices or booleans; None for none."""
     if chosen is None or chosen is False:
         return None

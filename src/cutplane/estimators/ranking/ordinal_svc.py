@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 
+from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays, finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.parameters import keep_parameters
+from cutplane.estimators.common.stored import finite, labels_from_file, labels_to_file
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
@@ -22,6 +25,7 @@ from cutplane.estimators.ranking.ranking_data import check_pairs
 from cutplane.risks.ordinal import OrdinalRisk
 from cutplane.risks.thresholds import least_error_thresholds
 from cutplane.solvers.result import Result, Step
+from cutplane.sources import as_source
 
 
 @documented(LINEAR)
@@ -63,11 +67,13 @@ class OrdinalSVC(ClassifierMixin, PairModel):
     array(['low', 'middle', 'high'], dtype='<U6')
     """
 
+    class_order: Sequence[object] | None
+
     def __init__(
         self,
         C: float = 1.0,
         *,
-        class_order: Sequence[Any] | None = None,
+        class_order: Sequence[object] | None = None,
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -77,29 +83,15 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
-        random_state: Any = None,
-        on_step: Callable[[Step], Any] | None = None,
+        random_state: RandomState = None,
+        on_step: Callable[[Step], object] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
-        self.C = C
-        self.class_order = class_order
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.on_step = on_step
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+        keep_parameters(locals())
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on X (dense, CSR, memory-mapped, DataFrame) and ordered labels y.
 
         Parameters
@@ -114,48 +106,51 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         self
         """
         training = self._training()
-        X, y = validation.check_examples(self, X, y)
-        check_classification_targets(y)
-        self.classes_, codes = _ordered_classes(y, self.class_order)
-        weights = validation.check_weights(sample_weight, X, None, None, y)
+        rows, labels = validation.check_examples(self, X, y)
+        check_classification_targets(labels)
+        self.classes_, codes = _ordered_classes(labels, self.class_order)
+        weights = validation.check_weights(sample_weight, rows, None, None, labels)
         check_pairs(codes.astype(np.float64), None, weights, what="class")
         risk = OrdinalRisk(codes, weights, n_threads=training.n_threads)
-        (result,) = self._train(training, Prepared(X, y, weights, [lambda rows: risk], (codes,)))
-        self.thresholds_ = least_error_thresholds(X @ result.w, codes, len(self.classes_), weights)
+        (result,) = self._train(training, Prepared(rows, labels, weights, [lambda part: risk], (codes,)))
+        scores = as_source(rows, n_threads=training.n_threads).scores(result.w)
+        self.thresholds_ = least_error_thresholds(scores, codes, len(self.classes_), weights)
         return self
 
-    def _fitted(self, results: list[Result]) -> dict[str, Any]:
+    def _fitted(self, results: list[Result]) -> Params:
         return {**super()._fitted(results), "classes_": self.classes_}
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example: higher means a higher class."""
         return self._scores(X)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """The class of each example: the number of thresholds below its score."""
         scores = self.score_samples(X)
         return np.asarray(self.classes_[np.searchsorted(self.thresholds_, scores, side="left")])
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         arrays, stored = super()._to_file()
         class_arrays, classes = labels_to_file(self.classes_)
         return {**arrays, "thresholds": self.thresholds_, **class_arrays}, {**stored, "classes": classes}
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)
         self.classes_ = labels_from_file(arrays, stored["classes"])
         self.thresholds_ = finite(arrays, "thresholds", (len(self.classes_) - 1,))
         if (np.diff(self.thresholds_) < 0.0).any():
             raise ValueError("the thresholds are not in order")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Scikit-learn's description of what this estimator takes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # where the classes have no order
         return tags
 
 
-def _ordered_classes(y: NDArray[Any], order: Sequence[Any] | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _ordered_classes(
+    y: NDArray[np.generic], order: Sequence[object] | None
+) -> tuple[NDArray[np.generic], NDArray[np.int64]]:
     """The classes in their order, and the place of each example's there."""
     classes, codes = validation.check_labels(y)
     if order is None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
 
+from cutplane._types import Arrays, Document, MatrixLike, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import Arrays
+from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
@@ -62,6 +64,7 @@ class RankSVM(PairModel):
     1.0
     """
 
+    weighting: str
     # Asked for wherever scikit-learn routes metadata.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
@@ -80,29 +83,17 @@ class RankSVM(PairModel):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
-        random_state: Any = None,
-        on_step: Callable[[Step], Any] | None = None,
+        random_state: RandomState = None,
+        on_step: Callable[[Step], object] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
-        self.C = C
-        self.weighting = weighting
-        self.tol = tol
-        self.absolute_tol = absolute_tol
-        self.risk_tol = risk_tol
-        self.method = method
-        self.line_search = line_search
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.on_step = on_step
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+        keep_parameters(locals())
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train on X (dense, CSR, memory-mapped, DataFrame), targets y and the query of each example.
 
         Parameters
@@ -121,34 +112,35 @@ class RankSVM(PairModel):
         """
         training = self._training()
         validation.check_choice("weighting", self.weighting, WEIGHTINGS)
-        X, y = validation.check_examples(self, X, y)
-        y = validation.check_targets(y)
-        queries = check_queries(qid, len(y))
-        weights = validation.check_weights(sample_weight, X, None, None, y)
-        check_pairs(y, queries, weights)
-        everyone = np.zeros(len(y), dtype=np.int64) if queries is None else queries
-        risk = RankingRisk(y, everyone, weights, equal_groups=self.weighting == "queries", n_threads=training.n_threads)
-        self._train(training, Prepared(X, y, weights, [lambda rows: risk], (y, everyone, self.weighting)))
+        rows, given = validation.check_examples(self, X, y)
+        ranks = validation.check_targets(given)
+        queries = check_queries(qid, len(ranks))
+        weights = validation.check_weights(sample_weight, rows, None, None, ranks)
+        check_pairs(ranks, queries, weights)
+        everyone = np.zeros(len(ranks), dtype=np.int64) if queries is None else queries
+        equal = self.weighting == "queries"
+        risk = RankingRisk(ranks, everyone, weights, equal_groups=equal, n_threads=training.n_threads)
+        self._train(training, Prepared(rows, ranks, weights, [lambda part: risk], (ranks, everyone, self.weighting)))
         self.n_queries_, self.n_pairs_ = risk.n_groups, risk.n_pairs
         return self
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example: within a query, higher is better."""
         return self._scores(X)
 
-    def score(self, X: Any, y: Any, qid: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, qid: ArrayLike | None = None) -> float:
         """The share of pairs in the right order, averaged over the queries: `cutplane.metrics.pair_accuracy`."""
         return pair_accuracy(y, self.predict(X), qid=qid)
 
-    def _to_file(self) -> tuple[Arrays, dict[str, Any]]:
+    def _to_file(self) -> tuple[Arrays, Document]:
         arrays, stored = super()._to_file()
         return arrays, {**stored, "n_queries": self.n_queries_, "n_pairs": self.n_pairs_}
 
-    def _from_file(self, arrays: Arrays, stored: dict[str, Any]) -> None:
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)
         self.n_queries_, self.n_pairs_ = int(stored["n_queries"]), int(stored["n_pairs"])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Scikit-learn's description of what this estimator takes."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cutplane.risks.pairs import dense_codes
 
 Codes = NDArray[np.int64]
 
 
-def check_queries(qid: Any, n: int) -> Codes | None:
+def check_queries(qid: ArrayLike | None, n: int) -> Codes | None:
     """The query of each example as a number; None where there is but one."""
     if qid is None:
         return None

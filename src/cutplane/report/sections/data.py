@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cutplane._types import Listed, MatrixLike, is_sparse
 from cutplane.report.charts import counts
 from cutplane.report.markup import Markup, element, facts, figure, number
 from cutplane.report.page import Section
@@ -37,13 +36,13 @@ def section(trained: Trained) -> Section | None:
     return Section("data", "Data", element("div", *body))
 
 
-def _shape(X: Any) -> list[tuple[str, object]]:
+def _shape(X: MatrixLike | Listed) -> list[tuple[str, object]]:
     shape = getattr(X, "shape", None)
     if shape is None:
-        return [("Examples", f"{len(X):,}")]
+        return [("Examples", f"{len(X):,}")]  # type: ignore[arg-type]
     found: list[tuple[str, object]] = [("Examples", f"{shape[0]:,}")]
     found += [("Features", f"{shape[1]:,}")] if len(shape) > 1 else []
-    if hasattr(X, "nnz"):
+    if is_sparse(X):
         cells = max(shape[0] * shape[1], 1)
         values = X.data
         found += [
@@ -66,7 +65,7 @@ def _shape(X: Any) -> list[tuple[str, object]]:
     return found
 
 
-def _labels(y: Any, what: str = "Examples") -> Markup:
+def _labels(y: Listed, what: str = "Examples") -> Markup:
     values, sizes = np.unique(np.asarray(y), return_counts=True)
     order = np.argsort(-sizes, kind="stable")[:_MOST_CLASSES] if len(values) > _MOST_CLASSES else np.arange(len(values))
     names = [label(values[index]) for index in order]

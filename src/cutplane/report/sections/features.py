@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Array, Listed, MatrixLike, is_sparse
 from cutplane.report.charts import diverging_bars
 from cutplane.report.markup import Markup, details, element, figure, paragraph
 from cutplane.report.page import Section
@@ -20,26 +19,19 @@ _MOST_CLASSES = 30
 
 def section(trained: Trained) -> Section | None:
     """The strongest weights for and against; of each class where there are several."""
-    weights = dense_weights(trained.model)
-    if weights is not None and trained.labels_tokens:  # a column for each label
-        weights = weights.T
-    if getattr(trained.model, "_pairwise", False):  # weights of pairs of classes
+    weights = _weights(trained)
+    if weights is None:
         return None
-    if weights is None or not np.any(weights) or weights.shape[1] != getattr(trained.model, "n_features_in_", -1):
-        return None
-    spreads = (
-        None if trained.train is None or not hasattr(trained.train.X, "shape") else column_spreads(trained.train.X)
-    )
-    if spreads is not None and spreads.shape != weights.shape[1:]:
-        spreads = None
+    spreads = _spreads(trained, weights.shape[1])
     what = "weight × standard deviation of the feature" if spreads is not None else "weight"
     used = int(np.count_nonzero(np.any(weights, axis=0)))
     intro = paragraph(f"By {what}; {used:,} of {weights.shape[1]:,} features have a weight.", "soft")
     classes = trained.classes
     if weights.shape[0] == 1:
-        for_words = f"for {classes[1]}" if len(classes) == 2 else "upwards"
-        against = f"for {classes[0]}" if len(classes) == 2 else "downwards"
-        chart = _bars(trained, weights[0], spreads, _MOST, f"Right: {for_words}. Left: {against}.")
+        upwards, downwards = (
+            (f"for {classes[1]}", f"for {classes[0]}") if len(classes) == 2 else ("upwards", "downwards")
+        )
+        chart = _bars(trained, weights[0], spreads, _MOST, f"Right: {upwards}. Left: {downwards}.")
         return Section("features", "Strongest features", Markup(intro + chart))
     if len(classes) != weights.shape[0]:
         return None
@@ -50,9 +42,27 @@ def section(trained: Trained) -> Section | None:
     return Section("features", "Strongest features", Markup(intro + element("div", *charts)))
 
 
-def column_spreads(X: Any) -> NDArray[np.float64] | None:
+def _weights(trained: Trained) -> Array | None:
+    """A row of weights for each class, or for all; None where there are none of features."""
+    weights = dense_weights(trained.model)
+    if weights is None or getattr(trained.model, "_pairwise", False):  # the latter has weights of pairs of classes
+        return None
+    rows = weights.T if trained.labels_tokens else weights  # a column for each label
+    known = rows.shape[1] == getattr(trained.model, "n_features_in_", -1)
+    return rows if known and np.any(rows) else None
+
+
+def _spreads(trained: Trained, features: int) -> Array | None:
+    """The spread of each feature, where the training data are at hand as a matrix of these features."""
+    if trained.train is None or not hasattr(trained.train.X, "shape"):
+        return None
+    spreads = column_spreads(trained.train.X)
+    return spreads if spreads is not None and spreads.shape == (features,) else None
+
+
+def column_spreads(X: MatrixLike | Listed) -> NDArray[np.float64] | None:
     """The standard deviation of each column; None where X is no matrix of numbers."""
-    if hasattr(X, "tocsr") or hasattr(X, "nnz"):
+    if is_sparse(X):
         mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
         return np.sqrt(np.maximum(square - mean**2, 0.0))
@@ -63,7 +73,7 @@ def column_spreads(X: Any) -> NDArray[np.float64] | None:
     return values.std(axis=0) if values.ndim == 2 else None
 
 
-def _bars(trained: Trained, row: NDArray[Any], spreads: NDArray[Any] | None, most: int, caption: str) -> Markup:
+def _bars(trained: Trained, row: Array, spreads: Array | None, most: int, caption: str) -> Markup:
     values = row if spreads is None else row * spreads
     chosen = strongest(values, most)
     names = [trained.feature(int(index)) for index in chosen]

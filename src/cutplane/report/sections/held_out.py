@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from cutplane._types import Array, Labels
 from cutplane.report.charts import COLOURS, Axis, Line, LineChart
 from cutplane.report.confusion import confusion_table
 from cutplane.report.curves import Curve, precision_recall, roc
@@ -44,7 +42,7 @@ def tile(trained: Trained) -> list[tuple[str, str, str]]:
     return [("Held-out accuracy", f"{100 * result.accuracy:.2f}\u00a0%", f"{result.n_examples:,} examples")]
 
 
-def _evaluated(trained: Trained) -> tuple[Evaluation, NDArray[Any] | None, NDArray[Any]] | None:
+def _evaluated(trained: Trained) -> tuple[Evaluation, Array | None, Labels] | None:
     if trained.held_out is None or not is_classifier(trained.model) or not hasattr(trained.model, "classes_"):
         return None
     X, truth = trained.held_out.X, np.asarray(trained.held_out.y)
@@ -58,7 +56,7 @@ def _evaluated(trained: Trained) -> tuple[Evaluation, NDArray[Any] | None, NDArr
     return evaluate(truth, predicted, scores, classes), scores, truth
 
 
-def _merits(result: Evaluation, scores: Any) -> list[tuple[str, object]]:
+def _merits(result: Evaluation, scores: Array | None) -> list[tuple[str, object]]:
     two = len(result.labels) == 2
     commonest = result.confusion.sum(axis=1).max() / max(result.n_examples, 1)
     found: list[tuple[str, object]] = [
@@ -73,7 +71,7 @@ def _merits(result: Evaluation, scores: Any) -> list[tuple[str, object]]:
     return found
 
 
-def _curves(trained: Trained, truth: NDArray[Any], scores: NDArray[Any] | None) -> list[Markup]:
+def _curves(trained: Trained, truth: Labels, scores: Array | None) -> list[Markup]:
     if scores is None:
         return []
     classes = np.asarray(trained.model.classes_)

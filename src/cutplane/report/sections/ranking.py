@@ -17,7 +17,7 @@ _DEPTH = 10
 def section(trained: Trained) -> Section | None:
     """NDCG by depth, where the held-out examples come in queries."""
     found = _ndcg(trained)
-    if found is None or trained.held_out is None:
+    if found is None or trained.held_out is None or trained.held_out.qid is None:
         return None
     depths = list(range(1, len(found) + 1))
     chart = LineChart(

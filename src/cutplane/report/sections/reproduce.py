@@ -7,8 +7,10 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from pathlib import Path
-from typing import Any
 
+from sklearn.base import BaseEstimator
+
+from cutplane._types import Params
 from cutplane.report.markup import Markup, details, element, facts, paragraph, table, text
 from cutplane.report.page import Section
 from cutplane.report.trained import Trained
@@ -35,12 +37,12 @@ def section(trained: Trained) -> Section | None:
     return Section("reproduce", "Reproduce", Markup("".join(body)))
 
 
-def _params(model: Any) -> dict[str, Any]:
+def _params(model: BaseEstimator) -> Params:
     found = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     return {name: value for name, value in found.items() if not callable(value)}
 
 
-def _call(model: Any) -> str:
+def _call(model: BaseEstimator) -> str:
     """The estimator as it is called, with the parameters that are not the defaults."""
     name = type(model).__name__
     defaults = {key: each.default for key, each in signature(type(model).__init__).parameters.items()}
@@ -51,7 +53,7 @@ def _call(model: Any) -> str:
     return f"from cutplane import {name}\n\nmodel = {name}({', '.join(chosen)}).fit({data})"
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     try:
         return bool(a == b) or (a is None and b is None)
     except ValueError:  # an array

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from sklearn.base import BaseEstimator
 
 from cutplane.report.charts import Axis, Line, LineChart
 from cutplane.report.markup import Markup, element, figure, number, paragraph, seconds
 from cutplane.report.page import Section
 from cutplane.report.trained import Trained
+from cutplane.solvers.result import Step
 
 # A line with more points could not be told from one with these.
 _MOST_POINTS = 400
@@ -21,7 +22,7 @@ def section(trained: Trained) -> Section:
     return Section("sampled-cuts", "Convergence of the cuts", Markup("".join(body)))
 
 
-def proven(model: Any) -> str:
+def proven(model: BaseEstimator) -> str:
     """What is proven of a model by sampled cuts, in words."""
     if hasattr(model, "gap_"):
         return "Every cut was made of all examples, so the value of their model is a proven lower bound on the optimum."
@@ -35,7 +36,7 @@ def proven(model: Any) -> str:
     )
 
 
-def _objective(steps: list[Any]) -> Markup:
+def _objective(steps: list[Step]) -> Markup:
     times = [step.seconds for step in steps]
     top = min(steps[0].objective, 3.0 * max(steps[-1].objective, steps[-1].value))
     chart = LineChart(
@@ -52,7 +53,7 @@ def _objective(steps: list[Any]) -> Markup:
     return figure("The objective, and the value of the cuts' model of it.", chart.svg(), chart.legend())
 
 
-def _violation(model: Any, steps: list[Any]) -> Markup:
+def _violation(model: BaseEstimator, steps: list[Step]) -> Markup:
     above = [step for step in steps if step.violation > 0.0]
     if not above:
         return paragraph("No sample exceeded the model.")

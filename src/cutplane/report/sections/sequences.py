@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cutplane._types import Label
 from cutplane.report.confusion import confusion_table
 from cutplane.report.evaluation import evaluate
 from cutplane.report.markup import Markup, details, facts, table
@@ -50,7 +49,7 @@ def tile(trained: Trained) -> list[tuple[str, str, str]]:
     return [("Held-out accuracy", _percent(scores.accuracy), f"{scores.tokens:,} tokens")]
 
 
-def _scores(trained: Trained) -> tuple[SequenceScores, list[list[Any]]] | None:
+def _scores(trained: Trained) -> tuple[SequenceScores, list[list[Label]]] | None:
     if trained.held_out is None or not trained.labels_tokens:
         return None
     predicted = trained.model.predict(trained.held_out.X)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._types import Params
 from cutplane.testing.random_problems.problem import Way
 
 Array = NDArray[np.float64]
@@ -17,13 +19,15 @@ _LINE_SEARCHES = ("adaptive", "exact", "three-point")
 # Wilder scales than one, one time in three: they find overflow and lost digits.
 _SCALES = (1e-12, 1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9, 1e12)
 
+T = TypeVar("T")
+
 
 def often(rng: Generator, probability: float) -> bool:
     """True with this probability."""
     return bool(rng.random() < probability)
 
 
-def one_of(rng: Generator, choices: Any) -> Any:
+def one_of(rng: Generator, choices: Sequence[T]) -> T:
     """One of the choices."""
     return choices[int(rng.integers(len(choices)))]
 
@@ -101,7 +105,7 @@ def linear_ways(
     """Some ways to train a linear estimator: by default, and by whatever else there is."""
     ways = [Way({} if often(rng, 0.5) else {"max_iter": 1000})]
     for _ in range(int(rng.integers(1, 4))):
-        settings: dict[str, Any] = {"tol": tolerance(rng)}
+        settings: Params = {"tol": tolerance(rng)}
         if often(rng, 0.7):
             settings["method"] = one_of(rng, methods)
         if settings.get("method") == "oca" and often(rng, 0.5):
@@ -119,7 +123,7 @@ def _continued(rng: Generator, way: Way, C: float | None, path: bool) -> Way:
     """The same way after a fit with other settings, or along a path."""
     choice = rng.random()
     if choice < 0.2:
-        first: dict[str, Any] = {"tol": tolerance(rng)}
+        first: Params = {"tol": tolerance(rng)}
         if C is not None and often(rng, 0.7):
             first = {**first, "C": C * power(rng, -2, 2)}
         return Way(way.settings, way.storage, first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,13 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 _DIGITS = 50
 LOGARITHM_ERROR = Fraction(1, 10**40)
 
+Index: TypeAlias = int | slice | NDArray[np.integer] | NDArray[np.bool_] | None
+
 
 class Exact:
     """An array of numbers n·2^-exponent, the n being Python's integers of any size."""
 
     __slots__ = ("exponent", "numerators")
 
-    def __init__(self, numerators: NDArray[Any], exponent: int) -> None:
+    def __init__(self, numerators: NDArray[np.object_], exponent: int) -> None:
         self.numerators = numerators
         self.exponent = exponent
 
@@ -33,7 +35,7 @@ class Exact:
         whole[:] = [top << (exponent - bottom.bit_length() + 1) for top, bottom in ratios]
         return cls(whole.reshape(array.shape), exponent)
 
-    def _aligned(self, other: Exact) -> tuple[NDArray[Any], NDArray[Any], int]:
+    def _aligned(self, other: Exact) -> tuple[NDArray[np.object_], NDArray[np.object_], int]:
         exponent = max(self.exponent, other.exponent)
         mine = self.numerators * (1 << (exponent - self.exponent))
         theirs = other.numerators * (1 << (exponent - other.exponent))
@@ -55,7 +57,7 @@ class Exact:
     def __matmul__(self, other: Exact) -> Exact:
         return Exact(np.asarray(self.numerators.dot(other.numerators), dtype=object), self.exponent + other.exponent)
 
-    def __getitem__(self, index: Any) -> Exact:
+    def __getitem__(self, index: Index | tuple[Index, ...]) -> Exact:
         return Exact(np.asarray(self.numerators[index], dtype=object), self.exponent)
 
     def __len__(self) -> int:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 #: How far above the true objective a report may be, relative to it: what a bound on rounding may cost.
 _TIGHT = Fraction(1, 10**9)
@@ -126,11 +125,17 @@ def judge(claims: Sequence[Claim], others: Sequence[tuple[int, Truth]] = (), *, 
         found += _alone(claim)
     for part in sorted({claim.part for claim in claims}):
         mine = [claim for claim in claims if claim.part == part]
-        truths = [claim.truth for claim in mine if claim.truth is not None and claim.within]
-        truths += [truth for index, truth in others if index == part]
-        for C in sorted({claim.C for claim in mine}):
-            found += _together([claim for claim in mine if claim.C == C], C, truths)
+        found += _of_one_part(mine, [truth for index, truth in others if index == part])
     return [failure for failure in found if failure.excess > rounding]
+
+
+def _of_one_part(claims: list[Claim], others: list[Truth]) -> list[Failure]:
+    """What must hold of models of one part of a problem: at each C, no truth is below what any of them proves."""
+    truths = [claim.truth for claim in claims if claim.truth is not None and claim.within] + others
+    found: list[Failure] = []
+    for C in sorted({claim.C for claim in claims}):
+        found += _together([claim for claim in claims if claim.C == C], C, truths)
+    return found
 
 
 def _alone(claim: Claim) -> list[Failure]:
@@ -221,7 +226,7 @@ def _history(claim: Claim, best: Fraction, proven: float) -> list[Failure]:
     return found
 
 
-def _relative(excess: Fraction, size: Any) -> float:
+def _relative(excess: Fraction, size: Fraction | float) -> float:
     """Relative to the size, infinite next to nothing."""
     try:
         return float(excess / abs(Fraction(size))) if size else math.inf

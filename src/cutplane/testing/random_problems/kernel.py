@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from cutplane._types import Params
 from cutplane.testing.random_problems import draws, losses
 from cutplane.testing.random_problems.draws import Generator, often, one_of
 from cutplane.testing.random_problems.exact import Exact
@@ -25,7 +26,7 @@ _SINGLE = 2e-6
 _MARGIN = 1e-11
 
 
-def _kernel(rng: Generator) -> dict[str, Any]:
+def _kernel(rng: Generator) -> Params:
     choice = rng.random()
     if choice < 0.4:
         return {"kernel": "linear"}
@@ -42,7 +43,7 @@ def _examples(rng: Generator, n: int, kernel: str) -> Array:
 def _ways(rng: Generator, kernel: str) -> tuple[Way, ...]:
     ways = [Way({})]
     for _ in range(int(rng.integers(1, 4))):
-        settings: dict[str, Any] = {"tol": draws.power(rng, -6, -2), "stopping": one_of(rng, ("kkt", "gap"))}
+        settings: Params = {"tol": draws.power(rng, -6, -2), "stopping": one_of(rng, ("kkt", "gap"))}
         if often(rng, 0.6):
             settings["selection"] = one_of(rng, _SELECTIONS)
         if often(rng, 0.3):
@@ -56,7 +57,13 @@ def _ways(rng: Generator, kernel: str) -> tuple[Way, ...]:
     return tuple(ways)
 
 
-def _problem(rng: Generator, name: str, settings: dict[str, Any], y: str | None, ways: Any = _ways) -> Problem:
+def _problem(
+    rng: Generator,
+    name: str,
+    settings: Params,
+    y: str | None,
+    ways: Callable[[Generator, str], tuple[Way, ...]] = _ways,
+) -> Problem:
     n = int(rng.integers(3, 25))
     kernel = _kernel(rng)
     X = _examples(rng, n, kernel["kernel"])
@@ -101,7 +108,7 @@ def _cut_ways(rng: Generator, kernel: str) -> tuple[Way, ...]:
 
 def sampled_cuts(rng: Generator) -> Problem:
     """`SampledCutSVC` with exact cuts: only these prove a bound."""
-    settings: dict[str, Any] = {"C": draws.strength(rng), "algorithm": "exact"}
+    settings: Params = {"C": draws.strength(rng), "algorithm": "exact"}
     if often(rng, 0.3):
         settings["intercept_scaling"] = one_of(rng, (0.5, 1.0, 2.0))
     return _problem(rng, "SampledCutSVC", settings, "labels", _cut_ways)
@@ -125,10 +132,9 @@ class KernelJudge:
         self.K = _values(problem)
         given = problem.data.get("sample_weight")
         self.weights = np.ones(len(self.K)) if given is None else np.asarray(given, dtype=np.float64)
-        y = problem.data.get("y")
-        self.y: Any = None if y is None else np.asarray(y)
+        self.y = np.asarray(problem.data.get("y"))  # one-class problems have none, and ask for none
 
-    def claims(self, index: int, place: int, model: Any) -> list[Claim]:
+    def claims(self, index: int, place: int, model: BaseEstimator) -> list[Claim]:
         """Of the one machine there is."""
         upper, lower = float(model.objective_), float(model.lower_bound_)
         sampled = self.problem.estimator == "SampledCutSVC"
@@ -143,7 +149,7 @@ class KernelJudge:
         bounds = (C, upper, lower, float(model.gap_))
         return [Claim(index, place, 0, *bounds, history, reason, allowed, truth, complete=complete)]
 
-    def _coefficients(self, model: Any) -> Array:
+    def _coefficients(self, model: BaseEstimator) -> Array:
         dense = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
         coef = np.zeros(len(self.K))
         coef[model.support_] = np.ravel(dense)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from cutplane._types import Array, Integers, Params
 from cutplane.risks import registry
 from cutplane.testing.random_problems import draws, losses
 from cutplane.testing.random_problems.draws import Generator, often, one_of
@@ -22,14 +23,14 @@ _SMALL = 60
 _NOTHING = 1e-6
 
 
-def _intercept(rng: Generator) -> dict[str, Any]:
+def _intercept(rng: Generator) -> Params:
     choice = rng.random()
     if choice < 0.6:
         return {}
     return {"fit_intercept": False} if choice < 0.8 else {"intercept_scaling": one_of(rng, (1.0, 0.5, 3.0, 100.0))}
 
 
-def _prior(rng: Generator, X: Any, rows: int | None) -> dict[str, Any]:
+def _prior(rng: Generator, X: Array, rows: int | None) -> Params:
     """Weights to stay close to: of scores that are near one, mostly."""
     if often(rng, 0.75):
         return {}
@@ -39,18 +40,18 @@ def _prior(rng: Generator, X: Any, rows: int | None) -> dict[str, Any]:
     return {"prior": (rng.normal(size=d if rows is None else (rows, d)).round(1) + 0.0) * unit}
 
 
-def _bounds(rng: Generator, d: int) -> dict[str, Any]:
+def _bounds(rng: Generator, d: int) -> Params:
     if often(rng, 0.75):
         return {}
     return {"nonnegative": True if often(rng, 0.6) else [int(rng.integers(d))]}
 
 
-def _methods(settings: Mapping[str, Any], *, kinks: bool = True) -> tuple[str, ...]:
+def _methods(settings: Params, *, kinks: bool = True) -> tuple[str, ...]:
     """Those that take the problem: Newton's has no bounds, and rounds no losses of whole samples."""
     return draws.METHODS if kinks and "nonnegative" not in settings else ("auto", "oca", "cpa")
 
 
-def _labels(rng: Generator, X: Any, count: int) -> Any:
+def _labels(rng: Generator, X: Array, count: int) -> Integers:
     """Classes that a line tells apart, more or less; each occurs."""
     n = len(X)
     direction = X @ rng.normal(size=X.shape[1])
@@ -70,7 +71,7 @@ def classification(rng: Generator) -> Problem:
     several = loss not in losses.OF_TWO_CLASSES and n >= 4 and often(rng, 0.25)
     count = int(rng.integers(3, 5)) if several else 2
     C = draws.strength(rng)
-    settings: dict[str, Any] = {"C": C, "loss": loss, **_intercept(rng), **_bounds(rng, X.shape[1])}
+    settings: Params = {"C": C, "loss": loss, **_intercept(rng), **_bounds(rng, X.shape[1])}
     settings |= _prior(rng, X, None if count == 2 else count)
     weighs = loss not in losses.WITHOUT_WEIGHTS
     if weighs and often(rng, 0.15):
@@ -89,7 +90,7 @@ def joint_classification(rng: Generator) -> Problem:
     X, single = draws.rounded_to_single(rng, draws.examples(rng, n, draws.scale(rng)))
     count = int(rng.integers(2, min(n, 5) + 1)) if n > 2 else 2
     C = draws.strength(rng)
-    settings: dict[str, Any] = {"C": C, "multi_class": "crammer_singer", **_intercept(rng)}
+    settings: Params = {"C": C, "multi_class": "crammer_singer", **_intercept(rng)}
     settings |= _prior(rng, X, None if count == 2 else count)
     if count > 2:
         settings |= _bounds(rng, X.shape[1])
@@ -115,7 +116,7 @@ def regression(rng: Generator) -> Problem:
     line = X @ rng.normal(size=X.shape[1]) / size
     y = (line + rng.normal(size=n) * one_of(rng, (0.1, 1.0)) + one_of(rng, (0.0, 5.0))).round(1) * unit + 0.0
     C = draws.strength(rng)
-    settings: dict[str, Any] = {"C": C, "loss": loss, **_intercept(rng), **_bounds(rng, X.shape[1])}
+    settings: Params = {"C": C, "loss": loss, **_intercept(rng), **_bounds(rng, X.shape[1])}
     settings |= _prior(rng, X, None)
     if "epsilon" in loss and often(rng, 0.5):
         settings["epsilon"] = one_of(rng, (0.1, 0.5, 2.0)) * unit
@@ -143,7 +144,7 @@ def ranking(rng: Generator) -> Problem:
     n = draws.size(rng, 300)
     X, single = draws.rounded_to_single(rng, draws.examples(rng, n, draws.scale(rng)))
     C = draws.strength(rng)
-    settings: dict[str, Any] = {"C": C}
+    settings: Params = {"C": C}
     if often(rng, 0.4):
         settings["weighting"] = "pairs"
     queries = rng.integers(int(rng.integers(1, 4)), size=n) if often(rng, 0.5) else None
@@ -181,7 +182,7 @@ class LinearJudge:
         self.true: Recomputed = recomputed(problem)
         self.square = float((self.true.floats**2).sum(axis=1).max())
 
-    def claims(self, index: int, place: int, model: Any) -> list[Claim]:
+    def claims(self, index: int, place: int, model: BaseEstimator) -> list[Claim]:
         """Of one model, for each of its problems."""
         coef = np.atleast_2d(model.coef_)
         intercept = np.atleast_1d(getattr(model, "intercept_", np.zeros(len(coef))))
@@ -209,7 +210,7 @@ class LinearJudge:
             for k in range(len(uppers))
         ]
 
-    def _allowed(self, model: Any, upper: float) -> float:
+    def _allowed(self, model: BaseEstimator, upper: float) -> float:
         """The difference of the bounds at which the run was to stop."""
         nothing = _NOTHING * model.tol * self.square if self.problem.estimator == "LinearOneClassSVM" else 0.0
         return float(max(model.tol * abs(upper), model.absolute_tol, nothing))

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cutplane.testing.random_problems.exact import Exact, log1p_exp
 
@@ -150,7 +149,7 @@ def ranking(ranks: Ints, scores: Exact, weights: Exact, queries: Ints, weighting
     return len(with_pairs) * Fraction(losses) / totals
 
 
-def crammer_singer(codes: Ints, scores: Exact, weights: Exact, cost: Any, rescaling: str = "margin") -> Fraction:
+def crammer_singer(codes: Ints, scores: Exact, weights: Exact, cost: ArrayLike, rescaling: str = "margin") -> Fraction:
     """Σ wᵢ max over y of cost(yᵢ, y) + s_y - s_yᵢ; with "slack", of cost(yᵢ, y)·(1 + s_y - s_yᵢ)."""
     prices = Exact.of(np.asarray(cost, dtype=np.float64)[codes])
     differences = scores - scores[np.arange(len(codes)), codes][:, None]

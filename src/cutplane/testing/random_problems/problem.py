@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+
+from cutplane._types import Params
 
 _IMPORTS = """\
 import copy
@@ -32,9 +32,9 @@ class Way:
         A path over these values of C, where it is not empty.
     """
 
-    settings: Mapping[str, Any]
+    settings: Params
     storage: str = "X"
-    first: Mapping[str, Any] | None = None
+    first: Params | None = None
     Cs: tuple[float, ...] = ()
 
 
@@ -56,8 +56,8 @@ class Problem:
     """
 
     estimator: str
-    settings: Mapping[str, Any]
-    data: Mapping[str, Any]
+    settings: Params
+    data: Params
     ways: tuple[Way, ...]
     prelude: str = ""
     #: What tables of results call it, beside the estimator.
@@ -66,7 +66,7 @@ class Problem:
     small: bool = field(default=False)
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Params:
         """The data that there are."""
         return {name: value for name, value in self.data.items() if value is not None}
 
@@ -97,7 +97,7 @@ class Problem:
         )
 
 
-def arguments(settings: Mapping[str, Any]) -> str:
+def arguments(settings: Params) -> str:
     """Keyword arguments as source."""
     return ", ".join(f"{name}={literal(value)}" for name, value in settings.items())
 
@@ -108,7 +108,7 @@ class Source(str):
     __slots__ = ()
 
 
-def literal(value: Any) -> str:
+def literal(value: object) -> str:
     """A value as source that makes it again, to the last bit."""
     if isinstance(value, Source):
         return str(value)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from cutplane.testing.random_problems import losses
@@ -31,14 +30,15 @@ class Recomputed:
         self.settings = dict(problem.settings)
         self.floats = np.asarray(problem.data["X"], dtype=np.float64)
         self.X = Exact.of(self.floats)
-        self.y: Any = None if problem.data.get("y") is None else np.asarray(problem.data["y"])
+        # Labels or targets; one-class problems have none, and ask for none.
+        self.y = np.asarray(problem.data.get("y"))
         self.queries = problem.data.get("qid")
         own = problem.data.get("sample_weight")
         self.weights: Array = np.ones(len(self.floats)) if own is None else np.asarray(own, dtype=np.float64)
         self._weigh_classes(own)
         self.exact_weights = Exact.of(self.weights)
 
-    def _weigh_classes(self, own: Any) -> None:
+    def _weigh_classes(self, own: ArrayLike | None) -> None:
         """The weights of examples are the floats w·factor, which are part of the problem's data."""
         chosen = self.settings.get("class_weight")
         if chosen is not None and self.weights.any():
@@ -91,7 +91,7 @@ class Recomputed:
     def _size(self, w: Array, b: float) -> float:
         """How large the terms of the risk are."""
         sizes = 1.0 + abs(b) + np.abs(self.floats) @ np.abs(w)
-        if self.y is not None and self.y.dtype.kind == "f":
+        if self.y.dtype.kind == "f":
             sizes = sizes + np.abs(self.y)
         return float(self.weights @ (sizes**2 if self.squared else sizes))
 

@@ -10,10 +10,13 @@ import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cutplane._types import Integers
 from cutplane.testing.random_problems.judge import Truth
 from cutplane.testing.random_problems.problem import Problem
 from cutplane.testing.random_problems.recomputed import (
@@ -27,6 +30,9 @@ from cutplane.testing.random_problems.recomputed import (
     Regression,
     recomputed,
 )
+
+if TYPE_CHECKING:
+    from cvxpy import Constraint, Expression
 
 # More contingency tables or pairs than this are left to the other checks.
 _MOST_TERMS = 150
@@ -64,7 +70,7 @@ def references(problem: Problem) -> list[Reference]:
 
 def _solved(true: Recomputed, k: int) -> tuple[Array, float, float] | None:
     """Weights and intercept of one problem, and the objective."""
-    cp: Any = import_module("cvxpy")  # for tests alone
+    cp: ModuleType = import_module("cvxpy")  # for tests alone
 
     d = true.floats.shape[1]
     w, b = cp.Variable(d), cp.Variable()
@@ -89,7 +95,7 @@ def _solved(true: Recomputed, k: int) -> tuple[Array, float, float] | None:
 
 
 def _solved_jointly(true: JointClassification) -> tuple[Array, Array, float] | None:
-    cp: Any = import_module("cvxpy")  # for tests alone
+    cp: ModuleType = import_module("cvxpy")  # for tests alone
 
     (n, d), count = true.floats.shape, len(true.classes)
     W, b = cp.Variable((count, d)), cp.Variable(count)
@@ -120,7 +126,7 @@ def _solved_jointly(true: JointClassification) -> tuple[Array, Array, float] | N
     return coef, intercept, float(objective.value)
 
 
-def _minimised(cp: Any, objective: Any, constraints: list[Any]) -> bool:
+def _minimised(cp: ModuleType, objective: Expression, constraints: list[Constraint]) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -131,7 +137,7 @@ def _minimised(cp: Any, objective: Any, constraints: list[Any]) -> bool:
     return all(v.value is not None for v in objective.variables())
 
 
-def _binary(cp: Any, true: Classification, k: int, scores: Any, b: Any) -> Any:
+def _binary(cp: ModuleType, true: Classification, k: int, scores: Expression, b: Expression) -> Expression:
     y = true.signs(k)
     beyond = cp.pos(1.0 - cp.multiply(y, scores))
     simple = {
@@ -144,7 +150,7 @@ def _binary(cp: Any, true: Classification, k: int, scores: Any, b: Any) -> Any:
     return simple[true.loss]() if true.loss in simple else _of_tables(cp, true, y, scores)
 
 
-def _of_tables(cp: Any, true: Classification, y: Any, scores: Any) -> Any:
+def _of_tables(cp: ModuleType, true: Classification, y: Integers, scores: Expression) -> Expression | None:
     """The highest of the bounds of all contingency tables."""
     positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
     n, n_positive = len(y), len(positive)
@@ -165,7 +171,7 @@ def _of_tables(cp: Any, true: Classification, y: Any, scores: Any) -> Any:
     if len(tables) > _MOST_TERMS:
         return None
 
-    def bound(missed: int, added: int, loss: float) -> Any:
+    def bound(missed: int, added: int, loss: float) -> Expression:
         lost = cp.sum_largest(-scores[positive], missed) if missed else 0.0
         gained = cp.sum_largest(scores[negative], added) if added else 0.0
         return cp.Constant(n * loss) + lost + gained
@@ -173,7 +179,9 @@ def _of_tables(cp: Any, true: Classification, y: Any, scores: Any) -> Any:
     return cp.max(cp.hstack([cp.Constant(0.0), *(bound(*table) for table in tables)]))
 
 
-def _mean_over_pairs(cp: Any, ranks: Any, scores: Any, weights: Array, factor: float) -> Any:
+def _mean_over_pairs(
+    cp: ModuleType, ranks: NDArray[np.number], scores: Expression, weights: Array, factor: float
+) -> Expression:
     above, below = np.nonzero((ranks[:, None] > ranks[None, :]) & (np.outer(weights, weights) > 0.0))
     if not 0 < len(above) <= _MOST_TERMS:
         return None
@@ -182,7 +190,7 @@ def _mean_over_pairs(cp: Any, ranks: Any, scores: Any, weights: Array, factor: f
     return factor * (pair_weights / pair_weights.sum()) @ losses
 
 
-def _targets(cp: Any, true: Regression, k: int, scores: Any, b: Any) -> Any:
+def _targets(cp: ModuleType, true: Regression, k: int, scores: Expression, b: Expression) -> Expression:
     errors = scores - np.asarray(true.y, dtype=np.float64)
     options = true.settings.get("loss_options") or {}
     beyond = cp.pos(cp.abs(errors) - float(true.settings.get("epsilon", 0.0)))
@@ -196,22 +204,22 @@ def _targets(cp: Any, true: Regression, k: int, scores: Any, b: Any) -> Any:
     return true.weights @ (share * cp.pos(-errors) + (1.0 - share) * cp.pos(errors))
 
 
-def _one_class(cp: Any, true: OneClass, k: int, scores: Any, b: Any) -> Any:
+def _one_class(cp: ModuleType, true: OneClass, k: int, scores: Expression, b: Expression) -> Expression:
     share = true.weights / (true.weights.sum() * float(true.settings.get("nu", 0.5)))
     return share @ cp.pos(-b - scores) + b
 
 
-def _ordinal(cp: Any, true: Ordinal, k: int, scores: Any, b: Any) -> Any:
+def _ordinal(cp: ModuleType, true: Ordinal, k: int, scores: Expression, b: Expression) -> Expression:
     return _mean_over_pairs(cp, np.asarray(true.y), scores, true.weights, float(true.weights.sum()))
 
 
-def _ranking(cp: Any, true: Ranking, k: int, scores: Any, b: Any) -> Any:
+def _ranking(cp: ModuleType, true: Ranking, k: int, scores: Expression, b: Expression) -> Expression:
     if true.queries is not None and len(np.unique(true.queries)) > 1:
         return None
     return _mean_over_pairs(cp, np.asarray(true.y), scores, true.weights, 1.0)
 
 
-_RISKS: Mapping[type, Callable[..., Any]] = {
+_RISKS: Mapping[type, Callable[..., Expression]] = {
     Classification: _binary,
     Regression: _targets,
     OneClass: _one_class,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from cutplane import StringSVC
+from cutplane._types import Params
 from cutplane.sources.alphabet import as_alphabet
 from cutplane.testing.random_problems import draws
 from cutplane.testing.random_problems.draws import Generator, often
@@ -32,7 +31,7 @@ def strings(rng: Generator) -> Problem:
     y = rng.integers(3 if several else 2, size=n)
     y[: 3 if several else 2] = np.arange(3 if several else 2)
     C = draws.strength(rng)
-    settings: dict[str, Any] = {"C": C, "order": int(rng.integers(1, min(length, 3) + 1))}
+    settings: Params = {"C": C, "order": int(rng.integers(1, min(length, 3) + 1))}
     if often(rng, 0.3):
         settings |= {"spectra": [(0, length)], "spectrum_order": 2}
     if often(rng, 0.3):
@@ -59,7 +58,7 @@ class StringJudge(LinearJudge):
     """Reads the claims of the models of one problem of strings."""
 
     def __init__(self, problem: Problem) -> None:
-        known: Mapping[str, Any] = {
+        known: Params = {
             name: problem.settings[name] for name in ("order", "spectra", "spectrum_order") if name in problem.settings
         }
         parts = StringSVC(**known).parts(len(problem.data["X"][0]))

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations, product
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from cutplane._types import Array, Params
 from cutplane.testing.random_problems import draws
 from cutplane.testing.random_problems.draws import Generator, often, one_of
 from cutplane.testing.random_problems.judge import Claim, Truth
@@ -26,53 +28,58 @@ from cutplane.structured.multilabel import MultilabelModel
 _PARENTS = {"cat": "mammal", "dog": "mammal", "mammal": "animal", "fish": "animal"}
 
 
-class Kind(NamedTuple):
+X = TypeVar("X")
+Y = TypeVar("Y")
+Row = Sequence[float]
+
+
+class Kind(NamedTuple, Generic[X, Y]):
     """A structured model written down once more: labellings, the score of each, and the loss."""
 
-    labellings: Callable[[Any], Iterable[Any]]
-    score: Callable[[Any, Any, Any], Fraction]
-    loss: Callable[[Any, Any], Fraction]
+    labellings: Callable[[X], Iterable[Y]]
+    score: Callable[[Row, X, Y], Fraction]
+    loss: Callable[[Y, Y], Fraction]
 
 
-def _dot(w: Sequence[float], x: Sequence[float]) -> Fraction:
+def _dot(w: Row, x: Row) -> Fraction:
     return sum((Fraction(a) * Fraction(b) for a, b in zip(w, x, strict=True)), Fraction(0))
 
 
-def _differences(y: Any, other: Any) -> Fraction:
+def _differences(y: Sequence[int], other: Sequence[int]) -> Fraction:
     return Fraction(sum(a != b for a, b in zip(y, other, strict=True)))
 
 
-def _classes(count: int, d: int) -> Kind:
-    def score(w: Any, x: Any, y: Any) -> Fraction:
+def _classes(count: int, d: int) -> Kind[Row, int]:
+    def score(w: Row, x: Row, y: int) -> Fraction:
         return _dot(w[y * d : (y + 1) * d], x)
 
     return Kind(lambda x: range(count), score, lambda y, other: Fraction(int(y != other)))
 
 
-def _hierarchy(d: int) -> Kind:
+def _hierarchy(d: int) -> Kind[Row, str]:
     nodes = list(_PARENTS)
     paths = {"cat": ["cat", "mammal"], "dog": ["dog", "mammal"], "fish": ["fish"]}
 
-    def score(w: Any, x: Any, y: Any) -> Fraction:
+    def score(w: Row, x: Row, y: str) -> Fraction:
         places = [nodes.index(node) for node in paths[y]]
         return sum((_dot(w[p * d : (p + 1) * d], x) for p in places), Fraction(0))
 
-    def loss(y: Any, other: Any) -> Fraction:
+    def loss(y: str, other: str) -> Fraction:
         common = len(set(paths[y]) & set(paths[other]))
         return Fraction(len(paths[y]) + len(paths[other]) - 2 * common, 2)
 
     return Kind(lambda x: paths, score, loss)
 
 
-def _multilabel(count: int, d: int) -> Kind:
-    def score(w: Any, x: Any, y: Any) -> Fraction:
+def _multilabel(count: int, d: int) -> Kind[Row, tuple[int, ...]]:
+    def score(w: Row, x: Row, y: tuple[int, ...]) -> Fraction:
         return sum((_dot(w[k * d : (k + 1) * d], x) for k in range(count) if y[k]), Fraction(0))
 
     return Kind(lambda x: product((0, 1), repeat=count), score, _differences)
 
 
-def _chain(count: int, d: int) -> Kind:
-    def score(w: Any, x: Any, y: Any) -> Fraction:
+def _chain(count: int, d: int) -> Kind[Sequence[Row], tuple[int, ...]]:
+    def score(w: Row, x: Sequence[Row], y: tuple[int, ...]) -> Fraction:
         tokens = sum((_dot(w[y[t] : d * count : count], x[t]) for t in range(len(y))), Fraction(0))
         steps = (Fraction(w[(d + a) * count + b]) for a, b in pairwise(y))
         return tokens + sum(steps, Fraction(0))
@@ -80,21 +87,21 @@ def _chain(count: int, d: int) -> Kind:
     return Kind(lambda x: product(range(count), repeat=len(x)), score, _differences)
 
 
-def _matching() -> Kind:
-    def score(w: Any, x: Any, y: Any) -> Fraction:
+def _matching() -> Kind[Sequence[Sequence[Row]], tuple[int, ...]]:
+    def score(w: Row, x: Sequence[Sequence[Row]], y: tuple[int, ...]) -> Fraction:
         return sum((_dot(w, x[i][place]) for i, place in enumerate(y)), Fraction(0))
 
     return Kind(lambda x: permutations(range(len(x[0])), len(x)), score, _differences)
 
 
-def _quarters(rng: Generator, *shape: int) -> Any:
+def _quarters(rng: Generator, *shape: int) -> Array:
     return rng.integers(-8, 9, size=shape) / 4.0
 
 
 def _ways(rng: Generator, methods: tuple[str, ...]) -> tuple[Way, ...]:
     ways = [Way({"max_iter": 1000})]
     for _ in range(int(rng.integers(1, 4))):
-        settings: dict[str, Any] = {"tol": draws.power(rng, -7, -2), "method": one_of(rng, methods)}
+        settings: Params = {"tol": draws.power(rng, -7, -2), "method": one_of(rng, methods)}
         if settings["method"] == "oca":
             settings["line_search"] = one_of(rng, ("three-point", "exact", "adaptive"))
         settings["max_iter"] = one_of(rng, (1, 2, 5, 30, 300))
@@ -109,8 +116,8 @@ def structural(rng: Generator) -> Problem:
     """`StructuralSVM` with one of the models that come with the library."""
     kind = one_of(rng, ("multiclass", "hierarchy", "multilabel", "chain", "matching"))
     n, d = int(rng.integers(2, 7)), int(rng.integers(1, 4))
-    settings: dict[str, Any] = {"C": draws.strength(rng)}
-    X: Any = _quarters(rng, n, d)
+    settings: Params = {"C": draws.strength(rng)}
+    X: Array | list[Array] = _quarters(rng, n, d)
     if kind == "multiclass":
         count = int(rng.integers(2, 5))
         settings["model"], y = Source(f"MulticlassModel({list(range(count))})"), rng.integers(count, size=n).tolist()
@@ -153,18 +160,19 @@ class StructuredJudge:
         first = np.asarray(problem.data["X"][0])
         d = int(first.shape[-1])
         made = str(problem.settings.get("model", ""))
-        self.kind = {
+        kinds: dict[str, Callable[[], Kind[Any, Any]]] = {
             "multiclass": lambda: _classes(made.count(",") + 1, d),
             "hierarchy": lambda: _hierarchy(d),
             "multilabel": lambda: _multilabel(2, d),
             "chain": lambda: _chain(self._labels(), d),
             "matching": _matching,
-        }[problem.loss]()
+        }
+        self.kind = kinds[problem.loss]()
 
     def _labels(self) -> int:
         return 2 if self.problem.estimator == "StructuralSVM" else int(max(max(y) for y in self.problem.data["y"])) + 1
 
-    def claims(self, index: int, place: int, model: Any) -> list[Claim]:
+    def claims(self, index: int, place: int, model: BaseEstimator) -> list[Claim]:
         """Of one model."""
         w = model.coef_ if self.problem.estimator == "StructuralSVM" else np.vstack([model.coef_, model.transitions_])
         truth = self.truth(np.ravel(w).tolist()) if np.isfinite(w).all() else None

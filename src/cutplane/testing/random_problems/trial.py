@@ -6,10 +6,12 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._types import Params
 from cutplane.testing.random_problems.judge import Claim, Failure, Truth, judge
 from cutplane.testing.random_problems.problem import Problem
 
@@ -32,7 +34,7 @@ REFUSALS = (
 class Reader(Protocol):
     """Reads what models claim."""
 
-    def claims(self, index: int, place: int, model: Any) -> list[Claim]:
+    def claims(self, index: int, place: int, model: BaseEstimator) -> list[Claim]:
         """Of one model, for each of its problems."""
         ...
 
@@ -68,7 +70,7 @@ def run_trial(
     before : callable
         Called with the index of each way before it is tried.
     """
-    data: dict[str, Any] = {}
+    data: Params = {}
     exec(problem.data_source(), data)
     claims: list[Claim] = []
     failures: list[Failure] = []
@@ -90,7 +92,7 @@ def run_trial(
     return Outcome(failures, len(claims), refused, [claim.stop_reason for claim in claims])
 
 
-def _trained(source: str, names: dict[str, Any]) -> tuple[list[Any], list[str]]:
+def _trained(source: str, names: Params) -> tuple[list[BaseEstimator], list[str]]:
     """The models, and the warnings that no documentation speaks of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from multiprocessing.connection import Connection
 
 from cutplane.testing.random_problems.families import drawn
 from cutplane.testing.random_problems.judge import Failure
@@ -51,7 +51,7 @@ def tried(order: Order, number: int, before: Callable[[int], None] = lambda inde
     return run_trial(problem, family.reader(problem), others=others, rounding=order.rounding, before=before)
 
 
-def _work(order: Order, pipe: Any) -> None:
+def _work(order: Order, pipe: Connection) -> None:
     """Answer numbers with outcomes, and say before each way that it begins."""
     while (number := pipe.recv()) is not None:
         try:

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.class_weight import compute_class_weight
 
-Array = NDArray[np.float64]
+from cutplane._types import Array, ClassWeight, Label, Labels
+
 # Beyond these, products of weights and of features may leave the range of double precision.
 _LEAST, _MOST = 1e-35, 1e35
 
 
-def class_factors(class_weight: Any, classes: NDArray[Any], y: Any, sample_weight: Any = None) -> Array:
+def class_factors(
+    class_weight: ClassWeight, classes: Labels, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> Array:
     """The weight of each class: 1 where it is not given, or inverse to how often it occurs."""
-    named = isinstance(class_weight, Mapping)
-    if not named and class_weight is not None and not (isinstance(class_weight, str) and class_weight == "balanced"):
+    named = class_weight if isinstance(class_weight, Mapping) else None
+    if named is not None:
+        _check_labels(named, classes.tolist())
+    elif class_weight is not None and not (isinstance(class_weight, str) and class_weight == "balanced"):
         raise ValueError(
             f"class_weight={class_weight!r} must be None, 'balanced' or a dict with the weights of classes."
         )
-    known = classes.tolist()
-    if named and any(label not in class_weight for label in known):
-        for label in class_weight:
-            if label not in known:
-                raise ValueError(
-                    f"class_weight has a weight for {label!r}, which is no class of y: {_shown(known)} are."
-                )
     try:
         factors = np.asarray(compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight))
     except (TypeError, ValueError):
-        if not named:
+        if named is None:
             raise
         raise ValueError(f"class_weight={class_weight!r} must give each class a number.") from None
     if not np.all(factors >= 0) or not np.all(np.isfinite(factors)):
@@ -43,6 +40,15 @@ def class_factors(class_weight: Any, classes: NDArray[Any], y: Any, sample_weigh
     return factors
 
 
-def _shown(classes: list[Any], most: int = 5) -> str:
+def _check_labels(weights: Mapping[Label, float], classes: list[Label]) -> None:
+    """Refuse weights of what is no class; where every class has one, more may be there."""
+    if all(label in weights for label in classes):
+        return
+    for label in weights:
+        if label not in classes:
+            raise ValueError(f"class_weight has a weight for {label!r}, which is no class of y: {_shown(classes)} are.")
+
+
+def _shown(classes: Sequence[object], most: int = 5) -> str:
     more = [f"... ({len(classes)} in all)"] if len(classes) > most else []
     return ", ".join([*map(repr, classes[:most]), *more])

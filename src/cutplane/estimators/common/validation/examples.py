@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from cutplane._types import Labels, Matrix, MatrixLike
 from cutplane.estimators.common.validation.input_kinds import check_kind, check_words, plain_labels
 from cutplane.estimators.common.validation.parameters import check_flags, check_threads
 from cutplane.estimators.common.validation.ranges import MOST
@@ -20,39 +21,35 @@ from cutplane.sources import CsrSource, DenseSource, Source, given_source
 _VECTORS = 4
 
 
-def check_examples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+def check_examples(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None) -> tuple[Matrix | Source, Labels]:
     """X as a dense array or canonical CSR matrix of float32 or float64, uncopied where possible, and y.
 
     A source is taken as it is: whatever it reads its examples from.
     """
     check_flags(estimator)
     check_kind("y", y)
-    y = plain_labels(y)
-    source = given_source(X)
+    source, labels = given_source(X), plain_labels(y)
     if source is not None:
-        return _check_source(estimator, source, y)
+        return _check_source(estimator, source, labels)
     _check_given(X)
-    X, y = validate_data(
+    rows, labels = validate_data(
         estimator,
         X,
-        y,
+        labels,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
         accept_large_sparse=True,
         ensure_all_finite=False,
     )
-    if sp.issparse(X):
-        X = canonical(X)
-    _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
-    return X, y
+    return _checked_values(estimator, rows), np.asarray(labels)
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Matrix:
     """X as `check_examples` has it, where there is no y; unless `reset`, X must have the features of the fit."""
     if reset:
         check_flags(estimator)
     _check_given(X)
-    X = validate_data(
+    rows = validate_data(
         estimator,
         X,
         reset=reset,
@@ -61,19 +58,16 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         accept_large_sparse=True,
         ensure_all_finite=False,
     )
-    if sp.issparse(X):
-        X = canonical(X)
-    _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
-    return X
+    return _checked_values(estimator, rows)
 
 
-def check_new_rows(estimator: Any, X: Any) -> Any:
+def check_new_rows(estimator: BaseEstimator, X: MatrixLike) -> Matrix:
     """X for the predictions of a linear model: as it is where that serves, checked, with the features of the fit."""
     _check_given(X)
-    X = validate_data(estimator, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
-    if X.dtype in (np.float64, np.float32):
-        _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
-    return X
+    rows: Matrix = validate_data(estimator, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+    if rows.dtype in (np.float64, np.float32):
+        _check_finite(rows, check_threads(getattr(estimator, "n_jobs", None)))
+    return rows
 
 
 def check_width(n_features: int) -> None:
@@ -87,14 +81,14 @@ def check_width(n_features: int) -> None:
         )
 
 
-def _check_given(X: Any) -> None:
+def _check_given(X: MatrixLike) -> None:
     """What must be known of X before any library converts it."""
     check_kind("X", X)
     check_words(X)
     check_structure(X)
 
 
-def _check_source(estimator: Any, X: Source, y: Any) -> tuple[Source, NDArray[Any]]:
+def _check_source(estimator: BaseEstimator, X: Source, y: ArrayLike) -> tuple[Source, Labels]:
     labels = np.asarray(y)
     if labels.shape != (X.shape[0],):
         raise ValueError(f"y of shape {labels.shape} must have one label for each of {X.shape[0]} examples.")
@@ -103,16 +97,20 @@ def _check_source(estimator: Any, X: Source, y: Any) -> tuple[Source, NDArray[An
     return X, labels
 
 
-def _check_finite(X: Any, n_threads: int) -> None:
+def _checked_values(estimator: BaseEstimator, X: Matrix) -> Matrix:
+    """X in canonical form; its values are refused where they are not finite."""
+    rows = canonical(X) if sp.issparse(X) else X
+    _check_finite(rows, check_threads(getattr(estimator, "n_jobs", None)))
+    return rows
+
+
+def _check_finite(X: Matrix, n_threads: int) -> None:
     source = CsrSource(X) if sp.issparse(X) else DenseSource(X)
     row = source.core.first_unusable_row(n_threads)
     if row < 0:
         return
-    if sp.issparse(X):
-        part = slice(X.indptr[row], X.indptr[row + 1])
-        values, columns = X.data[part], X.indices[part]
-    else:
-        values, columns = X[row], np.arange(X.shape[1])
+    example = sp.csr_array(X[row : row + 1]) if sp.issparse(X) else None
+    values, columns = (X[row], np.arange(X.shape[1])) if example is None else (example.data, example.indices)
     first = int(np.flatnonzero(~(np.abs(values.astype(np.float64)) <= MOST))[0])
     value = "NaN" if np.isnan(values[first]) else str(values[first])
     wanted = f"be below {MOST:g} in size; scale the column" if np.isfinite(values[first]) else "be finite"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from cutplane._types import MatrixLike
 
 # Types of columns, as pandas calls them, that may hold words.
 _NOT_NUMBERS = ("object", "str", "string", "category")
@@ -15,7 +19,7 @@ _REFUSED = {
 }
 
 
-def check_kind(name: str, values: Any) -> None:
+def check_kind(name: str, values: object) -> None:
     """Refuse values that are no real numbers (or, of labels, words) but would pass for some."""
     if isinstance(values, np.ma.MaskedArray):
         _check_mask(name, values)
@@ -25,12 +29,11 @@ def check_kind(name: str, values: Any) -> None:
             raise ValueError(f"{place} {_REFUSED[kind]}: real numbers are accepted.")
 
 
-def check_words(X: Any) -> None:
+def check_words(X: MatrixLike) -> None:
     """Name the first value of a data frame that is no number."""
-    kinds: Any = getattr(X, "dtypes", None)
-    if hasattr(kinds, "items"):
-        for name in (name for name, kind in kinds.items() if str(kind) in _NOT_NUMBERS):
-            for row, value in enumerate(X[name]):
+    for name, kind in _kinds(X):
+        if str(kind) in _NOT_NUMBERS:
+            for row, value in enumerate(X[name]):  # type: ignore[index, arg-type, call-overload]
                 if not _is_number(value):
                     raise ValueError(
                         f"Column {name!r} of X has the value {value!r} in row {row}; features must be numbers, and "
@@ -38,7 +41,7 @@ def check_words(X: Any) -> None:
                     )
 
 
-def plain_labels(y: Any) -> Any:
+def plain_labels(y: ArrayLike | list[Hashable] | None) -> ArrayLike:
     """Labels in a type of NumPy that keeps them as they are.
 
     Of whole numbers in a nullable type of pandas scikit-learn would make floats, and of 1 beside "a" NumPy a word.
@@ -46,33 +49,39 @@ def plain_labels(y: Any) -> Any:
     if isinstance(y, (list, tuple)) and len({isinstance(label, str) for label in y}) > 1:
         return np.array(y, dtype=object)
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    if kind is None or kind.kind not in "biu":
-        return y
+    if y is None or kind is None or kind.kind not in "biu" or not hasattr(y, "isna") or not hasattr(y, "to_numpy"):
+        return cast(ArrayLike, y)  # None, too: scikit-learn says best what is missing
     missing = np.flatnonzero(np.asarray(y.isna()))
     if len(missing):
         raise ValueError(f"y[{missing[0]}] is missing; every example needs a label.")
-    return y.to_numpy(dtype=kind)
+    return np.asarray(y.to_numpy(dtype=kind))
 
 
-def _check_mask(name: str, values: Any) -> None:
+def _check_mask(name: str, values: np.ma.MaskedArray) -> None:
     masked = np.argwhere(np.ma.getmaskarray(values))
     if len(masked):
         first = ", ".join(map(str, masked[0].tolist()))
         raise ValueError(f"{name}[{first}] is masked; fill masked values, or leave their examples out.")
 
 
-def _columns(values: Any) -> list[tuple[Any, str]]:
+def _kinds(values: object) -> list[tuple[object, object]]:
+    """The names and types of the columns of a data frame; nothing of anything else."""
+    kinds = getattr(values, "dtypes", None)
+    return [] if kinds is None or not hasattr(kinds, "items") else list(kinds.items())
+
+
+def _columns(values: object) -> list[tuple[object, str]]:
     """The names of the columns of a data frame and what each holds; of anything else, one without a name."""
-    kinds: Any = getattr(values, "dtypes", None)
-    if hasattr(kinds, "items"):
-        return [(name, getattr(kind, "kind", "")) for name, kind in kinds.items()]
+    kinds = _kinds(values)
+    if kinds:
+        return [(name, getattr(kind, "kind", "")) for name, kind in kinds]
     if isinstance(values, (list, tuple)):
         values = np.asarray(values) if _is_regular(values) else None
     kind = getattr(getattr(values, "dtype", None), "kind", "")
     return [(None, kind if isinstance(kind, str) else "")]
 
 
-def _is_regular(values: Any) -> bool:
+def _is_regular(values: object) -> bool:
     """Whether NumPy makes an array of a list: scikit-learn says it well where it does not."""
     try:
         np.asarray(values)
@@ -81,9 +90,9 @@ def _is_regular(values: Any) -> bool:
     return True
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     try:
-        float(value)
+        float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return False
     return True

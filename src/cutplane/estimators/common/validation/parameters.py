@@ -5,19 +5,25 @@ from __future__ import annotations
 import inspect
 import numbers
 import os
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from cutplane._types import RandomState
 from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST, MOST_WEIGHT
 
 _MOST_THREADS = 1 << 15
 
 
-def check_positive(name: str, value: Any, *, finite: bool = True) -> float:
+def _is_real(value: object) -> TypeGuard[float]:
+    """Whether a value is a number and not a flag."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def check_positive(name: str, value: object, *, finite: bool = True) -> float:
     """A number above zero, as a float."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not value > 0 or (finite and value == float("inf")):
+    if not _is_real(value) or not value > 0 or (finite and value == float("inf")):
         raise ValueError(f"{name}={value!r} must be a {'finite ' if finite else ''}number greater than 0.")
     if value < LEAST_WEIGHT or MOST_WEIGHT < value < float("inf"):
         raise ValueError(
@@ -26,10 +32,10 @@ def check_positive(name: str, value: Any, *, finite: bool = True) -> float:
     return float(value)
 
 
-def check_grid(Cs: Any) -> list[float]:
+def check_grid(Cs: object) -> list[float]:
     """A grid of C: numbers above zero."""
     try:
-        values = list(Cs)
+        values = list(Cs)  # type: ignore[call-overload]
     except TypeError:
         raise ValueError(f"Cs={Cs!r} must be a sequence of numbers greater than 0.") from None
     if not values:
@@ -37,32 +43,30 @@ def check_grid(Cs: Any) -> list[float]:
     return [check_positive(f"Cs[{k}]", value) for k, value in enumerate(values)]
 
 
-def check_not_negative(name: str, value: Any) -> float:
+def check_not_negative(name: str, value: object) -> float:
     """A number of zero or more, as a float."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not value >= 0 or value == float("inf"):
+    if not _is_real(value) or not value >= 0 or value == float("inf"):
         raise ValueError(f"{name}={value!r} must be a finite number, 0 or greater.")
     if value > MOST:
         raise ValueError(f"{name}={value!r} is out of range; numbers from 0 to {MOST:g} are accepted.")
     return float(value)
 
 
-def check_share(name: str, value: Any) -> float:
+def check_share(name: str, value: object) -> float:
     """A number above zero and at most one, as a float."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not 0 < value <= 1:
+    if not _is_real(value) or not 0 < value <= 1:
         raise ValueError(f"{name}={value!r} must be a number greater than 0 and at most 1.")
     return float(value)
 
 
-def check_count(name: str, value: Any, *, or_none: bool = True) -> int:
+def check_count(name: str, value: object, *, or_none: bool = True) -> int:
     """An integer above zero; `or_none` says whether None would have been accepted."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
         raise ValueError(f"{name}={value!r} must be an integer greater than 0{', or None' if or_none else ''}.")
     return int(value)
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     """One of the strings that are accepted."""
     if not isinstance(value, str) or value not in choices:
         accepted = ", ".join(repr(choice) for choice in choices)
@@ -70,20 +74,20 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     return str(value)
 
 
-def check_file_name(name: str, value: Any) -> None:
+def check_file_name(name: str, value: object) -> None:
     """The name of a file, or None."""
     if value is not None and not (isinstance(value, (str, os.PathLike)) and os.fspath(value)):
         raise ValueError(f"{name}={value!r} must be the name of a file, or None.")
 
 
-def check_flag(name: str, value: Any) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """True or False, and nothing that merely counts as one of them."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name}={value!r} must be True or False.")
     return bool(value)
 
 
-def check_flags(estimator: Any) -> None:
+def check_flags(estimator: BaseEstimator) -> None:
     """Every parameter that is declared a bool ("no" and 0 are none), and the seed."""
     for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
         if parameter.annotation in (bool, "bool"):
@@ -91,7 +95,7 @@ def check_flags(estimator: Any) -> None:
     _generator(getattr(estimator, "random_state", None))
 
 
-def check_threads(n_jobs: Any) -> int:
+def check_threads(n_jobs: object) -> int:
     """n_jobs as the core takes it: 0 leaves it to OpenMP."""
     if n_jobs is None:
         return 0
@@ -107,18 +111,19 @@ def check_threads(n_jobs: Any) -> int:
     return max(1, int(cpu_count()) + 1 + threads)
 
 
-def check_seed(random_state: Any) -> int:
+def check_seed(random_state: RandomState) -> int:
     """A seed for the core; None is a fixed one, so that the same data give the same model."""
     if random_state is None:
         return 0
     return int(_generator(random_state).randint(2**31 - 1))
 
 
-def _generator(random_state: Any) -> Any:
+def _generator(random_state: RandomState) -> np.random.RandomState:
     from sklearn.utils import check_random_state
 
     try:
-        return check_random_state(random_state)
+        generator: np.random.RandomState = check_random_state(random_state)
+        return generator
     except ValueError:
         raise ValueError(
             f"random_state={random_state!r} must be None, an integer from 0 to 2**32 - 1, or a RandomState."

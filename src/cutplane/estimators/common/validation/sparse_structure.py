@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from cutplane._types import MatrixLike
 
 # Bytes from which on a copy that a user could save is told of.
 _LARGE_COPY = 1_000_000_000
 
 
-def check_structure(X: Any) -> None:
+def check_structure(X: MatrixLike) -> None:
     """Refuse a sparse matrix with positions or indices that point out of it, before SciPy follows them."""
-    if not sp.issparse(X):
-        return
+    if sp.issparse(X):
+        _check_sparse(X)
+
+
+def _check_sparse(X: sp.sparray) -> None:
     if X.format in ("csr", "csc"):
         _check_ends(X, "Row" if X.format == "csr" else "Column")
         _check_indices(X, X.shape[1] if X.format == "csr" else X.shape[0])
@@ -29,7 +33,7 @@ def check_structure(X: Any) -> None:
                 )
 
 
-def canonical(X: Any) -> Any:
+def canonical(X: sp.csr_array) -> sp.csr_array:
     """X, a CSR matrix that `check_structure` has passed, with indices sorted within rows and without duplicates."""
     # Fresh, for the flags of one whose arrays were edited by hand may be stale; an array and not a matrix,
     # for a matrix turns 64-bit indices into 32-bit ones where it can.
@@ -58,7 +62,7 @@ def canonical(X: Any) -> Any:
     return fresh
 
 
-def _check_ends(X: Any, what: str) -> None:
+def _check_ends(X: sp.csr_array | sp.csc_array, what: str) -> None:
     """Positions within the arrays: all that follows relies on them."""
     stored = min(len(X.indices), len(X.data))
     if len(X.indptr) != (X.shape[0] if what == "Row" else X.shape[1]) + 1:
@@ -75,7 +79,7 @@ def _check_ends(X: Any, what: str) -> None:
         )
 
 
-def _check_indices(X: Any, count: int) -> None:
+def _check_indices(X: sp.csr_array | sp.csc_array, count: int) -> None:
     used = X.indices[: X.nnz]
     if not len(used) or (used.min() >= 0 and used.max() < count):
         return

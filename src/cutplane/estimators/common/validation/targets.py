@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from cutplane._types import Codes, Labels
 from cutplane.estimators.common.validation.input_kinds import check_kind
 from cutplane.estimators.common.validation.ranges import MOST
 
@@ -16,14 +15,14 @@ _TABLE = 1 << 16
 _PART = 1 << 16
 
 
-def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def check_labels(y: Labels) -> tuple[Labels, Codes]:
     """The classes, sorted, and the class of each example."""
     classes, codes = _coded_by_table(y) or _coded_by_sorting(y)
     _check_several(classes)
     return classes, codes.astype(np.intp)
 
 
-def check_many_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def check_many_labels(y: Labels) -> tuple[Labels, Codes]:
     """As `check_labels`, the class of each example in the smallest type that holds it; targets are refused."""
     coded = _coded_by_table(y)
     if coded is None:
@@ -34,7 +33,7 @@ def check_many_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return classes, codes.astype(np.min_scalar_type(-len(classes)), copy=False)
 
 
-def _coded_by_sorting(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _coded_by_sorting(y: Labels) -> tuple[Labels, Codes]:
     try:
         return np.unique(y, return_inverse=True)
     except TypeError:
@@ -45,13 +44,13 @@ def _coded_by_sorting(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         ) from None
 
 
-def _check_several(classes: NDArray[Any]) -> None:
+def _check_several(classes: Labels) -> None:
     if len(classes) < 2:
         only = classes[:1].tolist()[0]  # a plain value: np.float64(1.0) is no way to name a label
         raise ValueError(f"y has only one class, {only!r}; a classifier needs at least two.")
 
 
-def _coded_by_table(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
+def _coded_by_table(y: Labels) -> tuple[Labels, Codes] | None:
     """What `np.unique` gives for whole numbers close to each other, without sorting them; None for other labels."""
     if y.dtype.kind not in "biuf" or not len(y):
         return None
@@ -67,7 +66,7 @@ def _coded_by_table(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None
             return None
         seen[places - low] = True
     found = np.flatnonzero(seen)
-    table = np.zeros(len(seen), np.min_scalar_type(-len(found)))
+    table: Codes = np.zeros(len(seen), np.dtype(np.min_scalar_type(-len(found)).str))
     table[found] = np.arange(len(found))
     codes = np.empty(len(y), table.dtype)
     for part in parts:
@@ -83,7 +82,7 @@ def signs(positive: NDArray[np.bool_]) -> NDArray[np.int8]:
     return labels
 
 
-def check_targets(y: Any) -> NDArray[np.float64]:
+def check_targets(y: ArrayLike) -> NDArray[np.float64]:
     """Targets, of a regression or to rank by, as finite float64."""
     check_kind("y", y)
     try:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
+from cutplane._types import Array, ClassWeight, Labels, MatrixLike
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.common.validation.input_kinds import check_kind
 from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST_WEIGHT
 from cutplane.sources import given_source
 
-Array = NDArray[np.float64]
 
-
-def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
+def check_sample_weight(sample_weight: ArrayLike | None, X: MatrixLike) -> Array | None:
     """Weights of the examples; None where all are 1."""
     if sample_weight is None:
         return None
@@ -33,10 +30,16 @@ def check_sample_weight(sample_weight: Any, X: Any) -> Array | None:
     return None if np.all(checked == 1.0) else checked
 
 
-def check_weights(sample_weight: Any, X: Any, class_weight: Any, classes: Any, y: Any) -> Array | None:
+def check_weights(
+    sample_weight: ArrayLike | None,
+    X: MatrixLike,
+    class_weight: ClassWeight,
+    classes: Labels | None,
+    y: Labels,
+) -> Array | None:
     """Weights of the examples from their own and their classes'; None where all are 1."""
     weights = check_sample_weight(sample_weight, X if given_source(X) is None else y)
-    if class_weight is not None:
+    if class_weight is not None and classes is not None:
         each = class_factors(class_weight, classes, y, sample_weight)[np.searchsorted(classes, y)]
         weights = each if weights is None else weights * each
     if weights is not None and np.all(weights == 1.0):
@@ -54,7 +57,7 @@ def _check_range(name: str, weights: Array) -> None:
         )
 
 
-def check_both_sides(labels: NDArray[np.int8], weights: Any, positive: Any) -> None:
+def check_both_sides(labels: NDArray[np.int8], weights: Array | None, positive: object) -> None:
     """An intercept without penalty needs weight on both sides, and so does a classifier."""
     if weights is None:
         return
