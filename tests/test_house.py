@@ -72,8 +72,9 @@ def test_warnings_of_the_compiler_are_errors_in_ci_alone():
 
 
 def test_types_of_the_installed_package(tmp_path):
-    # From an empty folder, so that the name means the installed package and not the sources.
-    options = ("--config-file", SETTINGS, "--cache-dir", tmp_path / "cache")
+    # From an empty folder, so that the name means the installed package and not the sources. The cache stays: the next
+    # run of the tests checks what has changed.
+    options = ("--config-file", SETTINGS, "--cache-dir", ROOT / ".mypy_cache" / "installed")
     run(sys.executable, "-m", "mypy", *options, "-p", "cutplane", where=tmp_path)
 
 
