@@ -329,9 +329,9 @@ def test_only_examples_that_left_their_bounds_too_early_come_back() -> None:
     y, weights = objective.shard.risk.y, ascent.weights[0]
     at_upper = ascent.duals.fractions > 0.0
     settled = ScoredPoint(weights, 0.0, np.where(at_upper, 0.0, 2.0 * y))  # losses at the upper bound, none at zero
-    ascent.revive(settled)
+    ascent.unshrink(settled)
     assert ascent.share_active == active
-    ascent.revive(ScoredPoint(weights, 0.0, np.where(at_upper, 2.0 * y, 0.0)))
+    ascent.unshrink(ScoredPoint(weights, 0.0, np.where(at_upper, 2.0 * y, 0.0)))
     assert ascent.share_active == 1.0
 
 
@@ -440,7 +440,7 @@ def test_ascent_goes_on_under_lower_bounds(intercept: bool) -> None:
     for _ in range(300):
         cold.epoch()
         resumed.epoch()
-        resumed.revive(objective.score(*resumed.weights))
+        resumed.unshrink(objective.score(*resumed.weights))
     assert resumed.estimate == pytest.approx(cold.estimate, rel=1e-3 if intercept else 1e-6)
 
 

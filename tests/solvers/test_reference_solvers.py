@@ -49,7 +49,7 @@ def test_both_ascents_reach_the_same_dual_value(store, weighted: bool) -> None:
     for _ in range(400):
         ascent.epoch()
         values.append(ascent.estimate)
-        ascent.revive()
+        ascent.unshrink()
     upper = C * (np.full(60, 1 / 60) if risk.weights is None else risk.weights)
     alpha, v = reference.dual_ascent(X, y, upper, 400)
     best = alpha.sum() - 0.5 * v @ v

@@ -89,21 +89,21 @@ class Objective:
 
         `nearby` is a point whose intercept may be close to it, where that helps to find it.
         """
-        return self._settle_in_place(ScoredPoint(w, 0.0, self._scores(w)))
+        return self._fit_intercept_in_place(ScoredPoint(w, 0.0, self._scores(w)))
 
     def _scores(self, w: Array) -> Handle:
         """The scores of weights that count from the origin."""
         return self.shard.at(w if self.origin is None else w + self.origin)
 
-    def settle(self, point: ScoredPoint) -> ScoredPoint:
+    def fit_intercept(self, point: ScoredPoint) -> ScoredPoint:
         """The same weights with the best intercept for them."""
         if not self.intercept:
             return point
         shift = self.shard.best_shift(point.scores)
         return ScoredPoint(point.w, point.intercept + shift, self.shard.shifted(point.scores, shift))
 
-    def _settle_in_place(self, point: ScoredPoint) -> ScoredPoint:
-        """As `settle`, for a point that nobody else holds."""
+    def _fit_intercept_in_place(self, point: ScoredPoint) -> ScoredPoint:
+        """As `fit_intercept`, for a point that nobody else holds."""
         if not self.intercept:
             return point
         shift = self.shard.best_shift(point.scores)
@@ -126,7 +126,7 @@ class Objective:
     def cut(self, point: ScoredPoint) -> Cut:
         """The plane that touches the (profiled) risk at the point's weights."""
         if self.intercept:
-            return self._cut(self.shard.balanced_cut(self.settle(point).scores))
+            return self._cut(self.shard.balanced_cut(self.fit_intercept(point).scores))
         return self._cut(self.shard.cut(point.scores))
 
     def _cut(self, plane: ShardPlane) -> Cut:
@@ -149,8 +149,8 @@ class Objective:
         if not self.intercept:
             scores, value, cut = self.shard.advance(a.scores, b.scores, step, mu)
             return ScoredPoint(_core.mix(a.w, b.w, step), 0.0, scores), value, lambda: self._cut(cut())
-        moved = self._settle_in_place(self._mix_into(a.scores, a, b, step))
-        there = self._settle_in_place(self._mix_into(b.scores, moved, b, mu))
+        moved = self._fit_intercept_in_place(self._mix_into(a.scores, a, b, step))
+        there = self._fit_intercept_in_place(self._mix_into(b.scores, moved, b, mu))
         value, value_there = self.value(moved), self.value(there)
         if 0.5 * _core.inner(there.w, there.w) + C * value_there < 0.5 * _core.inner(moved.w, moved.w) + C * value:
             moved, value = there, value_there

@@ -81,7 +81,7 @@ class MulticlassObjective(RoundedObjective):
 
     def at(self, w: Array, nearby: ScoredPoint | None = None) -> ScoredPoint:
         """The point w with nearly its best intercepts, looked for from those of a point nearby: one pass."""
-        return self.settle(self.score(w, 0.0 if nearby is None else nearby.intercept))
+        return self.fit_intercept(self.score(w, 0.0 if nearby is None else nearby.intercept))
 
     def score(self, w: Array, intercept: Intercept) -> ScoredPoint:
         """The point with these weights and these intercepts: one pass."""
@@ -94,7 +94,7 @@ class MulticlassObjective(RoundedObjective):
     def _of_each_class(self, intercept: Intercept) -> Array:
         return np.broadcast_to(np.asarray(intercept, dtype=np.float64), (self.shard.n_classes,))
 
-    def settle(self, point: ScoredPoint) -> ScoredPoint:
+    def fit_intercept(self, point: ScoredPoint) -> ScoredPoint:
         """The same weights with nearly the best intercepts for them; never with worse ones."""
         if not self.intercept:
             return point
@@ -122,7 +122,7 @@ class MulticlassObjective(RoundedObjective):
         """As `Objective.advance`; closely settled is only the point of the plane, taken for the moved one if better."""
         if not self.intercept:
             return self._advance_in_place(a, b, step, mu, C)
-        moved = self.settle(self.mix(a, b, step))
+        moved = self.fit_intercept(self.mix(a, b, step))
         value = self.value(moved)
         objective = 0.5 * float(moved.w @ moved.w) / C + value
         there, h = self._closely_settled(self.mix(moved, b, mu), objective)

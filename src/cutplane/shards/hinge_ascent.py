@@ -111,7 +111,7 @@ class HingeAscent:
         self._estimate = None
         self._ascent.extrapolate()
 
-    def revive(self, point: Any = None) -> None:
+    def unshrink(self, point: Any = None) -> None:
         """Look at every example again, or at those that must not rest, as the scores at the weights reached tell."""
         if point is None:
             self._ascent.unshrink()

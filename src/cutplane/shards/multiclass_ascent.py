@@ -92,7 +92,7 @@ class MulticlassAscent:
     def extrapolate(self) -> None:
         """Not for blocks."""
 
-    def revive(self, point: Any = None) -> None:
+    def unshrink(self, point: Any = None) -> None:
         """Look at every example again; those that must not rest are not told apart."""
         if point is None:
             self._ascent.unshrink()

@@ -1,4 +1,4 @@
-"""The books of a run: incumbent, bounds, time by phase, history. Every solver keeps these, none by itself."""
+"""The ledger of a run: incumbent, bounds, time by phase, history. Every solver keeps one."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ class Ledger:
         return not now.upper - now.lower < _HARDLY_CLOSER * abs(before.upper - before.lower) or now.upper < now.lower
 
     def result(self, reason: StopReason) -> Result:
-        """Close the books."""
+        """What the run has reached, and why it ended."""
         assert self.incumbent is not None  # every solver evaluates a point before it ends
         return Result(
             self.incumbent.w,

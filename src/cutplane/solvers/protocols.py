@@ -57,7 +57,7 @@ class ObjectiveLike(Protocol[P]):
 
     def at(self, w: Array, nearby: P | None = None) -> P: ...  # noqa: D102
 
-    def settle(self, point: P) -> P: ...  # noqa: D102
+    def fit_intercept(self, point: P) -> P: ...  # noqa: D102
 
     def mix(self, a: P, b: P, t: float) -> P: ...  # noqa: D102
 
@@ -274,7 +274,7 @@ class AscentLike(Protocol):
 
     def extrapolate(self) -> None: ...  # noqa: D102
 
-    def revive(self, point: ScoredPoint | None = None) -> None: ...  # noqa: D102
+    def unshrink(self, point: ScoredPoint | None = None) -> None: ...  # noqa: D102
 
     @property
     def weights(self) -> tuple[Array, Intercept]: ...  # noqa: D102

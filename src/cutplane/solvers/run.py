@@ -237,7 +237,7 @@ class _Run:
         """Offer the best point on the way from one to the other and beyond: no pass over the data."""
         objective = self.objective
         step = ExactLineSearch().step(objective, base, point, self.settings.C)
-        found = objective.settle(objective.mix(base, point, step))
+        found = objective.fit_intercept(objective.mix(base, point, step))
         self.ledger.offer(found, objective.value(found))
 
     def _solve(self, objective: RunObjectiveLike, *, resumed: bool) -> StopReason:

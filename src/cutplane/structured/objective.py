@@ -65,7 +65,7 @@ class StructuredObjective:
         """The point w; nothing is searched until its value is asked."""
         return SweptPoint(w, 0.0)
 
-    def settle(self, point: SweptPoint) -> SweptPoint:
+    def fit_intercept(self, point: SweptPoint) -> SweptPoint:
         """The point itself: there is no intercept."""
         return point
 

@@ -59,14 +59,14 @@ class Checkpoint:
             if found is not None:
                 self._take(self._path, *found)
 
-    def watching(self, index: int, books: list[Ledger], on_step: OnStep | None) -> OnStep | None:
-        """What to call with each step of a problem, whose books come last; it calls `on_step`, too."""
+    def watching(self, index: int, ledgers: list[Ledger], on_step: OnStep | None) -> OnStep | None:
+        """What to call with each step of a problem, whose ledger comes last; it calls `on_step`, too."""
         if self._path is None:
             return on_step
 
         def look(step: Step) -> object:
             if time.perf_counter() >= self._due:
-                self.write(index, books[-1])
+                self.write(index, ledgers[-1])
             return None if on_step is None else on_step(step)
 
         return look

@@ -102,12 +102,12 @@ class Search:
         With multipliers m >= 0 of the bounds w >= 0, ½|w - prior|² - <m, w> is ½|w - prior - m|² but for a constant:
         they are part of the prior. A plane that is close to the best, with slope g, has m = max(0, g - prior).
         """
-        books: list[Ledger] = []
+        ledgers: list[Ledger] = []
         assert settings.bounds is not None
         closer = replace(settings.stopping, relative_gap=_MULTIPLIERS * aim, max_iter=None)
         closely = replace(settings, stopping=closer)
-        run(objective, closely, prover_of(objective, closely), None, books.append)
-        slope = settings.C * books[-1].witness.slope
+        run(objective, closely, prover_of(objective, closely), None, ledgers.append)
+        slope = settings.C * ledgers[-1].witness.slope
         multipliers = np.maximum(settings.bounds, -slope) + slope
         d = self.prepared.X.shape[1]
         rows = multipliers.reshape(self._source.shape[1], -1)[:d].T  # none of the constant feature

@@ -168,17 +168,17 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
         checkpoint = Checkpoint(self.checkpoint, self.checkpoint_every, lambda: digests(self._key(source, prepared)))
         warm = self._warm_results(source, prepared)
         results: list[Result] = []
-        books: list[Ledger] = []  # of the run under way
+        ledgers: list[Ledger] = []  # of the run under way
 
         def so_far() -> Params | None:
-            open_run = [books[-1].result("interrupted")] if books else []
+            open_run = [ledgers[-1].result("interrupted")] if ledgers else []
             return self._fitted(results + open_run) if len(results + open_run) == len(problems) else None
 
         hooks = StepHooks(self, self.on_step, X, y, so_far)
         for index, make_risk in enumerate(problems):
             risk = make_risk(None)
             objective, settings, origin = self._problem(source, risk, training, index, len(problems))
-            on_step = checkpoint.watching(index, books, hooks if hooks.wanted else None)
+            on_step = checkpoint.watching(index, ledgers, hooks if hooks.wanted else None)
             settings = settings.for_risk(total_weight(risk, X.shape[0], weights), on_step)
             objective = in_single(objective, settings.stopping.relative_gap)
             prover = prover_of(objective, settings)
@@ -186,8 +186,8 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
             if result is None:
                 begin = checkpoint.warm(index, settings, objective) or (warm[index] if warm else None)
                 handover = None if begin is None else Handover.of(begin)
-                result = run(objective, settings, prover, handover, books.append)
-                checkpoint.note(index, settings, result, books.pop())
+                result = run(objective, settings, prover, handover, ledgers.append)
+                checkpoint.note(index, settings, result, ledgers.pop())
             results.append(self._with_threshold(result, objective, risk, source, origin))
             warn_unless_proven(results[-1], type(self).__name__)
             if result.stop_reason == "interrupted" and len(results) < len(problems):

@@ -75,7 +75,7 @@ class DualAscent:
                 self._prove(ledger, ascent)
                 return "stalled"
             if pace.hardly_closer:
-                ascent.revive()
+                ascent.unshrink()
             pace.schedule()
 
     def _hopeless(self, objective: SmoothObjectiveLike, epochs: int, ascent: AscentLike) -> bool:
@@ -114,8 +114,8 @@ class DualAscent:
         w, intercept = ascent.weights
         with ledger.phase("scores"):
             point = objective.score(w, intercept)
-            ascent.revive(point)
-            point = objective.settle(point)
+            ascent.unshrink(point)
+            point = objective.fit_intercept(point)
         with ledger.phase("line_search"):
             if ledger.incumbent is None or is_wide(objective):
                 # Where many features can tell most examples apart, what the weights lack is often length alone.
@@ -131,7 +131,7 @@ class DualAscent:
 
     def _towards(self, objective: SmoothObjectiveLike, base: ScoredPoint, point: ScoredPoint, C: float) -> ScoredPoint:
         """The best point on the way."""
-        return objective.settle(objective.mix(base, point, self.line_search.step(objective, base, point, C)))
+        return objective.fit_intercept(objective.mix(base, point, self.line_search.step(objective, base, point, C)))
 
     @staticmethod
     def _prove(ledger: Ledger, ascent: AscentLike) -> None:

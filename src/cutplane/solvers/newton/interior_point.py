@@ -170,11 +170,11 @@ def finish(
             ledger.add(plane)
             ledger.bundle.prune(IDLE_SOLVES)
         with ledger.phase("scores"):
-            target = objective.settle(objective.score(interior.w, interior.intercept))
+            target = objective.fit_intercept(objective.score(interior.w, interior.intercept))
         with ledger.phase("line_search"):
             step = line_search.step(objective, base, target, ledger.C)
             ledger.moved(target, step)
-            point = objective.settle(objective.mix(base, target, step))
+            point = objective.fit_intercept(objective.mix(base, target, step))
             if ledger.offer(point, objective.value(point)):
                 base = point
         reason = ledger.close_iteration(step)

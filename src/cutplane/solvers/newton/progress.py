@@ -154,7 +154,7 @@ class Progress:
     def _enter(self, point: ScoredPoint, now: Evaluation, step: float, h: float) -> ScoredPoint | None:
         """Certify an evaluation; returns its point with the best intercept if it is the new incumbent."""
         ledger = self.ledger
-        settled = self.objective.settle(point)
+        settled = self.objective.fit_intercept(point)
         value = now.cut.value if settled is point else self.objective.value(settled)
         if ledger.handover.more:
             ledger.handover.evaluated = Evaluated(point, now.cut, h)
@@ -175,7 +175,7 @@ class Progress:
         """The best point known, scored again: the ledger mostly holds weights alone, for scores take much room."""
         best = self.ledger.incumbent
         assert best is not None
-        return self.objective.settle(self.objective.score(best.w, best.intercept))
+        return self.objective.fit_intercept(self.objective.score(best.w, best.intercept))
 
 
 def _prove(ledger: Ledger, now: Evaluation) -> bool:

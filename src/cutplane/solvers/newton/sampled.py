@@ -122,7 +122,7 @@ def _narrowed(objective: PairObjectiveLike, ledger: Ledger) -> _State:
 
 
 def _certify(objective: PairObjectiveLike, ledger: Ledger, state: _State, system: NewtonSystem) -> StopReason:
-    """Steps on the whole objective, every one entered in the books with its plane."""
+    """Steps on the whole objective, each entered in the ledger with its plane."""
     step, idle = 1.0, 0
     while True:
         with ledger.phase("cut"):
