@@ -26,7 +26,11 @@ def chains(Cs: Sequence[float], *, falling: bool) -> list[list[float]]:
     return [chain for chain in (ordered[:dearest], ordered[dearest:]) if chain]
 
 
-def follow(chain: Sequence[float], train: Callable[[float, Handover], Result]) -> dict[float, Result]:
+def follow(
+    chain: Sequence[float],
+    train: Callable[[float, Handover], Result],
+    enough: Callable[[], bool] = lambda: False,
+) -> dict[float, Result]:
     """Train for every C, each from the planes, the incumbent and the dual variables of the one before.
 
     Each result has its own certificate, as if it had been trained alone.
@@ -37,15 +41,19 @@ def follow(chain: Sequence[float], train: Callable[[float, Handover], Result]) -
         In the order in which they are trained.
     train : callable
         (C, what the run before has left) -> result; it leaves what the next one begins with.
+    enough : callable
+        Asked before each C: whether those that are left need not be trained.
 
     Returns
     -------
     dict
-        From each C to its result. A run that was interrupted ends the path with KeyboardInterrupt.
+        From each C that was trained to its result. A run that was interrupted ends the path with KeyboardInterrupt.
     """
     results: dict[float, Result] = {}
     handover = Handover()
     for C in chain:
+        if enough():
+            break
         handover.more = chain[-1] != C
         result = results[C] = train(C, handover)
         if result.stop_reason == "interrupted":

@@ -63,6 +63,12 @@ class Settings:
     on_step: OnStep | None = field(default=None, repr=False)
     began: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
+    @property
+    def overdue(self) -> bool:
+        """Whether the time is up."""
+        limit = self.stopping.time_limit
+        return limit is not None and time.perf_counter() - self.began >= limit
+
     def for_risk(self, total_weight: float, on_step: OnStep | None) -> Settings:
         """The same settings for a mean risk: C per example times the weight of all."""
         return replace(self, C=self.C * total_weight, on_step=on_step)

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score, get_scorer, make_scorer, mean_absolute_error
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 
 import cutplane
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
-from cutplane.estimators.linear import c_path
+from cutplane.estimators.linear import c_path, folds
 from cutplane.solvers.path import chains, follow
 from cutplane.sources import as_source
 
@@ -303,3 +304,14 @@ def test_a_scorer_of_ones_own_is_handed_rows_of_a_source():
     matrix = LinearSVCCV([0.01, 0.3], cv=3, scoring=right).fit(X, Y)
     source = LinearSVCCV([0.01, 0.3], cv=3, scoring=right).fit(as_source(X), Y)
     assert np.array_equal(matrix.scores_, source.scores_)
+
+
+def test_out_of_time_only_what_was_scored_decides():
+    with pytest.warns(ConvergenceWarning, match="0 of 15 scores are known, and the least C is taken"):
+        model = LinearSVCCV(Cs=[1.0, 0.1, 10.0], time_limit=1e-9).fit(X, Y)
+    assert model.C_ == 0.1
+    assert np.isnan(model.scores_).all()
+    scores = np.array([[0.9, np.nan], [0.8, 0.9], [np.nan, np.nan]])
+    with pytest.warns(ConvergenceWarning, match="3 of 6 scores are known, and the best of these is taken"):
+        assert folds._best([1.0, 2.0, 3.0], scores, "LinearSVCCV") == 1.0
+    assert folds._best([3.0, 1.0], np.array([[0.5, 0.7], [0.6, 0.6]]), "LinearSVCCV") == 1.0

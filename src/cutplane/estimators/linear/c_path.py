@@ -71,9 +71,24 @@ def path_results(
     rows: Rows | None = None,
 ) -> list[list[Result]]:
     """For each problem the results along the grid, on some rows of the examples or all; `source` holds these."""
+    found = results_in_time(model, training, prepared, source, grid, rows, whole=True)
+    return [[each[float(C)] for C in grid] for each in found]
+
+
+def results_in_time(
+    model: LinearModel,
+    training: Settings,
+    prepared: Prepared,
+    source: Source,
+    grid: Sequence[float],
+    rows: Rows | None = None,
+    *,
+    whole: bool = False,
+) -> list[dict[float, Result]]:
+    """The same by C; unless the whole grid is wanted, those that there was time to begin with."""
     weights = prepared.weights
     part = weights if rows is None or weights is None else weights[rows]
-    results = []
+    results: list[dict[float, Result]] = []
     with one_blas_thread(), openmp_threads(training.n_threads):
         for index, make_risk in enumerate(prepared.problems):
             risk = make_risk(rows)
@@ -82,10 +97,11 @@ def path_results(
             scale = total_weight(risk, source.shape[0], part)
             make_prover = partial(prover_of, objective)
             settings = replace(settings, on_step=model.on_step)
-            found = _follow_all(objective, settings, scale, grid, make_prover)
-            results.append([model._with_threshold(found[float(C)], objective, risk, source, origin) for C in grid])
+            found = _follow_all(objective, settings, scale, grid, make_prover, whole=whole)
+            finish = partial(model._with_threshold, objective=objective, risk=risk, source=source, origin=origin)
+            results.append({C: finish(result) for C, result in found.items()})
     for each in results:
-        for result in each:
+        for result in each.values():
             warn_unless_proven(result, type(model).__name__)
     return results
 
@@ -96,17 +112,27 @@ def _follow_all(
     scale: float,
     grid: Sequence[float],
     make_prover: Callable[[Settings], Prover],
+    *,
+    whole: bool = True,
 ) -> dict[float, Result]:
-    """The results along the grid; chains of C that do not depend on each other run side by side."""
+    """The results along the grid; chains of C that do not depend on each other run side by side.
+
+    Unless the whole grid is wanted, no run begins when the time is up.
+    """
+    began = settings
+
+    def enough() -> bool:
+        return not whole and began.overdue
+
     parts = chains(grid, falling=settings.falls(objective))
     threads = int(_core.thread_count(settings.n_threads))
     workers = min(len(parts), threads)
     if workers == 1:
-        found = [follow(part, _trainer(objective, settings, scale, make_prover)) for part in parts]
+        found = [follow(part, _trainer(objective, settings, scale, make_prover), enough) for part in parts]
     else:
         watch = _Watch(settings.on_step)
         settings = replace(settings, n_threads=threads // workers, on_step=watch.step)
-        tasks = [partial(follow, part, _trainer(objective, settings, scale, make_prover)) for part in parts]
+        tasks = [partial(follow, part, _trainer(objective, settings, scale, make_prover), enough) for part in parts]
         found = side_by_side(tasks, workers, watch.stop)
     return {C: result for each in found for C, result in each.items()}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,6 +12,7 @@ from typing import Self, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.model_selection import BaseCrossValidator, check_cv
@@ -21,7 +24,7 @@ from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
 from cutplane._types import Array, Labels, Matrix, MatrixLike
-from cutplane.estimators.linear.c_path import path_results
+from cutplane.estimators.linear.c_path import results_in_time
 from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.risks.base import Rows
 from cutplane.risks.logistic import probabilities
@@ -88,7 +91,9 @@ class Fold:
         self._source, self._scorer, self._sample_weight = source, scorer, sample_weight
 
     def scores(self, grid: Sequence[float], train: ArrayLike, test: ArrayLike) -> list[float]:
-        """The score of each C of the grid."""
+        """The score of each C of the grid; not a number where there was no time to train with it."""
+        if self._training.overdue:
+            return [math.nan] * len(grid)
         rows, others = (np.sort(np.asarray(part, dtype=np.int64)) for part in (train, test))
         with openmp_threads(self._training.n_threads):
             return self._balanced(rows)._scores(grid, rows, others)
@@ -108,9 +113,12 @@ class Fold:
         return Fold(model, self._training, prepared, self._source, self._scorer)
 
     def _scores(self, grid: Sequence[float], rows: Rows, others: Rows) -> list[float]:
-        runs = path_results(self._model, self._training, self._prepared, self._source.take(rows), grid, rows)
+        runs = results_in_time(self._model, self._training, self._prepared, self._source.take(rows), grid, rows)
         beyond = self._source.take(others)
-        return [self._score(beyond, others, [run[k] for run in runs]) for k in range(len(grid))]
+        return [
+            self._score(beyond, others, [run[C] for run in runs]) if all(C in run for run in runs) else math.nan
+            for C in map(float, grid)
+        ]
 
     def _score(self, beyond: Source, rows: Rows, results: list[Result]) -> float:
         fitted = self._model._fitted(results)
@@ -159,6 +167,19 @@ def choose(
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         runs = [pool.submit(fold.scores, grid, train, test) for train, test in folds]
         scores = np.array([run.result() for run in runs]).T
-    means = scores.mean(axis=1)
-    best = min(C for C, mean in zip(grid, means, strict=True) if mean == means.max())
-    return scores, best
+    return scores, _best(grid, scores, type(model).__name__)
+
+
+def _best(grid: Sequence[float], scores: Array, name: str) -> float:
+    """The least C of those with the highest mean score over the folds that there was time for."""
+    known = ~np.isnan(scores)
+    if not known.all():
+        chosen = "the best of these is taken" if known.any() else "the least C is taken"
+        warnings.warn(
+            f"{name} ran out of time in cross-validation: {known.sum()} of {known.size} scores are known, and "
+            f"{chosen}; a larger time_limit or fewer Cs make the choice a better one.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    means = [row[there].mean() if there.any() else -np.inf for row, there in zip(scores, known, strict=True)]
+    return min(C for C, mean in zip(grid, means, strict=True) if mean == max(means))
