@@ -9,7 +9,7 @@ from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.newton.interior_point import finish, most_examples
 from cutplane.solvers.newton.smoothed import SmoothedNewton
-from cutplane.solvers.newton.start import resumed_start
+from cutplane.solvers.newton.start import Start, resumed_start
 from cutplane.solvers.newton.tuning import TUNING as NEWTON
 from cutplane.solvers.protocols import SmoothObjectiveLike
 from cutplane.solvers.result import StopReason, relative_gap
@@ -58,37 +58,45 @@ class Auto:
 
     def run(self, objective: SmoothObjectiveLike, ledger: Ledger, *, resumed: bool = False) -> StopReason:
         """Go on until the ledger says why to stop; `resumed` if it holds an incumbent to start from."""
-        n, d = objective.examples, objective.dimension
-        ample = n >= NEWTON.ample * d  # samples tell nearly all
-        near = TUNING.near_with_samples if ample else TUNING.near
-        if resumed and d <= TUNING.few_features and relative_gap(ledger.upper, ledger.lower) <= near:
-            start = resumed_start(objective, ledger)
-        else:
-            start = None
         # Where samples tell nearly all, Newton's method starts from them and needs no help.
+        ample = objective.examples >= NEWTON.ample * objective.dimension
+        start = self._resumed(objective, ledger, ample=ample) if resumed else None
         if start is None and not ample:
-            usual = TUNING.epochs if d <= TUNING.few_features else TUNING.epochs_if_wide
-            ascent = DualAscent(self.seed, *(objective.ascent_epochs or usual))
-            reason = ascent.run(objective, ledger)
+            reason = self._ascend(objective, ledger)
             if reason != "stalled":
                 return reason
-            if ledger.overdue and ledger.incumbent is not None:
-                return "time_limit"
-            if not ledger.history and d >= TUNING.very_wide:
-                return self._planes(objective, ledger)
             start = resumed_start(objective, ledger)
-            if start is not None and ledger.incumbent is not None and self._close(objective, ledger):
-                radius, most = TUNING.widths * start.h, most_examples(objective, TUNING.cheap)
-                incumbent = objective.with_scores(ledger.incumbent)
-                reason = finish(objective, ledger, incumbent, incumbent, radius, most)
-                if reason != "stalled":
-                    return reason
-                start = resumed_start(objective, ledger)
         if objective.newton_pays:
             reason = SmoothedNewton(self.seed).run(objective, ledger, start)
             if reason != "stalled":
                 return reason
         return self._planes(objective, ledger)
+
+    @staticmethod
+    def _resumed(objective: SmoothObjectiveLike, ledger: Ledger, *, ample: bool) -> Start | None:
+        """Where Newton's method goes on from, if the incumbent is near enough for it."""
+        near = TUNING.near_with_samples if ample else TUNING.near
+        if objective.dimension > TUNING.few_features or relative_gap(ledger.upper, ledger.lower) > near:
+            return None
+        return resumed_start(objective, ledger)
+
+    def _ascend(self, objective: SmoothObjectiveLike, ledger: Ledger) -> StopReason:
+        """Dual ascent, and what is better than Newton's method where it gives up; "stalled" where nothing is."""
+        usual = TUNING.epochs if objective.dimension <= TUNING.few_features else TUNING.epochs_if_wide
+        reason = DualAscent(self.seed, *(objective.ascent_epochs or usual)).run(objective, ledger)
+        if reason != "stalled":
+            return reason
+        if ledger.overdue and ledger.incumbent is not None:
+            return "time_limit"
+        if not ledger.history and objective.dimension >= TUNING.very_wide:
+            return self._planes(objective, ledger)
+        if ledger.incumbent is None or not self._close(objective, ledger):
+            return "stalled"
+        start = resumed_start(objective, ledger)
+        assert start is not None  # there is an incumbent
+        incumbent = objective.with_scores(ledger.incumbent)
+        most = most_examples(objective, TUNING.cheap)
+        return finish(objective, ledger, incumbent, incumbent, TUNING.widths * start.h, most)
 
     @staticmethod
     def _planes(objective: SmoothObjectiveLike, ledger: Ledger) -> StopReason:

@@ -72,11 +72,6 @@ class KernelMachine(Savable, BaseEstimator):
 
     def _training(self) -> MachineTraining:
         """The settings, checked."""
-        max_iter = None if self.max_iter is None or self.max_iter == -1 else self.max_iter
-        if max_iter is not None and (not _is_whole(max_iter) or max_iter < 1):
-            raise ValueError(
-                f"max_iter={max_iter!r} must be an integer greater than 0, or -1 or None for as many as it takes."
-            )
         if self.working_set is not None and (not _is_whole(self.working_set) or self.working_set < 2):
             raise ValueError(f"working_set={self.working_set!r} must be an integer of 2 or greater, or None.")
         if self.time_limit is not None:
@@ -93,11 +88,21 @@ class KernelMachine(Savable, BaseEstimator):
             cast(Stopping, validation.check_choice("stopping", self.stopping, STOPPINGS)),
             bool(self.shrinking),
             None if self.working_set is None else int(self.working_set),
-            None if max_iter is None else int(max_iter),
+            self._most_steps(),
             self.time_limit,
             validation.check_threads(self.n_jobs),
             _printing(self.on_step) if self.verbose else self.on_step,
         )
+
+    def _most_steps(self) -> int | None:
+        """`max_iter`, checked: None where there is no limit."""
+        if self.max_iter is None or self.max_iter == -1:
+            return None
+        if not _is_whole(self.max_iter) or self.max_iter < 1:
+            raise ValueError(
+                f"max_iter={self.max_iter!r} must be an integer greater than 0, or -1 or None for as many as it takes."
+            )
+        return int(self.max_iter)
 
     def _check_C(self, C: float) -> float:
         """C as it is. Infinity becomes a large number, so that sums and products stay finite."""
