@@ -113,6 +113,8 @@ class Rounding:
         The size of targets: offsets of planes are sums of coefficients times these.
     unit : float
         Of the precision that scores are kept in.
+    least_mass : float
+        What planes and values are charged for at least, whatever their coefficients are.
     """
 
     reach: float = 0.0
@@ -121,6 +123,7 @@ class Rounding:
     columns: Array | None = field(default=None, repr=False)
     scale: float = 1.0
     unit: float = UNIT
+    least_mass: float = 0.0
 
     def after(self, sums: int) -> Rounding:
         """The same where so many sums over examples are added up."""

@@ -70,7 +70,9 @@ class HostShard:
     def rounding(self, *, by_columns: bool) -> Rounding:
         """What rounding does to passes; by column where that is asked for."""
         extent = self.source.extent
-        return Rounding(*(extent if by_columns else extent._replace(columns=None)), scale=self.risk.scale)
+        if not by_columns:
+            extent = extent._replace(columns=None)
+        return Rounding(*extent, scale=self.risk.scale, least_mass=self.risk.least_mass)
 
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""

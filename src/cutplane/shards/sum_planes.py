@@ -66,4 +66,5 @@ def either(a: Rounding, b: Rounding) -> Rounding:
         columns=columns,
         scale=max(a.scale, b.scale),
         unit=max(a.unit, b.unit),
+        least_mass=max(a.least_mass, b.least_mass),
     )

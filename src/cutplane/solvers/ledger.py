@@ -65,8 +65,8 @@ class Ledger:
         self.stopping = stopping
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
-        self._mass = 0.0  # of the last plane: how steep the risk is
         self._rounding = Rounding() if rounding is None else rounding
+        self._mass = self._rounding.least_mass  # of the last plane: how steep the risk is
         self._rounding_now = rounding_now
         self._drift = 0.0  # how far scores that are moved along with the weights may have left them
         self._margin = 0.0  # by how much bounds must be closer than asked for: what the prover did not grant
@@ -259,7 +259,10 @@ class Ledger:
         if len(self.history) <= _STANDSTILL:
             return False
         before, now = self.history[-1 - _STANDSTILL], self.history[-1]
-        return not now.upper - now.lower < _HARDLY_CLOSER * abs(before.upper - before.lower) or now.upper < now.lower
+        if not now.upper - now.lower < _HARDLY_CLOSER * abs(before.upper - before.lower) or now.upper < now.lower:
+            return True
+        # Planes whose minimum is never a direction of descent: they are rounded too much to be told apart.
+        return all(entry.step == 0.0 for entry in self.history[-_STANDSTILL:])
 
     def result(self, reason: StopReason) -> Result:
         """What the run has reached, and why it ended."""

@@ -131,7 +131,11 @@ class DualAscent:
 
     def _towards(self, objective: SmoothObjectiveLike, base: ScoredPoint, point: ScoredPoint, C: float) -> ScoredPoint:
         """The best point on the way."""
-        return objective.fit_intercept(objective.mix(base, point, self.line_search.step(objective, base, point, C)))
+        step = self.line_search.step(objective, base, point, C)
+        mixed = objective.mix(base, point, step)
+        if abs(step) > TUNING.longest_step:
+            mixed = objective.score(mixed.w, mixed.intercept)
+        return objective.fit_intercept(mixed)
 
     @staticmethod
     def _prove(ledger: Ledger, ascent: AscentLike) -> None:

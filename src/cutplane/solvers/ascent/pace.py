@@ -55,6 +55,8 @@ class AscentTuning:
     few_active: float = 0.1
     #: ... and the first certificate may wait until this epoch.
     last_first: int = 20
+    #: A longer step multiplies the rounding of both ends: its scores are computed afresh.
+    longest_step: float = 2.0
     #: Epochs from one extrapolation to the next. news20, C = 100.
     extrapolate_after: int = 2
 
