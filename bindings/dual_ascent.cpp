@@ -1,6 +1,7 @@
 #include "core/ascent/dual_ascent.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <memory>
 #include <optional>
@@ -23,18 +24,16 @@ struct PyAscentScale {
   std::shared_ptr<const AscentScale> scale;
 };
 
+using Weights = std::optional<Vector<const double>>;
+
 struct PyDualAscent {
-  PyDualAscent(const PyMatrix& X, const PyAscentScale& of, Vector<const std::int8_t> y,
-               std::optional<Vector<const double>> upper, double upper_all, std::uint64_t seed)
-      : owners(nb::make_tuple(nb::cast(X), y, upper)), matrix(X.matrix) {
+  PyDualAscent(const PyMatrix& X, const PyAscentScale& of, nb::object arrays, DualLoss loss,
+               std::uint64_t seed)
+      : owners(nb::make_tuple(nb::cast(X), arrays)), matrix(X.matrix) {
     if (std::ssize(of.scale->per_curvature) != matrix->rows())
       throw std::invalid_argument("the scale is not that of these examples");
-    if (static_cast<index_t>(y.shape(0)) != matrix->rows() ||
-        (upper && upper->shape(0) != y.shape(0)))
-      throw std::invalid_argument("one label (and bound) per example is needed");
     nb::gil_scoped_release release;
-    ascent = std::make_unique<DualAscent>(*matrix, of.scale, y.data(),
-                                          upper ? upper->data() : nullptr, upper_all, seed);
+    ascent = std::make_unique<DualAscent>(*matrix, of.scale, loss, seed);
   }
 
   nb::object owners;
@@ -42,40 +41,80 @@ struct PyDualAscent {
   std::unique_ptr<DualAscent> ascent;
 };
 
+template <class... Arrays>
+void require_one_each(const PyMatrix& X, const Arrays&... arrays) {
+  const auto fits = [&](const auto& array) {
+    return static_cast<index_t>(array.shape(0)) == X.matrix->rows();
+  };
+  const auto given = [&](const auto& array) {
+    if constexpr (requires { array.has_value(); })
+      return !array || fits(*array);
+    else
+      return fits(array);
+  };
+  if (!(given(arrays) && ...))
+    throw std::invalid_argument("one target (and weight, and score) per example is needed");
+}
+
+const double* data_of(const Weights& array) { return array ? array->data() : nullptr; }
+
+std::unique_ptr<PyDualAscent> hinge_ascent(const PyMatrix& X, const PyAscentScale& scale,
+                                           Vector<const std::int8_t> y, Weights each, double all,
+                                           std::uint64_t seed) {
+  require_one_each(X, y, each);
+  const HingeDual loss{y.data(), {data_of(each), all}};
+  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, each), loss, seed);
+}
+
+std::unique_ptr<PyDualAscent> quadratic_ascent(const PyMatrix& X, const PyAscentScale& scale,
+                                               Vector<const double> y, Weights base, Weights each,
+                                               double all, double above, double below,
+                                               double epsilon, double ridge, bool one_sided,
+                                               std::uint64_t seed) {
+  require_one_each(X, y, base, each);
+  const QuadraticDual loss{y.data(), data_of(base), {data_of(each), all}, above, below, epsilon,
+                           ridge,    one_sided};
+  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss, seed);
+}
+
+std::unique_ptr<PyDualAscent> logistic_ascent(const PyMatrix& X, const PyAscentScale& scale,
+                                              Vector<const double> y, Weights base, Weights each,
+                                              double all, std::uint64_t seed) {
+  require_one_each(X, y, base, each);
+  const LogisticDual loss{y.data(), data_of(base), {data_of(each), all}};
+  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss, seed);
+}
+
 }  // namespace
 
 void bind_dual_ascent(nb::module_& m) {
   nb::class_<PyAscentScale>(m, "AscentScale", "The curvature along each example.")
       .def(nb::init<const PyMatrix&, bool, int>(), "matrix"_a, "intercept"_a, "n_threads"_a)
       .def_prop_ro("mean_square", [](PyAscentScale& self) { return self.scale->mean_square; });
-  nb::class_<PyDualAscent>(m, "DualAscent", "Dual coordinate ascent for the hinge.")
-      .def(nb::init<const PyMatrix&, const PyAscentScale&, Vector<const std::int8_t>,
-                    std::optional<Vector<const double>>, double, std::uint64_t>(),
-           "matrix"_a, "scale"_a, "y"_a, "upper"_a.none(), "upper_all"_a, "seed"_a)
+  nb::class_<PyDualAscent>(m, "DualAscent", "Dual coordinate ascent.")
+      .def_static("hinge", &hinge_ascent, "matrix"_a, "scale"_a, "y"_a, "each"_a.none(), "all"_a,
+                  "seed"_a)
+      .def_static("quadratic", &quadratic_ascent, "matrix"_a, "scale"_a, "y"_a, "base"_a.none(),
+                  "each"_a.none(), "all"_a, "above"_a, "below"_a, "epsilon"_a, "ridge"_a,
+                  "one_sided"_a, "seed"_a)
+      .def_static("logistic", &logistic_ascent, "matrix"_a, "scale"_a, "y"_a, "base"_a.none(),
+                  "each"_a.none(), "all"_a, "seed"_a)
       .def("epoch",
            [](PyDualAscent& self) {
              nb::gil_scoped_release release;
              self.ascent->epoch();
            })
       .def(
-          "start",
-          [](PyDualAscent& self, double fraction, Vector<const double> all) {
-            if (all.shape(0) != self.ascent->v().size())
-              throw std::invalid_argument("one entry per feature is needed");
-            self.ascent->start(fraction, all.data());
-          },
-          "fraction"_a, "all"_a)
-      .def(
           "resume",
-          [](PyDualAscent& self, Vector<const double> alpha, Vector<const double> v,
+          [](PyDualAscent& self, Vector<const double> coefficients, Vector<const double> v,
              double intercept) {
-            if (alpha.shape(0) != static_cast<std::size_t>(self.matrix->rows()) ||
+            if (coefficients.shape(0) != static_cast<std::size_t>(self.matrix->rows()) ||
                 v.shape(0) != self.ascent->v().size())
               throw std::invalid_argument(
-                  "one alpha per example, one entry per feature are needed");
-            self.ascent->resume(alpha.data(), v.data(), intercept);
+                  "one coefficient per example, one entry per feature are needed");
+            self.ascent->resume(coefficients.data(), v.data(), intercept);
           },
-          "alpha"_a, "v"_a, "intercept"_a)
+          "coefficients"_a, "v"_a, "intercept"_a)
       .def("unshrink", [](PyDualAscent& self) { self.ascent->unshrink(); })
       .def(
           "unshrink",

@@ -5,6 +5,7 @@
 #include "bindings/matrix.hpp"
 #include "core/losses/hinge_planes.hpp"
 #include "core/matrix/copied_rows.hpp"
+#include "core/matrix/csr_order.hpp"
 
 namespace cutplane::bind {
 namespace {
@@ -34,12 +35,12 @@ PyMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X, OptionalRow
 
 template <class T, class I>
 PyMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I> indptr,
-             index_t n_cols, OptionalRows rows) {
+             index_t n_cols, OptionalRows rows, bool sorted) {
   const auto n = static_cast<index_t>(rows ? rows->shape(0) : indptr.shape(0) - 1);
   PyMatrix result;
   result.matrix =
       make_csr<T, I>(values.data(), indices.data(), indptr.data(), n, n_cols,
-                     rows ? rows->data() : nullptr, static_cast<index_t>(values.shape(0)));
+                     rows ? rows->data() : nullptr, static_cast<index_t>(values.shape(0)), sorted);
   result.owners = nb::make_tuple(values, indices, indptr, rows);
   return result;
 }
@@ -190,6 +191,20 @@ void bind_copied_rows(nb::module_& m) {
   csr_rows(std::int32_t{}), csr_rows(std::int64_t{});
 }
 
+template <class I>
+int order_of_csr(Vector<const I> indices, Vector<const I> indptr, index_t n_cols, int n_threads) {
+  nb::gil_scoped_release release;
+  return static_cast<int>(csr_order(indices.data(), indptr.data(),
+                                    static_cast<index_t>(indptr.shape(0)) - 1, n_cols, n_threads));
+}
+
+template <class I>
+void bind_csr_order(nb::module_& m) {
+  m.def("csr_order", &order_of_csr<I>, "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_cols"_a,
+        "n_threads"_a = 0,
+        "0: indices are sorted within rows, none twice; 1: not sorted; 2: some twice.");
+}
+
 }  // namespace
 
 void bind_matrix(nb::module_& m) {
@@ -205,12 +220,13 @@ void bind_matrix(nb::module_& m) {
   auto bind_csr = [&](auto value, auto index) {
     cls.def_static("csr", &csr<decltype(value), decltype(index)>, "values"_a.noconvert(),
                    "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_cols"_a,
-                   "rows"_a = nb::none());
+                   "rows"_a = nb::none(), "sorted"_a = true);
   };
   bind_csr(float{}, std::int32_t{});
   bind_csr(float{}, std::int64_t{});
   bind_csr(double{}, std::int32_t{});
   bind_csr(double{}, std::int64_t{});
+  bind_csr_order<std::int32_t>(m), bind_csr_order<std::int64_t>(m);
   cls.def_prop_ro("shape", [](const PyMatrix& self) {
     return std::make_pair(self.matrix->rows(), self.matrix->cols());
   });

@@ -1,7 +1,8 @@
-// Dual coordinate ascent for the hinge (Hsieh et al. 2008), with shrinking.
+// Dual coordinate ascent (Hsieh et al. 2008; Yu et al. 2011 for the logistic loss; Ho and Lin 2012
+// for regression), with shrinking.
 //
-// Maximises  sum_i alpha_i - ½|v|²,  v = sum_i alpha_i y_i x_i,  0 <= alpha_i <= upper_i. alpha_i /
-// upper_i are weights pi_i of a plane: what is proven with them is computed elsewhere, from the
+// Maximises  sum_i height_i(alpha_i) - ½|v|²,  v = sum_i alpha_i sign_i x_i  (dual_losses.hpp). The
+// alpha_i are coefficients of a plane: what is proven with them is computed elsewhere, from the
 // data.
 //
 // It runs on one thread. Blocks of examples ascending side by side, merged by the best steps per
@@ -25,15 +26,13 @@ namespace cutplane {
 
 class DualAscent {
  public:
-  // y in {-1, +1}; upper per example, or null for upper_all. The scale is that of the matrix.
-  DualAscent(const Matrix& matrix, std::shared_ptr<const AscentScale> scale, const std::int8_t* y,
-             const double* upper, double upper_all, std::uint64_t seed);
+  // The scale is that of the matrix.
+  DualAscent(const Matrix& matrix, std::shared_ptr<const AscentScale> scale, DualLoss loss,
+             std::uint64_t seed);
 
-  // Start from alpha = fraction * upper, of which v is fraction times `all`, the v of alpha =
-  // upper.
-  void start(double fraction, const double* all);
-  // Go on from alpha, within the bounds, its v, and an intercept.
-  void resume(const double* alpha, const double* v, double intercept);
+  // Go on from the coefficients alpha_i sign_i, whose alpha are moved into their bounds, their v,
+  // and an intercept.
+  void resume(const double* coefficients, const double* v, double intercept);
   // One sweep over the active examples.
   void epoch();
   // Shrunken examples come back: all of them, or those that the scores at v show to have been put
@@ -47,12 +46,13 @@ class DualAscent {
   // Go on where the epochs since the last calls lead, as far as the dual value rises.
   void extrapolate() { extrapolation_.go_on(matrix_, state_); }
 
-  double dual_value() const { return cutplane::dual_value(state_); }
+  double dual_value() const { return cutplane::dual_value(state_.loss, state_); }
   double gain() const { return state_.gain; }
   double open_gap() const { return state_.open_gap; }
-  // The fraction of the variables above zero that are at their bounds.
+  // The fraction of the variables other than zero that are at their bounds.
   double share_at_bounds() const;
-  // coef_i = -alpha_i y_i * scale; balanced: the heavier side scaled down so that they sum to zero.
+  // coef_i = -alpha_i sign_i * scale; balanced: the heavier side scaled down so that they sum to
+  // zero.
   std::vector<double> coefficients(double scale, bool balanced) const;
 
   const std::vector<double>& v() const { return state_.v; }

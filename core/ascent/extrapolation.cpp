@@ -1,7 +1,9 @@
 #include "core/ascent/extrapolation.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "core/base/vectors.hpp"
 
@@ -57,9 +59,29 @@ Extrapolation::Steps Extrapolation::best_steps(const Ascent& state) const {
     square1 += change1 * change1;
     product += change0 * change1;
   }
-  const double total = sum(state.alpha.data(), n, 1);
-  const double rise0 = total - sum(last.alpha.data(), n, 1) - slope0;
-  const double rise1 = total - sum(before.alpha.data(), n, 1) - slope1;
+  double rise0 = -slope0, rise1 = -slope1;
+  std::visit(
+      [&](const auto& loss) {
+        if constexpr (std::decay_t<decltype(loss)>::kLinear) {
+          const double total = sum(state.alpha.data(), n, 1);
+          rise0 += total - sum(last.alpha.data(), n, 1);
+          rise1 += total - sum(before.alpha.data(), n, 1);
+        } else {
+          for (index_t e = 0; e < n; ++e) {
+            const double alpha = state.alpha[e];
+            const double change0 = alpha - last.alpha[e], change1 = alpha - before.alpha[e];
+            if (change0 == 0.0 && change1 == 0.0) continue;
+            const auto term = loss.at(e);
+            const double slope = term.slope(alpha), bend = term.bend(alpha);
+            rise0 += slope * change0;
+            rise1 += slope * change1;
+            square0 += bend * change0 * change0;
+            square1 += bend * change1 * change1;
+            product += bend * change0 * change1;
+          }
+        }
+      },
+      state.loss);
   const double determinant = square0 * square1 - product * product;
   if (determinant > kIndependent * square0 * square1)
     return {(rise0 * square1 - rise1 * product) / determinant,
@@ -77,13 +99,17 @@ void Extrapolation::look(const Matrix& matrix, const Ascent& state, const Steps&
   further_.v.resize(d);
   beyond_.resize(n);
   double balance = 0;
-  for (index_t e = 0; e < n; ++e) {
-    const double upper = state.upper ? state.upper[e] : state.upper_all;
-    const double wanted = on(state.alpha[e], last.alpha[e], before.alpha[e]);
-    further_.alpha[e] = std::clamp(wanted, 0.0, upper);
-    beyond_[e] = (further_.alpha[e] - wanted) * state.y[e];
-    balance += further_.alpha[e] * state.y[e];
-  }
+  std::visit(
+      [&](const auto& loss) {
+        for (index_t e = 0; e < n; ++e) {
+          const auto term = loss.at(e);
+          const double wanted = on(state.alpha[e], last.alpha[e], before.alpha[e]);
+          further_.alpha[e] = std::clamp(wanted, term.low(), term.high());
+          beyond_[e] = (further_.alpha[e] - wanted) * term.sign;
+          balance += further_.alpha[e] * term.sign;
+        }
+      },
+      state.loss);
   double* v = further_.v.data();
   const double *now = state.v.data(), *v0 = last.v.data(), *v1 = before.v.data();
 #pragma omp simd

@@ -29,6 +29,7 @@ struct CsrRows {
   index_t n, d;
   const std::int64_t* chosen;
   index_t stored;  // entries of the arrays, of which `chosen` may leave some out
+  bool sorted;     // the indices within every row
   index_t fetched = kStart;
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
@@ -168,16 +169,28 @@ struct CsrRows {
     add_few_columns(each(i), at_columns, coef, count, m, sum);
   }
 
-  // Rows first to last - 1 of the lower triangle. Indices are sorted within a row
-  // (estimators/common/validation sees to it): m <= k is the lower triangle.
+  // Rows first to last - 1 of the lower triangle. Where indices are sorted, m <= k is the lower
+  // triangle.
   CUTPLANE_INLINE void outer(index_t i, double weight, index_t first, index_t last,
                              double* sum) const {
+    if (!sorted) return outer_of_unsorted(i, weight, first, last, sum);
     index_t k = std::lower_bound(indices + indptr[i], indices + indptr[i + 1], first) - indices;
     for (; k < indptr[i + 1] && indices[k] < last; ++k) {
       const double scaled = weight * static_cast<double>(values[k]);
       double* row = sum + static_cast<index_t>(indices[k]) * d;
       for (index_t m = indptr[i]; m <= k; ++m)
         row[indices[m]] += scaled * static_cast<double>(values[m]);
+    }
+  }
+
+  void outer_of_unsorted(index_t i, double weight, index_t first, index_t last, double* sum) const {
+    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k) {
+      const I column = indices[k];
+      if (column < first || column >= last) continue;
+      const double scaled = weight * static_cast<double>(values[k]);
+      double* row = sum + static_cast<index_t>(column) * d;
+      for (index_t m = indptr[i]; m < indptr[i + 1]; ++m)
+        if (indices[m] <= column) row[indices[m]] += scaled * static_cast<double>(values[m]);
     }
   }
 

@@ -109,6 +109,7 @@ std::unique_ptr<Matrix> make_dense_by_columns(const T* values, index_t n_rows, i
                                               index_t col_stride, const std::int64_t* rows);
 template <class T, class I>
 std::unique_ptr<Matrix> make_csr(const T* values, const I* indices, const I* indptr, index_t n_rows,
-                                 index_t n_cols, const std::int64_t* rows, index_t stored);
+                                 index_t n_cols, const std::int64_t* rows, index_t stored,
+                                 bool sorted = true);
 
 }  // namespace cutplane

@@ -327,7 +327,7 @@ def test_only_examples_that_left_their_bounds_too_early_come_back() -> None:
     active = ascent.share_active
     assert active < 1.0
     y, weights = objective.shard.risk.y, ascent.weights[0]
-    at_upper = ascent.duals.fractions > 0.0
+    at_upper = ascent.duals.slopes != 0.0
     settled = ScoredPoint(weights, 0.0, np.where(at_upper, 0.0, 2.0 * y))  # losses at the upper bound, none at zero
     ascent.unshrink(settled)
     assert ascent.share_active == active
@@ -433,8 +433,9 @@ def test_ascent_goes_on_under_lower_bounds(intercept: bool) -> None:
         first.epoch()
     resumed = objective.dual_ascent(0.3 * C, seed=0)
     resumed.resume(first.duals)
-    assert_allclose(resumed.duals.fractions, np.minimum(first.duals.fractions / 0.3, 1.0), atol=1e-12)
-    free = np.count_nonzero((resumed.duals.fractions > 0.0) & (resumed.duals.fractions < 1.0))
+    fractions = np.abs(resumed.duals.slopes)
+    assert_allclose(fractions, np.minimum(np.abs(first.duals.slopes) / 0.3, 1.0), atol=1e-12)
+    free = np.count_nonzero((fractions > 0.0) & (fractions < 1.0))
     assert free / objective.examples <= resumed.share_active < 1.0
     cold = objective.dual_ascent(0.3 * C, seed=0)
     for _ in range(300):
@@ -453,9 +454,9 @@ def test_ascent_goes_on_at_another_C(intercept: bool, factor: float) -> None:
         first.epoch()
     resumed, cold = (objective.dual_ascent(factor * C, seed=0) for _ in range(2))
     assert resumed.resume(first.duals)
-    kept = first.duals.fractions * min(1.0, 1.0 / factor)
-    assert np.all(resumed.duals.fractions >= kept - 1e-12)
-    assert np.all(resumed.duals.fractions <= 1.0)
+    kept = np.abs(first.duals.slopes) * min(1.0, 1.0 / factor)
+    assert np.all(np.abs(resumed.duals.slopes) >= kept - 1e-12)
+    assert np.all(np.abs(resumed.duals.slopes) <= 1.0)
     plane = resumed.plane()
     for scale in (0.0, 1.0, 10.0):
         w = scale * np.random.default_rng(1).normal(size=4)

@@ -93,11 +93,26 @@ def test_a_step_in_one_pass(name: str) -> None:
         assert_same_plane(further[1], plain.smoothed(plain.score(2.0 * w + origin, 0.0), 0.5), origin)
 
 
-def test_examples_are_not_visited_one_by_one() -> None:
-    moved, plain, _ = both("hinge", False)
-    assert moved.dual_ascent(1.0, 0) is None
-    assert plain.dual_ascent(1.0, 0) is not None
-    assert moved.most_near_hinges(1e9) == 0
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "logistic"])
+@intercepts
+def test_dual_ascent_counts_from_the_origin(name: str, intercept: bool) -> None:
+    """Its plane is below the risk, and its bound reaches the objective of its weights."""
+    moved, plain, origin = both(name, intercept)
+    C = 5.0
+    ascent = moved.dual_ascent(C, 0)
+    for _ in range(2000):
+        ascent.epoch()
+    plane = ascent.plane()
+    for v in np.random.default_rng(2).normal(size=(5, len(origin))):
+        assert plane.slope @ v + plane.offset <= plain.value(plain.at(v + origin)) + 1e-9
+    point = moved.fit_intercept(moved.score(*ascent.weights))
+    upper = 0.5 * point.w @ point.w + C * moved.value(point)
+    lower = C * plane.offset - 0.5 * C**2 * plane.slope @ plane.slope
+    assert lower == pytest.approx(upper, rel=1e-3)
+
+
+def test_near_problems_know_no_origin() -> None:
+    assert both("hinge", False)[0].most_near_hinges(1e9) == 0
 
 
 def test_offsets_are_charged_for_the_origin() -> None:

@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import LinearSVC
-from cutplane.shards.hinge_ascent import HingeAscent
+from cutplane.shards.example_ascent import ExampleAscent
 from cutplane.solvers.base import Cut
 from cutplane.testing import check_certificate
 from cutplane.testing.reference import HingeSample
@@ -295,14 +295,14 @@ def test_ascent_whose_variables_are_far_from_their_bounds_gives_way(
     C: float, epochs: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = 0
-    epoch = HingeAscent.epoch
+    epoch = ExampleAscent.epoch
 
-    def counted(self: HingeAscent) -> None:
+    def counted(self: ExampleAscent) -> None:
         nonlocal made
         made += 1
         epoch(self)
 
-    monkeypatch.setattr(HingeAscent, "epoch", counted)
+    monkeypatch.setattr(ExampleAscent, "epoch", counted)
     generator = np.random.default_rng(0)
     X = generator.normal(size=(2000, 10))
     y = np.sign(X[:, 0] + generator.normal(size=2000))
@@ -312,13 +312,13 @@ def test_ascent_whose_variables_are_far_from_their_bounds_gives_way(
 
 
 def test_sums_that_promise_too_much_do_not_keep_dual_ascent_going(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = HingeAscent.plane
+    honest = ExampleAscent.plane
 
-    def weaker(self: HingeAscent) -> Cut:
+    def weaker(self: ExampleAscent) -> Cut:
         plane = honest(self)
         return plane._replace(offset=plane.offset - 0.1)
 
-    monkeypatch.setattr(HingeAscent, "plane", weaker)
+    monkeypatch.setattr(ExampleAscent, "plane", weaker)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3000)), np.where(rng.random(60) < 0.5, 1, -1)
     model = LinearSVC(fit_intercept=False, max_iter=500).fit(X, y)

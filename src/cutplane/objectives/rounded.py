@@ -186,11 +186,13 @@ class RoundedObjective(Objective):
     @property
     def keeps_duals(self) -> bool:
         """Whether dual ascent can go on from where it ended for another C."""
-        return self.shard.keeps_duals and self._visits_examples
+        return self.shard.keeps_duals and self._rest is None
 
     def dual_ascent(self, C: float, seed: int) -> Any:
         """Dual ascent on this objective; None where the examples cannot be visited one by one."""
-        return self.shard.ascent(C, seed, intercept=self.intercept) if self._visits_examples else None
+        if self._rest is not None:
+            return None
+        return self.shard.ascent(C, seed, intercept=self.intercept, origin=self.origin)
 
     @property
     def _visits_examples(self) -> bool:

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
 from cutplane.proof.losses import Terms
-from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
+from cutplane.risks.base import Array, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 from cutplane.risks.intercept import LeaningPlane, furthest_shift
+from cutplane.risks.visited import QuadraticDual, VisitedRisk
 
 Labels = NDArray[np.int8]
 
@@ -20,7 +21,7 @@ Labels = NDArray[np.int8]
 _KINK_WIDTH = 1e-9
 
 
-class Hinge(RoundedRisk):
+class Hinge(VisitedRisk):
     """Sum of c_i max(0, 1 - y_i s_i), the c_i proportional to the sample weights and summing to one.
 
     Parameters
@@ -44,6 +45,10 @@ class Hinge(RoundedRisk):
     >>> Hinge(np.array([1, -1])).value(np.array([0.5, -2.0]))
     0.25
     """
+
+    steepest_at_zero = True
+
+    _dual = QuadraticDual(1.0, 1.0, one_sided=True)
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         labels = np.ascontiguousarray(y, dtype=np.int8)
@@ -72,6 +77,21 @@ class Hinge(RoundedRisk):
     def terms(self) -> Terms:
         """What the risk is a sum of."""
         return Terms("hinge", {}, self.y, self.weights, self.each)
+
+    @property
+    def dual_range(self) -> tuple[Array, Array]:
+        """From 0 to 1, times the label."""
+        low, high = self._dual.range(self.y)
+        return low, high
+
+    def ascent(
+        self, matrix: _core.Matrix, scale: _core.AscentScale, C: float, seed: int, base: Array | None = None
+    ) -> _core.DualAscent:
+        """Dual coordinate ascent over the rows of a matrix."""
+        if base is not None:
+            return self._dual.ascent(self, matrix, scale, C, seed, base)
+        each = None if self.weights is None else C * self.weights
+        return _core.DualAscent.hinge(matrix, scale, self.y, each, C * self.each, seed)
 
     def intercept_bound(self, n: int) -> Callable[[float, float], float]:
         """All examples of one label beyond their kinks make a plane that leans to its side."""

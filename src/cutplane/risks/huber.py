@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from cutplane.risks.base import Array
 from cutplane.risks.separable import SmoothRisk, check_number
+from cutplane.risks.visited import QuadraticDual
 
 
 class Huber(SmoothRisk):
@@ -42,6 +43,10 @@ class Huber(SmoothRisk):
     ) -> None:
         self.delta = check_number("delta", delta, strict=True)
         super().__init__(y, sample_weight, n_threads)
+
+    @property
+    def _dual(self) -> QuadraticDual:
+        return QuadraticDual(self.delta, self.delta, ridge=1.0)
 
     def _parameters(self) -> list[float]:
         return [self.delta]

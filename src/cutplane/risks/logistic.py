@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from cutplane import _core
 from cutplane.risks.base import Array
 from cutplane.risks.separable import SmoothRisk
 
@@ -35,6 +36,18 @@ class Logistic(SmoothRisk):
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         super().__init__(y, sample_weight, n_threads)
+
+    @property
+    def dual_range(self) -> tuple[Array, Array]:
+        """From 0 to 1, times the label."""
+        return np.minimum(self.y, 0.0), np.maximum(self.y, 0.0)
+
+    def ascent(
+        self, matrix: _core.Matrix, scale: _core.AscentScale, C: float, seed: int, base: Array | None = None
+    ) -> _core.DualAscent:
+        """Dual coordinate ascent over the rows of a matrix."""
+        each = None if self.weights is None else C * self.weights
+        return _core.DualAscent.logistic(matrix, scale, self.y, base, each, C * self.each, seed)
 
 
 def probabilities(scores: Array) -> Array:

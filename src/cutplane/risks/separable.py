@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 
 from cutplane import _core
 from cutplane.proof.losses import Terms
-from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
+from cutplane.risks.base import Array, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
+from cutplane.risks.visited import QuadraticDual, VisitedRisk
 
 
-class SeparableRisk(RoundedRisk):
+class SeparableRisk(VisitedRisk):
     """Sum of c_i loss(s_i, y_i), the c_i proportional to the sample weights and summing to one.
 
     Parameters
@@ -53,6 +54,22 @@ class SeparableRisk(RoundedRisk):
     def _parameters(self) -> list[float]:
         """Those of the loss in the core."""
         return []
+
+    @property
+    def _dual(self) -> QuadraticDual:
+        """The conjugate of the loss."""
+        raise NotImplementedError
+
+    @property
+    def dual_range(self) -> tuple[Any, Any]:
+        """Between what minus the slope of the loss lies."""
+        return self._dual.range(self.y)
+
+    def ascent(
+        self, matrix: _core.Matrix, scale: _core.AscentScale, C: float, seed: int, base: Array | None = None
+    ) -> _core.DualAscent:
+        """Dual coordinate ascent over the rows of a matrix."""
+        return self._dual.ascent(self, matrix, scale, C, seed, base)
 
     def _set(self, y: Array, weights: Array | None, each: float) -> None:
         self.y = y
@@ -139,6 +156,8 @@ class SmoothRay(NamedTuple):
 class SmoothRisk(SeparableRisk):
     """A separable risk whose loss has a derivative everywhere: it is its own rounding."""
 
+    has_kinks = False
+
     def smoothed(self, scores: Array, h: float) -> Smoothed:
         """The risk itself; no example can be replaced by its tangent, so that all count as on a kink."""
         coef, offset, value, error, _ = self._core.smoothed(scores, h, self._n_threads)
@@ -177,6 +196,11 @@ class TubeRisk(SeparableRisk):
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None, n_threads: int) -> None:
         super().__init__(y, sample_weight, n_threads)
         self.first_width = _first_width(self.y)
+
+    @property
+    def _dual(self) -> QuadraticDual:
+        above, below, epsilon = self._parameters()
+        return QuadraticDual(above, below, epsilon)
 
     def extrapolated(self, scores: Array, h: float, reach: float) -> Array:
         """Coefficients of the risk rounded over h as if examples on a kink of width `reach` stayed on it."""

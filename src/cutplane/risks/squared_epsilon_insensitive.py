@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from cutplane.risks.base import Array
 from cutplane.risks.separable import SmoothRisk, check_number
+from cutplane.risks.visited import QuadraticDual
 
 
 class SquaredEpsilonInsensitive(SmoothRisk):
@@ -40,6 +41,10 @@ class SquaredEpsilonInsensitive(SmoothRisk):
     ) -> None:
         self.epsilon = check_number("epsilon", epsilon)
         super().__init__(y, sample_weight, n_threads)
+
+    @property
+    def _dual(self) -> QuadraticDual:
+        return QuadraticDual(epsilon=self.epsilon, ridge=0.5)
 
     def _parameters(self) -> list[float]:
         return [self.epsilon]

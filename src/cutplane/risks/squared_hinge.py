@@ -5,6 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from cutplane.risks.separable import SmoothRisk
+from cutplane.risks.visited import QuadraticDual
 
 
 class SquaredHinge(SmoothRisk):
@@ -29,6 +30,7 @@ class SquaredHinge(SmoothRisk):
 
     _loss = "squared_hinge"
     _proof = ("squared_hinge", ())
+    _dual = QuadraticDual(ridge=0.5, one_sided=True)
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         super().__init__(y, sample_weight, n_threads)

@@ -168,7 +168,7 @@ class RoundedShard(Shard, Protocol):
     @property
     def keeps_duals(self) -> bool: ...  # noqa: D102
 
-    def ascent(self, C: float, seed: int, *, intercept: bool) -> Any: ...  # noqa: D102
+    def ascent(self, C: float, seed: int, *, intercept: bool, origin: Array | None = None) -> Any: ...  # noqa: D102
 
     @property
     def has_near_problem(self) -> bool: ...  # noqa: D102

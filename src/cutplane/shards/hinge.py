@@ -9,14 +9,13 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane import _core
 from cutplane.proof.rounding import SINGLE_UNIT, Rounding
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.base import Array, Handle, ShardPlane
-from cutplane.shards.hinge_ascent import HingeAscent
-from cutplane.shards.host import RoundedHostShard, scores_of
+from cutplane.shards.host import scores_of
 from cutplane.shards.near_hinges import NearHinges
 from cutplane.shards.rows import RowSet
+from cutplane.shards.visited import VisitedShard
 from cutplane.solvers.base import ScoresTooLargeError, Subset
 from cutplane.sources.matrix import MatrixSource
 
@@ -27,7 +26,7 @@ _MANY_EXAMPLES = 1 << 16
 _FEW_ENTRIES = 128
 
 
-class HingeShard(RoundedHostShard):
+class HingeShard(VisitedShard):
     """The hinge of a matrix.
 
     Parameters
@@ -38,13 +37,11 @@ class HingeShard(RoundedHostShard):
         Whether sums go along with passes: not where an intercept has to balance them.
     """
 
-    source: MatrixSource
     risk: Hinge
 
     def __init__(self, source: MatrixSource, risk: Hinge, *, fused: bool = True) -> None:
         super().__init__(source, risk)
         self._fused = fused
-        self._ascent_scale: _core.AscentScale | None = None  # the same for every C
 
     def _like(self, source: Any, risk: Any) -> Self:
         return type(self)(source, risk, fused=self._fused)
@@ -87,17 +84,6 @@ class HingeShard(RoundedHostShard):
         labels, before = self.risk.y[part], scores[part]
         differ = (labels * before <= 1.0) != (labels * (before + direction[part]) <= 1.0)
         return np.asarray(np.flatnonzero(differ) + part.start, np.int64)
-
-    @property
-    def keeps_duals(self) -> bool:
-        """Whether dual ascent can go on from where it ended for another C."""
-        return True
-
-    def ascent(self, C: float, seed: int, *, intercept: bool) -> HingeAscent:
-        """Dual coordinate ascent."""
-        if self._ascent_scale is None:
-            self._ascent_scale = _core.AscentScale(self.source.core, intercept, self.source.n_threads)
-        return HingeAscent(self.source, self._ascent_scale, self.risk, C, intercept=intercept, seed=seed)
 
     @property
     def has_near_problem(self) -> bool:

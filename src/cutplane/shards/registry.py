@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.pairs import PairRisk
+from cutplane.risks.visited import VisitedRisk
 from cutplane.shards.hinge import HingeShard
 from cutplane.shards.host import HostShard, RoundedHostShard
 from cutplane.shards.pairs import PairShard
+from cutplane.shards.visited import VisitedShard
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
 
@@ -26,6 +28,7 @@ class _Entry(NamedTuple):
 # The first that fits: from those that know most of their source and risk to those that know least.
 _ENTRIES = (
     _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
+    _Entry(MatrixSource, VisitedRisk, lambda source, risk, intercept: VisitedShard(source, risk)),
     _Entry(Source, PairRisk, lambda source, risk, intercept: PairShard(source, risk)),
     _Entry(Source, RoundedRisk, lambda source, risk, intercept: RoundedHostShard(source, risk)),
     _Entry(Source, Risk, lambda source, risk, intercept: HostShard(source, risk)),

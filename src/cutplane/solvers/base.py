@@ -75,9 +75,9 @@ class Evaluated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Duals:
-    """Where dual ascent ended: each variable as a fraction of its bound, the C of the bounds, weights and intercept."""
+    """Where dual ascent ended: each variable per C and weight of its example, that C, weights and intercept."""
 
-    fractions: Array
+    slopes: Array
     C: float
     w: Array
     intercept: Intercept

@@ -23,6 +23,8 @@ from cutplane.solvers.stopping import Stopping
 IDLE_SOLVES = 50
 # A run stands still where so many iterations leave this much of the difference between its bounds.
 _STANDSTILL, _HARDLY_CLOSER = 100, 0.999
+# The same where none of them found a direction of descent.
+_CLOSER_WITHOUT_DESCENT = 0.9
 # Scores may be moved along until rounding is this much of the scale on which the risk bends.
 _MOST_DRIFT = 1e-8
 
@@ -259,10 +261,10 @@ class Ledger:
         if len(self.history) <= _STANDSTILL:
             return False
         before, now = self.history[-1 - _STANDSTILL], self.history[-1]
-        if not now.upper - now.lower < _HARDLY_CLOSER * abs(before.upper - before.lower) or now.upper < now.lower:
-            return True
-        # Planes whose minimum is never a direction of descent: they are rounded too much to be told apart.
-        return all(entry.step == 0.0 for entry in self.history[-_STANDSTILL:])
+        # Planes whose minimum is never a direction of descent may be rounded too much to be told apart.
+        descends = any(entry.step != 0.0 for entry in self.history[-_STANDSTILL:])
+        enough = _HARDLY_CLOSER if descends else _CLOSER_WITHOUT_DESCENT
+        return not now.upper - now.lower < enough * abs(before.upper - before.lower) or now.upper < now.lower
 
     def result(self, reason: StopReason) -> Result:
         """What the run has reached, and why it ended."""

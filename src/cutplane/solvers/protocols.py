@@ -258,7 +258,7 @@ class PairObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
 
 
 class AscentLike(Protocol):
-    """Dual coordinate ascent under way: see `cutplane.shards.hinge_ascent.HingeAscent`."""
+    """Dual coordinate ascent under way: see `cutplane.shards.example_ascent.ExampleAscent`."""
 
     @property
     def can_start(self) -> bool: ...  # noqa: D102

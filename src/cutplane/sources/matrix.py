@@ -185,7 +185,7 @@ class CsrSource(MatrixSource):
     Parameters
     ----------
     X : scipy.sparse CSR matrix or array of shape (n, d)
-        Indices must be sorted within rows, without duplicates.
+        No index may come twice in a row.
     n_threads : int
         0 leaves it to OpenMP.
     """
@@ -196,7 +196,8 @@ class CsrSource(MatrixSource):
         self._X = X
         indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
         self._arrays = (X.data, X.indices, indptr)
-        super().__init__(_core.Matrix.csr(*self._arrays, X.shape[1], rows), rows, n_threads)
+        self._sorted = bool(X.has_sorted_indices)
+        super().__init__(_core.Matrix.csr(*self._arrays, X.shape[1], rows, self._sorted), rows, n_threads)
 
     def take(self, rows: Rows) -> CsrSource:
         """The source over some rows, without copying them."""
@@ -205,8 +206,9 @@ class CsrSource(MatrixSource):
     def gathered(self, rows: Rows) -> CsrSource:
         """A copy of some rows: scattered, they are read at a fraction of the speed."""
         copied = _core.copied_csr_rows(*self._arrays, self._positions(rows), self._n_threads)
-        shape = (len(rows), self._X.shape[1])
-        return CsrSource(sp.csr_array(copied, shape=shape, copy=False), n_threads=self._n_threads)
+        part = sp.csr_array(copied, shape=(len(rows), self._X.shape[1]), copy=False)
+        part.has_sorted_indices = self._sorted
+        return CsrSource(part, n_threads=self._n_threads)
 
 
 def as_source(X: Matrix | Source, *, n_threads: int = 0) -> Source:

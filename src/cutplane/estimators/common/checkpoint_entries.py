@@ -73,7 +73,7 @@ class Entry:
         arrays |= {"slopes": slopes, "offsets": offsets, "errors": errors}
         duals = ledger.current_duals
         if duals is not None:
-            arrays |= {"duals.fractions": duals.fractions, "duals.w": duals.w}
+            arrays |= {"duals.slopes": duals.slopes, "duals.w": duals.w}
             arrays |= {"duals.C": np.array(duals.C), "duals.intercept": np.array(duals.intercept)}
         return cls(arrays, {"reason": None})
 
@@ -125,11 +125,9 @@ class Entry:
     def _duals(self, objective: Problem) -> Duals | None:
         if "duals.w" not in self.arrays:
             return None
-        fractions = finite(self.arrays, "duals.fractions", (objective.examples,))
-        if not ((fractions >= 0.0) & (fractions <= 1.0)).all():
-            raise ValueError("a dual variable is beyond its bounds")
+        duals = finite(self.arrays, "duals.slopes", (objective.examples,))
         C, intercept = (float(finite(self.arrays, name, ())) for name in ("duals.C", "duals.intercept"))
-        return Duals(fractions, C, finite(self.arrays, "duals.w", (objective.dimension,)), intercept)
+        return Duals(duals, C, finite(self.arrays, "duals.w", (objective.dimension,)), intercept)
 
 
 def settings_of(run: Run[P]) -> Params:

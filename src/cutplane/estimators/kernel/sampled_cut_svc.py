@@ -102,7 +102,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self
         """
         self._check_settings()
-        examples, labels = validation.check_examples(self, X, y)
+        examples, labels = validation.check_examples(self, X, y, in_order=True)
         self.classes_, codes = validation.check_many_labels(labels)
         outcome = self._train(self._risk(codes), examples, self._make_kernel(examples))
         self.intercept_ = float(self.intercept_scaling or 0.0) * float(outcome.explicit.sum())
@@ -123,7 +123,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example, or of each class."""
         check_is_fitted(self)
-        scores = self._row_scores(validation.check_rows(self, X, reset=False))
+        scores = self._row_scores(validation.check_rows(self, X, reset=False, in_order=True))
         return scores[:, 0] + self.intercept_ if len(self.classes_) == 2 else scores
 
     def predict(self, X: MatrixLike) -> Labels:

@@ -14,17 +14,23 @@ from cutplane._types import Labels, Matrix, MatrixLike
 from cutplane.estimators.common.validation.input_kinds import check_kind, check_words, plain_labels
 from cutplane.estimators.common.validation.parameters import check_flags, check_threads
 from cutplane.estimators.common.validation.ranges import MOST
-from cutplane.estimators.common.validation.sparse_structure import canonical, check_structure
+from cutplane.estimators.common.validation.sparse_structure import (
+    check_structure,
+    sorted_rows,
+    without_duplicates,
+)
 from cutplane.sources import CsrSource, DenseSource, Source, given_source
 
 # Vectors as long as an example is wide that training holds at least.
 _VECTORS = 4
 
 
-def check_examples(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None) -> tuple[Matrix | Source, Labels]:
-    """X as a dense array or canonical CSR matrix of float32 or float64, uncopied where possible, and y.
+def check_examples(
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None, *, in_order: bool = False
+) -> tuple[Matrix | Source, Labels]:
+    """X as a dense array or CSR matrix of float32 or float64, no entry twice, uncopied where possible, and y.
 
-    A source is taken as it is: whatever it reads its examples from.
+    A source is taken as it is: whatever it reads its examples from. `in_order`: indices are sorted within rows.
     """
     check_flags(estimator)
     check_kind("y", y)
@@ -41,10 +47,10 @@ def check_examples(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None)
         accept_large_sparse=True,
         ensure_all_finite=False,
     )
-    return _checked_values(estimator, rows), np.asarray(labels)
+    return _checked_values(estimator, rows, in_order=in_order), np.asarray(labels)
 
 
-def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Matrix:
+def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, in_order: bool = False) -> Matrix:
     """X as `check_examples` has it, where there is no y; unless `reset`, X must have the features of the fit."""
     if reset:
         check_flags(estimator)
@@ -58,7 +64,7 @@ def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Matri
         accept_large_sparse=True,
         ensure_all_finite=False,
     )
-    return _checked_values(estimator, rows)
+    return _checked_values(estimator, rows, in_order=in_order)
 
 
 def check_new_rows(estimator: BaseEstimator, X: MatrixLike) -> Matrix:
@@ -97,11 +103,12 @@ def _check_source(estimator: BaseEstimator, X: Source, y: ArrayLike) -> tuple[So
     return X, labels
 
 
-def _checked_values(estimator: BaseEstimator, X: Matrix) -> Matrix:
-    """X in canonical form; its values are refused where they are not finite."""
-    rows = canonical(X) if sp.issparse(X) else X
-    _check_finite(rows, check_threads(getattr(estimator, "n_jobs", None)))
-    return rows
+def _checked_values(estimator: BaseEstimator, X: Matrix, *, in_order: bool) -> Matrix:
+    """X without duplicates; its values are refused where they are not finite."""
+    n_threads = check_threads(getattr(estimator, "n_jobs", None))
+    rows = without_duplicates(X, n_threads) if sp.issparse(X) else X
+    _check_finite(rows, n_threads)
+    return sorted_rows(rows) if in_order and sp.issparse(rows) else rows
 
 
 def _check_finite(X: Matrix, n_threads: int) -> None:

@@ -7,10 +7,13 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
+from cutplane import _core
 from cutplane._types import MatrixLike
 
 # Bytes from which on a copy that a user could save is told of.
 _LARGE_COPY = 1_000_000_000
+# As the core says it.
+_UNSORTED, _REPEATED = 1, 2
 
 
 def check_structure(X: MatrixLike) -> None:
@@ -33,33 +36,39 @@ def _check_sparse(X: sp.sparray) -> None:
                 )
 
 
-def canonical(X: sp.csr_array) -> sp.csr_array:
-    """X, a CSR matrix that `check_structure` has passed, with indices sorted within rows and without duplicates."""
+def without_duplicates(X: sp.csr_array, n_threads: int) -> sp.csr_array:
+    """X, a CSR matrix that `check_structure` has passed, itself unless a column comes twice in a row."""
     # Fresh, for the flags of one whose arrays were edited by hand may be stale; an array and not a matrix,
     # for a matrix turns 64-bit indices into 32-bit ones where it can.
     fresh = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=False)
-    if fresh.has_canonical_format:
-        return X
-    fresh = fresh.copy()
-    fresh.sort_indices()
-    # Sorted and not canonical: there are duplicates. Vectorisers of text leave indices unsorted: nobody's mistake, and
-    # the copy is worth a word only where it is large.
-    if not fresh.has_canonical_format:
+    indptr = fresh.indptr.astype(fresh.indices.dtype, copy=False)
+    order = _core.csr_order(fresh.indices, indptr, fresh.shape[1], n_threads)
+    if order == _REPEATED:
+        fresh = fresh.copy()
+        fresh.sum_duplicates()
         warnings.warn(
             "X has duplicate column indices; a copy with duplicates added up is used. "
             "Call X.sum_duplicates() to save the copy.",
             UserWarning,
             stacklevel=4,
         )
-        fresh.sum_duplicates()
-    elif fresh.data.nbytes + fresh.indices.nbytes > _LARGE_COPY:
+    fresh.has_sorted_indices = order != _UNSORTED
+    return fresh
+
+
+def sorted_rows(X: sp.csr_array) -> sp.csr_array:
+    """X with indices sorted within rows: a copy where they are not."""
+    if X.has_sorted_indices:
+        return X
+    if X.data.nbytes + X.indices.nbytes > _LARGE_COPY:
+        # Vectorisers of text leave indices unsorted: nobody's mistake, and a copy is worth a word where it is large.
         warnings.warn(
-            f"X has unsorted column indices; a sorted copy of {fresh.nnz} entries is used. "
+            f"X has unsorted column indices; a sorted copy of {X.nnz} entries is used. "
             "Call X.sort_indices() to save the copy.",
             UserWarning,
             stacklevel=4,
         )
-    return fresh
+    return X.sorted_indices()
 
 
 def _check_ends(X: sp.csr_array | sp.csc_array, what: str) -> None:

@@ -1,0 +1,237 @@
+"""Dual coordinate ascent over the examples of a matrix, as planes and points of an objective."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cutplane import _core
+from cutplane.risks.base import Array, ScoreCut
+from cutplane.risks.intercept import balanced
+from cutplane.risks.visited import VisitedRisk
+from cutplane.solvers.base import Cut, Duals
+from cutplane.sources.matrix import MatrixSource
+
+# Beyond this, squares of sums over examples are no longer numbers.
+_LARGEST_SQUARE = 1e150
+# Dual variables are scaled by this before they prove anything.
+_WITHIN = 1.0 - 2.0**-50
+# Of its bound: what a dual variable at the bound is, but for rounding.
+_AT_BOUND = 1.0 - 1e-12
+# Examples at a bound rest at first where their margins are at least so far from what would let them leave it.
+_FAR_FROM_LEAVING = 0.3
+
+
+class ExampleAscent:
+    """Epochs of dual coordinate ascent for a sum of losses, one for each example.
+
+    The dual variable of an example is its coefficient in the weights. It is at most C times the example's weight c_i
+    times the steepest slope of the loss.
+
+    Parameters
+    ----------
+    source : MatrixSource
+    scale : AscentScale
+        The curvature along each example.
+    risk : VisitedRisk
+    C : float
+    intercept : bool
+    seed : int
+        For the order of the examples.
+    origin : array, optional
+        Weights that those of the ascent count from.
+    """
+
+    def __init__(
+        self,
+        source: MatrixSource,
+        scale: _core.AscentScale,
+        risk: VisitedRisk,
+        C: float,
+        *,
+        intercept: bool,
+        seed: int,
+        origin: Array | None = None,
+    ) -> None:
+        self._source = source
+        self._scale = scale
+        self._risk = risk
+        self._C = C
+        self._intercept = intercept
+        self._estimate: float | None = None
+        self._origin = origin
+        base = None if origin is None else source.scores(origin)
+        self._ascent = risk.ascent(source.core, scale, C, seed, base)
+        if not self.mean_square < _LARGEST_SQUARE:
+            raise ValueError(
+                f"The examples have a mean squared length of {self.mean_square:.1e}; scale the features so that it is "
+                f"below {_LARGEST_SQUARE:.0e}."
+            )
+
+    @property
+    def mean_square(self) -> float:
+        """The mean squared length of an example."""
+        return self._scale.mean_square
+
+    @property
+    def can_start(self) -> bool:
+        """Whether it can begin at a plane."""
+        return self._risk.steepest_at_zero and self._origin is None
+
+    def start(self, plane: Cut, fraction: float) -> None:
+        """Begin with every dual variable at a fraction of its bound; `plane` is that of all at their bounds.
+
+        With an intercept no plane is: then it begins at zero.
+        """
+        if not self._intercept:
+            at_bounds = self._risk.y * (fraction * self._bounds)
+            self._ascent.resume(at_bounds, fraction * (-self._C * plane.slope), 0.0)
+
+    @property
+    def _bounds(self) -> Any:
+        """C times the weight of each example, or of all."""
+        return self._C * self._each
+
+    @property
+    def _each(self) -> Any:
+        return self._risk.each if self._risk.weights is None else self._risk.weights
+
+    def resume(self, duals: Duals, nearby: Any = None) -> bool:
+        """Go on from the end of another ascent; a scored point near there, if one is known, saves a pass."""
+        if not self._risk.has_kinks:
+            self._resume_scaled(duals)
+        elif self._C < duals.C:
+            self._resume_below(duals, nearby)
+        else:
+            self._resume_above(duals)
+        return True
+
+    def _resume_below(self, duals: Duals, nearby: Any) -> None:
+        """Under lower bounds: variables beyond them are cut off, the others stay."""
+        slopes = duals.slopes * (duals.C / self._C)
+        within = np.clip(slopes, *self._risk.dual_range)
+        w = duals.w - self._source.combine((slopes - within) * self._bounds)
+        self._ascent.resume(within * self._bounds, w, float(duals.intercept))
+        scores = getattr(nearby, "scores", None)
+        if scores is None:
+            full = w if self._origin is None else w + self._origin
+            scores = self._source.scores(full) + duals.intercept
+        self._ascent.shrink(self._own(scores), _FAR_FROM_LEAVING)
+
+    def _own(self, scores: Any) -> Array:
+        """Scores without those of the origin."""
+        own = np.asarray(scores, np.float64)
+        return own if self._origin is None else own - self._source.scores(self._origin)
+
+    def _resume_above(self, duals: Duals) -> None:
+        """Under higher bounds: the variables at their bounds move towards the new ones together."""
+        lowest, highest = self._risk.dual_range
+        slopes = duals.slopes
+        settled = (slopes != 0.0) & ((slopes >= highest * _AT_BOUND) | (slopes <= lowest * _AT_BOUND))
+        coef = (duals.C / self._C) * slopes * self._bounds
+        change = np.where(settled, slopes * self._bounds - coef, 0.0)
+        towards = self._source.combine(change)
+        curvature = float(towards @ towards)
+        # The dual value is a parabola along it.
+        gain = self._dual_rise(change) - float(duals.w @ towards)
+        step = 1.0 if gain >= curvature else max(gain, 0.0) / curvature
+        self._ascent.resume(coef + step * change, duals.w + step * towards, float(duals.intercept))
+
+    def _dual_rise(self, coef: Array) -> float:
+        """What coefficients, of a loss with kinks, add to the dual value but for the length of the weights."""
+        rise = self._C * self._risk.plane_offset(-coef / self._C)
+        return rise if self._origin is None else rise - float(self._source.combine(coef) @ self._origin)
+
+    def _resume_scaled(self, duals: Duals) -> None:
+        """Without kinks: between the same weights and the same slopes, where the dual value is greatest."""
+        ratio = self._C / duals.C
+        same = duals.slopes * (duals.C * self._each)
+        square = float(duals.w @ duals.w)
+        # With lower bounds, the same weights may lie beyond them.
+        most = ratio if ratio < 1.0 and np.isfinite(np.max(self._risk.dual_range[1])) else max(1.0, ratio)
+        ends = np.linspace(min(1.0, ratio), most, 3)
+        values = [self._dual_rise(t * same) - 0.5 * t * t * square for t in ends]
+        best = float(np.clip(_top_of_parabola(ends, np.array(values)), ends[0], ends[2]))
+        self._ascent.resume(best * same, best * duals.w, float(duals.intercept))
+
+    @property
+    def duals(self) -> Duals:
+        """What `resume` goes on from."""
+        coef = -self._ascent.coefficients(1.0 / self._C, False)
+        slopes = np.divide(coef, self._each, out=np.zeros_like(coef), where=np.asarray(self._each) > 0.0)
+        within = np.clip(slopes, *self._risk.dual_range)  # but for rounding they are
+        return Duals(within, self._C, self._ascent.v, self._ascent.intercept)
+
+    def epoch(self) -> None:
+        """One sweep over the examples that have not settled at a bound."""
+        self._estimate = None
+        self._ascent.epoch()
+
+    def extrapolate(self) -> None:
+        """Go on in the direction of the epochs since the last call, as far as it pays."""
+        self._estimate = None
+        self._ascent.extrapolate()
+
+    def unshrink(self, point: Any = None) -> None:
+        """Look at every example again, or at those that must not rest, as the scores at the weights reached tell."""
+        if point is None:
+            self._ascent.unshrink()
+        else:
+            self._ascent.unshrink(self._own(point.scores))
+
+    @property
+    def weights(self) -> tuple[Array, float]:
+        """The weights and the intercept reached."""
+        return self._ascent.v, self._ascent.intercept
+
+    @property
+    def estimate(self) -> float:
+        """The dual value by the running sums: what `plane` would prove but for rounding and the intercept's balance."""
+        if self._estimate is None:
+            self._estimate = self._ascent.dual_value
+        return self._estimate
+
+    @property
+    def last_gain(self) -> float:
+        """What the last epoch added to the dual value."""
+        return self._ascent.gain
+
+    @property
+    def open_gap(self) -> float:
+        """About the duality gap at the weights reached, as the last epoch met its examples."""
+        return self._ascent.open_gap
+
+    @property
+    def share_active(self) -> float:
+        """The fraction of the examples that the next epoch will look at."""
+        return self._ascent.active / max(self._source.shape[0], 1)
+
+    @property
+    def share_at_bounds(self) -> float:
+        """The fraction of the dual variables above zero that are at their bounds."""
+        return self._ascent.share_at_bounds
+
+    @property
+    def first_gap(self) -> float:
+        """What gap the first epoch leaves is not foreseen."""
+        return float("inf")
+
+    def plane(self) -> Cut:
+        """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
+        # A little less than it takes: so that rounding leaves no variable above its bound.
+        coef = self._ascent.coefficients(_WITHIN / self._C, self._intercept)
+        if self._intercept:
+            coef = balanced(coef)
+        offset = self._risk.plane_offset(coef)
+        slope, mass = self._source.combine(coef), self._risk.mass(ScoreCut(coef, offset, np.nan))
+        if self._origin is not None:
+            offset += float(slope @ self._origin)
+        return Cut(slope, offset, np.nan, exact=False, mass=mass, coef=coef)
+
+
+def _top_of_parabola(x: Array, y: Array) -> float:
+    """Where the parabola through three points is greatest."""
+    bend = (y[0] - 2.0 * y[1] + y[2]) / max((x[2] - x[1]) ** 2, 1e-300)
+    slope = (y[2] - y[0]) / max(x[2] - x[0], 1e-300)
+    return float(x[1] - slope / bend) if bend < 0.0 else float(x[np.argmax(y)])
