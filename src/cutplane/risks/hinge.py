@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from cutplane import _core
 from cutplane.proof.losses import Terms
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
-from cutplane.risks.intercept import LeaningPlane, furthest_shift
+from cutplane.risks.intercept_bounds import LeaningPlane, LeaningPlanes
 
 Labels = NDArray[np.int8]
 
@@ -73,11 +72,12 @@ class Hinge(RoundedRisk):
         """What the risk is a sum of."""
         return Terms("hinge", {}, self.y, self.weights, self.each)
 
-    def intercept_bound(self, n: int) -> Callable[[float, float], float]:
+    def intercept_bound(self, n: int) -> LeaningPlanes:
         """All examples of one label beyond their kinks make a plane that leans to its side."""
         weights = np.full(n, self.each) if self.weights is None else self.weights
         sides = [float(weights[self.y == sign].sum()) for sign in (-1, 1)]
-        return furthest_shift([LeaningPlane(side, side, side) if side > 0.0 else None for side in sides])
+        rising, falling = (LeaningPlane(side, side, side) if side > 0.0 else None for side in sides)
+        return LeaningPlanes(rising, falling)
 
     def mass(self, cut: ScoreCut | Smoothed) -> float:
         """The offset: every coefficient adds its size to that."""

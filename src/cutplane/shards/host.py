@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from cutplane import _core
+from cutplane.proof.evaluation import Evaluation, risk_at
+from cutplane.proof.prover import InterceptBound
 from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Ray, Risk, RoundedRisk, ScoreCut, Smoothed
 from cutplane.risks.intercept import balanced as in_balance
@@ -128,6 +130,19 @@ class HostShard:
     def ray(self, a: Handle, b: Handle) -> Ray | None:
         """The risk along the line from a to b."""
         return self.risk.ray(scores_of(a), scores_of(b))
+
+    def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
+        """The risk at weights and an intercept, for the prover: afresh, in double precision, by its definition.
+
+        `delta` is how far a score can be off.
+        """
+        scores = self.source.scores(w)
+        scores += intercept
+        return risk_at(self.risk, scores, delta)
+
+    def intercept_bound(self) -> InterceptBound:
+        """How far from zero the best intercept is at most, for the prover."""
+        return self.risk.intercept_bound(self.examples)
 
 
 class RoundedHostShard(HostShard):

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, ClassVar, cast
 
+from cutplane.proof.evaluation import Evaluation, evaluation_sum
+from cutplane.proof.prover import InterceptBound
 from cutplane.proof.rounding import Rounding, exact_sum, leaning_mass
 from cutplane.risks.intercept import least_shift, opposite_lean
 from cutplane.shards.base import Array, Handle, Shard, ShardPlane
@@ -127,3 +129,11 @@ class PlaneSumShard:
         rays = [part.ray(x, y) for part, x, y in self._of(a, b)]
         found = [ray for ray in rays if ray is not None]
         return RaySum(tuple(found)) if len(found) == len(rays) else None
+
+    def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
+        """The risk at weights and an intercept, for the prover: one pass."""
+        return evaluation_sum([part.evaluated(w, intercept, delta) for part in self._parts])
+
+    def intercept_bound(self) -> InterceptBound:
+        """How far from zero the best intercept is at most, for the prover."""
+        return reduce(lambda a, b: a.plus(b), (part.intercept_bound() for part in self._parts))
