@@ -88,6 +88,9 @@ class Shard(Protocol):
     @property
     def lower_bound(self) -> float: ...  # noqa: D102
 
+    @property
+    def advances_in_place(self) -> bool: ...  # noqa: D102
+
     def rounding(self, *, by_columns: bool) -> Rounding: ...  # noqa: D102
 
     def at(self, w: Array) -> Handle: ...  # noqa: D102
@@ -205,9 +208,6 @@ class ClassShard(RoundedShard, Protocol):
 
     @property
     def mean_cost(self) -> float: ...  # noqa: D102
-
-    @property
-    def advances_in_place(self) -> bool: ...  # noqa: D102
 
     @property
     def goes_by_gram(self) -> bool: ...  # noqa: D102

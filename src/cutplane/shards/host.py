@@ -69,6 +69,11 @@ class HostShard:
         """What the risk never falls below."""
         return self.risk.lower_bound
 
+    @property
+    def advances_in_place(self) -> bool:
+        """Whether `advance` goes with weights that are written where those of the end lay."""
+        return False
+
     def rounding(self, *, by_columns: bool) -> Rounding:
         """What rounding does to passes; by column where that is asked for."""
         extent = self.source.extent

@@ -65,6 +65,11 @@ class PlaneSumShard:
         """What the risk never falls below."""
         return exact_sum(part.lower_bound for part in self._parts)
 
+    @property
+    def advances_in_place(self) -> bool:
+        """Whether `advance` goes with weights that are written where those of the end lay."""
+        return all(part.advances_in_place for part in self._parts)
+
     def rounding(self, *, by_columns: bool) -> Rounding:
         """As that of the part where it does most, and that of adding them up."""
         each = [part.rounding(by_columns=by_columns) for part in self._parts]
