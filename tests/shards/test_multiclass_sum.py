@@ -54,7 +54,8 @@ def in_parts(shard: MulticlassShard, sizes: tuple[int, ...]) -> MulticlassSumSha
 
 
 def both(kind: str, sizes: tuple[int, ...]) -> tuple[MulticlassShard, MulticlassSumShard]:
-    return whole(kind), in_parts(whole(kind), sizes)  # a shard keeps the last slope of a run, to go on from
+    # Solvers are called here without `run`, which begins with a shard of its own: each keeps its last slope.
+    return whole(kind), in_parts(whole(kind), sizes)
 
 
 @kinds

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from cutplane.objectives.intercepts import Intercepts, MakeIntercepts, NoIntercept, mixture
 from cutplane.proof.rounding import Rounding
@@ -78,6 +79,15 @@ class Objective:
         # Offsets of planes hold slopes times the origin: as far off as slopes are, and as sums over features are.
         depth = 1.0 + (self.dimension + 16.0) / (rounding.sum_depth + 16.0)
         return replace(rounding, scale=rounding.scale + depth * rounding.spread(self.origin))
+
+    def begun(self) -> Self:
+        """The same for a run of its own: what a shard keeps from one plane to the next, no other run sees."""
+        shard = self.shard.begun()
+        if shard is self.shard:
+            return self
+        begun = copy(self)
+        begun.shard, begun._intercepts = shard, self._kind_of_intercept(shard)
+        return begun
 
     def in_double(self) -> Objective:
         """The same with scores in double precision: itself."""

@@ -93,6 +93,8 @@ class Shard(Protocol):
 
     def rounding(self, *, by_columns: bool) -> Rounding: ...  # noqa: D102
 
+    def begun(self) -> Self: ...  # noqa: D102
+
     def at(self, w: Array) -> Handle: ...  # noqa: D102
 
     def shifted(self, scores: Handle, shift: float | Array, *, in_place: bool = False) -> Handle: ...  # noqa: D102

@@ -81,6 +81,10 @@ class HostShard:
             extent = extent._replace(columns=None)
         return Rounding(*extent, scale=self.risk.scale, least_mass=self.risk.least_mass)
 
+    def begun(self) -> Self:
+        """The same for a run of its own: itself, as nothing is kept from one plane to the next."""
+        return self
+
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""
         return self.source.scores(w) if w.any() else np.zeros(self.examples)

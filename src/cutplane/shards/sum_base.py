@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 from cutplane.proof.evaluation import Evaluation, evaluation_sum
 from cutplane.proof.prover import InterceptBound
@@ -74,6 +74,15 @@ class PlaneSumShard:
         """As that of the part where it does most, and that of adding them up."""
         each = [part.rounding(by_columns=by_columns) for part in self._parts]
         return reduce(either, each).after(len(each) - 1)
+
+    def begun(self) -> Self:
+        """The same for a run of its own."""
+        return self._with([part.begun() for part in self._parts])
+
+    def _with(self, parts: Sequence[Any]) -> Self:
+        """The sum of other parts: itself where these are its own."""
+        same = all(a is b for a, b in zip(parts, self._parts, strict=True))
+        return self if same else type(self)(parts)
 
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""
