@@ -4,6 +4,7 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 
@@ -16,24 +17,24 @@ using nb::literals::operator""_a;
 
 // Made once for all the bounds that an ascent may have.
 struct PyAscentScale {
-  PyAscentScale(const PyMatrix& X, bool intercept, int n_threads) {
+  PyAscentScale(const PyMatrix& X, int n_threads) {
     nb::gil_scoped_release release;
-    scale = std::make_shared<const AscentScale>(*X.matrix, intercept, n_threads);
+    scale = std::make_unique<const AscentScale>(*X.matrix, n_threads);
   }
 
-  std::shared_ptr<const AscentScale> scale;
+  std::unique_ptr<const AscentScale> scale;
 };
 
 using Weights = std::optional<Vector<const double>>;
 
 struct PyDualAscent {
   PyDualAscent(const PyMatrix& X, const PyAscentScale& of, nb::object arrays, DualLoss loss,
-               std::uint64_t seed)
+               double weight, bool intercept, std::uint64_t seed)
       : owners(nb::make_tuple(nb::cast(X), arrays)), matrix(X.matrix) {
-    if (std::ssize(of.scale->per_curvature) != matrix->rows())
+    if (std::ssize(of.scale->squares) != matrix->rows())
       throw std::invalid_argument("the scale is not that of these examples");
     nb::gil_scoped_release release;
-    ascent = std::make_unique<DualAscent>(*matrix, of.scale, loss, seed);
+    ascent = std::make_unique<DualAscent>(*matrix, *of.scale, loss, weight, intercept, seed);
   }
 
   nb::object owners;
@@ -58,47 +59,56 @@ void require_one_each(const PyMatrix& X, const Arrays&... arrays) {
 
 const double* data_of(const Weights& array) { return array ? array->data() : nullptr; }
 
+double mean_of(const Weights& each, double all) {
+  if (!each || each->shape(0) == 0) return all;
+  const double sum = std::accumulate(each->data(), each->data() + each->shape(0), 0.0);
+  return sum / static_cast<double>(each->shape(0));
+}
+
 std::unique_ptr<PyDualAscent> hinge_ascent(const PyMatrix& X, const PyAscentScale& scale,
                                            Vector<const std::int8_t> y, Weights each, double all,
-                                           std::uint64_t seed) {
+                                           bool intercept, std::uint64_t seed) {
   require_one_each(X, y, each);
   const HingeDual loss{y.data(), {data_of(each), all}};
-  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, each), loss, seed);
+  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, each), loss, mean_of(each, all),
+                                        intercept, seed);
 }
 
 std::unique_ptr<PyDualAscent> quadratic_ascent(const PyMatrix& X, const PyAscentScale& scale,
                                                Vector<const double> y, Weights base, Weights each,
                                                double all, double above, double below,
                                                double epsilon, double ridge, bool one_sided,
-                                               std::uint64_t seed) {
+                                               bool intercept, std::uint64_t seed) {
   require_one_each(X, y, base, each);
   const QuadraticDual loss{y.data(), data_of(base), {data_of(each), all}, above, below, epsilon,
                            ridge,    one_sided};
-  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss, seed);
+  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss,
+                                        mean_of(each, all), intercept, seed);
 }
 
 std::unique_ptr<PyDualAscent> logistic_ascent(const PyMatrix& X, const PyAscentScale& scale,
                                               Vector<const double> y, Weights base, Weights each,
-                                              double all, std::uint64_t seed) {
+                                              double all, bool intercept, std::uint64_t seed) {
   require_one_each(X, y, base, each);
   const LogisticDual loss{y.data(), data_of(base), {data_of(each), all}};
-  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss, seed);
+  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss,
+                                        mean_of(each, all), intercept, seed);
 }
 
 }  // namespace
 
 void bind_dual_ascent(nb::module_& m) {
-  nb::class_<PyAscentScale>(m, "AscentScale", "The curvature along each example.")
-      .def(nb::init<const PyMatrix&, bool, int>(), "matrix"_a, "intercept"_a, "n_threads"_a)
+  nb::class_<PyAscentScale>(m, "AscentScale", "The lengths of examples.")
+      .def(nb::init<const PyMatrix&, int>(), "matrix"_a, "n_threads"_a)
       .def_prop_ro("mean_square", [](PyAscentScale& self) { return self.scale->mean_square; });
   nb::class_<PyDualAscent>(m, "DualAscent", "Dual coordinate ascent.")
       .def_static("hinge", &hinge_ascent, "matrix"_a, "scale"_a, "y"_a, "each"_a.none(), "all"_a,
-                  "seed"_a)
+                  "intercept"_a, "seed"_a)
       .def_static("quadratic", &quadratic_ascent, "matrix"_a, "scale"_a, "y"_a, "base"_a.none(),
                   "each"_a.none(), "all"_a, "above"_a, "below"_a, "epsilon"_a, "ridge"_a,
-                  "one_sided"_a, "seed"_a)
+                  "one_sided"_a, "intercept"_a, "seed"_a)
       .def_static("logistic", &logistic_ascent, "matrix"_a, "scale"_a, "y"_a, "base"_a.none(),
-                  "each"_a.none(), "all"_a, "seed"_a)
+                  "each"_a.none(), "all"_a, "intercept"_a, "seed"_a)
       .def("epoch",
            [](PyDualAscent& self) {
              nb::gil_scoped_release release;

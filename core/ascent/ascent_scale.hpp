@@ -1,4 +1,4 @@
-// What every dual ascent starts from: the curvature along each example, and how long the constant
+// What every dual ascent starts from: the lengths of the examples, and how long the constant
 // feature is that stands for free intercepts.
 #pragma once
 
@@ -12,21 +12,31 @@
 namespace cutplane {
 
 struct AscentScale {
-  std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
-  double mean_square;                 // of the examples' lengths
-  double bias;                        // 0: no intercept
+  std::vector<double> squares;  // of the examples' lengths
+  double mean_square, median_square;
 
-  AscentScale(const Matrix& matrix, bool intercept, int n_threads) : per_curvature(matrix.rows()) {
-    matrix.squared_norms(per_curvature.data(), n_threads);
-    const double sum = std::accumulate(per_curvature.begin(), per_curvature.end(), 0.0);
-    mean_square = sum / static_cast<double>(matrix.rows());
-    // A constant feature as long as a typical example: the intercept then moves at the pace of the
-    // weights.
-    bias = intercept ? std::sqrt(std::max(mean_square, 1e-12)) : 0.0;
-    for (double& value : per_curvature) {
-      const double curvature = value + bias * bias;
-      value = curvature > 0.0 ? 1.0 / curvature : 0.0;
+  AscentScale(const Matrix& matrix, int n_threads) : squares(matrix.rows()) {
+    matrix.squared_norms(squares.data(), n_threads);
+    const double sum = std::accumulate(squares.begin(), squares.end(), 0.0);
+    mean_square = sum / static_cast<double>(squares.size());
+    std::vector<double> ordered(squares);
+    const auto middle = ordered.begin() + std::ssize(ordered) / 2;
+    std::nth_element(ordered.begin(), middle, ordered.end());
+    median_square = ordered.empty() ? 0.0 : *middle;
+  }
+
+  // A constant feature as long as a typical example: the intercept then moves at the pace of the
+  // weights.
+  double typical_bias() const { return std::sqrt(std::max(mean_square, 1e-12)); }
+
+  // 1 / (|x_i|² + bias²), 0 for an empty row without a bias.
+  std::vector<double> per_curvature(double bias) const {
+    std::vector<double> result(squares.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const double curvature = squares[i] + bias * bias;
+      result[i] = curvature > 0.0 ? 1.0 / curvature : 0.0;
     }
+    return result;
   }
 };
 

@@ -11,6 +11,22 @@
 #include "core/matrix/any_rows.hpp"
 
 namespace cutplane {
+namespace {
+
+// How fast the sum of the dual variables answers to the intercept says how long the constant
+// feature should be. At small C, examples cross their kinks: in proportion to C. At large C, those
+// on a kink answer by their own lengths. Measured on news20, its raw counts, TF-IDF text, rcv1,
+// w8a, a9a and MNIST, C from 1e-4 to 10: with these, epochs are about as many as without an
+// intercept.
+constexpr double kPerC = 0.01, kShortest = 0.003, kLongest = 1.0;
+
+double best_bias(const AscentScale& scale, double weight) {
+  const double typical =
+      scale.median_square > 0.0 ? scale.median_square : std::max(scale.mean_square, 1e-12);
+  return std::sqrt(std::clamp(kPerC / weight, kShortest * typical, kLongest * typical));
+}
+
+}  // namespace
 
 double dual_value(const DualLoss& loss, const DualVariables& variables) {
   const double* v = variables.v.data();
@@ -36,13 +52,13 @@ double penalised_dual_value(const Ascent& state, const DualVariables& variables)
                            : value - weight * (0.5 * weight + state.bias_center / state.bias);
 }
 
-DualAscent::DualAscent(const Matrix& matrix, std::shared_ptr<const AscentScale> scale,
-                       DualLoss loss, std::uint64_t seed)
-    : matrix_(matrix), scale_(std::move(scale)) {
+DualAscent::DualAscent(const Matrix& matrix, const AscentScale& scale, DualLoss loss, double weight,
+                       bool intercept, std::uint64_t seed)
+    : matrix_(matrix) {
   const index_t n = matrix.rows();
   state_.loss = loss;
-  state_.per_curvature = scale_->per_curvature.data();
-  state_.bias = scale_->bias;
+  state_.bias = intercept ? best_bias(scale, weight) : 0.0;
+  state_.per_curvature = scale.per_curvature(state_.bias);
   state_.alpha.assign(n, 0.0);
   state_.v.assign(matrix.cols(), 0.0);
   state_.order = identity_order(n);

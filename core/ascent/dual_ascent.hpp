@@ -10,11 +10,11 @@
 // many elsewhere, and over 25 times as many on w8a at C = 0.01.
 //
 // An unpenalised intercept is a multiplier for sum_i alpha_i y_i = 0. It is handled by the proximal
-// method of multipliers: a constant feature of size `bias`, centred anew at every epoch.
+// method of multipliers: a constant feature of size `bias`, centred anew at every epoch. A long one
+// couples all examples and slows every epoch down; a short one moves the intercept slowly.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "core/ascent/ascent_scale.hpp"
@@ -26,9 +26,9 @@ namespace cutplane {
 
 class DualAscent {
  public:
-  // The scale is that of the matrix.
-  DualAscent(const Matrix& matrix, std::shared_ptr<const AscentScale> scale, DualLoss loss,
-             std::uint64_t seed);
+  // The scale is that of the matrix. `weight` is the mean of the u_i: C per example.
+  DualAscent(const Matrix& matrix, const AscentScale& scale, DualLoss loss, double weight,
+             bool intercept, std::uint64_t seed);
 
   // Go on from the coefficients alpha_i sign_i, whose alpha are moved into their bounds, their v,
   // and an intercept.
@@ -61,7 +61,6 @@ class DualAscent {
 
  private:
   const Matrix& matrix_;
-  std::shared_ptr<const AscentScale> scale_;
   Ascent state_;
   Extrapolation extrapolation_;
 };

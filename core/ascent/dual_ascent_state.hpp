@@ -20,10 +20,10 @@ struct DualVariables {
 
 struct Ascent : DualVariables {
   DualLoss loss;
-  const double* per_curvature;      // 1 / (|x_i|² + bias²), 0 for an empty row
-  double bias = 0;                  // 0: no intercept
-  double bias_center = 0;           // the intercept the proximal term is centred at
-  std::vector<std::int32_t> order;  // the active examples first
+  std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
+  double bias = 0;                    // 0: no intercept
+  double bias_center = 0;             // the intercept the proximal term is centred at
+  std::vector<std::int32_t> order;    // the active examples first
   index_t active = 0;
   ShrinkBounds shrink;
   double gain = 0;  // of the dual value in the last sweep

@@ -43,9 +43,9 @@ BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const st
   state_.cost = cost;
   state_.upper = upper;
   state_.upper_all = upper_all;
-  AscentScale scale(matrix, intercept, n_threads);
-  state_.per_curvature = std::move(scale.per_curvature);
-  state_.bias = scale.bias;
+  const AscentScale scale(matrix, n_threads);
+  state_.bias = intercept ? scale.typical_bias() : 0.0;
+  state_.per_curvature = scale.per_curvature(state_.bias);
   mean_square_ = scale.mean_square;
   state_.u.assign(n * classes, 0.0);
   for (index_t i = 0; i < n; ++i) state_.u[i * classes + y[i]] = upper ? upper[i] : upper_all;

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from cutplane.objectives.factory import make_objective
+from cutplane.objectives.factory import make_objective, objective_of
 from cutplane.objectives.generic import Objective
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
@@ -220,7 +220,7 @@ def test_a_sample_estimates_the_whole(intercept: bool, weighted: bool) -> None:
     w = np.array([1.0, -0.2, 0.3, 0.0])
     rows = np.random.default_rng(0).permutation(400)
     quarters = [objective.shard.part(RowSet(np.sort(rows[k::4])), scale=4.0, gathered=True) for k in range(4)]
-    parts = [RoundedObjective(quarter, intercept=intercept) for quarter in quarters]
+    parts = [objective_of(quarter, intercept=intercept) for quarter in quarters]
     values = [part.value(part.score(w, 0.1)) for part in parts]
     assert np.mean(values) == pytest.approx(objective.value(objective.score(w, 0.1)), rel=1e-12)
     everything = objective.estimate(objective.draw(400, np.random.default_rng(0)))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from cutplane.proof.checker import Problem, check
 from cutplane.proof.codes import BITS, decode, encode
 from cutplane.proof.data_hash import hash_data
+from cutplane.proof.evaluation import risk_at
 from cutplane.proof.losses import LOSSES, make_loss
-from cutplane.proof.prover import risk_at
 from cutplane.risks.registry import BINARY, REGRESSION
 
 PARAMETERS: dict[str, dict[str, float]] = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from cutplane.objectives.multiclass import MulticlassObjective
+from cutplane.objectives.factory import objective_of
 from cutplane.risks.multiclass import Multiclass, balancing_flows
 from cutplane.shards.multiclass import MulticlassShard
 from cutplane.shards.multiclass_sum import MulticlassSumShard
@@ -54,7 +54,8 @@ def in_parts(shard: MulticlassShard, sizes: tuple[int, ...]) -> MulticlassSumSha
 
 
 def both(kind: str, sizes: tuple[int, ...]) -> tuple[MulticlassShard, MulticlassSumShard]:
-    return whole(kind), in_parts(whole(kind), sizes)  # a shard keeps the last slope of a run, to go on from
+    # Solvers are called here without `run`, which begins with a shard of its own: each keeps its last slope.
+    return whole(kind), in_parts(whole(kind), sizes)
 
 
 @kinds
@@ -109,7 +110,7 @@ def test_intercepts_are_the_best_ones(kind: str, sizes: tuple[int, ...]) -> None
 @sizes
 def test_planes_lean_on_no_intercept(kind: str, sizes: tuple[int, ...]) -> None:
     shard, parts = both(kind, sizes)
-    objective, of_parts = (MulticlassObjective(each, intercept=True) for each in (shard, parts))
+    objective, of_parts = (objective_of(each, intercept=True) for each in (shard, parts))
     rng = np.random.default_rng(4)
     # At intercepts that are far from balance: what flows between classes is scaled down until it is in balance.
     point = of_parts.score(rng.normal(size=shard.dimension), np.array([0.4, -0.1, -0.3]))
@@ -138,7 +139,7 @@ def test_flows_that_are_kept_are_in_balance(seed: int) -> None:
 
 
 def run(shard: Any, solver: Any, *, intercept: bool, gap: float = 1e-4) -> Ledger:
-    objective = MulticlassObjective(shard, intercept=intercept, relative_gap=gap)
+    objective = objective_of(shard, intercept=intercept, relative_gap=gap)
     ledger = Ledger(
         20.0, Bundle(objective.dimension), Stopping(relative_gap=gap, max_iter=2000), rounding=objective.rounding
     )

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cutplane.datasets import load_adult
+from cutplane.objectives.factory import objective_of
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.logistic import Logistic
@@ -35,7 +36,7 @@ def both(sizes: tuple[int, ...], *, intercept: bool) -> tuple[RoundedObjective, 
     z = X[:, 0] - 0.5 * X[:, 1] + 0.4 * rng.normal(size=N) + 0.3
     order = np.argsort(-np.abs(z))
     shard: Any = make_shard(as_source(X[order]), Hinge(np.sign(z[order]), rng.random(N) + 0.1), intercept=intercept)
-    return RoundedObjective(shard, intercept=intercept), RoundedObjective(parts_of(shard, sizes), intercept=intercept)
+    return objective_of(shard, intercept=intercept), objective_of(parts_of(shard, sizes), intercept=intercept)
 
 
 def parts_of(shard: Any, sizes: tuple[int, ...]) -> SumShard:
@@ -119,7 +120,7 @@ def test_newton_on_parts_ends_with_an_interior_point(intercept: bool) -> None:
     n, weight = shard.examples, 0.3 * shard.examples
     uppers, lowers = [], []
     for each in (shard, parts_of(shard, (n // 3, n // 3, n - 2 * (n // 3)))):
-        objective = RoundedObjective(each, intercept=intercept)
+        objective = objective_of(each, intercept=intercept)
         bundle, stopping = Bundle(shard.dimension), Stopping(relative_gap=1e-8, max_iter=1000)
         ledger = Ledger(weight, bundle, stopping, rounding=objective.rounding)
         assert SmoothedNewton().run(objective, ledger) == "gap"

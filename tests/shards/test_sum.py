@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cutplane.objectives.factory import objective_of
-from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.base import Risk, RoundedRisk, ScoreCut
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.registry import BINARY, REGRESSION
@@ -121,7 +120,7 @@ def test_intercepts_are_the_best_ones(name: str, sizes: tuple[int, ...]) -> None
 @intercepts
 def test_rounded_planes_are_below_the_risk(name: str, sizes: tuple[int, ...], intercept: bool) -> None:
     shard, parts = both(name, sizes, intercept=intercept)
-    objective, of_parts = (RoundedObjective(each, intercept=intercept) for each in (shard, parts))
+    objective, of_parts = (objective_of(each, intercept=intercept) for each in (shard, parts))
     rng = np.random.default_rng(4)
     for h in (2.0, 0.1):
         point = of_parts.balance(of_parts.score(rng.normal(size=D), 0.1), h)
@@ -135,7 +134,7 @@ def test_rounded_planes_are_below_the_risk(name: str, sizes: tuple[int, ...], in
 @sizes
 def test_planes_are_balanced_wherever_they_are_taken(name: str, sizes: tuple[int, ...]) -> None:
     shard, parts = both(name, sizes, intercept=True)
-    objective, of_parts = (RoundedObjective(each, intercept=True) for each in (shard, parts))
+    objective, of_parts = (objective_of(each, intercept=True) for each in (shard, parts))
     w = np.random.default_rng(4).normal(size=D)
     plane = of_parts.smoothed(of_parts.score(w, 0.7), 0.3)  # its intercept is not the best one
     assert plane.mass <= 2.0 * objective.smoothed(objective.score(w, 0.7), 0.3).mass  # any lean is charged, and dearly
@@ -177,7 +176,7 @@ def test_sets_of_examples(sizes: tuple[int, ...]) -> None:
 
 
 def run(shard: Any, solver: Any, *, intercept: bool, gap: float = 1e-5) -> Ledger:
-    objective = RoundedObjective(shard, intercept=intercept)
+    objective = objective_of(shard, intercept=intercept)
     ledger = Ledger(20.0, Bundle(D), Stopping(relative_gap=gap, max_iter=1000), rounding=objective.rounding)
     assert solver.run(objective, ledger) == "gap"
     return ledger
@@ -241,7 +240,7 @@ def test_a_part_may_be_a_sum(intercept: bool) -> None:
     alone, together = (run(each, SmoothedNewton(), intercept=intercept, gap=1e-9) for each in (shard, nested))
     assert alone.lower <= together.upper
     assert together.lower <= alone.upper
-    point = RoundedObjective(nested, intercept=intercept).at(np.full(D, 0.1))
+    point = objective_of(nested, intercept=intercept).at(np.full(D, 0.1))
     problem = nested.near_problem(point.scores, 0.5, N, intercept=intercept)
     assert problem.examples == len(shard.near(shard.shifted(shard.at(point.w), point.intercept), 0.5))
 

@@ -10,6 +10,7 @@ import pytest
 
 from cutplane import LinearSVC
 from cutplane.objectives.generic import Objective
+from cutplane.objectives.intercepts import FreeIntercept, NoIntercept
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.host import HostShard
 from cutplane.solvers.bundle.planes import Bundle
@@ -39,7 +40,8 @@ def taken(solver: CuttingPlane, *, intercept: bool, iterations: int = 50) -> np.
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 8))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=200) > 0.0, 1, -1)
-    objective = Recorder(HostShard(as_source(X), Hinge(y)), intercept=intercept)
+    kind = FreeIntercept if intercept else NoIntercept
+    objective = Recorder(HostShard(as_source(X), Hinge(y)), intercept=kind)
     solver.run(objective, Ledger(100.0, Bundle(8), Stopping(relative_gap=0.0, max_iter=iterations)))
     return np.array(objective.taken)
 

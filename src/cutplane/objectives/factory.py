@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from cutplane.objectives.generic import Objective
+from cutplane.objectives.intercepts import (
+    FreeIntercept,
+    InterceptPerClass,
+    MakeIntercepts,
+    NoIntercept,
+    RoundedIntercept,
+)
 from cutplane.objectives.multiclass import MulticlassObjective
 from cutplane.objectives.pairs import PairObjective
 from cutplane.objectives.rounded import RoundedObjective
@@ -20,12 +28,20 @@ from cutplane.sources.class_scores import ClassScores
 # To tell bounds apart that are closer than this, scores in single precision are too coarse.
 _COARSE = 1e-5
 
+
+class _Kind(NamedTuple):
+    """An objective, and from the gap that is aimed at to the intercept that is free on it."""
+
+    objective: Callable[..., Objective]
+    free: Callable[[float], MakeIntercepts]
+
+
 # By what a shard is for.
-_OBJECTIVES: dict[str, Callable[..., Objective]] = {
-    "planes": Objective,
-    "rounded": RoundedObjective,
-    "classes": MulticlassObjective,
-    "pairs": PairObjective,
+_KINDS = {
+    "planes": _Kind(Objective, lambda gap: FreeIntercept),
+    "rounded": _Kind(RoundedObjective, lambda gap: RoundedIntercept),
+    "classes": _Kind(MulticlassObjective, lambda gap: partial(InterceptPerClass, relative_gap=gap)),
+    "pairs": _Kind(PairObjective, lambda gap: NoIntercept),  # it would change nothing
 }
 
 
@@ -35,17 +51,20 @@ def make_objective(source: Source, risk: Risk, *, intercept: bool = False, origi
     return objective_of(make_shard(source, risk, intercept=intercept), intercept=intercept, origin=origin)
 
 
-def objective_of(shard: KindOfShard, *, intercept: bool = False, origin: Array | None = None) -> Objective:
-    """The objective of a shard: one of this process, or a sum of others."""
-    return _OBJECTIVES[shard.kind](shard, intercept=intercept, origin=origin)
+def objective_of(
+    shard: KindOfShard, *, intercept: bool = False, origin: Array | None = None, relative_gap: float = 1e-6
+) -> Objective:
+    """The objective of a shard: one of this process, or a sum of others; made for the gap that is aimed at."""
+    kind = _KINDS[shard.kind]
+    return kind.objective(shard, intercept=kind.free(relative_gap) if intercept else NoIntercept, origin=origin)
 
 
 def make_multiclass(
     source: Source, risk: Multiclass, *, class_features: Array | None = None, **settings: Any
-) -> MulticlassObjective:
-    """The objective of all classes together; `settings` are those of `MulticlassObjective`."""
+) -> Objective:
+    """The objective of all classes together; `settings` are those of `objective_of`."""
     scores = ClassScores(source, class_features, risk.n_classes)
-    return MulticlassObjective(MulticlassShard(scores, risk), **settings)
+    return objective_of(MulticlassShard(scores, risk), **settings)
 
 
 def in_single(objective: Objective, relative_gap: float) -> Objective:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from cutplane import _core
+from cutplane.objectives.intercepts import Intercepts, MakeIntercepts, NoIntercept, mixture
 from cutplane.proof.rounding import Rounding
 from cutplane.shards.base import Array, Handle, Shard, ShardPlane
 from cutplane.solvers.base import Cut, Point, ScoredPoint
@@ -17,16 +18,15 @@ from cutplane.solvers.protocols import RayLike
 class Objective:
     """The risk of a sample as a function of the weights and, if there is one, of a free intercept.
 
-    The intercept is profiled out: what a solver minimises is R(w) = min over b of the risk of X w + b, and its cuts
-    have no component for b. Points carry the b they were scored with; they combine linearly, so a mixture costs no
-    pass over the data.
+    The intercept is profiled out: see `cutplane.objectives.intercepts`. Points carry the b they were scored with; they
+    combine linearly, so a mixture costs no pass over the data.
 
     Parameters
     ----------
     shard : Shard
         The examples, and the risk of their scores.
-    intercept : bool
-        Whether an unpenalised intercept is added to the scores.
+    intercept : callable
+        Which unpenalised intercept is added to the scores: from the shard to a part of the objective.
     origin : array, optional
         Weights that those of points count from: the scores of a point are those of its weights plus these.
     """
@@ -36,10 +36,18 @@ class Objective:
 
     shard: Shard
 
-    def __init__(self, shard: Shard, *, intercept: bool = False, origin: Array | None = None) -> None:
+    _intercepts: Intercepts
+
+    def __init__(self, shard: Shard, *, intercept: MakeIntercepts = NoIntercept, origin: Array | None = None) -> None:
         self.shard = shard
-        self.intercept = intercept
+        self._kind_of_intercept = intercept
+        self._intercepts = intercept(shard)
         self.origin = origin
+
+    @property
+    def intercept(self) -> bool:
+        """Whether an intercept is free."""
+        return self._intercepts.free
 
     @property
     def name(self) -> str:
@@ -72,6 +80,15 @@ class Objective:
         depth = 1.0 + (self.dimension + 16.0) / (rounding.sum_depth + 16.0)
         return replace(rounding, scale=rounding.scale + depth * rounding.spread(self.origin))
 
+    def begun(self) -> Self:
+        """The same for a run of its own: what a shard keeps from one plane to the next, no other run sees."""
+        shard = self.shard.begun()
+        if shard is self.shard:
+            return self
+        begun = copy(self)
+        begun.shard, begun._intercepts = shard, self._kind_of_intercept(shard)
+        return begun
+
     def in_double(self) -> Objective:
         """The same with scores in double precision: itself."""
         return self
@@ -89,7 +106,7 @@ class Objective:
 
         `nearby` is a point whose intercept may be close to it, where that helps to find it.
         """
-        return self._fit_intercept_in_place(ScoredPoint(w, 0.0, self._scores(w)))
+        return self._intercepts.fit(ScoredPoint(w, 0.0, self._scores(w)), in_place=True)
 
     def _scores(self, w: Array) -> Handle:
         """The scores of weights that count from the origin."""
@@ -97,27 +114,11 @@ class Objective:
 
     def fit_intercept(self, point: ScoredPoint) -> ScoredPoint:
         """The same weights with the best intercept for them."""
-        if not self.intercept:
-            return point
-        shift = self.shard.best_shift(point.scores)
-        return ScoredPoint(point.w, point.intercept + shift, self.shard.shifted(point.scores, shift))
-
-    def _fit_intercept_in_place(self, point: ScoredPoint) -> ScoredPoint:
-        """As `fit_intercept`, for a point that nobody else holds."""
-        if not self.intercept:
-            return point
-        shift = self.shard.best_shift(point.scores)
-        scores = self.shard.shifted(point.scores, shift, in_place=True)
-        return ScoredPoint(point.w, point.intercept + shift, scores)
+        return self._intercepts.fit(point)
 
     def mix(self, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
         """(1 - t) a + t b, without a pass over the data."""
-        return self._mix_into(None, a, b, t)
-
-    def _mix_into(self, room: Handle | None, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
-        """As `mix`, with its scores written where those of a or b were, or elsewhere."""
-        scores = self.shard.blend(a.scores, b.scores, t, room)
-        return ScoredPoint(_core.mix(a.w, b.w, t), (1.0 - t) * a.intercept + t * b.intercept, scores)
+        return mixture(self.shard, a, b, t)
 
     def value(self, point: ScoredPoint) -> float:
         """The risk at a point, exactly."""
@@ -125,9 +126,7 @@ class Objective:
 
     def cut(self, point: ScoredPoint) -> Cut:
         """The plane that touches the (profiled) risk at the point's weights."""
-        if self.intercept:
-            return self._cut(self.shard.balanced_cut(self.fit_intercept(point).scores))
-        return self._cut(self.shard.cut(point.scores))
+        return self._cut(self._intercepts.cut(point))
 
     def _cut(self, plane: ShardPlane) -> Cut:
         """A shard's plane as solvers take it."""
@@ -143,18 +142,10 @@ class Objective:
         """The point moved from a towards b, its risk, and (on call: a pass) the plane mu of the rest further on.
 
         a and b are used up: with many examples, room for their scores is most of what training takes, and the new
-        scores are written there. With an intercept, the point of the plane is settled too, and taken for the moved one
-        where it is better: the line from a to b moves the intercept along, so that its own best may lie beside it.
+        scores are written there.
         """
-        if not self.intercept:
-            scores, value, cut = self.shard.advance(a.scores, b.scores, step, mu)
-            return ScoredPoint(_core.mix(a.w, b.w, step), 0.0, scores), value, lambda: self._cut(cut())
-        moved = self._fit_intercept_in_place(self._mix_into(a.scores, a, b, step))
-        there = self._fit_intercept_in_place(self._mix_into(b.scores, moved, b, mu))
-        value, value_there = self.value(moved), self.value(there)
-        if 0.5 * _core.inner(there.w, there.w) + C * value_there < 0.5 * _core.inner(moved.w, moved.w) + C * value:
-            moved, value = there, value_there
-        return moved, value, lambda: self._cut(self.shard.balanced_cut(there.scores))
+        moved, value, plane = self._intercepts.advance(a, b, step, mu, C)
+        return moved, value, lambda: self._cut(plane())
 
     def ray(self, a: ScoredPoint, b: ScoredPoint) -> RayLike | None:
         """The risk along the line from a to b, intercepts moving along."""

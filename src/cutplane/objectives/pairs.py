@@ -16,9 +16,6 @@ class PairObjective(Objective):
 
     shard: PairPart
 
-    def __init__(self, shard: PairPart, *, intercept: bool = False, origin: Array | None = None) -> None:
-        super().__init__(shard, origin=origin)
-
     def direction(self, p: Array) -> ScoredPoint:
         """A change of the weights: one pass."""
         return ScoredPoint(p, 0.0, self.shard.at(p))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from cutplane.objectives.generic import Objective
-from cutplane.risks.root import rising_root
-from cutplane.shards.base import Array, Handle, RoundedShard, ShardPlane
+from cutplane.objectives.intercepts import MakeRoundedIntercepts, NoIntercept, RoundedIntercepts
+from cutplane.shards.base import Array, RoundedShard, ShardPlane
 from cutplane.solvers.base import Curvature, Cut, Evaluated, Intercept, Point, ScoredPoint, SmoothedCut, Subset
 
 
@@ -29,38 +29,41 @@ class RoundedObjective(Objective):
     Parameters
     ----------
     shard : RoundedShard
-    intercept : bool
+    intercept : callable
     origin : array, optional
         Weights that those of points count from.
     rest : Cut, optional
         The plane of the examples left out.
-    rest_balance : float or array
+    rest_balance : float or array, optional
         How that rises with the intercept, or with the intercept of each class.
     """
 
     newton_by = "kinks"
 
     shard: RoundedShard
+    _intercepts: RoundedIntercepts
+    _kind_of_intercept: MakeRoundedIntercepts
+    _rest_balance: Intercept
 
     def __init__(
         self,
         shard: RoundedShard,
         *,
-        intercept: bool = False,
+        intercept: MakeRoundedIntercepts = NoIntercept,
         origin: Array | None = None,
         rest: Cut | None = None,
-        rest_balance: Intercept = 0.0,
+        rest_balance: Intercept | None = None,
     ) -> None:
         super().__init__(shard, intercept=intercept, origin=origin)
         self._rest = rest
-        self._rest_balance = rest_balance
+        self._rest_balance = 0.0 if rest_balance is None else rest_balance
 
-    def in_double(self) -> RoundedObjective:
+    def in_double(self) -> Self:
         """The same with scores in double precision."""
         double = self.shard.in_double()
         return self if double is self.shard else self._part(double)
 
-    def in_single(self) -> RoundedObjective:
+    def in_single(self) -> Self:
         """The same with scores in single precision, where the shard has them and they pay."""
         single = self.shard.in_single()
         return self if single is self.shard else self._part(single)
@@ -90,14 +93,11 @@ class RoundedObjective(Objective):
 
     def score(self, w: Array, intercept: Intercept) -> ScoredPoint:
         """The point with these weights and this intercept: one pass."""
-        return self._shifted_by(intercept, w, self._scores(w))
+        return self._intercepts.scored(w, intercept, self._scores(w))
 
     def direction(self, p: Array, shift: Intercept) -> ScoredPoint:
         """A change of weights and intercept: one pass."""
-        return self._shifted_by(shift, p, self.shard.at(p))
-
-    def _shifted_by(self, intercept: Intercept, w: Array, scores: Handle) -> ScoredPoint:
-        return ScoredPoint(w, intercept, self.shard.shifted(scores, intercept) if self.intercept else scores)
+        return self._intercepts.scored(p, shift, self.shard.at(p))
 
     def with_scores(self, point: Point) -> ScoredPoint:
         """The point itself where it has its scores, or else the same with these: one pass."""
@@ -169,17 +169,9 @@ class RoundedObjective(Objective):
 
     def balance(self, point: ScoredPoint, h: float) -> ScoredPoint:
         """The point with the intercept that makes the rounded risk least, so that its plane has none."""
-        if not self.intercept:
-            return point
+        return self._intercepts.balance(point, h, self._rest_balance)
 
-        def slope(t: float) -> tuple[float, float]:
-            _, slope, curvature = self.shard.along(point.scores, None, t, h)
-            return slope + float(self._rest_balance), curvature
-
-        shift = rising_root(slope, 0.0, tolerance=1e-15)
-        return ScoredPoint(point.w, point.intercept + shift, self.shard.shifted(point.scores, shift))
-
-    def keeping(self) -> RoundedObjective:
+    def keeping(self) -> Self:
         """The same objective, whose planes come with their coefficients: passes are no longer fused."""
         return self._part(self.shard.keeping())
 
@@ -204,11 +196,11 @@ class RoundedObjective(Objective):
         drawn = self.shard.draw(size, generator)
         return Sample(drawn, self.shard.part(drawn, scale=self.examples / len(drawn), gathered=True))
 
-    def estimate(self, sample: Sample) -> RoundedObjective:
+    def estimate(self, sample: Sample) -> Self:
         """An estimate of the objective from a sample."""
         return self._part(sample.shard)
 
-    def anchored(self, sample: Sample, last: Evaluated) -> tuple[RoundedObjective, ScoredPoint]:
+    def anchored(self, sample: Sample, last: Evaluated) -> tuple[Self, ScoredPoint]:
         """The sample with a plane that gives it the slope of the whole at some point, and that point of it."""
         there = replace(last.point, scores=self.shard.restricted(last.point.scores, sample.drawn))
         return self._completed(sample.shard, there, last.cut, last.h), there
@@ -218,7 +210,7 @@ class RoundedObjective(Objective):
         """The length of the slope of the plane for the examples left out: of a sample, how far it was off."""
         return 0.0 if self._rest is None else float(np.linalg.norm(self._rest.slope))
 
-    def _completed(self, part: RoundedShard, there: ScoredPoint, whole: SmoothedCut, h: float) -> RoundedObjective:
+    def _completed(self, part: RoundedShard, there: ScoredPoint, whole: SmoothedCut, h: float) -> Self:
         """Some examples, and a plane that makes up for what the whole has at a point and these have not."""
         plane = part.smoothed(there.scores, h, lean=True)
         offset = whole.offset - self._offset(plane)
@@ -226,17 +218,16 @@ class RoundedObjective(Objective):
         # The whole is balanced: what some examples lack, the others have.
         return self._part(part, rest, -plane.lean)
 
-    def _part(self, shard: RoundedShard, rest: Cut | None = None, rest_balance: Any = 0.0) -> RoundedObjective:
+    def _part(self, shard: RoundedShard, rest: Cut | None = None, rest_balance: Intercept | None = None) -> Self:
         """The same kind of objective of other examples."""
-        return RoundedObjective(
-            shard, intercept=self.intercept, origin=self.origin, rest=rest, rest_balance=rest_balance
-        )
+        kind = self._kind_of_intercept
+        return type(self)(shard, intercept=kind, origin=self.origin, rest=rest, rest_balance=rest_balance)
 
     def near_kinks(self, point: ScoredPoint, radius: float) -> Subset:
         """The examples within `radius` of their kinks."""
         return self.shard.near(point.scores, radius)
 
-    def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, subset: Subset) -> RoundedObjective:
+    def near(self, point: ScoredPoint, whole: SmoothedCut, h: float, subset: Subset) -> Self:
         """The objective with every example but some replaced by its tangent.
 
         `whole` is the plane of the objective rounded over h at the point; all within h / 2 of their kinks are in the

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.losses import Terms
-from cutplane.risks.intercept import balanced_mixture, best_shift, furthest_shift, leaning_planes
+from cutplane.proof.prover import InterceptBound
+from cutplane.risks.intercept import balanced_mixture, best_shift
+from cutplane.risks.intercept_bounds import leaning_planes
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -102,13 +103,9 @@ class Risk(ABC):
         """How much scores are rounded before anything is made of them."""
         return 0.0
 
-    def intercept_bound(self, n: int) -> Callable[[float, float], float]:
-        """How far from zero a best intercept of the n examples is at most.
-
-        As a function of a value that the risk does not exceed there, and of how far from zero scores without the
-        intercept are at most.
-        """
-        return furthest_shift(leaning_planes(self.cut, n, self.scale))
+    def intercept_bound(self, n: int) -> InterceptBound:
+        """How far from zero a best intercept of the n examples is at most."""
+        return leaning_planes(self.cut, n, self.scale, self.lower_bound)
 
     @abstractmethod
     def value(self, scores: Array) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -12,8 +11,8 @@ from cutplane import _core
 from cutplane.proof.losses import Terms
 from cutplane.risks.base import Array, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
-from cutplane.risks.intercept import LeaningPlane, furthest_shift
-from cutplane.risks.visited import QuadraticDual, VisitedRisk
+from cutplane.risks.intercept_bounds import LeaningPlane, LeaningPlanes
+from cutplane.risks.visited import AscentExamples, QuadraticDual, VisitedRisk
 
 Labels = NDArray[np.int8]
 
@@ -84,20 +83,19 @@ class Hinge(VisitedRisk):
         low, high = self._dual.range(self.y)
         return low, high
 
-    def ascent(
-        self, matrix: _core.Matrix, scale: _core.AscentScale, C: float, seed: int, base: Array | None = None
-    ) -> _core.DualAscent:
-        """Dual coordinate ascent over the rows of a matrix."""
+    def ascent(self, examples: AscentExamples, C: float, seed: int, base: Array | None = None) -> _core.DualAscent:
+        """Dual coordinate ascent over examples."""
         if base is not None:
-            return self._dual.ascent(self, matrix, scale, C, seed, base)
+            return self._dual.ascent(self, examples, C, seed, base)
         each = None if self.weights is None else C * self.weights
-        return _core.DualAscent.hinge(matrix, scale, self.y, each, C * self.each, seed)
+        return _core.DualAscent.hinge(*examples[:2], self.y, each, C * self.each, examples.intercept, seed)
 
-    def intercept_bound(self, n: int) -> Callable[[float, float], float]:
+    def intercept_bound(self, n: int) -> LeaningPlanes:
         """All examples of one label beyond their kinks make a plane that leans to its side."""
         weights = np.full(n, self.each) if self.weights is None else self.weights
         sides = [float(weights[self.y == sign].sum()) for sign in (-1, 1)]
-        return furthest_shift([LeaningPlane(side, side, side) if side > 0.0 else None for side in sides])
+        rising, falling = (LeaningPlane(side, side, side) if side > 0.0 else None for side in sides)
+        return LeaningPlanes(rising, falling)
 
     def mass(self, cut: ScoreCut | Smoothed) -> float:
         """The offset: every coefficient adds its size to that."""

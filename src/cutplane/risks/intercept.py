@@ -7,8 +7,8 @@ risk with the constant profiled out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,6 @@ Cuts = Callable[[Array], Any]
 _ROUNDING = 1e-15
 # No intercept is sought beyond, in units of the scores.
 _FURTHEST = 1e15
-
-
-# Where the furthest intercept is looked for: so many sizes, until coefficients are mostly of one sign.
-_MOST_SIZES, _LEAST_TOTAL = 12, 0.25
 
 
 class NoInterceptError(ValueError):
@@ -55,49 +51,6 @@ def least_shift(slope: Callable[[float], float], size: float) -> float:
             raise NoInterceptError
         slope_far = slope(far)
     return rising_crossing(slope, near, far, (slope_near, slope_far))
-
-
-class LeaningPlane(NamedTuple):
-    """A plane whose coefficients mostly have one sign: their sum without it, the offset, and their sizes added up."""
-
-    total: float
-    offset: float
-    mass: float
-
-
-def leaning_planes(cut: Cuts, n: int, scale: float) -> list[LeaningPlane | None]:
-    """A plane that rises with the constant, and one that falls: at large constants of either sign."""
-    found: list[LeaningPlane | None] = []
-    for side in (1.0, -1.0):
-        size, plane = 2.0 * max(scale, 1e-300), None
-        for _ in range(_MOST_SIZES):
-            coef, offset = cut(np.full(n, side * size))[:2]
-            total, mass = side * float(np.sum(coef)), float(np.abs(coef).sum())
-            if total > _LEAST_TOTAL * mass:
-                plane = LeaningPlane(total, offset, mass)
-                break
-            size *= 16.0
-        found.append(plane)
-    return found
-
-
-def furthest_shift(planes: Sequence[LeaningPlane | None]) -> Callable[[float, float], float]:
-    """How far from zero a constant can be, given what the risk is at most there, and how far from zero scores are.
-
-    A plane whose coefficients sum to r > 0 says value >= r·b + offset - spread·Σ|coef|: an upper bound on b. One with
-    r < 0 gives a lower bound.
-    """
-
-    def bound(value: float, spread: float) -> float:
-        furthest = 0.0
-        for plane in planes:
-            if plane is None:
-                return np.inf
-            room = value - plane.offset + spread * plane.mass * (1.0 + 1e-9)
-            furthest = max(furthest, room / plane.total * (1.0 + 1e-9))
-        return furthest
-
-    return bound
 
 
 def balanced_mixture(cut: Cuts, scores: Array) -> tuple[Array, float]:

@@ -9,6 +9,7 @@ from scipy.special import expit
 from cutplane import _core
 from cutplane.risks.base import Array
 from cutplane.risks.separable import SmoothRisk
+from cutplane.risks.visited import AscentExamples
 
 
 class Logistic(SmoothRisk):
@@ -42,12 +43,10 @@ class Logistic(SmoothRisk):
         """From 0 to 1, times the label."""
         return np.minimum(self.y, 0.0), np.maximum(self.y, 0.0)
 
-    def ascent(
-        self, matrix: _core.Matrix, scale: _core.AscentScale, C: float, seed: int, base: Array | None = None
-    ) -> _core.DualAscent:
-        """Dual coordinate ascent over the rows of a matrix."""
+    def ascent(self, examples: AscentExamples, C: float, seed: int, base: Array | None = None) -> _core.DualAscent:
+        """Dual coordinate ascent over examples."""
         each = None if self.weights is None else C * self.weights
-        return _core.DualAscent.logistic(matrix, scale, self.y, base, each, C * self.each, seed)
+        return _core.DualAscent.logistic(*examples[:2], self.y, base, each, C * self.each, examples.intercept, seed)
 
 
 def probabilities(scores: Array) -> Array:

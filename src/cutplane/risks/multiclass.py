@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from cutplane import _core
 from cutplane.proof.rounding import UNIT, gamma
 from cutplane.risks.base import Array, RoundedRisk, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
+from cutplane.risks.intercept_bounds import ClassWeights
 from cutplane.risks.multiclass_intercepts import (
     FLAT,
     FLAT_ON_THE_WAY,
@@ -134,13 +134,13 @@ class Multiclass(RoundedRisk):
         """The most that a violated margin is multiplied by."""
         return 1.0 if self.rescaling == "margin" else float(self.cost.max())
 
-    def intercept_bound(self, n: int) -> Callable[[float, float], float]:
-        """Where the best intercepts differ by D, examples of the class with the lowest cost D less spread at least."""
-        weights = np.bincount(self.y, self.weights, self.n_classes)
-        rarest = float(weights[weights > 0.0].min()) * (self.each if self.weights is None else 1.0)
+    def intercept_bound(self, n: int) -> ClassWeights:
+        """How far apart the best intercepts are at most."""
+        each = self.each if self.weights is None else 1.0
+        weights = np.asarray(each * np.bincount(self.y, self.weights, self.n_classes), np.float64)
         mistakes = self.cost[~np.eye(self.n_classes, dtype=bool)]
         factor = 1.0 if self.rescaling == "margin" else float(mistakes.min())
-        return lambda value, spread: value / (rarest * factor) + 2.0 * spread + self.scale
+        return ClassWeights(weights, factor, self.scale)
 
     @property
     def has_blocks(self) -> bool:

@@ -13,7 +13,7 @@ from cutplane.risks.base import Array, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
-from cutplane.risks.visited import QuadraticDual, VisitedRisk
+from cutplane.risks.visited import AscentExamples, QuadraticDual, VisitedRisk
 
 
 class SeparableRisk(VisitedRisk):
@@ -65,11 +65,9 @@ class SeparableRisk(VisitedRisk):
         """Between what minus the slope of the loss lies."""
         return self._dual.range(self.y)
 
-    def ascent(
-        self, matrix: _core.Matrix, scale: _core.AscentScale, C: float, seed: int, base: Array | None = None
-    ) -> _core.DualAscent:
-        """Dual coordinate ascent over the rows of a matrix."""
-        return self._dual.ascent(self, matrix, scale, C, seed, base)
+    def ascent(self, examples: AscentExamples, C: float, seed: int, base: Array | None = None) -> _core.DualAscent:
+        """Dual coordinate ascent over examples."""
+        return self._dual.ascent(self, examples, C, seed, base)
 
     def _set(self, y: Array, weights: Array | None, each: float) -> None:
         self.y = y

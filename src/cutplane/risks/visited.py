@@ -11,6 +11,14 @@ from cutplane import _core
 from cutplane.risks.base import Array, RoundedRisk
 
 
+class AscentExamples(NamedTuple):
+    """What dual ascent runs over: the examples, their lengths, and whether an intercept is free."""
+
+    matrix: _core.Matrix
+    scale: _core.AscentScale
+    intercept: bool
+
+
 class VisitedRisk(RoundedRisk):
     """Sum of c_i loss(s_i, y_i).
 
@@ -39,10 +47,8 @@ class VisitedRisk(RoundedRisk):
         """Between what minus the slope of the loss lies: the bounds of dual variables, per C and weight."""
 
     @abstractmethod
-    def ascent(
-        self, matrix: _core.Matrix, scale: _core.AscentScale, C: float, seed: int, base: Array | None = None
-    ) -> _core.DualAscent:
-        """Dual coordinate ascent over the rows of a matrix; `base`: scores that are there whatever the weights are."""
+    def ascent(self, examples: AscentExamples, C: float, seed: int, base: Array | None = None) -> _core.DualAscent:
+        """Dual coordinate ascent over examples; `base`: scores that are there whatever the weights are."""
 
 
 class QuadraticDual(NamedTuple):
@@ -66,8 +72,7 @@ class QuadraticDual(NamedTuple):
     def ascent(
         self,
         risk: VisitedRisk,
-        matrix: _core.Matrix,
-        scale: _core.AscentScale,
+        examples: AscentExamples,
         C: float,
         seed: int,
         base: Array | None,
@@ -75,4 +80,5 @@ class QuadraticDual(NamedTuple):
         """Dual coordinate ascent for a risk of this loss."""
         each = None if risk.weights is None else C * risk.weights
         y = np.ascontiguousarray(risk.y, np.float64)
-        return _core.DualAscent.quadratic(matrix, scale, y, base, each, C * risk.each, *self, seed)
+        matrix, scale, intercept = examples
+        return _core.DualAscent.quadratic(matrix, scale, y, base, each, C * risk.each, *self, intercept, seed)

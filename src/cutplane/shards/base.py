@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.proof.evaluation import Evaluation
+from cutplane.proof.prover import InterceptBound
 from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import Curvature, Subset
 from cutplane.solvers.protocols import NearHingesLike, RayLike, Stiffness
@@ -72,7 +74,7 @@ class KindOfShard(Protocol):
 
 
 class Shard(Protocol):
-    """Examples and the risk of their scores: what cutting planes need."""
+    """Examples and the risk of their scores: what cutting planes need, and the prover (the last two)."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -86,7 +88,12 @@ class Shard(Protocol):
     @property
     def lower_bound(self) -> float: ...  # noqa: D102
 
+    @property
+    def advances_in_place(self) -> bool: ...  # noqa: D102
+
     def rounding(self, *, by_columns: bool) -> Rounding: ...  # noqa: D102
+
+    def begun(self) -> Self: ...  # noqa: D102
 
     def at(self, w: Array) -> Handle: ...  # noqa: D102
 
@@ -111,6 +118,10 @@ class Shard(Protocol):
     ) -> tuple[Handle, float, Callable[[], ShardPlane]]: ...
 
     def ray(self, a: Handle, b: Handle) -> RayLike | None: ...  # noqa: D102
+
+    def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation: ...  # noqa: D102
+
+    def intercept_bound(self) -> InterceptBound: ...  # noqa: D102
 
 
 class RoundedShard(Shard, Protocol):
@@ -199,9 +210,6 @@ class ClassShard(RoundedShard, Protocol):
 
     @property
     def mean_cost(self) -> float: ...  # noqa: D102
-
-    @property
-    def advances_in_place(self) -> bool: ...  # noqa: D102
 
     @property
     def goes_by_gram(self) -> bool: ...  # noqa: D102

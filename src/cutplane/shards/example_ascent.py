@@ -9,7 +9,7 @@ import numpy as np
 from cutplane import _core
 from cutplane.risks.base import Array, ScoreCut
 from cutplane.risks.intercept import balanced
-from cutplane.risks.visited import VisitedRisk
+from cutplane.risks.visited import AscentExamples, VisitedRisk
 from cutplane.solvers.base import Cut, Duals
 from cutplane.sources.matrix import MatrixSource
 
@@ -33,7 +33,7 @@ class ExampleAscent:
     ----------
     source : MatrixSource
     scale : AscentScale
-        The curvature along each example.
+        The lengths of the examples.
     risk : VisitedRisk
     C : float
     intercept : bool
@@ -62,7 +62,7 @@ class ExampleAscent:
         self._estimate: float | None = None
         self._origin = origin
         base = None if origin is None else source.scores(origin)
-        self._ascent = risk.ascent(source.core, scale, C, seed, base)
+        self._ascent = risk.ascent(AscentExamples(source.core, scale, intercept), C, seed, base)
         if not self.mean_square < _LARGEST_SQUARE:
             raise ValueError(
                 f"The examples have a mean squared length of {self.mean_square:.1e}; scale the features so that it is "

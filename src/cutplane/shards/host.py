@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from cutplane import _core
+from cutplane.proof.evaluation import Evaluation, risk_at
+from cutplane.proof.prover import InterceptBound
 from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Ray, Risk, RoundedRisk, ScoreCut, Smoothed
 from cutplane.risks.intercept import balanced as in_balance
@@ -67,12 +69,21 @@ class HostShard:
         """What the risk never falls below."""
         return self.risk.lower_bound
 
+    @property
+    def advances_in_place(self) -> bool:
+        """Whether `advance` goes with weights that are written where those of the end lay."""
+        return False
+
     def rounding(self, *, by_columns: bool) -> Rounding:
         """What rounding does to passes; by column where that is asked for."""
         extent = self.source.extent
         if not by_columns:
             extent = extent._replace(columns=None)
         return Rounding(*extent, scale=self.risk.scale, least_mass=self.risk.least_mass)
+
+    def begun(self) -> Self:
+        """The same for a run of its own: itself, as nothing is kept from one plane to the next."""
+        return self
 
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""
@@ -128,6 +139,19 @@ class HostShard:
     def ray(self, a: Handle, b: Handle) -> Ray | None:
         """The risk along the line from a to b."""
         return self.risk.ray(scores_of(a), scores_of(b))
+
+    def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
+        """The risk at weights and an intercept, for the prover: afresh, in double precision, by its definition.
+
+        `delta` is how far a score can be off.
+        """
+        scores = self.source.scores(w)
+        scores += intercept
+        return risk_at(self.risk, scores, delta)
+
+    def intercept_bound(self) -> InterceptBound:
+        """How far from zero the best intercept is at most, for the prover."""
+        return self.risk.intercept_bound(self.examples)
 
 
 class RoundedHostShard(HostShard):

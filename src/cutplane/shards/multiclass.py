@@ -60,6 +60,10 @@ class MulticlassShard(RoundedHostShard):
         """The same, whose planes come with their coefficients."""
         return MulticlassShard(self.source, self.risk, keeps=True)
 
+    def begun(self) -> Self:
+        """The same for a run of its own: slopes are made from the one before, which must not be another run's."""
+        return type(self)(self.source, self.risk, keeps=self.keeps)
+
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""
         return self.source.scores(w) if w.any() else np.zeros((self.examples, self.n_classes))

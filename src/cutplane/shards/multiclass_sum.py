@@ -62,11 +62,6 @@ class MulticlassSumShard(SumShard):
         return self._parts[0].mean_cost
 
     @property
-    def advances_in_place(self) -> bool:
-        """Whether weights, too, are written where those of the end lay."""
-        return all(part.advances_in_place for part in self._parts)
-
-    @property
     def goes_by_gram(self) -> bool:
         """Whether dual ascent goes by the Gram matrix: there is no dual ascent on a sum."""
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,10 @@ class PairShard(HostShard):
         if self._last is None or self._last[0] is not scores:
             self._last = (scores, self.risk.sort(scores))
         return self._last[1]
+
+    def begun(self) -> Self:
+        """The same for a run of its own: the order of the last scores is that run's."""
+        return type(self)(self.source, self.risk)
 
     def rounding(self, *, by_columns: bool) -> Rounding:
         """Sweeps add up pairs without cutting the examples into blocks."""

@@ -65,11 +65,6 @@ class SumShard(PlaneSumShard):
         """The same with scores in single precision, in those parts where that pays."""
         return self._with([part.in_single() for part in self._parts])
 
-    def _with(self, parts: Sequence[RoundedShard]) -> Self:
-        """Itself where the parts are its own."""
-        same = all(a is b for a, b in zip(parts, self._parts, strict=True))
-        return self if same else type(self)(parts)
-
     def sides(self, scores: Handle, h: float) -> Array:
         """What the positive and the negative coefficients of the rounded risk add up to."""
         return added([part.sides(s, h) for part, s in self._of(scores)])

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
+from cutplane.proof.evaluation import Evaluation, evaluation_sum
+from cutplane.proof.prover import InterceptBound
 from cutplane.proof.rounding import Rounding, exact_sum, leaning_mass
 from cutplane.risks.intercept import least_shift, opposite_lean
 from cutplane.shards.base import Array, Handle, Shard, ShardPlane
@@ -63,10 +65,24 @@ class PlaneSumShard:
         """What the risk never falls below."""
         return exact_sum(part.lower_bound for part in self._parts)
 
+    @property
+    def advances_in_place(self) -> bool:
+        """Whether `advance` goes with weights that are written where those of the end lay."""
+        return all(part.advances_in_place for part in self._parts)
+
     def rounding(self, *, by_columns: bool) -> Rounding:
         """As that of the part where it does most, and that of adding them up."""
         each = [part.rounding(by_columns=by_columns) for part in self._parts]
         return reduce(either, each).after(len(each) - 1)
+
+    def begun(self) -> Self:
+        """The same for a run of its own."""
+        return self._with([part.begun() for part in self._parts])
+
+    def _with(self, parts: Sequence[Any]) -> Self:
+        """The sum of other parts: itself where these are its own."""
+        same = all(a is b for a, b in zip(parts, self._parts, strict=True))
+        return self if same else type(self)(parts)
 
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""
@@ -127,3 +143,11 @@ class PlaneSumShard:
         rays = [part.ray(x, y) for part, x, y in self._of(a, b)]
         found = [ray for ray in rays if ray is not None]
         return RaySum(tuple(found)) if len(found) == len(rays) else None
+
+    def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
+        """The risk at weights and an intercept, for the prover: one pass."""
+        return evaluation_sum([part.evaluated(w, intercept, delta) for part in self._parts])
+
+    def intercept_bound(self) -> InterceptBound:
+        """How far from zero the best intercept is at most, for the prover."""
+        return reduce(lambda a, b: a.plus(b), (part.intercept_bound() for part in self._parts))

@@ -38,7 +38,7 @@ class VisitedShard(RoundedHostShard):
     def ascent(self, C: float, seed: int, *, intercept: bool, origin: Array | None = None) -> Any:
         """Dual coordinate ascent."""
         if self._ascent_scale is None:
-            self._ascent_scale = _core.AscentScale(self.source.core, intercept, self.source.n_threads)
+            self._ascent_scale = _core.AscentScale(self.source.core, self.source.n_threads)
         return ExampleAscent(
             self.source, self._ascent_scale, self.risk, C, intercept=intercept, seed=seed, origin=origin
         )

@@ -81,6 +81,8 @@ class RunObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     @property
     def newton_by(self) -> Literal["kinks", "pairs"] | None: ...  # noqa: D102
 
+    def begun(self) -> RunObjectiveLike: ...  # noqa: D102
+
     def in_double(self) -> RunObjectiveLike: ...  # noqa: D102
 
     def as_returned(self, point: Point) -> Point: ...  # noqa: D102

@@ -129,7 +129,7 @@ class _Run:
     """One run: the objective, the settings, and the ledger that all of its solvers enter what they find in."""
 
     def __init__(self, objective: RunObjectiveLike, settings: Settings, prover: Prover, handover: Handover) -> None:
-        self.objective, self.settings, self.prover, self.handover = objective, settings, prover, handover
+        self.objective, self.settings, self.prover, self.handover = objective.begun(), settings, prover, handover
         bundle = settings.new_bundle(objective) if handover.planes is None else handover.planes.copy()
         self.left = settings.stopping.after(time.perf_counter() - settings.began)
         self.ledger = Ledger(settings.C, bundle, self.left, settings.on_step, objective.rounding, handover=handover)

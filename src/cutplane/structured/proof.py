@@ -61,7 +61,7 @@ class StructuredProver:
         offset = plane.offset - (rounding.offset(plane.offset, longer, 0.0) if longer > 1.0 else 0.0)
         charged = plane._replace(offset=offset, error=plane.error * longer)
         known: Any = self._objective  # without an intercept, its lower bound is all that is asked
-        return Prover(known, known, self._C, rounding).lower(charged, w, upper)
+        return Prover(known, self._C, rounding).lower(charged, w, upper)
 
 
 def prove(ledger: Ledger, prover: StructuredProver) -> None:

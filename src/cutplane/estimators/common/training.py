@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Protocol, cast
 
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.objectives.generic import Objective
-from cutplane.proof.prover import Prover, Scored
+from cutplane.proof.prover import Prover
 from cutplane.proof.rounding import UNIT
-from cutplane.risks.base import Risk
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
 
 
-class ScoringShard(Protocol):
-    """A shard that has all of the examples in one place, which is what the prover asks for."""
-
-    @property
-    def source(self) -> Scored: ...  # noqa: D102
-
-    @property
-    def risk(self) -> Risk: ...  # noqa: D102
-
-
 def prover_of(objective: Objective, settings: Settings) -> Prover:
     """What proves models of an objective."""
-    shard = cast(ScoringShard, objective.shard)
     return Prover(
-        shard.source,
-        shard.risk,
+        objective.shard,
         settings.C,
         replace(objective.rounding, unit=UNIT),
         intercept=objective.intercept,
