@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -154,14 +155,20 @@ SOLVERS: dict[str, Any] = {
 }
 
 
+@cache
+def run_on_all(kind: str, solver: str, *, intercept: bool, gap: float) -> Ledger:
+    """The same however the examples are shared out."""
+    return run(whole(kind), SOLVERS[solver](), intercept=intercept, gap=gap)
+
+
 @kinds
 @sizes
 @intercepts
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_models_are_those_of_all_examples(kind: str, sizes: tuple[int, ...], intercept: bool, solver: str) -> None:
     gap = 1e-4 if solver == "newton" else 1e-2
-    shard, parts = both(kind, sizes)
-    alone, together = (run(each, SOLVERS[solver](), intercept=intercept, gap=gap) for each in (shard, parts))
+    alone = run_on_all(kind, solver, intercept=intercept, gap=gap)
+    together = run(in_parts(whole(kind), sizes), SOLVERS[solver](), intercept=intercept, gap=gap)
     assert alone.lower <= together.upper
     assert together.lower <= alone.upper
     if len(sizes) == 1:  # a sum of one is that one

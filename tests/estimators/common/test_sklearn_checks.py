@@ -1,5 +1,6 @@
 """Scikit-learn's own checks, on every estimator."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cutplane import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, OrdinalSVC, RankSVM
@@ -27,5 +28,8 @@ SAME_PROBLEM_NOT_SAME_BITS = {
     ],
     expected_failed_checks=lambda estimator: SAME_PROBLEM_NOT_SAME_BITS,
 )
-def test_scikit_learn_check(estimator, check):
+def test_scikit_learn_check(estimator, check, request):
+    known = request.node.get_closest_marker("xfail")
+    if known:  # nothing would follow from either end of it
+        pytest.xfail(known.kwargs["reason"])
     check(estimator)
