@@ -96,7 +96,8 @@ def test_scikit_learn_takes_the_result():
     X, y = random_examples(np.random.default_rng(1))
     buffer = io.BytesIO(b"".join(_core.svmlight_format_rows(X.data, X.indices, X.indptr, y, None, 1, 1)))
     data = load_svmlight(buffer)
-    SGDClassifier().fit(data.X, data.y > 0).predict(data.X)
+    found, expected = (SGDClassifier(random_state=0).fit(A, y > 0).decision_function(A) for A in (data.X, X))
+    np.testing.assert_array_equal(found, expected)
 
 
 EXAMPLES = [

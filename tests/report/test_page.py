@@ -188,7 +188,8 @@ def test_data_at_the_edge(C: float) -> None:
     X[2:, 0] = 1.0
     model = LinearSVC(C=C).fit(X, y)
     one_class = Examples(X[:2], y[:2])
-    Outline(render_report(Trained(model, train=Examples(X, y), held_out=one_class)))
+    page = Outline(render_report(Trained(model, train=Examples(X, y), held_out=one_class)))
+    assert "Certified convergence" in page.text
 
 
 def test_of_a_loaded_model(tmp_path: Path) -> None:

@@ -163,6 +163,7 @@ def test_an_inexact_oracle_never_certifies(method, tmp_path):
         svm.fit(X, Y)
     assert svm.objective_ == svm.gap_ == np.inf
     assert svm.stop_reason_ == "stalled"
+    assert steps
     assert all(step.upper == step.gap == np.inf for step in [*svm.history_, *steps])
     assert 0.0 < svm.lower_bound_ <= optimum(Enumerated(), X, Y, 1.0) * (1 + 1e-6)
     svm.save(tmp_path / "hasty.safetensors")

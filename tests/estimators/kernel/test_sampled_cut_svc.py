@@ -200,6 +200,7 @@ def test_exact_cuts_are_certified_in_real_numbers(C, stabilised):
 @pytest.mark.parametrize("algorithm", ["linear", "constant"])
 def test_steps_of_sampled_cuts_claim_no_bounds(algorithm):
     model = SampledCutSVC(1.0, r=20, algorithm=algorithm, max_iter=30).fit(X[:60], y[:60])
+    assert len(model.history_) > 1
     assert all((step.upper, step.lower, step.gap) == (np.inf, -np.inf, np.inf) for step in model.history_)
     assert all(np.isfinite([step.objective, step.value]).all() for step in model.history_)
 
