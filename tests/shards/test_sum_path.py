@@ -83,10 +83,9 @@ def path_of_all(kind: str, intercept: bool, method: str) -> dict[float, Result]:
 @methods
 def test_paths_are_those_of_all_examples(kind: str, sizes: tuple[int, ...], intercept: bool, method: str) -> None:
     make, add_up = SHARDS[kind]
-    shard, other = make(intercept), make(intercept)
+    _shard, other = make(intercept), make(intercept)
     rows = [RowSet(np.arange(a, b)) for a, b in pairwise(np.cumsum((0, *sizes)))]
     parts = add_up([other] if len(sizes) == 1 else [other.part(some, gathered=True) for some in rows])
-    objective = objective_of(shard, intercept=intercept)
     alone = path_of_all(kind, intercept, method)
     together = path_of(objective_of(parts, intercept=intercept), method)
     assert list(alone) == list(together) == GRID
