@@ -29,7 +29,7 @@ using Weights = std::optional<Vector<const double>>;
 
 struct PyDualAscent {
   PyDualAscent(const PyMatrix& X, const PyAscentScale& of, nb::object arrays, DualLoss loss,
-               double weight, bool intercept, std::uint64_t seed)
+               double weight, AscentIntercept intercept, std::uint64_t seed)
       : owners(nb::make_tuple(nb::cast(X), arrays)), matrix(X.matrix) {
     if (std::ssize(of.scale->squares) != matrix->rows())
       throw std::invalid_argument("the scale is not that of these examples");
@@ -67,32 +67,36 @@ double mean_of(const Weights& each, double all) {
 
 std::unique_ptr<PyDualAscent> hinge_ascent(const PyMatrix& X, const PyAscentScale& scale,
                                            Vector<const std::int8_t> y, Weights each, double all,
-                                           bool intercept, std::uint64_t seed) {
+                                           bool intercept, double constant, std::uint64_t seed) {
   require_one_each(X, y, each);
   const HingeDual loss{y.data(), {data_of(each), all}};
   return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, each), loss, mean_of(each, all),
-                                        intercept, seed);
+                                        AscentIntercept{intercept, constant}, seed);
 }
 
 std::unique_ptr<PyDualAscent> quadratic_ascent(const PyMatrix& X, const PyAscentScale& scale,
                                                Vector<const double> y, Weights base, Weights each,
                                                double all, double above, double below,
                                                double epsilon, double ridge, bool one_sided,
-                                               bool intercept, std::uint64_t seed) {
+                                               bool intercept, double constant,
+                                               std::uint64_t seed) {
   require_one_each(X, y, base, each);
   const QuadraticDual loss{y.data(), data_of(base), {data_of(each), all}, above, below, epsilon,
                            ridge,    one_sided};
   return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss,
-                                        mean_of(each, all), intercept, seed);
+                                        mean_of(each, all), AscentIntercept{intercept, constant},
+                                        seed);
 }
 
 std::unique_ptr<PyDualAscent> logistic_ascent(const PyMatrix& X, const PyAscentScale& scale,
                                               Vector<const double> y, Weights base, Weights each,
-                                              double all, bool intercept, std::uint64_t seed) {
+                                              double all, bool intercept, double constant,
+                                              std::uint64_t seed) {
   require_one_each(X, y, base, each);
   const LogisticDual loss{y.data(), data_of(base), {data_of(each), all}};
   return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss,
-                                        mean_of(each, all), intercept, seed);
+                                        mean_of(each, all), AscentIntercept{intercept, constant},
+                                        seed);
 }
 
 }  // namespace
@@ -103,12 +107,12 @@ void bind_dual_ascent(nb::module_& m) {
       .def_prop_ro("mean_square", [](PyAscentScale& self) { return self.scale->mean_square; });
   nb::class_<PyDualAscent>(m, "DualAscent", "Dual coordinate ascent.")
       .def_static("hinge", &hinge_ascent, "matrix"_a, "scale"_a, "y"_a, "each"_a.none(), "all"_a,
-                  "intercept"_a, "seed"_a)
+                  "intercept"_a, "constant"_a, "seed"_a)
       .def_static("quadratic", &quadratic_ascent, "matrix"_a, "scale"_a, "y"_a, "base"_a.none(),
                   "each"_a.none(), "all"_a, "above"_a, "below"_a, "epsilon"_a, "ridge"_a,
-                  "one_sided"_a, "intercept"_a, "seed"_a)
+                  "one_sided"_a, "intercept"_a, "constant"_a, "seed"_a)
       .def_static("logistic", &logistic_ascent, "matrix"_a, "scale"_a, "y"_a, "base"_a.none(),
-                  "each"_a.none(), "all"_a, "intercept"_a, "seed"_a)
+                  "each"_a.none(), "all"_a, "intercept"_a, "constant"_a, "seed"_a)
       .def("epoch",
            [](PyDualAscent& self) {
              nb::gil_scoped_release release;
@@ -119,7 +123,7 @@ void bind_dual_ascent(nb::module_& m) {
           [](PyDualAscent& self, Vector<const double> coefficients, Vector<const double> v,
              double intercept) {
             if (coefficients.shape(0) != static_cast<std::size_t>(self.matrix->rows()) ||
-                v.shape(0) != self.ascent->v().size())
+                static_cast<index_t>(v.shape(0)) != self.ascent->weights())
               throw std::invalid_argument(
                   "one coefficient per example, one entry per feature are needed");
             self.ascent->resume(coefficients.data(), v.data(), intercept);
@@ -154,8 +158,7 @@ void bind_dual_ascent(nb::module_& m) {
           },
           "scale"_a, "balanced"_a)
       .def_prop_ro(
-          "v", [](PyDualAscent& self) { return to_numpy(std::vector<double>(self.ascent->v())); },
-          nb::rv_policy::move)
+          "v", [](PyDualAscent& self) { return to_numpy(self.ascent->v()); }, nb::rv_policy::move)
       .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
       .def_prop_ro("share_at_bounds",
                    [](PyDualAscent& self) { return self.ascent->share_at_bounds(); })

@@ -28,7 +28,9 @@ double best_bias(const AscentScale& scale, double weight) {
 
 }  // namespace
 
-double dual_value(const DualLoss& loss, const DualVariables& variables) {
+namespace {
+
+double plain_dual_value(const DualLoss& loss, const DualVariables& variables) {
   const double* v = variables.v.data();
   const double heights = std::visit(
       [&](const auto& of) {
@@ -46,18 +48,31 @@ double dual_value(const DualLoss& loss, const DualVariables& variables) {
   return heights - 0.5 * inner(v, v, std::ssize(variables.v), 1);
 }
 
+}  // namespace
+
+double dual_value(const Ascent& state) {
+  return state.penalised ? penalised_dual_value(state, state) : plain_dual_value(state.loss, state);
+}
+
 double penalised_dual_value(const Ascent& state, const DualVariables& variables) {
-  const double value = dual_value(state.loss, variables), weight = variables.bias_weight;
+  const double value = plain_dual_value(state.loss, variables), weight = variables.bias_weight;
   return state.bias == 0.0 ? value
                            : value - weight * (0.5 * weight + state.bias_center / state.bias);
 }
 
+std::vector<double> DualAscent::v() const {
+  std::vector<double> result(state_.v);
+  if (state_.penalised) result.push_back(state_.bias_weight);
+  return result;
+}
+
 DualAscent::DualAscent(const Matrix& matrix, const AscentScale& scale, DualLoss loss, double weight,
-                       bool intercept, std::uint64_t seed)
+                       AscentIntercept intercept, std::uint64_t seed)
     : matrix_(matrix) {
   const index_t n = matrix.rows();
   state_.loss = loss;
-  state_.bias = intercept ? best_bias(scale, weight) : 0.0;
+  state_.penalised = !intercept.free && intercept.constant != 0.0;
+  state_.bias = intercept.free ? best_bias(scale, weight) : intercept.constant;
   state_.per_curvature = scale.per_curvature(state_.bias);
   state_.alpha.assign(n, 0.0);
   state_.v.assign(matrix.cols(), 0.0);
@@ -111,7 +126,7 @@ void DualAscent::resume(const double* coefficients, const double* v, double inte
       state_.loss);
   std::copy_n(v, state_.v.size(), state_.v.begin());
   state_.bias_weight = state_.bias * balance;
-  state_.bias_center = state_.bias > 0.0 ? intercept : 0.0;
+  state_.bias_center = state_.bias != 0.0 && !state_.penalised ? intercept : 0.0;
   unshrink();
 }
 
@@ -120,7 +135,7 @@ void DualAscent::epoch() {
     std::visit([&](const auto& loss) { ascend_rows(rows, loss, state_); }, state_.loss);
   });
   // The step of the method of multipliers.
-  state_.bias_center += state_.bias * state_.bias_weight;
+  if (!state_.penalised) state_.bias_center += state_.bias * state_.bias_weight;
 }
 
 double DualAscent::share_at_bounds() const {

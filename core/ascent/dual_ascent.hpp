@@ -24,11 +24,17 @@
 
 namespace cutplane {
 
+// Of an intercept: none, a free one, or a constant feature of a given size, penalised like others.
+struct AscentIntercept {
+  bool free = false;
+  double constant = 0;
+};
+
 class DualAscent {
  public:
   // The scale is that of the matrix. `weight` is the mean of the u_i: C per example.
   DualAscent(const Matrix& matrix, const AscentScale& scale, DualLoss loss, double weight,
-             bool intercept, std::uint64_t seed);
+             AscentIntercept intercept, std::uint64_t seed);
 
   // Go on from the coefficients alpha_i sign_i, whose alpha are moved into their bounds, their v,
   // and an intercept.
@@ -46,7 +52,7 @@ class DualAscent {
   // Go on where the epochs since the last calls lead, as far as the dual value rises.
   void extrapolate() { extrapolation_.go_on(matrix_, state_); }
 
-  double dual_value() const { return cutplane::dual_value(state_.loss, state_); }
+  double dual_value() const { return cutplane::dual_value(state_); }
   double gain() const { return state_.gain; }
   double open_gap() const { return state_.open_gap; }
   // The fraction of the variables other than zero that are at their bounds.
@@ -55,7 +61,9 @@ class DualAscent {
   // zero.
   std::vector<double> coefficients(double scale, bool balanced) const;
 
-  const std::vector<double>& v() const { return state_.v; }
+  // With a penalised constant feature, its weight is the last.
+  std::vector<double> v() const;
+  index_t weights() const { return std::ssize(state_.v) + (state_.penalised ? 1 : 0); }
   double intercept() const { return state_.bias_center; }
   index_t active() const { return state_.active; }
 

@@ -22,8 +22,9 @@ struct Ascent : DualVariables {
   DualLoss loss;
   std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
   double bias = 0;                    // 0: no intercept
-  double bias_center = 0;             // the intercept the proximal term is centred at
-  std::vector<std::int32_t> order;    // the active examples first
+  bool penalised = false;  // the constant feature is one of the features, and stays as it is
+  double bias_center = 0;  // the intercept the proximal term is centred at
+  std::vector<std::int32_t> order;  // the active examples first
   index_t active = 0;
   ShrinkBounds shrink;
   double gain = 0;  // of the dual value in the last sweep
@@ -34,7 +35,7 @@ struct Ascent : DualVariables {
 };
 
 // sum_i height_i(alpha_i) - ½|v|²
-double dual_value(const DualLoss& loss, const DualVariables& variables);
+double dual_value(const Ascent& state);
 
 // What the epochs maximise: the dual value, less the penalty of the proximal method of multipliers.
 double penalised_dual_value(const Ascent& state, const DualVariables& variables);

@@ -49,7 +49,7 @@ Extrapolation::Steps Extrapolation::best_steps(const Ascent& state) const {
     square1 += change1 * change1;
     product += change0 * change1;
   }
-  if (state.bias > 0.0) {
+  if (state.bias != 0.0) {
     const double change0 = state.bias_weight - last.bias_weight;
     const double change1 = state.bias_weight - before.bias_weight;
     const double weight = state.bias_weight + state.bias_center / state.bias;

@@ -88,7 +88,7 @@ class Hinge(VisitedRisk):
         if base is not None:
             return self._dual.ascent(self, examples, C, seed, base)
         each = None if self.weights is None else C * self.weights
-        return _core.DualAscent.hinge(*examples[:2], self.y, each, C * self.each, examples.intercept, seed)
+        return _core.DualAscent.hinge(*examples[:2], self.y, each, C * self.each, *examples[2:], seed)
 
     def intercept_bound(self, n: int) -> LeaningPlanes:
         """All examples of one label beyond their kinks make a plane that leans to its side."""

@@ -46,7 +46,7 @@ class Logistic(SmoothRisk):
     def ascent(self, examples: AscentExamples, C: float, seed: int, base: Array | None = None) -> _core.DualAscent:
         """Dual coordinate ascent over examples."""
         each = None if self.weights is None else C * self.weights
-        return _core.DualAscent.logistic(*examples[:2], self.y, base, each, C * self.each, examples.intercept, seed)
+        return _core.DualAscent.logistic(*examples[:2], self.y, base, each, C * self.each, *examples[2:], seed)
 
 
 def probabilities(scores: Array) -> Array:

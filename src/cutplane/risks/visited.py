@@ -12,11 +12,24 @@ from cutplane.risks.base import Array, RoundedRisk
 
 
 class AscentExamples(NamedTuple):
-    """What dual ascent runs over: the examples, their lengths, and whether an intercept is free."""
+    """What dual ascent runs over.
+
+    Attributes
+    ----------
+    matrix : Matrix
+        The examples.
+    scale : AscentScale
+        Their lengths.
+    intercept : bool
+        Whether an intercept is free.
+    constant : float
+        The value of a constant last feature that the matrix does not hold; 0: there is none.
+    """
 
     matrix: _core.Matrix
     scale: _core.AscentScale
     intercept: bool
+    constant: float = 0.0
 
 
 class VisitedRisk(RoundedRisk):
@@ -80,5 +93,7 @@ class QuadraticDual(NamedTuple):
         """Dual coordinate ascent for a risk of this loss."""
         each = None if risk.weights is None else C * risk.weights
         y = np.ascontiguousarray(risk.y, np.float64)
-        matrix, scale, intercept = examples
-        return _core.DualAscent.quadratic(matrix, scale, y, base, each, C * risk.each, *self, intercept, seed)
+        matrix, scale, intercept, constant = examples
+        return _core.DualAscent.quadratic(
+            matrix, scale, y, base, each, C * risk.each, *self, intercept=intercept, constant=constant, seed=seed
+        )

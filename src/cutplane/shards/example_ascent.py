@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from cutplane import _core
 from cutplane.risks.base import Array, ScoreCut
 from cutplane.risks.intercept import balanced
 from cutplane.risks.visited import AscentExamples, VisitedRisk
 from cutplane.solvers.base import Cut, Duals
-from cutplane.sources.matrix import MatrixSource
+from cutplane.sources.base import Source
 
 # Beyond this, squares of sums over examples are no longer numbers.
 _LARGEST_SQUARE = 1e150
@@ -31,12 +30,11 @@ class ExampleAscent:
 
     Parameters
     ----------
-    source : MatrixSource
-    scale : AscentScale
-        The lengths of the examples.
+    source : Source
+    examples : AscentExamples
+        The same, as ascent runs over them.
     risk : VisitedRisk
     C : float
-    intercept : bool
     seed : int
         For the order of the examples.
     origin : array, optional
@@ -45,24 +43,23 @@ class ExampleAscent:
 
     def __init__(
         self,
-        source: MatrixSource,
-        scale: _core.AscentScale,
+        source: Source,
+        examples: AscentExamples,
         risk: VisitedRisk,
         C: float,
         *,
-        intercept: bool,
         seed: int,
         origin: Array | None = None,
     ) -> None:
         self._source = source
-        self._scale = scale
+        self._scale = examples.scale
         self._risk = risk
         self._C = C
-        self._intercept = intercept
+        self._intercept = examples.intercept
         self._estimate: float | None = None
         self._origin = origin
         base = None if origin is None else source.scores(origin)
-        self._ascent = risk.ascent(AscentExamples(source.core, scale, intercept), C, seed, base)
+        self._ascent = risk.ascent(examples, C, seed, base)
         if not self.mean_square < _LARGEST_SQUARE:
             raise ValueError(
                 f"The examples have a mean squared length of {self.mean_square:.1e}; scale the features so that it is "

@@ -37,6 +37,7 @@ class HingeShard(VisitedShard):
         Whether sums go along with passes: not where an intercept has to balance them.
     """
 
+    source: MatrixSource
     risk: Hinge
 
     def __init__(self, source: MatrixSource, risk: Hinge, *, fused: bool = True) -> None:

@@ -12,7 +12,8 @@ from cutplane.risks.visited import VisitedRisk
 from cutplane.shards.hinge import HingeShard
 from cutplane.shards.host import HostShard, RoundedHostShard
 from cutplane.shards.pairs import PairShard
-from cutplane.shards.visited import VisitedShard
+from cutplane.shards.visited import AugmentedShard, VisitedShard
+from cutplane.sources.augmented import AugmentedSource
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import MatrixSource
 
@@ -29,6 +30,7 @@ class _Entry(NamedTuple):
 _ENTRIES = (
     _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
     _Entry(MatrixSource, VisitedRisk, lambda source, risk, intercept: VisitedShard(source, risk)),
+    _Entry(AugmentedSource, VisitedRisk, lambda source, risk, intercept: AugmentedShard(source, risk)),
     _Entry(Source, PairRisk, lambda source, risk, intercept: PairShard(source, risk)),
     _Entry(Source, RoundedRisk, lambda source, risk, intercept: RoundedHostShard(source, risk)),
     _Entry(Source, Risk, lambda source, risk, intercept: HostShard(source, risk)),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from cutplane import _core
-from cutplane.risks.visited import VisitedRisk
+from cutplane.risks.visited import AscentExamples, VisitedRisk
 from cutplane.shards.base import Array
 from cutplane.shards.example_ascent import ExampleAscent
 from cutplane.shards.host import RoundedHostShard
-from cutplane.sources.matrix import MatrixSource
+from cutplane.sources.augmented import AugmentedSource
+from cutplane.sources.base import Source
+from cutplane.sources.matrix import MatrixSource, matrix_of
 
 
 class VisitedShard(RoundedHostShard):
@@ -23,10 +25,9 @@ class VisitedShard(RoundedHostShard):
         Whether planes come with their coefficients.
     """
 
-    source: MatrixSource
     risk: VisitedRisk
 
-    def __init__(self, source: MatrixSource, risk: VisitedRisk, *, keeps: bool = False) -> None:
+    def __init__(self, source: Source, risk: VisitedRisk, *, keeps: bool = False) -> None:
         super().__init__(source, risk, keeps=keeps)
         self._ascent_scale: _core.AscentScale | None = None  # the same for every C
 
@@ -35,10 +36,32 @@ class VisitedShard(RoundedHostShard):
         """Whether dual ascent can go on from where it ended for another C."""
         return True
 
+    @property
+    def _visited(self) -> tuple[MatrixSource | None, float]:
+        """The matrix, and the value of a constant last feature beside it."""
+        return matrix_of(self.source), 0.0
+
     def ascent(self, C: float, seed: int, *, intercept: bool, origin: Array | None = None) -> Any:
-        """Dual coordinate ascent."""
+        """Dual coordinate ascent; None where the examples are not the rows of a matrix in memory."""
+        matrix, constant = self._visited
+        if matrix is None:
+            return None
         if self._ascent_scale is None:
-            self._ascent_scale = _core.AscentScale(self.source.core, self.source.n_threads)
-        return ExampleAscent(
-            self.source, self._ascent_scale, self.risk, C, intercept=intercept, seed=seed, origin=origin
-        )
+            self._ascent_scale = _core.AscentScale(matrix.core, matrix.n_threads)
+        examples = AscentExamples(matrix.core, self._ascent_scale, intercept, constant)
+        return ExampleAscent(self.source, examples, self.risk, C, seed=seed, origin=origin)
+
+
+class AugmentedShard(VisitedShard):
+    """The same with a constant last feature: a penalised intercept."""
+
+    source: AugmentedSource
+
+    @property
+    def keeps_duals(self) -> bool:
+        """Whether dual ascent can go on from where it ended for another C."""
+        return self._visited[0] is not None
+
+    @property
+    def _visited(self) -> tuple[MatrixSource | None, float]:
+        return matrix_of(self.source.base), self.source.constant
