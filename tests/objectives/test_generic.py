@@ -439,9 +439,9 @@ def test_ascent_goes_on_under_lower_bounds(intercept: bool) -> None:
     assert free / objective.examples <= resumed.share_active < 1.0
     cold = objective.dual_ascent(0.3 * C, seed=0)
     for _ in range(300):
-        cold.epoch()
-        resumed.epoch()
-        resumed.unshrink(objective.score(*resumed.weights))
+        for each in (cold, resumed):
+            each.epoch()
+            each.unshrink(objective.score(*each.weights))
     assert resumed.estimate == pytest.approx(cold.estimate, rel=1e-3 if intercept else 1e-6)
 
 
@@ -469,8 +469,9 @@ def test_ascent_goes_on_at_another_C(intercept: bool, factor: float) -> None:
 
 def test_examples_that_cannot_be_visited_one_by_one() -> None:
     objective = make(0, intercept=False)
-    augmented = make_objective(AugmentedSource(objective.shard.source, 1.0), objective.shard.risk)
-    assert augmented.dual_ascent(C, seed=0) is None
+    once = AugmentedSource(objective.shard.source, 1.0)
+    assert make_objective(once, objective.shard.risk).dual_ascent(C, seed=0) is not None
+    assert make_objective(AugmentedSource(once, 1.0), objective.shard.risk).dual_ascent(C, seed=0) is None
 
 
 def test_zero_weights_need_no_pass() -> None:

@@ -102,6 +102,7 @@ def test_dual_ascent_counts_from_the_origin(name: str, intercept: bool) -> None:
     ascent = moved.dual_ascent(C, 0)
     for _ in range(2000):
         ascent.epoch()
+        ascent.unshrink(moved.score(*ascent.weights))
     plane = ascent.plane()
     for v in np.random.default_rng(2).normal(size=(5, len(origin))):
         assert plane.slope @ v + plane.offset <= plain.value(plain.at(v + origin)) + 1e-9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
@@ -31,3 +32,24 @@ def _await_all(futures: Sequence[Future[Any]], stop: Callable[[], None]) -> None
     if any(future.done() and future.exception() is not None for future in futures):
         stop()
     wait(futures)
+
+
+class Watch:
+    """What runs side by side share: someone who watches, and the wish to stop."""
+
+    def __init__(self, on_step: Callable[[Any], object] | None = None) -> None:
+        self._on_step = on_step
+        self._stopped = False
+        self._listening = threading.Lock()
+
+    def stop(self) -> None:
+        """Every run ends after its iteration."""
+        self._stopped = True
+
+    def step(self, step: Any) -> bool:
+        """Whether to stop here."""
+        if self._on_step is not None:
+            with self._listening:  # a caller need not think of threads
+                if self._on_step(step) is True:
+                    self.stop()
+        return self._stopped

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.proof.rounding import UNIT
-from cutplane.solvers.result import Result
+from cutplane.risks.base import Risk
+from cutplane.solvers.result import Result, StopReason
 from cutplane.solvers.run import Settings
 
 
@@ -26,19 +30,33 @@ def prover_of(objective: Objective, settings: Settings) -> Prover:
     )
 
 
-def warn_unless_proven(result: Result, what: str) -> None:
-    """One sentence on a run that ended before its gap was proven."""
-    if result.stop_reason == "gap":
+def total_weight(risk: Risk, n_examples: int, weights: NDArray[np.float64] | None) -> float:
+    """What C per example is multiplied by to weigh the risk."""
+    if risk.total_weight is not None:
+        return risk.total_weight
+    return float(n_examples) if weights is None else float(weights.sum())
+
+
+_WHY: dict[StopReason, str] = {
+    "max_iter": "reached max_iter",
+    "time_limit": "ran out of time",
+    "interrupted": "was interrupted",
+    "stalled": "made no more progress in double precision",
+}
+
+
+def warn_unless_proven(results: Sequence[Result], what: str) -> None:
+    """One sentence on the runs of a fit that ended before their gaps were proven."""
+    short = [result for result in results if result.stop_reason != "gap"]
+    if not short:
         return
-    why = {
-        "max_iter": "reached max_iter",
-        "time_limit": "ran out of time",
-        "interrupted": "was interrupted",
-        "stalled": "made no more progress in double precision",
-    }[result.stop_reason]
+    reasons = " or ".join(why for reason, why in _WHY.items() if any(r.stop_reason == reason for r in short))
+    iterations, gap = max(len(r.history) for r in short), max(r.gap for r in short)
+    several = f" in {len(short)} of its {len(results)} problems" if len(results) > 1 else ""
+    best = "the best models so far are kept" if len(results) > 1 else "the best model so far is kept"
     warnings.warn(
-        f"{what} {why} after {len(result.history)} iterations; the best model so far is kept, proven to be within "
-        f"{result.gap:.2g} of the optimum (relative).",
+        f"{what} {reasons}{several} after {iterations} iterations; {best}, proven to be within {gap:.2g} of the "
+        "optimum (relative).",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

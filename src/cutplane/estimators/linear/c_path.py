@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,18 +12,19 @@ from sklearn.base import clone
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
-from cutplane._runtime.side_by_side import side_by_side
+from cutplane._runtime.side_by_side import Watch, side_by_side
 from cutplane._runtime.threads import openmp_threads
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.training import prover_of, warn_unless_proven
-from cutplane.estimators.linear.linear_model import LinearModel, Prepared, total_weight
+from cutplane.estimators.common.training import prover_of, total_weight, warn_unless_proven
+from cutplane.estimators.linear.linear_model import LinearModel
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.objectives.factory import in_single
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.risks.base import Rows
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.path import chains, follow
-from cutplane.solvers.result import OnStep, Result, Step
+from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings, run
 from cutplane.sources import Source
 
@@ -100,9 +100,7 @@ def results_in_time(
             found = _follow_all(objective, settings, scale, grid, make_prover, whole=whole)
             finish = partial(model._with_threshold, objective=objective, risk=risk, source=source, origin=origin)
             results.append({C: finish(result) for C, result in found.items()})
-    for each in results:
-        for result in each.values():
-            warn_unless_proven(result, type(model).__name__)
+    warn_unless_proven([result for each in results for result in each.values()], type(model).__name__)
     return results
 
 
@@ -130,32 +128,11 @@ def _follow_all(
     if workers == 1:
         found = [follow(part, _trainer(objective, settings, scale, make_prover), enough) for part in parts]
     else:
-        watch = _Watch(settings.on_step)
+        watch = Watch(settings.on_step)
         settings = replace(settings, n_threads=threads // workers, on_step=watch.step)
         tasks = [partial(follow, part, _trainer(objective, settings, scale, make_prover), enough) for part in parts]
         found = side_by_side(tasks, workers, watch.stop)
     return {C: result for each in found for C, result in each.items()}
-
-
-class _Watch:
-    """What runs side by side share: someone who watches, and the wish to stop."""
-
-    def __init__(self, on_step: OnStep | None) -> None:
-        self._on_step = on_step
-        self._stopped = False
-        self._listening = threading.Lock()
-
-    def stop(self) -> None:
-        """Every run ends after its iteration."""
-        self._stopped = True
-
-    def step(self, step: Step) -> bool:
-        """Whether to stop here."""
-        if self._on_step is not None:
-            with self._listening:  # a caller need not think of threads
-                if self._on_step(step) is True:
-                    self.stop()
-        return self._stopped
 
 
 def _trainer(

@@ -16,8 +16,7 @@ from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, Matrix, MatrixLike
 from cutplane.estimators.common.proofs import AnyProving
-from cutplane.estimators.common.training import prover_of
-from cutplane.estimators.linear.linear_model import total_weight
+from cutplane.estimators.common.training import prover_of, total_weight
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.proof.checker import Bounds
 from cutplane.proof.data_hash import hash_data

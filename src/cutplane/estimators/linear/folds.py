@@ -25,7 +25,7 @@ from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
 from cutplane._types import Array, Labels, Matrix, MatrixLike
 from cutplane.estimators.linear.c_path import results_in_time
-from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.risks.base import Rows
 from cutplane.risks.logistic import probabilities
 from cutplane.solvers.result import Result

@@ -14,8 +14,8 @@ from cutplane.estimators.common.proofs import Proving
 from cutplane.estimators.linear.crammer_singer import CrammerSinger
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.dual_search import Search, plain, smallest
-from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.proof.checker import Bounds
 from cutplane.proof.file import JointProof, ProofError, check_data, confirm
 from cutplane.proof.joint_checker import JointProblem, check_joint

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,47 +12,23 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils import Tags
 
-from cutplane._types import Array, Arrays, Document, Labels, Matrix, MatrixLike, Params, RandomState, Weights
+from cutplane._types import Array, Arrays, Document, Matrix, MatrixLike, Params, RandomState, Weights
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.callbacks import CallbackSupportMixin, StepHooks
-from cutplane.estimators.common.checkpoint import Checkpoint
+from cutplane.estimators.common.callbacks import CallbackSupportMixin
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
 from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.common.training import prover_of, warn_unless_proven
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
-from cutplane.objectives.factory import in_single, make_objective
+from cutplane.estimators.linear.problems import Prepared, Problems
+from cutplane.objectives.factory import make_objective
 from cutplane.objectives.generic import Objective
-from cutplane.risks.base import Risk, Rows
-from cutplane.solvers.handover import Handover
-from cutplane.solvers.ledger import Ledger
+from cutplane.risks.base import Risk
 from cutplane.solvers.result import Result, Step
-from cutplane.solvers.run import LINE_SEARCHES, METHODS, Settings, run
+from cutplane.solvers.run import LINE_SEARCHES, METHODS, Settings
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import Source, as_source
 from cutplane.sources.augmented import AugmentedSource
-
-
-class Prepared(NamedTuple):
-    """Checked examples, and what makes the problems of them.
-
-    Attributes
-    ----------
-    X, y, weights : array
-        The examples and their weights (None: 1 each), checked.
-    problems : sequence of callables
-        Each makes the risk of one problem on some of the examples (None: on all), when its turn comes.
-    key : tuple
-        All besides X and the weights that the risks depend on, arrays or comparable values: what a warm start must
-        find equal. The targets come first; None where there are none.
-    """
-
-    X: Matrix | Source
-    y: Labels | None
-    weights: NDArray[np.float64] | None
-    problems: Sequence[Callable[[Rows | None], Risk]]
-    key: tuple[object, ...]
 
 
 class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator):
@@ -163,40 +138,11 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
     def _train(self, training: Settings, prepared: Prepared) -> list[Result]:
         """Solve each problem and keep the results."""
-        X, y, weights, problems, _ = prepared
-        source = self._source(X, training.n_threads)
-        checkpoint = Checkpoint(self.checkpoint, self.checkpoint_every, lambda: digests(self._key(source, prepared)))
-        warm = self._warm_results(source, prepared)
-        results: list[Result] = []
-        ledgers: list[Ledger] = []  # of the run under way
-
-        def so_far() -> Params | None:
-            open_run = [ledgers[-1].result("interrupted")] if ledgers else []
-            return self._fitted(results + open_run) if len(results + open_run) == len(problems) else None
-
-        hooks = StepHooks(self, self.on_step, X, y, so_far)
-        for index, make_risk in enumerate(problems):
-            risk = make_risk(None)
-            objective, settings, origin = self._problem(source, risk, training, index, len(problems))
-            on_step = checkpoint.watching(index, ledgers, hooks if hooks.wanted else None)
-            settings = settings.for_risk(total_weight(risk, X.shape[0], weights), on_step)
-            objective = in_single(objective, settings.stopping.relative_gap)
-            prover = prover_of(objective, settings)
-            result = checkpoint.ended(index, settings, objective, prover)
-            if result is None:
-                begin = checkpoint.warm(index, settings, objective) or (warm[index] if warm else None)
-                handover = None if begin is None else Handover.of(begin)
-                result = run(objective, settings, prover, handover, ledgers.append)
-                checkpoint.note(index, settings, result, ledgers.pop())
-            results.append(self._with_threshold(result, objective, risk, source, origin))
-            warn_unless_proven(results[-1], type(self).__name__)
-            if result.stop_reason == "interrupted" and len(results) < len(problems):
-                raise KeyboardInterrupt
+        solver = Problems(self, training, prepared)
+        results = solver.side_by_side() if solver.workers > 1 else solver.in_turn()
         self._keep(results)
         self.__dict__.pop("proof_", None)  # of another fit
-        if results[-1].stop_reason != "interrupted":
-            checkpoint.remove()
-        hooks.close()
+        solver.close()
         return results
 
     def _with_threshold(
@@ -286,13 +232,6 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator)
 
 def _as_key(parameter: ArrayLike | None) -> NDArray[np.generic] | None:
     return None if parameter is None else np.asarray(parameter)
-
-
-def total_weight(risk: Risk, n_examples: int, weights: NDArray[np.float64] | None) -> float:
-    """What C per example is multiplied by to weigh the risk."""
-    if risk.total_weight is not None:
-        return risk.total_weight
-    return float(n_examples) if weights is None else float(weights.sum())
 
 
 def _each(values: list[float]) -> float | Array:

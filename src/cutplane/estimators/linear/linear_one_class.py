@@ -22,7 +22,8 @@ from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR
-from cutplane.estimators.linear.linear_model import LinearModel, Prepared
+from cutplane.estimators.linear.linear_model import LinearModel
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.risks.one_class import OneClass
 from cutplane.solvers.result import Step
 from cutplane.solvers.run import Settings

@@ -15,8 +15,8 @@ from cutplane._types import Array, Matrix, MatrixLike
 from cutplane.estimators.common.proofs import Prepared as SomeProblems
 from cutplane.estimators.common.proofs import Proving
 from cutplane.estimators.linear.dual_search import Search, plain, smallest
-from cutplane.estimators.linear.linear_model import Prepared
 from cutplane.estimators.linear.prior_and_bounds import check_features
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.proof.checker import Bounds, Problem, check
 from cutplane.proof.codes import BITS, Codes, decode, encode
 from cutplane.proof.file import Proof, ProofError, check_data, confirm

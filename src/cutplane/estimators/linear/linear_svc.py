@@ -23,7 +23,7 @@ from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
-from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk, Rows

@@ -18,7 +18,7 @@ from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_TARGETS
-from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.registry import REGRESSION, Loss, check_loss_options, find_loss, make_risk, takes_option

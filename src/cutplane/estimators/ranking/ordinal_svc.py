@@ -19,7 +19,7 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.stored import finite, labels_from_file, labels_to_file
 from cutplane.estimators.linear.descriptions import LINEAR
-from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
 from cutplane.estimators.ranking.ranking_data import check_pairs
 from cutplane.risks.ordinal import OrdinalRisk

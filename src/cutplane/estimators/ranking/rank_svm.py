@@ -16,7 +16,7 @@ from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.linear.descriptions import LINEAR
-from cutplane.estimators.linear.linear_model import Prepared
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
 from cutplane.estimators.ranking.ranking_data import check_pairs, check_queries
 from cutplane.metrics import pair_accuracy

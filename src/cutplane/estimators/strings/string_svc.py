@@ -19,7 +19,8 @@ from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
-from cutplane.estimators.linear.linear_model import LinearModel, Prepared
+from cutplane.estimators.linear.linear_model import LinearModel
+from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.strings.string_input import StringsLike, as_strings, labels_for, windows_of
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.hinge import Hinge

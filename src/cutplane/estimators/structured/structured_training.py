@@ -68,7 +68,7 @@ class StructuredEstimator(Savable, BaseEstimator):
         if result.stop_reason != "interrupted":
             checkpoint.remove()
         if sample.exact:
-            warn_unless_proven(result, type(self).__name__)
+            warn_unless_proven([result], type(self).__name__)
         else:
             warnings.warn(
                 f"The model's searches are not exact, so nothing is certified: no upper bound is known, and the lower "

@@ -87,10 +87,15 @@ class DualAscent:
     def _begin(objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
         """Start from the plane at w = 0: at small C it is nearly all there is to know."""
         C = ledger.C
+        zero = objective.at(np.zeros(objective.dimension))
+        value = objective.value(zero)
+        if value <= objective.lower_bound:  # nothing is better, and what comes close to it would never be proven
+            ledger.offer(zero, value)
+            return ledger.close_iteration(0.0)
         if not ascent.can_start or C * ascent.mean_square > TUNING.small_C:
             return None
         with ledger.phase("cut"):
-            plane = objective.cut(objective.at(np.zeros(objective.dimension)))
+            plane = objective.cut(zero)
         with ledger.phase("qp"):
             ledger.add(plane)
         v = -C * plane.slope

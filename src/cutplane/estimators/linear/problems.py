@@ -1,0 +1,184 @@
+"""The problems of one fit, one for each class against the rest: solved in turn, or side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane import _core
+from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.side_by_side import Watch, side_by_side
+from cutplane._types import Labels, Matrix, Params
+from cutplane.estimators.common.callbacks import StepHooks
+from cutplane.estimators.common.checkpoint import Checkpoint
+from cutplane.estimators.common.checkpoint_entries import digests
+from cutplane.estimators.common.training import prover_of, total_weight, warn_unless_proven
+from cutplane.objectives.factory import in_single
+from cutplane.objectives.generic import Objective
+from cutplane.proof.prover import Prover
+from cutplane.risks.base import Risk, Rows
+from cutplane.solvers.handover import Handover
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.result import OnStep, Result
+from cutplane.solvers.run import Settings, run
+from cutplane.sources import Source
+
+
+class Prepared(NamedTuple):
+    """Checked examples, and what makes the problems of them.
+
+    Attributes
+    ----------
+    X, y, weights : array
+        The examples and their weights (None: 1 each), checked.
+    problems : sequence of callables
+        Each makes the risk of one problem on some of the examples (None: on all), when its turn comes.
+    key : tuple
+        All besides X and the weights that the risks depend on, arrays or comparable values: what a warm start must
+        find equal. The targets come first; None where there are none.
+    """
+
+    X: Matrix | Source
+    y: Labels | None
+    weights: NDArray[np.float64] | None
+    problems: Sequence[Callable[[Rows | None], Risk]]
+    key: tuple[object, ...]
+
+
+class ProblemMaker(Protocol):
+    """What makes problems of examples, and a model of their results: see `LinearModel`."""
+
+    on_step: OnStep | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+
+    def _source(self, X: Matrix | Source, n_threads: int) -> Source: ...
+
+    def _problem(
+        self, source: Source, risk: Risk, training: Settings, index: int, n_problems: int
+    ) -> tuple[Objective, Settings, NDArray[np.float64] | None]: ...
+
+    def _key(self, source: Source, prepared: Prepared) -> Any: ...
+
+    def _warm_results(self, source: Source, prepared: Prepared) -> list[Result] | None: ...
+
+    def _with_threshold(
+        self, result: Result, objective: Objective, risk: Risk, source: Source, origin: NDArray[np.float64] | None
+    ) -> Result: ...
+
+    def _fitted(self, results: list[Result]) -> Params: ...
+
+
+class _Posed(NamedTuple):
+    """One of the problems, ready to be solved."""
+
+    risk: Risk
+    objective: Objective
+    settings: Settings
+    prover: Prover
+    origin: NDArray[np.float64] | None
+
+
+class Problems:
+    """The problems of a fit, and what watches it: hooks, checkpoints, warm starts.
+
+    Parameters
+    ----------
+    model : ProblemMaker
+    training : Settings
+    prepared : Prepared
+
+    Attributes
+    ----------
+    workers : int
+        How many of them are solved at a time. Hooks see one run after the other, and so do checkpoints.
+    """
+
+    def __init__(self, model: ProblemMaker, training: Settings, prepared: Prepared) -> None:
+        self._model = model
+        self._training = training
+        self._prepared = prepared
+        self._results: list[Result] = []
+        self._ledgers: list[Ledger] = []  # of the run under way
+        self._hooks = StepHooks(model, model.on_step, prepared.X, prepared.y, self._so_far)
+        self._threads = int(_core.thread_count(training.n_threads))
+        watched = self._hooks.wanted or model.checkpoint is not None
+        self.workers = 1 if watched else min(len(prepared.problems), self._threads)
+        # Side by side, each run says how many threads it has.
+        self._source = model._source(prepared.X, training.n_threads if self.workers == 1 else 0)
+        self._checkpoint = Checkpoint(
+            model.checkpoint, model.checkpoint_every, lambda: digests(model._key(self._source, prepared))
+        )
+        self._warm = model._warm_results(self._source, prepared)
+
+    def in_turn(self) -> list[Result]:
+        """The result of each, solved one after the other."""
+        checkpoint, ledgers = self._checkpoint, self._ledgers
+        for index in range(self._number):
+            on_step = checkpoint.watching(index, ledgers, self._hooks if self._hooks.wanted else None)
+            posed = self._pose(index, self._training, on_step)
+            result = checkpoint.ended(index, posed.settings, posed.objective, posed.prover)
+            if result is None:
+                begin = checkpoint.warm(index, posed.settings, posed.objective) or self._begin(index)
+                handover = None if begin is None else Handover.of(begin)
+                result = run(posed.objective, posed.settings, posed.prover, handover, ledgers.append)
+                checkpoint.note(index, posed.settings, result, ledgers.pop())
+            self._results.append(self._finished(posed, result))
+            if result.stop_reason == "interrupted" and len(self._results) < self._number:
+                warn_unless_proven(self._results, type(self._model).__name__)
+                raise KeyboardInterrupt
+        warn_unless_proven(self._results, type(self._model).__name__)
+        return self._results
+
+    def side_by_side(self) -> list[Result]:
+        """The same, several at a time: dual ascent has one thread, and each model is the same to the bit."""
+        watch = Watch()
+        training = replace(self._training, n_threads=self._threads // self.workers)
+        tasks = [partial(self._solve, index, training, watch.step) for index in range(self._number)]
+        with one_blas_thread():
+            self._results = side_by_side(tasks, self.workers, watch.stop)
+        if any(result.stop_reason == "interrupted" for result in self._results):
+            raise KeyboardInterrupt
+        warn_unless_proven(self._results, type(self._model).__name__)
+        return self._results
+
+    def close(self) -> None:
+        """When the results are kept: nobody needs the checkpoint any more, unless the fit was interrupted."""
+        if self._results[-1].stop_reason != "interrupted":
+            self._checkpoint.remove()
+        self._hooks.close()
+
+    @property
+    def _number(self) -> int:
+        return len(self._prepared.problems)
+
+    def _solve(self, index: int, training: Settings, on_step: OnStep) -> Result:
+        posed, begin = self._pose(index, training, on_step), self._begin(index)
+        handover = None if begin is None else Handover.of(begin)
+        return self._finished(posed, run(posed.objective, posed.settings, posed.prover, handover))
+
+    def _pose(self, index: int, training: Settings, on_step: OnStep | None) -> _Posed:
+        model, (X, _, weights, problems, _) = self._model, self._prepared
+        risk = problems[index](None)
+        objective, settings, origin = model._problem(self._source, risk, training, index, self._number)
+        settings = settings.for_risk(total_weight(risk, X.shape[0], weights), on_step)
+        objective = in_single(objective, settings.stopping.relative_gap)
+        return _Posed(risk, objective, settings, prover_of(objective, settings), origin)
+
+    def _begin(self, index: int) -> Result | None:
+        """The result of an earlier fit that this problem starts from."""
+        return self._warm[index] if self._warm else None
+
+    def _finished(self, posed: _Posed, result: Result) -> Result:
+        return self._model._with_threshold(result, posed.objective, posed.risk, self._source, posed.origin)
+
+    def _so_far(self) -> Params | None:
+        """What predictions need, as of now; None while a problem has not begun."""
+        known = self._results + ([self._ledgers[-1].result("interrupted")] if self._ledgers else [])
+        return self._model._fitted(known) if len(known) == self._number else None
