@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import bz2
 import pickle
 import tarfile
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
 
-from benchmarks import datasets
+from benchmarks import datasets, multiclass_data
 
 # Of the vectoriser: the words, and the words with their pairs of half of the messages.
 TEXTS = {"text": {"min_df": 2}, "text-pairs": {"min_df": 3, "ngram_range": (1, 2)}}
@@ -51,7 +53,24 @@ def load(name: str, data: str | None = None, cache: str = datasets.DEFAULT_CACHE
     if name in TEXTS:
         X, groups = text(name, data, cache)
         return X, np.where(groups < 10, 1.0, -1.0), groups.astype(float)
+    if name == "news20-raw":
+        X, groups = load_classes(name, data, cache)
+        return X, np.where(groups == 1, 1.0, -1.0), groups
     X, y = datasets.load(name, data, cache)
     generator = np.random.default_rng(0)
     w = generator.normal(size=X.shape[1]) / np.sqrt(max(1.0, X.multiply(X).sum() / X.shape[0]))
     return X, y, X @ w + 0.3 * generator.normal(size=X.shape[0])
+
+
+def load_classes(name: str, data: str | None = None, cache: str = datasets.DEFAULT_CACHE):
+    """Examples and their classes."""
+    if name in TEXTS:
+        return text(name, data, cache)
+    if name == "news20-raw":
+        file = Path(cache) / f"{name}.pickle"
+        if not file.exists():
+            with bz2.open(datasets.data_folder(data) / "news20" / "news20.bz2") as opened:
+                file.write_bytes(pickle.dumps(load_svmlight_file(opened, n_features=62061, dtype=np.float32)))
+        return pickle.loads(file.read_bytes())
+    X, y, _, _ = multiclass_data.load(name, data, cache)
+    return X, y

@@ -1,0 +1,93 @@
+"""Tables and plots of `as_called.py`."""
+
+from __future__ import annotations
+
+from benchmarks import figures as draw
+from benchmarks.measure import geometric_mean, table
+
+LOSSES = ("hinge", "squared_hinge", "logistic", "epsilon_insensitive", "squared_epsilon_insensitive")
+
+
+def _ratio(value: float | None) -> str:
+    return "never arrives" if value is None else f"{value:.2f}x"
+
+
+def tables(result: dict) -> dict[str, str]:
+    """As Markdown, by title."""
+    made = {}
+    if "losses" in result:
+        rows = result["losses"]["rows"]
+        made["Every loss, no intercept: LIBLINEAR's seconds / ours"] = table(
+            ("data", "loss", "C", "solver, s", "fit, s", "ratio"),
+            [
+                (r["data"], r["loss"], r["C"], r["seconds"]["ours"], r["seconds"]["fit"], _ratio(r["ratio"]))
+                for r in rows
+            ],
+        )
+        made["Geometric means"] = table(("loss", "mean", "least", "cells", "below 1x"), loss_means(rows))
+    if "options" in result:
+        rows = result["options"]["rows"]
+        ways = [way for way in rows[0]["seconds"] if way != "none"]
+        made["What options cost: fit with them / without"] = table(
+            ("data", "loss", "C", "without, s", *ways),
+            [
+                (
+                    r["data"],
+                    r["loss"],
+                    r["C"],
+                    r["seconds"]["none"],
+                    *(f"{r['seconds'][way] / r['seconds']['none']:.2f}" for way in ways),
+                )
+                for r in rows
+            ],
+        )
+        made["Geometric means of options"] = table(("option", "mean", "most"), option_means(rows))
+    if "classes" in result:
+        rows = result["classes"]["rows"]
+        made["Several classes: scikit-learn's seconds / ours, both of fit"] = table(
+            ("data", "loss", "C", "intercept_scaling=1", "ours, s", "scikit-learn, s", "ratio"),
+            [
+                (
+                    r["data"],
+                    r["loss"],
+                    r["C"],
+                    "yes" if r["intercept_scaling"] else "no intercept",
+                    r["seconds"]["ours"],
+                    r["seconds"].get("scikit-learn", r["theirs_at_least"]),
+                    _ratio(r["ratio"]),
+                )
+                for r in rows
+            ],
+        )
+        ratios = [r["ratio"] for r in rows if r["ratio"]]
+        made["Geometric mean of classes"] = f"{geometric_mean(ratios):.2f}x" if ratios else "none"
+    return made
+
+
+def loss_means(rows: list[dict]) -> list[tuple]:
+    """By loss: the geometric mean of the ratios, the least, how many, how many are below one."""
+    means = []
+    for loss in LOSSES:
+        found = [r["ratio"] for r in rows if r["loss"] == loss and r["ratio"]]
+        if found:
+            means.append((loss, geometric_mean(found), min(found), len(found), sum(each < 1.0 for each in found)))
+    return means
+
+
+def option_means(rows: list[dict]) -> list[tuple]:
+    """By option: the geometric mean and the most of what it costs."""
+    means = []
+    for way in rows[0]["seconds"]:
+        found = [r["seconds"][way] / r["seconds"]["none"] for r in rows]
+        if way != "none":
+            means.append((way, geometric_mean(found), max(found)))
+    return means
+
+
+def figures(result: dict) -> dict:
+    """Ratios by loss."""
+    if "losses" not in result:
+        return {}
+    rows = result["losses"]["rows"]
+    bars = {loss: {"LIBLINEAR / ours": mean} for loss, mean, *_ in loss_means(rows)}
+    return {"losses": draw.bars("Every loss, geometric means", bars)} if bars else {}
