@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -26,6 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import harness, measure, peers
 from benchmarks.called_data import load, load_classes
+from benchmarks.called_robust import measure_robust
+from benchmarks.called_small import measure_small
+from benchmarks.measure import fit_seconds
 from benchmarks.tables.as_called import figures, tables
 
 SETS = ("covtype", "mnist", "a9a", "w8a", "news20", "rcv1", "text", "text-pairs")
@@ -98,14 +100,6 @@ def model_of(loss: str, C: float, **settings):
         options = {"epsilon": EPSILON} if "epsilon" in loss else {}
         return LinearSVR(loss=loss, C=C, **options, **settings)
     return LinearSVC(loss=loss, C=C, **settings)
-
-
-def fit_seconds(model, X, y) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        start = perf_counter()
-        model.fit(X, y)
-        return perf_counter() - start
 
 
 def measure_losses(options) -> list[dict]:
@@ -230,17 +224,25 @@ def _class_cell(X, y, loss: str, C: float, intercept: bool, options) -> dict:
     }
 
 
+PARTS = {
+    "losses": measure_losses,
+    "options": measure_options,
+    "classes": measure_classes,
+    "small": measure_small,
+    "robust": measure_robust,
+}
+
+
 def main() -> None:
     """Measure what is asked for."""
-    parser = harness.parser(__doc__, "as_called", ("losses", "options", "classes"))
+    parser = harness.parser(__doc__, "as_called", tuple(PARTS))
     parser.add_argument("--losses", type=lambda text: text.split(","), help="only these")
     parser.add_argument("--Cs", type=lambda text: [float(C) for C in text.split(",")], default=list(CS))
     parser.add_argument("--budget", type=float, default=20.0, help="seconds for a cell (%(default)s)")
     options = parser.parse_args()
     if options.quick and not options.sets:
         options.sets = QUICK[1].split(",")
-    parts = {"losses": measure_losses, "options": measure_options, "classes": measure_classes}
-    harness.run(options, parts, ("liblinear-official",), tables, figures)
+    harness.run(options, PARTS, ("liblinear-official", "rehline"), tables, figures)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import os
 import platform
 import statistics
 import subprocess
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
@@ -105,6 +106,15 @@ def alternate(
         if spent > budget or (done >= repeats and spent > _LEAST_SECONDS):
             break
     return seconds
+
+
+def fit_seconds(model, *data) -> float:
+    """Of `fit`, whatever it warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = perf_counter()
+        model.fit(*data)
+        return perf_counter() - start
 
 
 def median(values: Sequence[float]) -> float:

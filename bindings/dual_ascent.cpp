@@ -118,6 +118,7 @@ void bind_dual_ascent(nb::module_& m) {
              nb::gil_scoped_release release;
              self.ascent->epoch();
            })
+      .def_prop_ro("sweeps", [](PyDualAscent& self) { return self.ascent->sweeps(); })
       .def(
           "resume",
           [](PyDualAscent& self, Vector<const double> coefficients, Vector<const double> v,

@@ -7,6 +7,11 @@ from benchmarks.measure import geometric_mean, table
 
 LOSSES = ("hinge", "squared_hinge", "logistic", "epsilon_insensitive", "squared_epsilon_insensitive")
 
+PEERS = (
+    ("small", "Small data: scikit-learn's seconds / ours, both of fit", "scikit-learn"),
+    ("robust", "Huber's loss and quantiles: ReHLine's seconds / ours, both of fit", "ReHLine"),
+)
+
 
 def _ratio(value: float | None) -> str:
     return "never arrives" if value is None else f"{value:.2f}x"
@@ -61,6 +66,22 @@ def tables(result: dict) -> dict[str, str]:
         )
         ratios = [r["ratio"] for r in rows if r["ratio"]]
         made["Geometric mean of classes"] = f"{geometric_mean(ratios):.2f}x" if ratios else "none"
+    for part, title, peer in PEERS:
+        if part in result:
+            made[title] = table(
+                ("data", "loss", "C", "ours, s", f"{peer}, s", "ratio"),
+                [
+                    (
+                        r["data"],
+                        r["loss"],
+                        r.get("C", 1.0),
+                        r["seconds"]["ours"],
+                        r["seconds"].get(peer, r.get("theirs_at_least")),
+                        _ratio(r["ratio"]),
+                    )
+                    for r in result[part]["rows"]
+                ],
+            )
     return made
 
 

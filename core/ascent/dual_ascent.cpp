@@ -26,9 +26,9 @@ double best_bias(const AscentScale& scale, double weight) {
   return std::sqrt(std::clamp(kPerC / weight, kShortest * typical, kLongest * typical));
 }
 
-}  // namespace
-
-namespace {
+// A certificate takes as long as some sweeps over few entries: an epoch is at least so many entries
+// of work, what a visit takes besides counted as some more. 500 x 5, digits.
+constexpr index_t kLeastWork = 300'000, kVisit = 10;
 
 double plain_dual_value(const DualLoss& loss, const DualVariables& variables) {
   const double* v = variables.v.data();
@@ -78,6 +78,7 @@ DualAscent::DualAscent(const Matrix& matrix, const AscentScale& scale, DualLoss 
   state_.v.assign(matrix.cols(), 0.0);
   state_.order = identity_order(n);
   state_.random = seed;
+  sweeps_ = std::max<index_t>(1, kLeastWork / std::max<index_t>(1, matrix.entries() + kVisit * n));
   unshrink();
 }
 
@@ -131,6 +132,16 @@ void DualAscent::resume(const double* coefficients, const double* v, double inte
 }
 
 void DualAscent::epoch() {
+  double gain = 0;
+  for (index_t k = 0; k < sweeps_; ++k) {
+    sweep();
+    gain += state_.gain;
+    if (state_.gain == 0.0) break;
+  }
+  state_.gain = gain;
+}
+
+void DualAscent::sweep() {
   visit_rows(matrix_, [&](const auto& rows) {
     std::visit([&](const auto& loss) { ascend_rows(rows, loss, state_); }, state_.loss);
   });

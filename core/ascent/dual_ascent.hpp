@@ -39,8 +39,9 @@ class DualAscent {
   // Go on from the coefficients alpha_i sign_i, whose alpha are moved into their bounds, their v,
   // and an intercept.
   void resume(const double* coefficients, const double* v, double intercept);
-  // One sweep over the active examples.
+  // One sweep over the active examples; several where they are few.
   void epoch();
+  index_t sweeps() const { return sweeps_; }
   // Shrunken examples come back: all of them, or those that the scores at v show to have been put
   // aside too early.
   void unshrink();
@@ -68,7 +69,10 @@ class DualAscent {
   index_t active() const { return state_.active; }
 
  private:
+  void sweep();
+
   const Matrix& matrix_;
+  index_t sweeps_ = 1;  // of an epoch
   Ascent state_;
   Extrapolation extrapolation_;
 };

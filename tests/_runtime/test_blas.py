@@ -39,15 +39,10 @@ def test_an_error_restores_too() -> None:
 
 def test_fits_that_overlap_restore_what_the_first_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a BLAS that heeds every thread, as not all do."""
-    state = SimpleNamespace(threads=4)
-
-    def limit(limits: int | None) -> Any:
-        before = state.threads
-        state.threads = before if limits is None else limits
-        return SimpleNamespace(restore_original_limits=lambda: vars(state).update(threads=before))
-
+    library = SimpleNamespace(num_threads=4)
+    library.set_num_threads = lambda threads: vars(library).update(num_threads=threads)
+    monkeypatch.setattr(blas, "_found", lambda: [library])
     limits = blas._Limit()
-    limits._blas = SimpleNamespace(limit=limit, info=lambda: [{"num_threads": state.threads}])
     monkeypatch.setattr(blas, "_limit", limits)
     first_in, second_in, first_out = (threading.Event() for _ in range(3))
 
@@ -55,7 +50,7 @@ def test_fits_that_overlap_restore_what_the_first_found(monkeypatch: pytest.Monk
         with one_blas_thread():
             first_in.set()
             second_in.wait(10)
-        assert state.threads == 1, "another is still at work"
+        assert library.num_threads == 1, "another is still at work"
         first_out.set()
 
     def second() -> None:
@@ -67,7 +62,7 @@ def test_fits_that_overlap_restore_what_the_first_found(monkeypatch: pytest.Monk
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(first), pool.submit(second)]:
             done.result()
-    assert state.threads == 4
+    assert library.num_threads == 4
 
 
 def test_any_thread_limits_and_lifts() -> None:

@@ -304,8 +304,8 @@ def test_ascent_whose_variables_are_far_from_their_bounds_gives_way(
 
     monkeypatch.setattr(ExampleAscent, "epoch", counted)
     generator = np.random.default_rng(0)
-    X = generator.normal(size=(2000, 10))
-    y = np.sign(X[:, 0] + generator.normal(size=2000))
+    X = generator.normal(size=(12_000, 20))  # so many that an epoch is a single sweep
+    y = np.sign(X[:, 0] + generator.normal(size=len(X)))
     model = LinearSVC(C=C, tol=1e-6, fit_intercept=False).fit(X, y)
     assert model.gap_ <= 1e-6
     assert made == epochs if epochs else made > 2

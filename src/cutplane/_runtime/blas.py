@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,20 +21,29 @@ class _Limit:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._holders: dict[object, int] = {}  # the thread of each
-        self._blas: Any = None
-        self._before: Any = None  # knows what there was before the first came
+        self._libraries: list[Any] = []
+        self._before: list[int | None] | None = None  # what there was before the first came
 
     def enter(self, holder: object) -> None:
         """Limit the BLAS for the sake of a holder; where Ctrl-C strikes in between, `leave` undoes what was done."""
         with self._lock:
-            self._blas = self._blas or threadpoolctl.ThreadpoolController().select(user_api="blas")
+            self._libraries = self._libraries or _found()
             if self._before is None:
-                self._before = self._blas.limit(limits=None)
+                self._before = [library.num_threads for library in self._libraries]
             self._holders[holder] = threading.get_ident()
-            self._blas.limit(limits=1)
-            if any(library["num_threads"] not in (1, None) for library in self._blas.info()):
+            one = [1 for _ in self._libraries]
+            if not self._set(one):
                 _let_anyone_set(force=True)
-                self._blas.limit(limits=1)
+                self._set(one)
+
+    def _set(self, wanted: Sequence[int | None]) -> bool:
+        """Let each library have so many threads; whether it took."""
+        for library, threads in zip(self._libraries, wanted, strict=True):
+            if library.num_threads not in (threads, None):
+                library.set_num_threads(threads)
+        return all(
+            library.num_threads in (threads, None) for library, threads in zip(self._libraries, wanted, strict=True)
+        )
 
     def leave(self, holder: object) -> None:
         """No more need of a holder's; called once more, or for one that never came in, it does no harm."""
@@ -44,7 +53,7 @@ class _Limit:
 
     def _lift_if_free(self) -> None:
         if not self._holders and self._before is not None:
-            self._before.restore_original_limits()
+            self._set(self._before)
             self._before = None
         _let_anyone_set()
 
@@ -65,6 +74,10 @@ class _Limit:
         if others:
             self._lift_if_free()
         self._lock.release()
+
+
+def _found() -> list[Any]:
+    return list(threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 def _let_anyone_set(*, force: bool = False) -> None:

@@ -178,4 +178,6 @@ def leaning_mass(mass: float, lean: float) -> float:
 
 def length(w: Array) -> float:
     """|w|, or a little more."""
-    return math.sqrt(_sum_of_squares(w)[0]) * (1.0 + 1e-9)
+    flat = w.ravel()
+    square = float(flat @ flat) if flat.size < _LONG else _sum_of_squares(flat)[0]
+    return math.sqrt(square) * (1.0 + 1e-9)

@@ -9,6 +9,8 @@ import numpy as np
 # Where a function is nearly flat, Newton's method would go anywhere: until the root is bracketed, no further than this
 # many times the distance from zero, or this far.
 _LONGEST = 1e3
+# Newton's steps no longer than this, relative to the distance from zero or to one, are rounding.
+_SHORTEST = 2.0**-50
 
 
 def rising_crossing(slope: Callable[[float], float], near: float, far: float, slopes: tuple[float, float]) -> float:
@@ -59,7 +61,7 @@ def rising_root(
     high, t = np.inf, start
     for _ in range(100):
         value, derivative = function(t)
-        if abs(value) <= tolerance:
+        if abs(value) <= max(tolerance, _SHORTEST * max(1.0, abs(t)) * derivative):
             break
         if value > 0.0:
             high = t

@@ -160,8 +160,13 @@ class ExampleAscent:
         within = np.clip(slopes, *self._risk.dual_range)  # but for rounding they are
         return Duals(within, self._C, self._ascent.v, self._ascent.intercept)
 
+    @property
+    def sweeps(self) -> int:
+        """How many an epoch has: more than one where examples are few."""
+        return self._ascent.sweeps
+
     def epoch(self) -> None:
-        """One sweep over the examples that have not settled at a bound."""
+        """A sweep, or several, over the examples that have not settled at a bound."""
         self._estimate = None
         self._ascent.epoch()
 

@@ -79,6 +79,11 @@ class MulticlassAscent:
     def duals(self) -> None:
         """Nothing to go on from."""
 
+    @property
+    def sweeps(self) -> int:
+        """How many an epoch has."""
+        return 1
+
     def epoch(self) -> None:
         """One sweep over the examples that have not settled, as far as time allows."""
         self._dual_value = None

@@ -272,6 +272,9 @@ class AscentLike(Protocol):
     @property
     def duals(self) -> Duals | None: ...  # noqa: D102
 
+    @property
+    def sweeps(self) -> int: ...  # noqa: D102
+
     def epoch(self) -> None: ...  # noqa: D102
 
     def extrapolate(self) -> None: ...  # noqa: D102

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import cast
 
@@ -18,6 +20,8 @@ from cutplane.sources.base import Array, Extent, Rows, Source
 # Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. The fewer suffice
 # where they are still as many rows as columns, so that to add up products costs little beside these.
 _GATHER_ENTRIES, _LEAST_ENTRIES = 1 << 20, 1 << 18
+# Up to so many entries a dense X' D X is formed in double precision: exact steps save more than that takes. digits.
+_FEW_ENTRIES, _LEAST_FEATURES, _MOST_FEATURES = 1 << 20, 32, 256
 # Rows of X' D X that a thread forms at a time: the products themselves are never in memory as a whole.
 _PANEL = 96
 # Rows whose products with all others are formed at a time.
@@ -112,12 +116,12 @@ class MatrixSource(Source):
         total = np.zeros((d, d), np.float32)
         # The widest first: the others fill what it leaves of the threads' time.
         panels = [(begin, min(begin + _PANEL, d)) for begin in range(0, d, _PANEL)][::-1]
-        with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
+        with _pool(_core.thread_count(self._n_threads), len(panels)) as side_by_side:
             for start in range(0, len(rows), block):
                 if time_is_up():
                     break  # a sum over some of them will do for the step that is left
                 part = self._matrix.gather(rows[start : start + block], scale[start : start + block], self._n_threads)
-                list(pool.map(partial(_add_products, part, total), panels))
+                list(side_by_side(partial(_add_products, part, total), panels))
         return total.astype(np.float64)
 
     def dense_rows(self, rows: Rows, scale: Array) -> Array:
@@ -138,6 +142,16 @@ class MatrixSource(Source):
         with ThreadPoolExecutor(_core.thread_count(self._n_threads)) as pool:
             list(pool.map(fill, range(0, n, _PRODUCT_ROWS)))
         return found
+
+
+@contextmanager
+def _pool(n_threads: int, n_tasks: int) -> Iterator[Callable[..., Iterable[object]]]:
+    """A `map` over threads; the plain one for one task, or one at a time: starting threads would take longer."""
+    if n_threads == 1 or n_tasks == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield pool.map
 
 
 def _add_products(part: NDArray[np.float32], total: NDArray[np.float32], panel: tuple[int, int]) -> None:
@@ -177,6 +191,23 @@ class DenseSource(MatrixSource):
             return DenseSource(self._X[positions], n_threads=self._n_threads)
         copied = cast(Floats, _core.copied_rows(self._X, positions, self._n_threads))
         return DenseSource(copied, n_threads=self._n_threads)
+
+    @property
+    def exact_gram(self) -> bool:
+        """Whether `gram` is summed up in double precision: where examples are few, by a BLAS, too."""
+        return self._few or super().exact_gram
+
+    @property
+    def _few(self) -> bool:
+        n, d = self.shape
+        return n * d <= _FEW_ENTRIES and _LEAST_FEATURES <= d <= _MOST_FEATURES
+
+    def gram(self, rows: Rows, weights: Array) -> Array:
+        """Sum over `rows` of weights[i] x_i x_i'; only the lower triangle is meant to be read."""
+        if not self._few:
+            return super().gram(rows, weights)
+        part = self._X[rows if self._rows is None else self._rows[rows]] * np.sqrt(weights)[:, None]
+        return cast(Array, part.T @ part)
 
 
 class CsrSource(MatrixSource):

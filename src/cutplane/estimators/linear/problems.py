@@ -29,6 +29,9 @@ from cutplane.solvers.result import OnStep, Result
 from cutplane.solvers.run import Settings, run
 from cutplane.sources import Source
 
+# Of fewer entries, most of a run is Python, which threads share: in turn they take less time. digits.
+_FEW_ENTRIES = 500_000
+
 
 class Prepared(NamedTuple):
     """Checked examples, and what makes the problems of them.
@@ -109,7 +112,8 @@ class Problems:
         self._hooks = StepHooks(model, model.on_step, prepared.X, prepared.y, self._so_far)
         self._threads = int(_core.thread_count(training.n_threads))
         watched = self._hooks.wanted or model.checkpoint is not None
-        self.workers = 1 if watched else min(len(prepared.problems), self._threads)
+        alone = watched or getattr(prepared.X, "nnz", np.prod(prepared.X.shape)) < _FEW_ENTRIES
+        self.workers = 1 if alone else min(len(prepared.problems), self._threads)
         # Side by side, each run says how many threads it has.
         self._source = model._source(prepared.X, training.n_threads if self.workers == 1 else 0)
         self._checkpoint = Checkpoint(

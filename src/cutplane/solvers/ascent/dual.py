@@ -81,7 +81,8 @@ class DualAscent:
     def _hopeless(self, objective: SmoothObjectiveLike, epochs: int, ascent: AscentLike) -> bool:
         """Whether hardly a dual variable is as large as it will be, where something else can be tried."""
         enough = epochs == (2 if objective.dimension > TUNING.many_features else 1)
-        return enough and self.promise < math.inf and ascent.share_at_bounds <= TUNING.unbound
+        # Where an epoch is many sweeps, examples are so few that nothing is much cheaper.
+        return enough and ascent.sweeps == 1 and self.promise < math.inf and ascent.share_at_bounds <= TUNING.unbound
 
     @staticmethod
     def _begin(objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> StopReason | None:

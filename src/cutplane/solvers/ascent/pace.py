@@ -90,7 +90,7 @@ class Pace:
 
     def __post_init__(self) -> None:
         self.gap_ratio = TUNING.first_gap_ratio if self.wide else math.inf
-        if self.ascent.first_gap <= self.ledger.allowed_fraction:
+        if self.ascent.sweeps > 1 or self.ascent.first_gap <= self.ledger.allowed_fraction:
             self.due = 1
 
     def entered(self, gain: float) -> None:

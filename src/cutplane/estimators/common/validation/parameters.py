@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import numbers
 import os
+from functools import lru_cache
 from typing import TypeGuard
 
 import numpy as np
@@ -87,11 +88,16 @@ def check_flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+@lru_cache(maxsize=256)
+def _flags(kind: type[BaseEstimator]) -> tuple[str, ...]:
+    parameters = inspect.signature(kind.__init__).parameters.items()
+    return tuple(name for name, parameter in parameters if parameter.annotation in (bool, "bool"))
+
+
 def check_flags(estimator: BaseEstimator) -> None:
     """Every parameter that is declared a bool ("no" and 0 are none), and the seed."""
-    for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
-        if parameter.annotation in (bool, "bool"):
-            check_flag(name, getattr(estimator, name))
+    for name in _flags(estimator.__class__):
+        check_flag(name, getattr(estimator, name))
     _generator(getattr(estimator, "random_state", None))
 
 
