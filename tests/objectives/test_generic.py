@@ -339,7 +339,7 @@ def test_only_examples_that_left_their_bounds_too_early_come_back() -> None:
 def test_a_start_at_the_plane_at_zero_keeps_weights_and_duals_together(intercept: bool) -> None:
     objective = make(7, n=200, intercept=intercept, weighted=True)
     ascent = objective.dual_ascent(C, seed=0)
-    ascent.start(objective.cut(objective.at(np.zeros(4))), 0.5)
+    assert 0.0 < ascent.start(objective.at(np.zeros(4)), least=0.0).fraction < 1.0
     for _ in range(3):
         assert_allclose(
             ascent.weights[0], -objective.shard.source.combine(ascent._ascent.coefficients(1.0, False)), atol=1e-9

@@ -45,8 +45,6 @@ class Hinge(VisitedRisk):
     0.25
     """
 
-    steepest_at_zero = True
-
     _dual = QuadraticDual(1.0, 1.0, one_sided=True)
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:

@@ -47,8 +47,6 @@ class VisitedRisk(RoundedRisk):
 
     #: Whether the loss is made of lines: dual variables then end at bounds or at kinks.
     has_kinks: bool = True
-    #: Whether at scores of zero every example is where its loss is steepest.
-    steepest_at_zero: bool = False
 
     y: Any
     weights: Array | None

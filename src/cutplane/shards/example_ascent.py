@@ -9,7 +9,7 @@ import numpy as np
 from cutplane.risks.base import Array, ScoreCut
 from cutplane.risks.intercept import balanced
 from cutplane.risks.visited import AscentExamples, VisitedRisk
-from cutplane.solvers.base import Cut, Duals
+from cutplane.solvers.base import AscentStart, Cut, Duals, ScoredPoint
 from cutplane.sources.base import Source
 
 # Beyond this, squares of sums over examples are no longer numbers.
@@ -73,17 +73,25 @@ class ExampleAscent:
 
     @property
     def can_start(self) -> bool:
-        """Whether it can begin at a plane."""
-        return self._risk.steepest_at_zero and self._origin is None
+        """Whether it can begin at the plane at zero."""
+        return self._origin is None
 
-    def start(self, plane: Cut, fraction: float) -> None:
-        """Begin with every dual variable at a fraction of its bound; `plane` is that of all at their bounds.
-
-        With an intercept no plane is: then it begins at zero.
-        """
-        if not self._intercept:
-            at_bounds = self._risk.y * (fraction * self._bounds)
-            self._ascent.resume(at_bounds, fraction * (-self._C * plane.slope), 0.0)
+    def start(self, zero: ScoredPoint, least: float) -> AscentStart:
+        """Begin with every dual variable at the best fraction, if at least that, of what it is at scores of zero."""
+        scores = np.asarray(zero.scores, np.float64)
+        coef = self._risk.balanced_cut(scores).coef if self._intercept else self._risk.cut(scores).coef
+        slope = self._source.combine(coef)
+        v = -self._C * slope
+        square = float(v @ v)
+        # Near one the dual value is nearly a parabola, whatever the loss.
+        fractions = np.array([0.5, 0.75, _WITHIN])
+        values = np.array([self._dual_rise(-self._C * t * coef) - 0.5 * t * t * square for t in fractions])
+        best = float(np.clip(_top_of_parabola(fractions, values), 0.0, _WITHIN))
+        if best >= least:
+            self._ascent.resume(-self._C * best * coef, best * v, float(zero.intercept))
+            self._estimate = None
+        foreseen = 0.5 * square * (1.0 - best) / max(abs(values[2]), 1e-300)
+        return AscentStart(self._plane(best * coef, best * slope), best, foreseen)
 
     @property
     def _bounds(self) -> Any:
@@ -225,8 +233,11 @@ class ExampleAscent:
         coef = self._ascent.coefficients(_WITHIN / self._C, self._intercept)
         if self._intercept:
             coef = balanced(coef)
+        return self._plane(coef, self._source.combine(coef))
+
+    def _plane(self, coef: Array, slope: Array) -> Cut:
         offset = self._risk.plane_offset(coef)
-        slope, mass = self._source.combine(coef), self._risk.mass(ScoreCut(coef, offset, np.nan))
+        mass = self._risk.mass(ScoreCut(coef, offset, np.nan))
         if self._origin is not None:
             offset += float(slope @ self._origin)
         return Cut(slope, offset, np.nan, exact=False, mass=mass, coef=coef)

@@ -11,7 +11,7 @@ from cutplane._runtime.deadline import seconds_left
 from cutplane.proof.rounding import balanced_mass
 from cutplane.risks.base import Array
 from cutplane.risks.multiclass import Multiclass
-from cutplane.solvers.base import Cut
+from cutplane.solvers.base import AscentStart, Cut, ScoredPoint
 from cutplane.sources.matrix import MatrixSource
 
 # Sweeps by the Gram matrix are faster where a visit to an example by its entries takes this many times as many products
@@ -67,7 +67,7 @@ class MulticlassAscent:
         """Blocks begin at their true classes: the plane at zero, where all other classes tie, is no better."""
         return False
 
-    def start(self, plane: Cut, fraction: float) -> None:
+    def start(self, zero: ScoredPoint, least: float) -> AscentStart:
         """Not for blocks."""
         raise NotImplementedError("Blocks begin at their true classes.")
 

@@ -83,6 +83,23 @@ class Duals:
     intercept: Intercept
 
 
+class AscentStart(NamedTuple):
+    """Where dual ascent begins: every variable at a fraction of what it is at scores of zero.
+
+    Attributes
+    ----------
+    plane : Cut
+        That the variables stand for.
+    fraction : float
+    foreseen : float
+        About the gap at the weights they stand for, relative to the objective.
+    """
+
+    plane: Cut
+    fraction: float
+    foreseen: float
+
+
 class Curvature(Protocol):
     """H times the second derivative of a rounded risk, an intercept moving along where one is free."""
 

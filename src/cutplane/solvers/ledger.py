@@ -150,15 +150,13 @@ class Ledger:
             offsets = offsets - np.array([now.offset(offset, longer, 0.0) for offset in offsets.tolist()])
         return slopes, offsets, longer * errors
 
-    def prove_by(self, cut: Cut | SmoothedCut, fraction: float = 1.0) -> None:
-        """Note what a plane proves by itself, or with the rest of the weight on the trivial one."""
+    def prove_by(self, cut: Cut | SmoothedCut) -> None:
+        """Note what a plane proves by itself."""
         plane = self._charged(cut)
         length = self.C * (float(np.sqrt(_core.inner(plane.slope, plane.slope))) + plane.error)
-        offset = fraction * plane.offset + (1.0 - fraction) * self.bundle.lower_bound
-        lower = self.C * offset - 0.5 * (fraction * length) ** 2
+        lower = self.C * plane.offset - 0.5 * length**2
         if lower > self.lower:
-            self.lower = lower
-            self.witness = Plane(fraction * plane.slope, offset, fraction * plane.error, fraction * plane.mass)
+            self.lower, self.witness = lower, plane
 
     def solve(self) -> BundleSolution:
         """Minimise over the planes of the bundle, and note what they prove together."""

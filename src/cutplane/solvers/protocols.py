@@ -10,6 +10,7 @@ import numpy as np
 from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import (
     Array,
+    AscentStart,
     Curvature,
     Cut,
     Duals,
@@ -265,7 +266,7 @@ class AscentLike(Protocol):
     @property
     def can_start(self) -> bool: ...  # noqa: D102
 
-    def start(self, plane: Cut, fraction: float) -> None: ...  # noqa: D102
+    def start(self, zero: ScoredPoint, least: float) -> AscentStart: ...  # noqa: D102
 
     def resume(self, duals: Duals, nearby: Point | None = None) -> bool: ...  # noqa: D102
 

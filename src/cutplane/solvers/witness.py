@@ -26,12 +26,12 @@ class WitnessLedger(Ledger):
 
     coef: Array | None = None
 
-    def prove_by(self, cut: Cut | SmoothedCut, fraction: float = 1.0) -> None:
+    def prove_by(self, cut: Cut | SmoothedCut) -> None:
         """Note what a plane proves by itself."""
         before = self.lower
-        super().prove_by(cut, fraction)
+        super().prove_by(cut)
         if self.lower > before and cut.coef is not None:
-            self.coef = fraction * cut.coef
+            self.coef = cut.coef
 
     def solve(self) -> BundleSolution:
         """Minimise over the planes; what they prove together does not count."""

@@ -40,19 +40,19 @@ class DualAscent:
             return "stalled"
         resumed = ledger.handover.duals is not None and ascent.resume(ledger.handover.duals, ledger.incumbent)
         ledger.ascent = ascent
-        reason = None if resumed else self._begin(objective, ledger, ascent)
+        due = TUNING.first_certificate_if_resumed
+        reason: StopReason | None = None
+        if not resumed:
+            reason, due = self._begin(objective, ledger, ascent)
         if reason is None:
-            reason = self._ascend(objective, ledger, ascent, resumed=resumed)
+            reason = self._ascend(objective, ledger, ascent, due)
         # Where something else takes over, it will at the next C, too.
         ledger.handover.duals = None if reason == "stalled" else ascent.duals
         ledger.ascent = None
         return reason
 
-    def _ascend(
-        self, objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike, *, resumed: bool
-    ) -> StopReason:
-        """Epochs and certificates in turn."""
-        due = TUNING.first_certificate_if_resumed if resumed else TUNING.first_certificate
+    def _ascend(self, objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike, due: int) -> StopReason:
+        """Epochs and certificates in turn, the first of these after `due` epochs."""
         pace = Pace(ledger, ascent, is_wide(objective), self.promise, self.patience, due)
         while True:
             with ledger.phase("epochs"):
@@ -85,32 +85,31 @@ class DualAscent:
         return enough and ascent.sweeps == 1 and self.promise < math.inf and ascent.share_at_bounds <= TUNING.unbound
 
     @staticmethod
-    def _begin(objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
-        """Start from the plane at w = 0: at small C it is nearly all there is to know."""
+    def _begin(objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> tuple[StopReason | None, int]:
+        """Start from the plane at w = 0, which at small C is nearly all there is to know.
+
+        Returns why to stop, and how many epochs come before the first certificate.
+        """
         C = ledger.C
         zero = objective.at(np.zeros(objective.dimension))
         value = objective.value(zero)
         if value <= objective.lower_bound:  # nothing is better, and what comes close to it would never be proven
             ledger.offer(zero, value)
-            return ledger.close_iteration(0.0)
+            return ledger.close_iteration(0.0), TUNING.first_certificate
         if not ascent.can_start or C * ascent.mean_square > TUNING.small_C:
-            return None
+            return None, TUNING.first_certificate
         with ledger.phase("cut"):
-            plane = objective.cut(zero)
+            begun = ascent.start(zero, TUNING.mostly)
         with ledger.phase("qp"):
-            ledger.add(plane)
-        v = -C * plane.slope
-        square = float(v @ v)
-        fraction = min(1.0, C * plane.offset / square) if square > 0.0 else 1.0
-        ledger.prove_by(plane, fraction)
-        if fraction > TUNING.mostly:
-            ascent.start(plane, fraction)
-        if fraction < 1.0:
-            return None
+            ledger.add(begun.plane)
+        ledger.prove_by(begun.plane)
+        due = 1 if begun.fraction >= TUNING.nearly_all else TUNING.first_certificate
+        if begun.foreseen > ledger.allowed_fraction:
+            return None, due
         with ledger.phase("scores"):
-            point = objective.at(v)
+            point = objective.at(-C * begun.plane.slope)
         ledger.offer(point, objective.value(point))
-        return ledger.close_iteration(1.0)
+        return ledger.close_iteration(1.0), due
 
     def _certify(self, objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
         if ledger.overdue and ledger.incumbent is not None:

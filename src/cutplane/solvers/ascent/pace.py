@@ -24,6 +24,8 @@ class AscentTuning:
     first_certificate_if_resumed: int = 3
     #: Where the first plane takes this much of its bound, most dual variables end there: ascent begins from it.
     mostly: float = 0.3
+    #: Where it takes this much, one epoch mostly does the rest.
+    nearly_all: float = 0.9
     #: C times the squared lengths of all examples, above which such a start is out of the question.
     small_C: float = 30.0
     #: Before this many epochs the pace says little.
