@@ -118,7 +118,9 @@ void bind_dual_ascent(nb::module_& m) {
              nb::gil_scoped_release release;
              self.ascent->epoch();
            })
-      .def_prop_ro("sweeps", [](PyDualAscent& self) { return self.ascent->sweeps(); })
+      .def_prop_rw(
+          "sweeps", [](PyDualAscent& self) { return self.ascent->sweeps(); },
+          [](PyDualAscent& self, index_t sweeps) { self.ascent->set_sweeps(sweeps); })
       .def(
           "resume",
           [](PyDualAscent& self, Vector<const double> coefficients, Vector<const double> v,

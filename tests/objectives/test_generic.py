@@ -13,6 +13,7 @@ from cutplane.objectives.factory import make_objective, objective_of
 from cutplane.objectives.generic import Objective
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
+from cutplane.shards.example_ascent import ExampleAscent
 from cutplane.shards.rows import RowSet, positions_of
 from cutplane.solvers.base import Evaluated, ScoredPoint
 from cutplane.sources import Source, as_source
@@ -29,6 +30,13 @@ def make(seed: int = 0, n: int = 60, d: int = 4, *, intercept: bool, weighted: b
     y[:2] = 1, -1
     risk = Hinge(y, rng.random(n) + 0.1 if weighted else None)
     return make_objective(as_source(sp.csr_array(X) if seed % 2 else X), risk, intercept=intercept)
+
+
+def sweeping(objective: RoundedObjective, C: float) -> ExampleAscent:
+    """Dual ascent whose epochs are single sweeps, however few the examples are."""
+    ascent = objective.dual_ascent(C, seed=0)
+    ascent._ascent.sweeps = 1
+    return ascent
 
 
 def best_value(objective: Objective, w: np.ndarray) -> float:
@@ -281,7 +289,7 @@ def _slope(objective: RoundedObjective, w: np.ndarray, intercept: float, h: floa
 @intercepts
 def test_dual_variables_are_a_plane(intercept: bool) -> None:
     objective = make(0, 100, intercept=intercept, weighted=True)
-    ascent = objective.dual_ascent(C, seed=0)
+    ascent = sweeping(objective, C)
     rng = np.random.default_rng(0)
     for _ in range(5):
         ascent.epoch()
@@ -300,7 +308,7 @@ def test_dual_variables_are_a_plane(intercept: bool) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_extrapolation_keeps_weights_and_duals_together_and_never_loses(intercept: bool, weighted: bool) -> None:
     objective = make(3, n=300, d=40, intercept=intercept, weighted=weighted)
-    ascent = objective.dual_ascent(2000.0, seed=0)
+    ascent = sweeping(objective, 2000.0)
     moved = 0
     for _ in range(12):
         ascent.epoch()
@@ -321,7 +329,7 @@ def test_extrapolation_keeps_weights_and_duals_together_and_never_loses(intercep
 
 def test_only_examples_that_left_their_bounds_too_early_come_back() -> None:
     objective = make(1, n=400, intercept=False)
-    ascent = objective.dual_ascent(C, seed=0)
+    ascent = sweeping(objective, C)
     for _ in range(30):
         ascent.epoch()
     active = ascent.share_active
@@ -338,7 +346,7 @@ def test_only_examples_that_left_their_bounds_too_early_come_back() -> None:
 @intercepts
 def test_a_start_at_the_plane_at_zero_keeps_weights_and_duals_together(intercept: bool) -> None:
     objective = make(7, n=200, intercept=intercept, weighted=True)
-    ascent = objective.dual_ascent(C, seed=0)
+    ascent = sweeping(objective, C)
     assert 0.0 < ascent.start(objective.at(np.zeros(4)), least=0.0).fraction < 1.0
     for _ in range(3):
         assert_allclose(
@@ -350,7 +358,7 @@ def test_a_start_at_the_plane_at_zero_keeps_weights_and_duals_together(intercept
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gain_of_an_epoch_is_what_the_dual_value_rises_by(weighted: bool) -> None:
     objective = make(5, n=200, intercept=False, weighted=weighted)
-    ascent = objective.dual_ascent(C, seed=0)
+    ascent = sweeping(objective, C)
     before = 0.0
     for _ in range(6):
         ascent.epoch()
@@ -366,7 +374,7 @@ def test_an_epoch_tells_the_gap_that_it_has_met(weighted: bool) -> None:
     y = np.where(rng.random(30) < 0.5, 1, -1).astype(np.int8)
     risk = Hinge(y, rng.uniform(0.5, 2.0, 30) if weighted else None)
     objective = make_objective(as_source(np.diag(rng.uniform(0.1, 2.0, 30))), risk)
-    ascent = objective.dual_ascent(C, seed=0)
+    ascent = sweeping(objective, C)
     for _ in range(3):
         w = ascent.weights[0]
         gap = 0.5 * w @ w + C * objective.value(objective.at(w)) - ascent.estimate
@@ -377,7 +385,7 @@ def test_an_epoch_tells_the_gap_that_it_has_met(weighted: bool) -> None:
 
 def test_an_epoch_tells_about_the_gap_it_leaves() -> None:
     objective = make(3, n=200, intercept=False)
-    ascent = objective.dual_ascent(C, seed=0)
+    ascent = sweeping(objective, C)
     for _ in range(40):
         ascent.epoch()
     w = ascent.weights[0]
@@ -389,7 +397,7 @@ def test_two_directions_find_the_optimum_of_a_plane() -> None:
     """Two dual variables that meet no bound: the second extrapolation that knows two directions ends at the optimum."""
     X = np.array([[1.0, 0.2, 0.0], [1.0, 0.0, 0.3]])  # nearly the same: ascent alone is slow
     objective = make_objective(as_source(X), Hinge(np.array([1, 1], np.int8)))
-    ascents = [objective.dual_ascent(1e6, seed=0) for _ in range(2)]
+    ascents = [sweeping(objective, 1e6) for _ in range(2)]
     for _ in range(3):
         for ascent in ascents:
             ascent.epoch()
@@ -428,16 +436,16 @@ def test_examples_met_on_the_way() -> None:
 def test_ascent_goes_on_under_lower_bounds(intercept: bool) -> None:
     """Variables above their new bounds are cut off, the others stay; only examples at bounds rest."""
     objective = make(0, 100, intercept=intercept, weighted=True)
-    first = objective.dual_ascent(C, seed=0)
+    first = sweeping(objective, C)
     for _ in range(200):
         first.epoch()
-    resumed = objective.dual_ascent(0.3 * C, seed=0)
+    resumed = sweeping(objective, 0.3 * C)
     resumed.resume(first.duals)
     fractions = np.abs(resumed.duals.slopes)
     assert_allclose(fractions, np.minimum(np.abs(first.duals.slopes) / 0.3, 1.0), atol=1e-12)
     free = np.count_nonzero((fractions > 0.0) & (fractions < 1.0))
     assert free / objective.examples <= resumed.share_active < 1.0
-    cold = objective.dual_ascent(0.3 * C, seed=0)
+    cold = sweeping(objective, 0.3 * C)
     for _ in range(300):
         for each in (cold, resumed):
             each.epoch()
@@ -449,10 +457,10 @@ def test_ascent_goes_on_under_lower_bounds(intercept: bool) -> None:
 @pytest.mark.parametrize("factor", [0.2, 1.0, 3.0])
 def test_ascent_goes_on_at_another_C(intercept: bool, factor: float) -> None:
     objective = make(0, 100, intercept=intercept, weighted=True)
-    first = objective.dual_ascent(C, seed=0)
+    first = sweeping(objective, C)
     for _ in range(50):
         first.epoch()
-    resumed, cold = (objective.dual_ascent(factor * C, seed=0) for _ in range(2))
+    resumed, cold = (sweeping(objective, factor * C) for _ in range(2))
     assert resumed.resume(first.duals)
     kept = np.abs(first.duals.slopes) * min(1.0, 1.0 / factor)
     assert np.all(np.abs(resumed.duals.slopes) >= kept - 1e-12)
