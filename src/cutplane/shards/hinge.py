@@ -15,7 +15,7 @@ from cutplane.shards.base import Array, Handle, ShardPlane
 from cutplane.shards.host import scores_of
 from cutplane.shards.near_hinges import NearHinges
 from cutplane.shards.rows import RowSet
-from cutplane.shards.visited import VisitedShard
+from cutplane.shards.visited import AugmentedShard, VisitedShard
 from cutplane.solvers.base import ScoresTooLargeError, Subset
 from cutplane.sources.matrix import MatrixSource
 
@@ -25,8 +25,45 @@ _PART = 1 << 16
 _MANY_EXAMPLES = 1 << 16
 _FEW_ENTRIES = 128
 
+# One of so many examples may be near its kink where an interior point looks at these alone. w8a.
+_NEAR = 5
 
-class HingeShard(VisitedShard):
+
+class HingeNeighbours(VisitedShard):
+    """What hinges know of examples near their kinks, whatever their source."""
+
+    risk: Hinge
+
+    def crossed(self, scores: Handle, direction: Handle) -> Subset:
+        """The examples whose tangents do not hold at scores + direction."""
+        start, along = scores_of(scores), scores_of(direction)
+        parts = [self._crossed_in(slice(k, k + _PART), start, along) for k in range(0, self.examples, _PART)]
+        return RowSet(np.concatenate(parts))
+
+    def _crossed_in(self, part: slice, scores: Array, direction: Array) -> Any:
+        labels, before = self.risk.y[part], scores[part]
+        differ = (labels * before <= 1.0) != (labels * (before + direction[part]) <= 1.0)
+        return np.asarray(np.flatnonzero(differ) + part.start, np.int64)
+
+    @property
+    def has_near_problem(self) -> bool:
+        """Whether there is a `near_problem`."""
+        return True
+
+    def most_near(self, work: float) -> int:
+        """How many examples `near_problem` may take if each of its systems is to cost `work`."""
+        return min(self.examples // _NEAR, int(work / self.source.gram_work))
+
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearHinges:
+        """The problem of the examples within `radius` of their kinks, or of the `most` nearest."""
+        return NearHinges(self.source, self.risk, scores_of(scores), radius, most=most, intercept=intercept)
+
+
+class AugmentedHingeShard(HingeNeighbours, AugmentedShard):
+    """The hinge of a matrix with a constant last feature: a penalised intercept."""
+
+
+class HingeShard(HingeNeighbours):
     """The hinge of a matrix.
 
     Parameters
@@ -38,7 +75,6 @@ class HingeShard(VisitedShard):
     """
 
     source: MatrixSource
-    risk: Hinge
 
     def __init__(self, source: MatrixSource, risk: Hinge, *, fused: bool = True) -> None:
         super().__init__(source, risk)
@@ -74,30 +110,6 @@ class HingeShard(VisitedShard):
         source = self.source
         found: tuple[Array, Array, Any] = self.risk.core.scored_plane(source.core, p, base, h, source.n_threads)
         return found
-
-    def crossed(self, scores: Handle, direction: Handle) -> Subset:
-        """The examples whose tangents do not hold at scores + direction."""
-        start, along = scores_of(scores), scores_of(direction)
-        parts = [self._crossed_in(slice(k, k + _PART), start, along) for k in range(0, self.examples, _PART)]
-        return RowSet(np.concatenate(parts))
-
-    def _crossed_in(self, part: slice, scores: Array, direction: Array) -> Any:
-        labels, before = self.risk.y[part], scores[part]
-        differ = (labels * before <= 1.0) != (labels * (before + direction[part]) <= 1.0)
-        return np.asarray(np.flatnonzero(differ) + part.start, np.int64)
-
-    @property
-    def has_near_problem(self) -> bool:
-        """Whether there is a `near_problem`."""
-        return True
-
-    def most_near(self, work: float) -> int:
-        """How many examples `near_problem` may take if each of its systems is to cost `work`."""
-        return min(self.examples // 5, int(work / self.source.gram_work))
-
-    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearHinges:
-        """The problem of the examples within `radius` of their kinks, or of the `most` nearest."""
-        return NearHinges(self.source, self.risk, scores_of(scores), radius, most=most, intercept=intercept)
 
     def in_single(self) -> HingeShard:
         """The same with scores in single precision, where these take much of the memory and the time."""

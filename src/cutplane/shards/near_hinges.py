@@ -12,7 +12,7 @@ from cutplane.shards.base import Array, Handle, ShardPlane
 from cutplane.shards.curvature import RowCurvature
 from cutplane.solvers.base import Cut
 from cutplane.solvers.protocols import Pull, Stiffness
-from cutplane.sources.matrix import MatrixSource
+from cutplane.sources.base import Source
 
 # An interior point starts this far from every bound, as a fraction of the radius: a twentieth of its box for a dual
 # variable.
@@ -58,7 +58,7 @@ class NearHinges:
 
     Parameters
     ----------
-    source : MatrixSource
+    source : Source
         All examples.
     risk : Hinge
         Of all examples.
@@ -78,7 +78,7 @@ class NearHinges:
     """
 
     def __init__(
-        self, source: MatrixSource, risk: Hinge, scores: Array, radius: float, *, most: int, intercept: bool
+        self, source: Source, risk: Hinge, scores: Array, radius: float, *, most: int, intercept: bool
     ) -> None:
         rows, weights = risk.kinks(scores, 2.0 * radius)
         if not weights.all():

@@ -9,7 +9,7 @@ from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.pairs import PairRisk
 from cutplane.risks.visited import VisitedRisk
-from cutplane.shards.hinge import HingeShard
+from cutplane.shards.hinge import AugmentedHingeShard, HingeShard
 from cutplane.shards.host import HostShard, RoundedHostShard
 from cutplane.shards.pairs import PairShard
 from cutplane.shards.visited import AugmentedShard, VisitedShard
@@ -29,6 +29,7 @@ class _Entry(NamedTuple):
 # The first that fits: from those that know most of their source and risk to those that know least.
 _ENTRIES = (
     _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
+    _Entry(AugmentedSource, Hinge, lambda source, risk, intercept: AugmentedHingeShard(source, risk)),
     _Entry(MatrixSource, VisitedRisk, lambda source, risk, intercept: VisitedShard(source, risk)),
     _Entry(AugmentedSource, VisitedRisk, lambda source, risk, intercept: AugmentedShard(source, risk)),
     _Entry(Source, PairRisk, lambda source, risk, intercept: PairShard(source, risk)),

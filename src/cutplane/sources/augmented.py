@@ -53,6 +53,16 @@ class AugmentedSource(Source):
         return AugmentedSource(self.base.gathered(rows), self.constant)
 
     @property
+    def gram_cost(self) -> float:
+        """As the base, and a pass for the last row."""
+        return self.base.gram_cost + 1.0
+
+    @property
+    def gram_work(self) -> float:
+        """As the base."""
+        return self.base.gram_work
+
+    @property
     def exact_gram(self) -> bool:
         """As the base."""
         return self.base.exact_gram

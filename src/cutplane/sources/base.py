@@ -97,6 +97,11 @@ class Source(ABC):
         return float(self.shape[1])
 
     @property
+    def gram_work(self) -> float:
+        """What a row costs in `gram`, in multiplications of a BLAS."""
+        return float(self.shape[1]) ** 2
+
+    @property
     def exact_gram(self) -> bool:
         """Whether `gram` is summed up in double precision."""
         return True
