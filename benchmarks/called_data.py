@@ -71,6 +71,8 @@ def load_classes(name: str, data: str | None = None, cache: str = datasets.DEFAU
         if not file.exists():
             with bz2.open(datasets.data_folder(data) / "news20" / "news20.bz2") as opened:
                 file.write_bytes(pickle.dumps(load_svmlight_file(opened, n_features=62061, dtype=np.float32)))
-        return pickle.loads(file.read_bytes())
+        X, y = pickle.loads(file.read_bytes())
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # scikit-learn takes no others
+        return X, y
     X, y, _, _ = multiclass_data.load(name, data, cache)
     return X, y

@@ -5,6 +5,7 @@
 #include "bindings/matrix.hpp"
 #include "core/losses/hinge_planes.hpp"
 #include "core/matrix/copied_rows.hpp"
+#include "core/matrix/csr_from_entries.hpp"
 #include "core/matrix/csr_order.hpp"
 
 namespace cutplane::bind {
@@ -191,6 +192,51 @@ void bind_copied_rows(nb::module_& m) {
   csr_rows(std::int32_t{}), csr_rows(std::int64_t{});
 }
 
+template <class T, class I, class Columns>
+nb::typed<nb::tuple, nb::object, nb::object, nb::object> csr_of(const T* values, const I* rows,
+                                                                const Columns& columns,
+                                                                std::size_t stored, index_t n_rows,
+                                                                int n_threads) {
+  Array1<T> values_out = new_array<T>(stored);
+  Array1<I> indices_out = new_array<I>(stored);
+  Array1<I> indptr_out = new_array<I>(static_cast<std::size_t>(n_rows) + 1);
+  {
+    nb::gil_scoped_release release;
+    csr_from_entries(values, rows, columns, static_cast<index_t>(stored), n_rows, values_out.data(),
+                     indices_out.data(), indptr_out.data(), n_threads);
+  }
+  return nb::make_tuple(values_out, indices_out, indptr_out);
+}
+
+template <class T, class I>
+void bind_csr_from_entries(nb::module_& m) {
+  m.def(
+      "csr_from_coo",
+      [](Vector<const T> values, Vector<const I> rows, Vector<const I> columns, index_t n_rows,
+         int n_threads) {
+        require(values.shape(0) == rows.shape(0) && rows.shape(0) == columns.shape(0),
+                "one value, one row, one column per entry are needed");
+        return csr_of(values.data(), rows.data(), GivenColumns<I>{columns.data()}, values.shape(0),
+                      n_rows, n_threads);
+      },
+      "values"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(), "n_rows"_a,
+      "n_threads"_a = 0,
+      "(values, indices, indptr) of entries in any order; rows must be in range.");
+  m.def(
+      "csr_from_csc",
+      [](Vector<const T> values, Vector<const I> rows, Vector<const I> indptr, index_t n_rows,
+         int n_threads) {
+        const auto n_cols = static_cast<index_t>(indptr.shape(0)) - 1;
+        const auto stored = static_cast<std::size_t>(indptr.data()[n_cols]);
+        require(indptr.data()[0] == 0 && stored <= values.shape(0) && stored <= rows.shape(0),
+                "indptr must begin at 0 and end within the entries");
+        return csr_of(values.data(), rows.data(), CscColumns<I>{indptr.data(), n_cols}, stored,
+                      n_rows, n_threads);
+      },
+      "values"_a.noconvert(), "rows"_a.noconvert(), "indptr"_a.noconvert(), "n_rows"_a,
+      "n_threads"_a = 0, "(values, indices, indptr) of entries by columns; rows must be in range.");
+}
+
 template <class I>
 int order_of_csr(Vector<const I> indices, Vector<const I> indptr, index_t n_cols, int n_threads) {
   nb::gil_scoped_release release;
@@ -227,6 +273,8 @@ void bind_matrix(nb::module_& m) {
   bind_csr(double{}, std::int32_t{});
   bind_csr(double{}, std::int64_t{});
   bind_csr_order<std::int32_t>(m), bind_csr_order<std::int64_t>(m);
+  bind_csr_from_entries<float, std::int32_t>(m), bind_csr_from_entries<float, std::int64_t>(m);
+  bind_csr_from_entries<double, std::int32_t>(m), bind_csr_from_entries<double, std::int64_t>(m);
   cls.def_prop_ro("shape", [](const PyMatrix& self) {
     return std::make_pair(self.matrix->rows(), self.matrix->cols());
   });

@@ -32,9 +32,17 @@ class RowCurvature(NamedTuple):
             result = result - self.mean * float(self.mean @ v)
         return result
 
-    def moments(self) -> tuple[float, Array]:
-        """The sum of the weights, and that of the weighted examples: what centres them."""
-        return float(self.weights.sum()), self.source.take(self.rows).combine(self.weights)
+    def moments(self, most: int | None = None) -> tuple[float, Array]:
+        """The sum of the weights, and that of the weighted examples: what centres them; or of `most` of these."""
+        rows, weights = self._some(most)
+        return float(weights.sum()), self.source.take(rows).combine(weights)
+
+    def _some(self, most: int | None) -> tuple[NDArray[np.int64], Array]:
+        """About `most` of the examples, and weights that make up for the others."""
+        if most is None or len(self.rows) <= most:
+            return self.rows, self.weights
+        every = -(-len(self.rows) // most)
+        return np.ascontiguousarray(self.rows[::every]), self.weights[::every] * float(every)
 
     def shift(self, p: Array) -> float:
         """The change of the intercept that goes with a change p of the weights."""
@@ -54,13 +62,15 @@ class RowCurvature(NamedTuple):
 
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from `most` of its examples; the lower triangle is meant to be read."""
-        rows, weights = self.rows, self.weights
-        if most is not None and len(rows) > most:
-            every = -(-len(rows) // most)
-            rows, weights = np.ascontiguousarray(rows[::every]), weights[::every] * float(every)
+        rows, weights = self._some(most)
+        mean = self.mean
+        if mean is not None and len(rows) < len(self.rows):
+            # Centred by its own mean: by that of all, what is left could curve downwards.
+            weight, slope = self.moments(most)
+            mean = slope / np.sqrt(weight)
         gram: Array = self.source.gram(rows, weights)
-        if self.mean is not None:
-            gram -= np.outer(self.mean, self.mean)
+        if mean is not None:
+            gram -= np.outer(mean, mean)
         return gram
 
     def root(self, most: int) -> Array | None:

@@ -28,7 +28,7 @@ def added(arrays: Sequence[Array]) -> Array:
 class PartCurvature(Curvature, Protocol):
     """A curvature of two classes or of targets, which an intercept may centre together with others."""
 
-    def moments(self) -> tuple[float, Array]: ...  # noqa: D102
+    def moments(self, most: int | None = None) -> tuple[float, Array]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,10 @@ class CurvatureSum:
         result = added([part.product(v) for part in self.parts])
         return result if self.mean is None else result - self.mean * float(self.mean @ v)
 
-    def moments(self) -> tuple[float, Array]:
-        """The sum of the weights, and that of the weighted examples: what centres them."""
-        found = [cast(PartCurvature, part).moments() for part in self.parts]
+    def moments(self, most: int | None = None) -> tuple[float, Array]:
+        """The sum of the weights, and that of the weighted examples: what centres them; or of about `most` of these."""
+        share = self.share(most)
+        found = [cast(PartCurvature, part).moments(share) for part in self.parts]
         return exact_sum(weight for weight, _ in found), added([slope for _, slope in found])
 
     def shift(self, p: Array) -> float:
@@ -127,7 +128,10 @@ class CurvatureSum:
         """The curvature itself, or an estimate from about `most` of its examples."""
         share = self.share(most)
         gram = added([part.matrix(share) for part in self.parts])
-        return gram if self.mean is None else gram - np.outer(self.mean, self.mean)
+        if self.mean is None:
+            return gram
+        weight, slope = self.moments(most)  # of the same examples: see RowCurvature
+        return gram - np.outer(slope, slope) / weight
 
     def share(self, most: int | None) -> int | None:
         """Of so many examples, those that each part takes."""

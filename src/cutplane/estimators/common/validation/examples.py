@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from cutplane._types import Labels, Matrix, MatrixLike
+from cutplane.estimators.common.validation.conversion import converted
 from cutplane.estimators.common.validation.input_kinds import check_kind, check_words, plain_labels
 from cutplane.estimators.common.validation.parameters import check_flags, check_threads
 from cutplane.estimators.common.validation.ranges import MOST
@@ -37,7 +39,7 @@ def check_examples(
     source, labels = given_source(X), plain_labels(y)
     if source is not None:
         return _check_source(estimator, source, labels)
-    _check_given(X)
+    X = _check_given(estimator, X)
     rows, labels = validate_data(
         estimator,
         X,
@@ -54,7 +56,7 @@ def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, in_order
     """X as `check_examples` has it, where there is no y; unless `reset`, X must have the features of the fit."""
     if reset:
         check_flags(estimator)
-    _check_given(X)
+    X = _check_given(estimator, X)
     rows = validate_data(
         estimator,
         X,
@@ -69,7 +71,7 @@ def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, in_order
 
 def check_new_rows(estimator: BaseEstimator, X: MatrixLike) -> Matrix:
     """X for the predictions of a linear model: as it is where that serves, checked, with the features of the fit."""
-    _check_given(X)
+    X = _check_given(estimator, X)
     rows: Matrix = validate_data(estimator, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
     if rows.dtype in (np.float64, np.float32):
         _check_finite(rows, check_threads(getattr(estimator, "n_jobs", None)))
@@ -87,11 +89,12 @@ def check_width(n_features: int) -> None:
         )
 
 
-def _check_given(X: MatrixLike) -> None:
-    """What must be known of X before any library converts it."""
+def _check_given(estimator: BaseEstimator, X: MatrixLike) -> MatrixLike:
+    """What must be known of X before any library converts it; and X, converted where threads help."""
     check_kind("X", X)
     check_words(X)
     check_structure(X)
+    return cast(MatrixLike, converted(X, check_threads(getattr(estimator, "n_jobs", None))))
 
 
 def _check_source(estimator: BaseEstimator, X: Source, y: ArrayLike) -> tuple[Source, Labels]:

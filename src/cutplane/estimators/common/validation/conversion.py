@@ -1,0 +1,60 @@
+"""X as a dense array or CSR matrix of floating-point numbers, converted on all threads where it is something else."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cutplane import _core
+
+# Fewer entries are converted as fast by one thread.
+_MANY = 1 << 18
+
+
+def converted(X: Any, n_threads: int) -> Any:
+    """X, or what scikit-learn would make of it in one thread: booleans and integers as float64, CSC and COO as CSR.
+
+    What is none of these is left as it is. X must have passed `check_structure`.
+    """
+    if sp.issparse(X):
+        return _converted_sparse(X, n_threads) if X.format in ("csr", "csc", "coo") and X.ndim == 2 else X
+    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biu"
+    return as_float(X, n_threads) if plain and X.size >= _MANY else X
+
+
+def _converted_sparse(X: Any, n_threads: int) -> Any:
+    if X.dtype.kind not in "biu" and X.dtype not in (np.float32, np.float64):
+        return X
+    if X.format == "csr":
+        if X.dtype.kind == "f":
+            return X
+        return sp.csr_array((as_float(X.data, n_threads), X.indices, X.indptr), shape=X.shape, copy=False)
+    values = np.ascontiguousarray(as_float(X.data, n_threads))
+    if X.format == "csc":
+        rows, last = X.indices, X.indptr.astype(X.indices.dtype, copy=False)
+        arrays = _core.csr_from_csc(values, np.ascontiguousarray(rows), last, X.shape[0], n_threads)
+    else:
+        rows, columns = (np.ascontiguousarray(index) for index in X.coords)
+        columns = columns.astype(rows.dtype, copy=False)
+        arrays = _core.csr_from_coo(values, rows, columns, X.shape[0], n_threads)
+    return sp.csr_array(arrays, shape=X.shape, copy=False)
+
+
+def as_float(values: NDArray[Any], n_threads: int) -> NDArray[np.floating]:
+    """Booleans and integers as float64, in the same layout; floating-point numbers as they are."""
+    if values.dtype.kind == "f":
+        return values
+    if values.size < _MANY:
+        return values.astype(np.float64)
+    found = np.empty_like(values, np.float64)
+    # The axis along which memory goes on last is cut.
+    by_columns = values.ndim == 2 and values.flags.f_contiguous and not values.flags.c_contiguous
+    source, target = (values.T, found.T) if by_columns else (values, found)
+    cuts = np.linspace(0, len(source), 4 * int(_core.thread_count(n_threads)) + 1).astype(int)
+    with ThreadPoolExecutor(_core.thread_count(n_threads)) as pool:
+        list(pool.map(lambda a, b: np.copyto(target[a:b], source[a:b]), cuts[:-1], cuts[1:]))
+    return found
