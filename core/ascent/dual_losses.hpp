@@ -237,7 +237,14 @@ struct LogisticDual {
       const double curvature = per_curvature > 0.0 ? 1.0 / per_curvature : 0.0;
       double z = -margin, p = probability(z);
       const double primal = p;
+      // The other end is where alpha already is.
+      const double share = alpha / upper;
       double low = -INFINITY, high = INFINITY;
+      if (share > 0.0 && share < 1.0) {
+        const double there = std::log(share / (1.0 - share));
+        low = std::min(z, there);
+        high = std::max(z, there);
+      }
       for (int k = 0; k < kSteps; ++k) {
         const double f = z + margin + curvature * (upper * p - alpha);
         (f > 0.0 ? high : low) = z;
@@ -259,7 +266,7 @@ struct LogisticDual {
     }
 
    private:
-    static constexpr int kSteps = 6;
+    static constexpr int kSteps = 40;
     static constexpr double kClose = 1e-4, kLeast = 1e-12;
     static CUTPLANE_INLINE double probability(double z) {
       const double small = exp_negative(-std::abs(z));

@@ -13,6 +13,7 @@ from cutplane.objectives.factory import make_objective, objective_of
 from cutplane.objectives.generic import Objective
 from cutplane.objectives.rounded import RoundedObjective
 from cutplane.risks.hinge import Hinge
+from cutplane.risks.logistic import Logistic
 from cutplane.shards.example_ascent import ExampleAscent
 from cutplane.shards.rows import RowSet, positions_of
 from cutplane.solvers.base import Evaluated, ScoredPoint
@@ -497,3 +498,17 @@ def test_zero_weights_need_no_pass() -> None:
     objective = make(0, intercept=True)
     unread = make_objective(Unread(), objective.shard.risk, intercept=True)
     assert unread.value(unread.at(np.zeros(4))) == objective.value(objective.at(np.zeros(4)))
+
+
+@pytest.mark.parametrize("large", [1.0, 1e3, 1e6])
+def test_the_dual_value_of_the_logistic_loss_never_falls(large: float) -> None:
+    """Where C times the squared length of an example is large, its own problem has a step; it is solved even so."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(300, 4))
+    y = np.where(X[:, 0] + generator.normal(size=300) > 0.0, 1.0, -1.0)
+    ascent = sweeping(make_objective(as_source(X), Logistic(y)), 300.0 * large)
+    before = 0.0
+    for _ in range(5):
+        ascent.epoch()
+        assert ascent.estimate > before * (1.0 + 1e-9)
+        before = ascent.estimate
