@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import cutplane
 from cutplane import LinearOneClassSVM, LinearSVC, LinearSVR
@@ -109,3 +110,12 @@ def test_bad_nu_is_refused(nu):
 def test_newton_is_refused_where_there_is_none():
     with pytest.raises(ValueError, match=r"method='newton' needs a loss that is smooth .* OneClass cannot"):
         LinearOneClassSVM(method="newton").fit(X)
+
+
+def test_targets_within_the_tube_but_for_rounding() -> None:
+    """The optimum is zero, and a little more is proven of the model: no step divides by the gap that a run believes."""
+    X = np.array([[0.0, 1.0], [2.0, -1.0], [0.0, -1.0], [-1.0, 2.0], [1.0, 0.0]])
+    with pytest.warns(ConvergenceWarning, match="made no more progress"):
+        model = LinearSVR(C=0.03, epsilon=2.0, max_iter=1000).fit(X, [-0.8, 2.4, 0.2, -1.6, 0.0])
+    assert model.lower_bound_ == 0.0
+    assert 0.0 < model.objective_ < 1e-12

@@ -84,6 +84,8 @@ def _narrowed(objective: SmoothObjectiveLike, ledger: Ledger) -> Start:
         if allowed < TUNING.nearly_narrow * in_the_end:
             allowed = in_the_end
     least = TUNING.least_start_width * h
+    if allowed <= 0.0:  # nothing is left of the gap but what the prover does not grant
+        return Start(point.w, point.intercept, least, scored=point)
     while h > least and (error := ledger.C * objective.rounding_error(point, h)) > allowed:
         # It falls no faster than h², mostly.
         h *= 0.5 ** max(1, int(0.5 * np.log2(error / allowed)))
