@@ -1,6 +1,6 @@
 """Linear models as users call them: every loss, an intercept, several classes, small data; LIBLINEAR and scikit-learn.
 
-    python benchmarks/as_called.py --data DIR [--quick] [--parts losses,intercept] [--sets news20,text] [--Cs 0.1,1]
+    python benchmarks/as_called.py --data DIR [--quick] [--parts losses,options] [--sets news20,text] [--Cs 0.1,1]
 
 Ours ends at its own PROVEN gap of 1e-3. LIBLINEAR is its C function, at the loosest tolerance that arrives within 1e-3
 of the optimum, by the fastest of its solvers for that loss; beside it stand the seconds of our solver, and those of the

@@ -1,3 +1,4 @@
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -197,6 +198,8 @@ nb::typed<nb::tuple, nb::object, nb::object, nb::object> csr_of(const T* values,
                                                                 const Columns& columns,
                                                                 std::size_t stored, index_t n_rows,
                                                                 int n_threads) {
+  require(stored <= static_cast<std::size_t>(std::numeric_limits<I>::max()),
+          "there are more entries than the type of the indices counts");
   Array1<T> values_out = new_array<T>(stored);
   Array1<I> indices_out = new_array<I>(stored);
   Array1<I> indptr_out = new_array<I>(static_cast<std::size_t>(n_rows) + 1);

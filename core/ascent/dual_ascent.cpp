@@ -26,8 +26,9 @@ double best_bias(const AscentScale& scale, double weight) {
   return std::sqrt(std::clamp(kPerC / weight, kShortest * typical, kLongest * typical));
 }
 
-// A certificate takes as long as some sweeps over few entries: an epoch is at least so many entries
-// of work, what a visit takes besides counted as some more. 500 x 5, digits.
+// Where examples are few, a certificate takes as long as many sweeps: an epoch then has several, so
+// that it reads at least kLeastWork entries. A visit costs about as much as kVisit entries besides
+// its own. Chosen on 500 x 5 and digits.
 constexpr index_t kLeastWork = 300'000, kVisit = 10;
 
 double plain_dual_value(const DualLoss& loss, const DualVariables& variables) {

@@ -42,6 +42,7 @@ class DualAscent {
   // One sweep over the active examples; several where they are few.
   void epoch();
   index_t sweeps() const { return sweeps_; }
+  // For tests that look at one sweep at a time.
   void set_sweeps(index_t sweeps) { sweeps_ = sweeps; }
   // Shrunken examples come back: all of them, or those that the scores at v show to have been put
   // aside too early.

@@ -41,7 +41,7 @@ def test_fits_that_overlap_restore_what_the_first_found(monkeypatch: pytest.Monk
     """By a BLAS that heeds every thread, as not all do."""
     library = SimpleNamespace(num_threads=4)
     library.set_num_threads = lambda threads: vars(library).update(num_threads=threads)
-    monkeypatch.setattr(blas, "_found", lambda: [library])
+    monkeypatch.setattr(blas, "_blas_libraries", lambda: [library])
     limits = blas._Limit()
     monkeypatch.setattr(blas, "_limit", limits)
     first_in, second_in, first_out = (threading.Event() for _ in range(3))

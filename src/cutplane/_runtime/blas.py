@@ -27,7 +27,7 @@ class _Limit:
     def enter(self, holder: object) -> None:
         """Limit the BLAS for the sake of a holder; where Ctrl-C strikes in between, `leave` undoes what was done."""
         with self._lock:
-            self._libraries = self._libraries or _found()
+            self._libraries = self._libraries or _blas_libraries()
             if self._before is None:
                 self._before = [library.num_threads for library in self._libraries]
             self._holders[holder] = threading.get_ident()
@@ -76,7 +76,7 @@ class _Limit:
         self._lock.release()
 
 
-def _found() -> list[Any]:
+def _blas_libraries() -> list[Any]:
     return list(threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers)
 
 

@@ -77,13 +77,13 @@ class ExampleAscent:
         return self._origin is None
 
     def start(self, zero: ScoredPoint, least: float) -> AscentStart:
-        """Begin with every dual variable at the best fraction, if at least that, of what it is at scores of zero."""
+        """Begin with every dual variable at the best fraction of its value at scores of zero, if that is `least`."""
         scores = np.asarray(zero.scores, np.float64)
         coef = self._risk.balanced_cut(scores).coef if self._intercept else self._risk.cut(scores).coef
         slope = self._source.combine(coef)
         v = -self._C * slope
         square = float(v @ v)
-        # Near one the dual value is nearly a parabola, whatever the loss.
+        # Along the fraction, the dual value is a parabola, or nearly one close to 1.
         fractions = np.array([0.5, 0.75, _WITHIN])
         values = np.array([self._dual_rise(-self._C * t * coef) - 0.5 * t * t * square for t in fractions])
         best = float(np.clip(_top_of_parabola(fractions, values), 0.0, _WITHIN))

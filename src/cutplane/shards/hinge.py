@@ -30,7 +30,7 @@ _NEAR = 5
 
 
 class HingeNeighbours(VisitedShard):
-    """What hinges know of examples near their kinks, whatever their source."""
+    """The hinge of any source: which examples are near their kinks, and the problem that these make."""
 
     risk: Hinge
 

@@ -84,15 +84,15 @@ class Duals:
 
 
 class AscentStart(NamedTuple):
-    """Where dual ascent begins: every variable at a fraction of what it is at scores of zero.
+    """Where dual ascent begins: every dual variable is a fraction of its value at scores of zero.
 
     Attributes
     ----------
     plane : Cut
-        That the variables stand for.
+        The plane that the dual variables stand for.
     fraction : float
     foreseen : float
-        About the gap at the weights they stand for, relative to the objective.
+        A rough forecast of the relative gap at the weights that they stand for; 0 where the fraction is 1.
     """
 
     plane: Cut

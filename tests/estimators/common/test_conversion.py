@@ -82,6 +82,13 @@ def test_what_is_none_of_these_is_left_alone() -> None:
         assert converted(X, 2) is X
 
 
+def test_positions_of_entries_need_wide_indices_where_they_are_many() -> None:
+    narrow, wide = np.dtype(np.int32), np.dtype(np.int64)
+    assert conversion.index_type(2**31 - 1, narrow, narrow) is np.int32
+    assert conversion.index_type(2**31, narrow, narrow) is np.int64
+    assert conversion.index_type(1, narrow, wide) is np.int64
+
+
 def test_models_are_those_of_csr(entries: sp.coo_array) -> None:
     y = np.arange(entries.shape[0]) % 2
     rows, columns, anyhow = (LinearSVC().fit(entries.asformat(each), y) for each in ("csr", "csc", "coo"))

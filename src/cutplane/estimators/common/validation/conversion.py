@@ -34,14 +34,18 @@ def _converted_sparse(X: Any, n_threads: int) -> Any:
             return X
         return sp.csr_array((as_float(X.data, n_threads), X.indices, X.indptr), shape=X.shape, copy=False)
     values = np.ascontiguousarray(as_float(X.data, n_threads))
-    if X.format == "csc":
-        rows, last = X.indices, X.indptr.astype(X.indices.dtype, copy=False)
-        arrays = _core.csr_from_csc(values, np.ascontiguousarray(rows), last, X.shape[0], n_threads)
-    else:
-        rows, columns = (np.ascontiguousarray(index) for index in X.coords)
-        columns = columns.astype(rows.dtype, copy=False)
-        arrays = _core.csr_from_coo(values, rows, columns, X.shape[0], n_threads)
-    return sp.csr_array(arrays, shape=X.shape, copy=False)
+    given = (X.indices, X.indptr) if X.format == "csc" else X.coords
+    # Positions of entries are of the type of the indices: these must count as far as there are entries.
+    index = index_type(len(values), *(indices.dtype for indices in given))
+    rows, columns = (np.ascontiguousarray(indices, index) for indices in given)
+    convert = _core.csr_from_csc if X.format == "csc" else _core.csr_from_coo
+    return sp.csr_array(convert(values, rows, columns, X.shape[0], n_threads), shape=X.shape, copy=False)
+
+
+def index_type(stored: int, *given: np.dtype[Any]) -> type[np.signedinteger[Any]]:
+    """int32 where that counts so many entries and the indices are no wider; else int64."""
+    narrow = stored <= np.iinfo(np.int32).max and all(each.itemsize <= 4 for each in given)
+    return np.int32 if narrow else np.int64
 
 
 def as_float(values: NDArray[Any], n_threads: int) -> NDArray[np.floating]:
@@ -51,7 +55,7 @@ def as_float(values: NDArray[Any], n_threads: int) -> NDArray[np.floating]:
     if values.size < _MANY:
         return values.astype(np.float64)
     found = np.empty_like(values, np.float64)
-    # The axis along which memory goes on last is cut.
+    # Cut along the axis whose parts are contiguous in memory.
     by_columns = values.ndim == 2 and values.flags.f_contiguous and not values.flags.c_contiguous
     source, target = (values.T, found.T) if by_columns else (values, found)
     cuts = np.linspace(0, len(source), 4 * int(_core.thread_count(n_threads)) + 1).astype(int)
