@@ -37,10 +37,19 @@ def test_bounds_on_weights_are_kept() -> None:
     assert (model.coef_ >= 0.0).all()
 
 
-def test_all_classes_share_the_time() -> None:
-    def slow(step: Any) -> None:
-        time.sleep(0.3)
+class Clock:
+    """A clock that only steps move: how fast the machine is does not count."""
 
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(time, "perf_counter", lambda: self.now)
+
+    def slow(self, step: Any) -> None:
+        self.now += 0.3
+
+
+def test_all_classes_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Clock(monkeypatch).slow
     with pytest.warns(ConvergenceWarning, match="ran out of time"):
         model = LinearSVC(method="cpa", tol=1e-9, time_limit=0.25, on_step=slow).fit(X, Y)
     assert [len(history) for history in model.history_] == [2, 1, 1]  # the clock is looked at before `on_step`
@@ -48,10 +57,8 @@ def test_all_classes_share_the_time() -> None:
     assert not model.coef_[1:].any()
 
 
-def test_all_C_of_a_path_share_the_time() -> None:
-    def slow(step: Any) -> None:
-        time.sleep(0.3)
-
+def test_all_C_of_a_path_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Clock(monkeypatch).slow
     with pytest.warns(ConvergenceWarning, match="ran out of time"):
         models = LinearSVC(method="oca", tol=1e-9, time_limit=0.25, on_step=slow).path(X, Y == 1, [0.1, 1.0, 10.0])
     assert [model.stop_reason_ for model in models] == ["time_limit"] * 3

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score, get_scorer, make_scorer, mean_absolute_err
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 
 import cutplane
-from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
+from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
 from cutplane.estimators.linear import c_path, folds
 from cutplane.solvers.path import chains, follow
 from cutplane.sources import as_source
@@ -315,3 +315,10 @@ def test_out_of_time_only_what_was_scored_decides():
     with pytest.warns(ConvergenceWarning, match="3 of 6 scores are known, and the best of these is taken"):
         assert folds._best([1.0, 2.0, 3.0], scores, "LinearSVCCV") == 1.0
     assert folds._best([3.0, 1.0], np.array([[0.5, 0.7], [0.6, 0.6]]), "LinearSVCCV") == 1.0
+
+
+def test_a_method_hears_of_the_steps_of_clones():
+    seen = []
+    models = LinearSVC(on_step=seen.append).path(X, Y, [0.1, 1.0])
+    assert len(seen) == sum(model.n_iter_ for model in models)
+    assert clone(SVC(on_step=seen.append)).on_step.__self__ is seen

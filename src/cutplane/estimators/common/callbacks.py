@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -42,6 +42,18 @@ else:
         def with_callbacks(method: Method) -> Method:
             """Leave the method as it is."""
             return method
+
+
+class Watched(BaseEstimator):
+    """An estimator whose clones call its own `on_step`: scikit-learn would copy the object that a method belongs to."""
+
+    on_step: Callable[[Step], object] | None = None
+
+    def __sklearn_clone__(self) -> Self:
+        """What `sklearn.base.clone` gives."""
+        twin: Self = super().__sklearn_clone__()
+        twin.on_step = self.on_step
+        return twin
 
 
 class StepHooks:

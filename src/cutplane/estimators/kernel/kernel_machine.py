@@ -10,13 +10,13 @@ from typing import Self, cast
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, Document, Labels, Matrix, MatrixLike, is_sparse
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.kernel.kernel_certificates import certified
 from cutplane.estimators.kernel.kernel_choice import make_kernel
@@ -40,7 +40,7 @@ STOPPINGS = ("kkt", "gap", "pair")
 _HARD_MARGIN = 1e10
 
 
-class KernelMachine(Savable, BaseEstimator):
+class KernelMachine(Savable, Watched):
     """An estimator whose decisions are kernel values with support vectors times coefficients, plus an intercept.
 
     A subclass names its parameters in `__init__`; those that it leaves out have the values below. It makes the dual

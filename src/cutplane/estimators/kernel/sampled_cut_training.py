@@ -7,11 +7,11 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane._types import Arrays, Document, Matrix, is_sparse
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.kernel.cut_certificates import certified
@@ -35,7 +35,7 @@ _SAMPLE = 400
 _KNOWN = ("objective", "violation", "bound", "bound_probability")
 
 
-class SampledCutEstimator(Savable, BaseEstimator):
+class SampledCutEstimator(Savable, Watched):
     """An estimator whose scores are kernel expansions found by sampled cuts."""
 
     _no_proof = "its bound is a mixture of many cuts, which the model does not keep"

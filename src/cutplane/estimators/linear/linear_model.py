@@ -8,13 +8,12 @@ from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils import Tags
 
 from cutplane._types import Array, Arrays, Document, Matrix, MatrixLike, Params, RandomState, Weights
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.callbacks import CallbackSupportMixin
+from cutplane.estimators.common.callbacks import CallbackSupportMixin, Watched
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
 from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.common.stored import finite
@@ -31,7 +30,7 @@ from cutplane.sources import Source, as_source
 from cutplane.sources.augmented import AugmentedSource
 
 
-class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, BaseEstimator):
+class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, Watched):
     """A model of one score per example, or of one for each of several problems on the same examples.
 
     A subclass names its parameters in `__init__` (those that it leaves out have the values below), checks its

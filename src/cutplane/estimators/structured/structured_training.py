@@ -6,11 +6,11 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane._types import Document
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests
 from cutplane.estimators.common.savable import Savable
@@ -25,7 +25,7 @@ from cutplane.structured.oracle import OracleSample
 from cutplane.structured.training import LINE_SEARCHES, METHODS, StructuredTraining
 
 
-class StructuredEstimator(Savable, BaseEstimator):
+class StructuredEstimator(Savable, Watched):
     """An estimator with the settings that all structured ones have, and their run."""
 
     _no_proof = "its planes are of labellings, which only the model's own search can compare"
