@@ -155,6 +155,7 @@ def measure_options(options) -> list[dict]:
             "intercept_scaling=1": {"intercept_scaling": 1.0},
             "prior": {"fit_intercept": False, "prior": prior},
             "class_weight": {"fit_intercept": False, "class_weight": "balanced"},
+            "nonnegative": {"fit_intercept": False, "nonnegative": True},
         }
         for loss in options.losses or ("hinge", "squared_hinge"):
             for C in options.Cs:

@@ -122,6 +122,14 @@ void bind_dual_ascent(nb::module_& m) {
           "sweeps", [](PyDualAscent& self) { return self.ascent->sweeps(); },
           [](PyDualAscent& self, index_t sweeps) { self.ascent->set_sweeps(sweeps); })
       .def(
+          "keep_above",
+          [](PyDualAscent& self, Vector<const double> floor) {
+            if (static_cast<index_t>(floor.shape(0)) != self.matrix->cols())
+              throw std::invalid_argument("one number per feature is needed");
+            self.ascent->keep_above(floor.data());
+          },
+          "floor"_a)
+      .def(
           "resume",
           [](PyDualAscent& self, Vector<const double> coefficients, Vector<const double> v,
              double intercept) {
@@ -162,6 +170,8 @@ void bind_dual_ascent(nb::module_& m) {
           "scale"_a, "balanced"_a)
       .def_prop_ro(
           "v", [](PyDualAscent& self) { return to_numpy(self.ascent->v()); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "w", [](PyDualAscent& self) { return to_numpy(self.ascent->w()); }, nb::rv_policy::move)
       .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
       .def_prop_ro("share_at_bounds",
                    [](PyDualAscent& self) { return self.ascent->share_at_bounds(); })

@@ -31,8 +31,20 @@ double best_bias(const AscentScale& scale, double weight) {
 // its own. Chosen on 500 x 5 and digits.
 constexpr index_t kLeastWork = 300'000, kVisit = 10;
 
-double plain_dual_value(const DualLoss& loss, const DualVariables& variables) {
-  const double* v = variables.v.data();
+// ½|v|², or <w, v> - ½|w|² for w = max(v, floor).
+double depth(const std::vector<double>& floor, const std::vector<double>& v) {
+  const index_t d = std::ssize(v);
+  if (floor.empty()) return 0.5 * inner(v.data(), v.data(), d, 1);
+  double total = 0;
+#pragma omp simd reduction(+ : total)
+  for (index_t j = 0; j < d; ++j) {
+    const double w = std::max(v[j], floor[j]);
+    total += w * (v[j] - 0.5 * w);
+  }
+  return total;
+}
+
+double plain_dual_value(const Ascent& state, const DualVariables& variables) {
   const double heights = std::visit(
       [&](const auto& of) {
         const double* alpha = variables.alpha.data();
@@ -45,20 +57,32 @@ double plain_dual_value(const DualLoss& loss, const DualVariables& variables) {
           return total;
         }
       },
-      loss);
-  return heights - 0.5 * inner(v, v, std::ssize(variables.v), 1);
+      state.loss);
+  return heights - depth(state.floor, variables.v);
 }
 
 }  // namespace
 
 double dual_value(const Ascent& state) {
-  return state.penalised ? penalised_dual_value(state, state) : plain_dual_value(state.loss, state);
+  return state.penalised ? penalised_dual_value(state, state) : plain_dual_value(state, state);
 }
 
 double penalised_dual_value(const Ascent& state, const DualVariables& variables) {
-  const double value = plain_dual_value(state.loss, variables), weight = variables.bias_weight;
+  const double value = plain_dual_value(state, variables), weight = variables.bias_weight;
   return state.bias == 0.0 ? value
                            : value - weight * (0.5 * weight + state.bias_center / state.bias);
+}
+
+void DualAscent::keep_above(const double* floor) {
+  state_.floor.assign(floor, floor + state_.v.size());
+  state_.above.resize(state_.v.size());
+  state_.keep_above();
+}
+
+std::vector<double> DualAscent::w() const {
+  std::vector<double> result(state_.weights(), state_.weights() + state_.v.size());
+  if (state_.penalised) result.push_back(state_.bias_weight);
+  return result;
 }
 
 std::vector<double> DualAscent::v() const {
@@ -127,6 +151,7 @@ void DualAscent::resume(const double* coefficients, const double* v, double inte
       },
       state_.loss);
   std::copy_n(v, state_.v.size(), state_.v.begin());
+  state_.keep_above();
   state_.bias_weight = state_.bias * balance;
   state_.bias_center = state_.bias != 0.0 && !state_.penalised ? intercept : 0.0;
   unshrink();

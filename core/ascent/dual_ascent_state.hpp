@@ -1,6 +1,7 @@
 // What dual coordinate ascent reads and changes: see dual_ascent.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -20,6 +21,8 @@ struct DualVariables {
 
 struct Ascent : DualVariables {
   DualLoss loss;
+  std::vector<double> floor;          // what no weight falls below; empty: nothing
+  std::vector<double> above;          // max(v, floor), where there is a floor
   std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
   double bias = 0;                    // 0: no intercept
   bool penalised = false;  // the constant feature is one of the features, and stays as it is
@@ -32,9 +35,16 @@ struct Ascent : DualVariables {
   // example, and those that rest count for nothing.
   double open_gap = 0;
   std::uint64_t random;
+
+  // The weights that v stands for: v, but not below the floor.
+  const double* weights() const { return floor.empty() ? v.data() : above.data(); }
+  void keep_above() {
+    for (std::size_t j = 0; j < floor.size(); ++j) above[j] = std::max(v[j], floor[j]);
+  }
 };
 
-// sum_i height_i(alpha_i) - ½|v|²
+// sum_i height_i(alpha_i) - <w, v> + ½|w|², w being the weights: ½|v|² is what is left without a
+// floor.
 double dual_value(const Ascent& state);
 
 // What the epochs maximise: the dual value, less the penalty of the proximal method of multipliers.

@@ -26,7 +26,10 @@ void Extrapolation::go_on(const Matrix& matrix, Ascent& state) {
   for (int tries = 0; tries < kTries && !done; ++tries) {
     look(matrix, state, steps);
     done = penalised_dual_value(state, further_) > before;
-    if (done) std::swap(now, further_);
+    if (done) {
+      std::swap(now, further_);
+      state.keep_above();
+    }
     for (double& step : steps) step *= kShorter;
   }
   std::swap(earlier_[0], earlier_[1]);
@@ -38,13 +41,14 @@ Extrapolation::Steps Extrapolation::best_steps(const Ascent& state) const {
   // The dual value is a paraboloid over the steps: its rise and its curvature along each way.
   const DualVariables &last = earlier_[0], &before = earlier_[1].v.empty() ? last : earlier_[1];
   const double *v = state.v.data(), *v0 = last.v.data(), *v1 = before.v.data();
+  const double* w = state.weights();
   const index_t n = std::ssize(state.alpha), d = std::ssize(state.v);
   double slope0 = 0, slope1 = 0, square0 = 0, square1 = 0, product = 0;
 #pragma omp simd reduction(+ : slope0, slope1, square0, square1, product)
   for (index_t j = 0; j < d; ++j) {
     const double change0 = v[j] - v0[j], change1 = v[j] - v1[j];
-    slope0 += change0 * v[j];
-    slope1 += change1 * v[j];
+    slope0 += change0 * w[j];
+    slope1 += change1 * w[j];
     square0 += change0 * change0;
     square1 += change1 * change1;
     product += change0 * change1;

@@ -1,6 +1,7 @@
 // One epoch of dual coordinate ascent over the rows of a matrix: see dual_ascent.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -16,6 +17,7 @@ template <class Rows, class Loss>
 CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascent& state) {
   shuffle_runs(state.order, state.active, state.random);
   double largest = -INFINITY, smallest = INFINITY, gain = 0, open = 0;
+  const double* weights = state.weights();
   index_t s = 0;
   while (s < state.active) {
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
@@ -23,8 +25,7 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascen
     const index_t i = rows.at(e);
     const auto term = loss.at(e);
     double& alpha = state.alpha[e];
-    const double score =
-        rows.dot(i, state.v.data()) + state.bias * state.bias_weight + state.bias_center;
+    const double score = rows.dot(i, weights) + state.bias * state.bias_weight + state.bias_center;
     const DualMove move = term.move(alpha, score, state.per_curvature[e], state.shrink);
     if (move.idle) {
       std::swap(state.order[s], state.order[--state.active]);
@@ -40,6 +41,10 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascen
     alpha = move.next;
     if (change != 0.0) {
       rows.axpy(i, change, state.v.data());
+      if (!state.floor.empty())
+        rows.each(i)([&](double, index_t j) CUTPLANE_INLINED {
+          state.above[j] = std::max(state.v[j], state.floor[j]);
+        });
       state.bias_weight += change * state.bias;
     }
   }

@@ -180,11 +180,11 @@ class RoundedObjective(Objective):
         """Whether dual ascent can go on from where it ended for another C."""
         return self.shard.keeps_duals and self._rest is None
 
-    def dual_ascent(self, C: float, seed: int) -> Any:
-        """Dual ascent on this objective; None where the examples cannot be visited one by one."""
+    def dual_ascent(self, C: float, seed: int, floor: Array | None = None) -> Any:
+        """Dual ascent on this objective, for weights not below a floor; None where it cannot visit the examples."""
         if self._rest is not None:
             return None
-        return self.shard.ascent(C, seed, intercept=self.intercept, origin=self.origin)
+        return self.shard.ascent(C, seed, intercept=self.intercept, origin=self.origin, floor=floor)
 
     @property
     def _visits_examples(self) -> bool:

@@ -31,6 +31,11 @@ class AscentExamples(NamedTuple):
     intercept: bool
     constant: float = 0.0
 
+    @property
+    def features(self) -> int:
+        """How many the matrix holds."""
+        return self.matrix.shape[1]
+
 
 class VisitedRisk(RoundedRisk):
     """Sum of c_i loss(s_i, y_i).

@@ -179,7 +179,9 @@ class RoundedShard(Shard, Protocol):
     @property
     def keeps_duals(self) -> bool: ...  # noqa: D102
 
-    def ascent(self, C: float, seed: int, *, intercept: bool, origin: Array | None = None) -> Any: ...  # noqa: D102
+    def ascent(  # noqa: D102
+        self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None
+    ) -> Any: ...
 
     @property
     def has_near_problem(self) -> bool: ...  # noqa: D102

@@ -39,6 +39,8 @@ class ExampleAscent:
         For the order of the examples.
     origin : array, optional
         Weights that those of the ascent count from.
+    floor : array, optional
+        What none of its weights falls below; -inf where one is free.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class ExampleAscent:
         *,
         seed: int,
         origin: Array | None = None,
+        floor: Array | None = None,
     ) -> None:
         self._source = source
         self._scale = examples.scale
@@ -60,6 +63,9 @@ class ExampleAscent:
         self._origin = origin
         base = None if origin is None else source.scores(origin)
         self._ascent = risk.ascent(examples, C, seed, base)
+        self._bounded = floor is not None
+        if floor is not None:
+            self._ascent.keep_above(np.ascontiguousarray(floor[: examples.features], np.float64))
         if not self.mean_square < _LARGEST_SQUARE:
             raise ValueError(
                 f"The examples have a mean squared length of {self.mean_square:.1e}; scale the features so that it is "
@@ -74,7 +80,7 @@ class ExampleAscent:
     @property
     def can_start(self) -> bool:
         """Whether it can begin at the plane at zero."""
-        return self._origin is None
+        return self._origin is None and not self._bounded
 
     def start(self, zero: ScoredPoint, least: float) -> AscentStart:
         """Begin with every dual variable at the best fraction of its value at scores of zero, if that is `least`."""
@@ -104,6 +110,8 @@ class ExampleAscent:
 
     def resume(self, duals: Duals, nearby: Any = None) -> bool:
         """Go on from the end of another ascent; a scored point near there, if one is known, saves a pass."""
+        if self._bounded:
+            return False
         if not self._risk.has_kinks:
             self._resume_scaled(duals)
         elif self._C < duals.C:
@@ -193,7 +201,7 @@ class ExampleAscent:
     @property
     def weights(self) -> tuple[Array, float]:
         """The weights and the intercept reached."""
-        return self._ascent.v, self._ascent.intercept
+        return self._ascent.w, self._ascent.intercept
 
     @property
     def estimate(self) -> float:

@@ -315,7 +315,9 @@ class RoundedHostShard(HostShard):
         """Whether dual ascent can go on from where it ended for another C."""
         return False
 
-    def ascent(self, C: float, seed: int, *, intercept: bool, origin: Array | None = None) -> Any:
+    def ascent(
+        self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None
+    ) -> Any:
         """Dual ascent over the examples; None where these cannot be visited one by one."""
         return None
 

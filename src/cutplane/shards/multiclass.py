@@ -175,9 +175,11 @@ class MulticlassShard(RoundedHostShard):
         examples = matrix_of(self.source.source)
         return examples is not None and gram_pays(examples, self.n_classes)
 
-    def ascent(self, C: float, seed: int, *, intercept: bool, origin: Array | None = None) -> Any:
+    def ascent(
+        self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None
+    ) -> Any:
         """Dual ascent over the examples' blocks; None where it does not go: blocks need weights of their own."""
         examples = self._plain_examples
-        if examples is None or not self.risk.has_blocks or origin is not None:
+        if examples is None or not self.risk.has_blocks or origin is not None or floor is not None:
             return None
         return MulticlassAscent(examples, self.risk, C, intercept=intercept, seed=seed)

@@ -172,7 +172,9 @@ class SumShard(PlaneSumShard):
         """Whether dual ascent can go on from where it ended for another C."""
         return False
 
-    def ascent(self, C: float, seed: int, *, intercept: bool, origin: Array | None = None) -> None:
+    def ascent(
+        self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None
+    ) -> None:
         """None: dual ascent visits examples one by one, in one place. Other solvers take over."""
 
     @property

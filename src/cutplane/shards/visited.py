@@ -41,7 +41,9 @@ class VisitedShard(RoundedHostShard):
         """The matrix, and the value of a constant last feature beside it."""
         return matrix_of(self.source), 0.0
 
-    def ascent(self, C: float, seed: int, *, intercept: bool, origin: Array | None = None) -> Any:
+    def ascent(
+        self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None
+    ) -> Any:
         """Dual coordinate ascent; None where the examples are not the rows of a matrix in memory."""
         matrix, constant = self._visited
         if matrix is None:
@@ -49,7 +51,7 @@ class VisitedShard(RoundedHostShard):
         if self._ascent_scale is None:
             self._ascent_scale = _core.AscentScale(matrix.core, matrix.n_threads)
         examples = AscentExamples(matrix.core, self._ascent_scale, intercept, constant)
-        return ExampleAscent(self.source, examples, self.risk, C, seed=seed, origin=origin)
+        return ExampleAscent(self.source, examples, self.risk, C, seed=seed, origin=origin, floor=floor)
 
 
 class AugmentedShard(VisitedShard):

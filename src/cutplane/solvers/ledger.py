@@ -153,8 +153,7 @@ class Ledger:
     def prove_by(self, cut: Cut | SmoothedCut) -> None:
         """Note what a plane proves by itself."""
         plane = self._charged(cut)
-        length = self.C * (float(np.sqrt(_core.inner(plane.slope, plane.slope))) + plane.error)
-        lower = self.C * plane.offset - 0.5 * length**2
+        lower = self.bundle.proven_by(plane.slope, plane.offset, plane.error, self.C)
         if lower > self.lower:
             self.lower, self.witness = lower, plane
 

@@ -184,7 +184,7 @@ class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     @property
     def keeps_duals(self) -> bool: ...  # noqa: D102
 
-    def dual_ascent(self, C: float, seed: int) -> AscentLike | None: ...  # noqa: D102
+    def dual_ascent(self, C: float, seed: int, floor: Array | None = None) -> AscentLike | None: ...  # noqa: D102
 
     def score(self, w: Array, intercept: Intercept) -> ScoredPoint: ...  # noqa: D102
 

@@ -14,7 +14,7 @@ from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.deadline import deadline
 from cutplane._runtime.threads import openmp_threads
 from cutplane.proof.prover import Plane, Proven, Prover
-from cutplane.solvers.ascent.dual import is_wide
+from cutplane.solvers.ascent.dual import DualAscent, is_wide
 from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import Array, Intercept, ScoredPoint, ScoresTooLargeError, bare
 from cutplane.solvers.bundle.bounded import BoundedBundle, BoundedLineSearch
@@ -38,12 +38,14 @@ LINE_SEARCHES = ("adaptive", "exact", "three-point")
 class RunTuning:
     """How runs go on from one another; chosen by hand. benchmarks/path.py shows what they do."""
 
-    #: More features than this make Newton's systems on pairs expensive.
+    #: More features than this make Newton's systems on pairs expensive, and OCA where weights have bounds.
     few_features: int = 2500
     #: So often a run goes on from what the prover granted it.
     most_disputes: int = 2
     #: What is left to gain along a path, relative to what going on in the direction of the last two models gains.
     foreseen: float = 3.0
+    #: Epochs of dual ascent that OCA is worth where weights have bounds.
+    patience: float = 2000.0
 
 
 TUNING = RunTuning()
@@ -250,8 +252,7 @@ class _Run:
         settings, ledger = self.settings, self.ledger
         start = ledger.incumbent.w if resumed and ledger.incumbent is not None else None
         if settings.bounds is not None:
-            begin_at = np.maximum(settings.bounds, 0.0) if start is None else start
-            return self._cutting_plane().run(objective, ledger, begin_at)
+            return self._solve_bounded(objective, settings.bounds, start)
         if settings.method in ("oca", "cpa"):
             return self._cutting_plane().run(objective, ledger, start)
         if objective.newton_by is None:
@@ -263,6 +264,18 @@ class _Run:
             begin = resumed_start(rounded, ledger) if resumed else None
             return SmoothedNewton(settings.seed).run(rounded, ledger, begin)
         return Auto(settings.seed).run(rounded, ledger, resumed=resumed)
+
+    def _solve_bounded(self, objective: RunObjectiveLike, bounds: Array, start: Array | None) -> StopReason:
+        """Dual ascent where weights are many and examples can be visited one by one, and OCA."""
+        settings, ledger = self.settings, self.ledger
+        if settings.method == "auto" and objective.newton_by == "kinks" and objective.dimension > TUNING.few_features:
+            search = BoundedLineSearch(ExactLineSearch(), bounds)
+            ascent = DualAscent(settings.seed, patience=TUNING.patience, line_search=search)
+            reason = ascent.run(cast(SmoothObjectiveLike, objective), ledger)
+            if reason != "stalled":
+                return reason
+            start = start if ledger.incumbent is None else ledger.incumbent.w
+        return self._cutting_plane().run(objective, ledger, np.maximum(bounds, 0.0) if start is None else start)
 
     def _cutting_plane(self) -> CuttingPlane:
         settings = self.settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -132,3 +133,35 @@ def test_the_bounded_qp_is_solved(seed, log_C):
 def test_what_is_wrong_is_said(parameters, words):
     with pytest.raises(ValueError, match=words):
         LinearSVC(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"fit_intercept": False},
+        {},
+        {"intercept_scaling": 2.0},
+        {"prior": "normal"},
+        {"prior": "normal", "intercept_scaling": 1.0},
+        {"nonnegative": [0, 5]},
+    ],
+    ids=str,
+)
+def test_many_weights_that_must_not_be_negative(loss, option):
+    """By dual ascent, which visits one example at a time: held against cutting planes."""
+    rng = np.random.default_rng(5)
+    rows = sp.random_array((60, 3000), density=0.02, format="csr", rng=rng)
+    rows.data[:] = np.round(rng.normal(size=rows.nnz), 1)
+    y = np.where(rng.random(60) < 0.4, 1, -1)
+    settings = {"C": 3.0, "tol": 1e-5, "nonnegative": True, "loss": loss, **option}
+    if "prior" in settings:
+        settings["prior"] = np.round(rng.normal(size=3000), 1)
+    model = LinearSVC(**settings).fit(rows, y)
+    assert any("epochs" in step.phases for step in model.history_)
+    chosen = slice(None) if settings["nonnegative"] is True else settings["nonnegative"]
+    assert np.all(model.coef_[0, chosen] >= 0.0)
+    assert model.gap_ <= 1e-5
+    other = LinearSVC(**settings, method="oca").fit(rows, y)
+    assert model.lower_bound_ <= other.objective_
+    assert other.lower_bound_ <= model.objective_

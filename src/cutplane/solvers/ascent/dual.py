@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cutplane.solvers.ascent.pace import TUNING, Pace
-from cutplane.solvers.base import ScoredPoint
+from cutplane.solvers.base import Array, ScoredPoint
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.line_search import ExactLineSearch
+from cutplane.solvers.line_search import ExactLineSearch, LineSearch
 from cutplane.solvers.protocols import AscentLike, ObjectiveLike, SmoothObjectiveLike
 from cutplane.solvers.result import StopReason
 
@@ -31,18 +31,18 @@ class DualAscent:
     seed: int = 0
     promise: float = float("inf")
     patience: float = float("inf")
-    line_search: ExactLineSearch = field(default_factory=ExactLineSearch, repr=False)
+    line_search: LineSearch = field(default_factory=ExactLineSearch, repr=False)
 
     def run(self, objective: SmoothObjectiveLike, ledger: Ledger) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if that is too far off."""
-        ascent: AscentLike | None = objective.dual_ascent(ledger.C, self.seed)
+        ascent: AscentLike | None = objective.dual_ascent(ledger.C, self.seed, ledger.bundle.bounds)
         if ascent is None:
             return "stalled"
         resumed = ledger.handover.duals is not None and ascent.resume(ledger.handover.duals, ledger.incumbent)
         ledger.ascent = ascent
         due = TUNING.first_certificate_if_resumed
         reason: StopReason | None = None
-        if not resumed:
+        if not resumed and ledger.bundle.bounds is None:
             reason, due = self._begin(objective, ledger, ascent)
         if reason is None:
             reason = self._ascend(objective, ledger, ascent, due)
@@ -124,7 +124,7 @@ class DualAscent:
         with ledger.phase("line_search"):
             if ledger.incumbent is None or is_wide(objective):
                 # Where many features can tell most examples apart, what the weights lack is often length alone.
-                point = self._towards(objective, objective.score(np.zeros_like(w), 0.0), point, ledger.C)
+                point = self._towards(objective, objective.score(_shortest(w, ledger), 0.0), point, ledger.C)
             if ledger.incumbent is not None:
                 # The weights of the ascent swing around the optimum: the best point towards them is often much better.
                 point = self._towards(objective, objective.with_scores(ledger.incumbent), point, ledger.C)
@@ -149,6 +149,12 @@ class DualAscent:
         ledger.prove_by(plane)
         with ledger.phase("qp"):
             ledger.add(plane)
+
+
+def _shortest(w: Array, ledger: Ledger) -> Array:
+    """The weights nearest to zero that are allowed."""
+    bounds = ledger.bundle.bounds
+    return np.zeros_like(w) if bounds is None else np.maximum(bounds, 0.0)
 
 
 def is_wide(objective: ObjectiveLike[ScoredPoint]) -> bool:

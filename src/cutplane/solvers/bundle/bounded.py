@@ -102,6 +102,15 @@ class BoundedBundle:
         self._weights, self._idle = self._weights[kept], self._idle[kept]
         return int(np.count_nonzero(~kept))
 
+    def proven_by(self, slope: Array, offset: float, error: float, C: float) -> float:
+        """What one plane proves, its slope being within `error` of one that holds."""
+        g = C * slope
+        w = np.maximum(self.bounds, -g)
+        least = float((w * (0.5 * w + g)).sum())
+        # D is concave, with the derivative w; and w changes by no more than g does.
+        off = C * error
+        return C * offset + least - off * (float(np.linalg.norm(w)) + 0.5 * off)
+
     def solve(self, C: float) -> BundleSolution:
         """Minimise ½|w|² + C·(highest plane at w) over w not below the bounds."""
         alpha = self._weights

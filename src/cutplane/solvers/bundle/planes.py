@@ -66,6 +66,9 @@ class BundleLike(Protocol):
     def lower_bound(self) -> float: ...  # noqa: D102
 
     @property
+    def bounds(self) -> Array | None: ...  # noqa: D102
+
+    @property
     def planes(self) -> tuple[Array, Array]: ...  # noqa: D102
 
     @property
@@ -79,6 +82,8 @@ class BundleLike(Protocol):
     def add(self, slope: Array, offset: float, *, error: float = 0.0) -> None: ...  # noqa: D102
 
     def prune(self, idle: int) -> int: ...  # noqa: D102
+
+    def proven_by(self, slope: Array, offset: float, error: float, C: float) -> float: ...  # noqa: D102
 
     def solve(self, C: float) -> BundleSolution: ...  # noqa: D102
 
@@ -193,6 +198,10 @@ class Bundle:
         return self._lower_bound
 
     @property
+    def bounds(self) -> None:
+        """Weights are free."""
+
+    @property
     def planes(self) -> tuple[Array, Array]:
         """Copies of the slopes, shape (len, dimension), and the offsets, shape (len,)."""
         return self._core.slopes(), self._core.offsets()
@@ -211,6 +220,11 @@ class Bundle:
     def memory(self) -> int:
         """Bytes that the slopes take."""
         return len(self) * self._dimension * (4 if self._single else 8)
+
+    def proven_by(self, slope: Array, offset: float, error: float, C: float) -> float:
+        """What one plane proves, its slope being within `error` of one that holds."""
+        length = C * (float(np.sqrt(_core.inner(slope, slope))) + error)
+        return C * offset - 0.5 * length**2
 
     def add(self, slope: ArrayLike, offset: float, *, error: float = 0.0) -> None:
         """Add the plane <slope, w> + offset; the slope is copied.
