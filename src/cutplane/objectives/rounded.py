@@ -176,9 +176,9 @@ class RoundedObjective(Objective):
         return self._part(self.shard.keeping())
 
     @property
-    def keeps_duals(self) -> bool:
-        """Whether dual ascent can go on from where it ended for another C."""
-        return self.shard.keeps_duals and self._rest is None
+    def duals_stay(self) -> bool:
+        """Whether a path of C falls: of larger C, most dual variables stay where they are."""
+        return self.shard.duals_stay and self._rest is None
 
     def dual_ascent(self, C: float, seed: int, floor: Array | None = None) -> Any:
         """Dual ascent on this objective, for weights not below a floor; None where it cannot visit the examples."""

@@ -177,7 +177,7 @@ class RoundedShard(Shard, Protocol):
     def restricted(self, scores: Handle, subset: Subset) -> Handle: ...  # noqa: D102
 
     @property
-    def keeps_duals(self) -> bool: ...  # noqa: D102
+    def duals_stay(self) -> bool: ...  # noqa: D102
 
     def ascent(  # noqa: D102
         self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,10 @@ _LARGEST_SQUARE = 1e150
 _WITHIN = 1.0 - 2.0**-50
 # Of its bound: what a dual variable at the bound is, but for rounding.
 _AT_BOUND = 1.0 - 1e-12
+# From one C to the next a slope is taken to grow by a factor within these; all of them together are then scaled by one
+# within those.
+_GROWTH = (0.2, 1.2)
+_SCALED = (0.5, 1.5)
 # Examples at a bound rest at first where their margins are at least so far from what would let them leave it.
 _FAR_FROM_LEAVING = 0.3
 
@@ -157,7 +162,10 @@ class ExampleAscent:
         return rise if self._origin is None else rise - float(self._source.combine(coef) @ self._origin)
 
     def _resume_scaled(self, duals: Duals) -> None:
-        """Without kinks: between the same weights and the same slopes, where the dual value is greatest."""
+        """Without kinks: where two runs lead, or between the same weights and the same slopes."""
+        if duals.earlier is not None:
+            self._resume_further(duals, *duals.earlier)
+            return
         ratio = self._C / duals.C
         same = duals.slopes * (duals.C * self._each)
         square = float(duals.w @ duals.w)
@@ -167,6 +175,20 @@ class ExampleAscent:
         values = [self._dual_rise(t * same) - 0.5 * t * t * square for t in ends]
         best = float(np.clip(_top_of_parabola(ends, np.array(values)), ends[0], ends[2]))
         self._ascent.resume(best * same, best * duals.w, float(duals.intercept))
+
+    def _resume_further(self, duals: Duals, slopes: Array, C: float) -> None:
+        """Where two runs lead: in the logarithms of C and of the slopes, along a straight line."""
+        steps = math.log(self._C / duals.C) / math.log(duals.C / C)
+        both = (slopes != 0.0) & (duals.slopes != 0.0)
+        growth = np.divide(duals.slopes, slopes, out=np.ones_like(slopes), where=both)
+        led = duals.slopes * np.clip(growth, *_GROWTH) ** steps
+        coef = np.clip(led, *self._risk.dual_range) * self._bounds
+        v = self._source.combine(coef)
+        square = float(v @ v)
+        fractions = np.array([0.8, 0.9, 1.0])
+        values = np.array([self._dual_rise(t * coef) - 0.5 * t * t * square for t in fractions])
+        best = float(np.clip(_top_of_parabola(fractions, values), *_SCALED))
+        self._ascent.resume(best * coef, best * v, float(duals.intercept))
 
     @property
     def duals(self) -> Duals:

@@ -311,8 +311,8 @@ class RoundedHostShard(HostShard):
         return scores_of(scores)[positions_of(subset)].astype(np.float64, copy=False)
 
     @property
-    def keeps_duals(self) -> bool:
-        """Whether dual ascent can go on from where it ended for another C."""
+    def duals_stay(self) -> bool:
+        """Whether a path of C falls: of larger C, most dual variables stay where they are."""
         return False
 
     def ascent(

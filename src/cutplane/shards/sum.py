@@ -168,8 +168,8 @@ class SumShard(PlaneSumShard):
         return [each for each in every if len(each[1])] or every[:1]
 
     @property
-    def keeps_duals(self) -> bool:
-        """Whether dual ascent can go on from where it ended for another C."""
+    def duals_stay(self) -> bool:
+        """Whether a path of C falls: of larger C, most dual variables stay where they are."""
         return False
 
     def ascent(

@@ -32,9 +32,9 @@ class VisitedShard(RoundedHostShard):
         self._ascent_scale: _core.AscentScale | None = None  # the same for every C
 
     @property
-    def keeps_duals(self) -> bool:
-        """Whether dual ascent can go on from where it ended for another C."""
-        return True
+    def duals_stay(self) -> bool:
+        """Whether a path of C falls: of larger C, most dual variables stay where they are."""
+        return self.risk.has_kinks
 
     @property
     def _visited(self) -> tuple[MatrixSource | None, float]:
@@ -60,9 +60,9 @@ class AugmentedShard(VisitedShard):
     source: AugmentedSource
 
     @property
-    def keeps_duals(self) -> bool:
-        """Whether dual ascent can go on from where it ended for another C."""
-        return self._visited[0] is not None
+    def duals_stay(self) -> bool:
+        """Whether a path of C falls: of larger C, most dual variables stay where they are."""
+        return self._visited[0] is not None and self.risk.has_kinks
 
     @property
     def _visited(self) -> tuple[MatrixSource | None, float]:

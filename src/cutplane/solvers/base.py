@@ -75,12 +75,16 @@ class Evaluated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Duals:
-    """Where dual ascent ended: each variable per C and weight of its example, that C, weights and intercept."""
+    """Where dual ascent ended: each variable per C and weight of its example, that C, weights and intercept.
+
+    `earlier` are the variables, and the C, of the run before it.
+    """
 
     slopes: Array
     C: float
     w: Array
     intercept: Intercept
+    earlier: tuple[Array, float] | None = None
 
 
 class AscentStart(NamedTuple):

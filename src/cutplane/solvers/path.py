@@ -15,9 +15,9 @@ def chains(Cs: Sequence[float], *, falling: bool) -> list[list[float]]:
     """The grid as one chain or two, in the order in which each is followed.
 
     Small C come first: their problems are the easiest, and every plane found there is below the risk for the others
-    too. Where dual variables are handed on, large C come first: under lower bounds most of them stay as they are. The
-    largest C of all then take as long as the others together, so that these are a chain of their own: an ascent has
-    one thread, and two of them can run side by side.
+    too. Where dual variables are handed on and have bounds, large C come first: under lower bounds most of them stay as
+    they are. The largest C of all then take as long as the others together, so that these are a chain of their own: an
+    ascent has one thread, and two of them can run side by side.
     """
     ordered = sorted(set(map(float, Cs)), reverse=falling)
     if not falling:

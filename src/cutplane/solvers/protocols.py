@@ -182,7 +182,7 @@ class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     def ascent_epochs(self) -> tuple[float, float] | None: ...  # noqa: D102
 
     @property
-    def keeps_duals(self) -> bool: ...  # noqa: D102
+    def duals_stay(self) -> bool: ...  # noqa: D102
 
     def dual_ascent(self, C: float, seed: int, floor: Array | None = None) -> AscentLike | None: ...  # noqa: D102
 

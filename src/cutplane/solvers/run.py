@@ -87,7 +87,7 @@ class Settings:
         """Whether a path of C is followed from the largest: where dual ascent does the work and goes on."""
         if self.method != "auto" or self.bounds is not None or objective.newton_by != "kinks":
             return False
-        return cast(SmoothObjectiveLike, objective).keeps_duals and is_wide(objective)
+        return cast(SmoothObjectiveLike, objective).duals_stay and is_wide(objective)
 
     def proven(self, prover: Prover, w: Array, intercept: Intercept, witness: Plane) -> Proven:
         """What weights and a plane of an earlier run are worth."""

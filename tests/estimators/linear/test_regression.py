@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -119,3 +120,12 @@ def test_targets_within_the_tube_but_for_rounding() -> None:
         model = LinearSVR(C=0.03, epsilon=2.0, max_iter=1000).fit(X, [-0.8, 2.4, 0.2, -1.6, 0.0])
     assert model.lower_bound_ == 0.0
     assert 0.0 < model.objective_ < 1e-12
+
+
+def test_a_first_epoch_that_leaves_nothing_to_gain_warns_of_nothing() -> None:
+    X, y = np.array([[0.0], [1000.0]]), np.array([4.6, 3.1])
+    model = LinearSVR(C=0.04, loss="squared_epsilon_insensitive", epsilon=2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model.fit(X, y, sample_weight=np.array([3.7, 2.0]))
+    assert model.lower_bound_ <= model.objective_

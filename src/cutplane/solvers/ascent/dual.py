@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from cutplane.solvers.ascent.pace import TUNING, Pace
-from cutplane.solvers.base import Array, ScoredPoint
+from cutplane.solvers.base import Array, Duals, ScoredPoint
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch
 from cutplane.solvers.protocols import AscentLike, ObjectiveLike, SmoothObjectiveLike
@@ -38,7 +38,8 @@ class DualAscent:
         ascent: AscentLike | None = objective.dual_ascent(ledger.C, self.seed, ledger.bundle.bounds)
         if ascent is None:
             return "stalled"
-        resumed = ledger.handover.duals is not None and ascent.resume(ledger.handover.duals, ledger.incumbent)
+        duals, near_zero = ledger.handover.duals, _near_zero(ledger, ascent)
+        resumed = duals is not None and not near_zero and ascent.resume(duals, ledger.incumbent)
         ledger.ascent = ascent
         due = TUNING.first_certificate_if_resumed
         reason: StopReason | None = None
@@ -47,7 +48,7 @@ class DualAscent:
         if reason is None:
             reason = self._ascend(objective, ledger, ascent, due)
         # Where something else takes over, it will at the next C, too.
-        ledger.handover.duals = None if reason == "stalled" else ascent.duals
+        ledger.handover.duals = None if reason == "stalled" else _ended(ascent, duals)
         ledger.ascent = None
         return reason
 
@@ -96,7 +97,7 @@ class DualAscent:
         if value <= objective.lower_bound:  # nothing is better, and what comes close to it would never be proven
             ledger.offer(zero, value)
             return ledger.close_iteration(0.0), TUNING.first_certificate
-        if not ascent.can_start or C * ascent.mean_square > TUNING.small_C:
+        if not _near_zero(ledger, ascent):
             return None, TUNING.first_certificate
         with ledger.phase("cut"):
             begun = ascent.start(zero, TUNING.mostly)
@@ -149,6 +150,19 @@ class DualAscent:
         ledger.prove_by(plane)
         with ledger.phase("qp"):
             ledger.add(plane)
+
+
+def _ended(ascent: AscentLike, before: Duals | None) -> Duals | None:
+    """Where the ascent ended, and where the run before it did."""
+    duals = ascent.duals
+    if duals is None or before is None or before.C == duals.C:
+        return duals
+    return replace(duals, earlier=(before.slopes, before.C))
+
+
+def _near_zero(ledger: Ledger, ascent: AscentLike) -> bool:
+    """Whether C is so small that the plane at zero is a good start."""
+    return ascent.can_start and ledger.C * ascent.mean_square <= TUNING.small_C
 
 
 def _shortest(w: Array, ledger: Ledger) -> Array:
