@@ -169,7 +169,14 @@ void DualAscent::epoch() {
 
 void DualAscent::sweep() {
   visit_rows(matrix_, [&](const auto& rows) {
-    std::visit([&](const auto& loss) { ascend_rows(rows, loss, state_); }, state_.loss);
+    std::visit(
+        [&](const auto& loss) {
+          if (state_.floor.empty())
+            ascend_rows<FreeWeights>(rows, loss, state_);
+          else
+            ascend_rows<FlooredWeights>(rows, loss, state_);
+        },
+        state_.loss);
   });
   // The step of the method of multipliers.
   if (!state_.penalised) state_.bias_center += state_.bias * state_.bias_weight;

@@ -1,4 +1,4 @@
-// One epoch of dual coordinate ascent over the rows of a matrix: see dual_ascent.hpp.
+// One sweep of dual coordinate ascent over the rows of a matrix: see dual_ascent.hpp.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,75 @@
 
 namespace cutplane {
 
-template <class Rows, class Loss>
+// How a row meets weights that are free.
+template <class Rows>
+struct FreeWeights {
+  const Rows& rows;
+  Ascent& state;
+
+  CUTPLANE_INLINE double score(index_t i) const { return rows.dot(i, state.v.data()); }
+  template <class Term>
+  CUTPLANE_INLINE DualMove move(const Term& term, index_t, std::int32_t e, double,
+                                double shifted) const {
+    return term.move(state.alpha[e], shifted, state.per_curvature[e], state.shrink);
+  }
+  CUTPLANE_INLINE void add(index_t i, double change) const { rows.axpy(i, change, state.v.data()); }
+};
+
+// The same for weights that stay above a floor. Those at the floor do not move at once, so that
+// less bends than the whole row: steps are as long as what moves allows, where that is as good as
+// it promises, and otherwise as short as the whole row asks for.
+template <class Rows>
+struct FlooredWeights {
+  static constexpr double kLeastShare = 0.02;    // of the row that is taken to move
+  static constexpr double kEnoughOfGain = 0.25;  // of what was promised
+
+  const Rows& rows;
+  Ascent& state;
+  double moving = 0;  // the squared length of that part of the last row
+
+  CUTPLANE_INLINE double score(index_t i) {
+    double total = 0, square = 0;
+    rows.each(i)([&](double x, index_t j) CUTPLANE_INLINED {
+      total += x * state.above[j];
+      square += state.v[j] > state.floor[j] ? x * x : 0.0;
+    });
+    moving = square;
+    return total;
+  }
+  template <class Term>
+  CUTPLANE_INLINE DualMove move(const Term& term, index_t i, std::int32_t e, double score,
+                                double shifted) const {
+    const double safe = state.per_curvature[e], alpha = state.alpha[e];
+    if (safe == 0.0) return term.move(alpha, shifted, safe, state.shrink);
+    const double constant = state.bias * state.bias, whole = 1.0 / safe - constant;
+    const double part = std::max(moving, kLeastShare * whole);
+    const DualMove bold = term.move(alpha, shifted, 1.0 / (part + constant), state.shrink);
+    const double change = (bold.next - alpha) * term.sign;
+    if (change == 0.0) return bold;
+    double deeper = 0;  // <w, v> - ½|w|² along the change, less what was promised
+    rows.each(i)([&](double x, index_t j) CUTPLANE_INLINED {
+      const double v = state.v[j] + change * x, w = std::max(v, state.floor[j]);
+      const double w0 = state.above[j];
+      deeper += w * (v - 0.5 * w) - w0 * (state.v[j] - 0.5 * w0);
+    });
+    deeper -= change * (score + 0.5 * change * part);
+    return deeper <= (1.0 - kEnoughOfGain) * bold.gain
+               ? DualMove{bold.next, bold.projected, bold.gain - deeper, bold.open, bold.idle}
+               : term.move(alpha, shifted, safe, state.shrink);
+  }
+  CUTPLANE_INLINE void add(index_t i, double change) const {
+    rows.axpy(i, change, state.v.data());
+    rows.each(i)([&](double, index_t j)
+                     CUTPLANE_INLINED { state.above[j] = std::max(state.v[j], state.floor[j]); });
+  }
+};
+
+template <template <class> class Weights, class Rows, class Loss>
 CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascent& state) {
   shuffle_runs(state.order, state.active, state.random);
   double largest = -INFINITY, smallest = INFINITY, gain = 0, open = 0;
-  const double* weights = state.weights();
+  Weights<Rows> weights{rows, state};
   index_t s = 0;
   while (s < state.active) {
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
@@ -25,8 +89,9 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascen
     const index_t i = rows.at(e);
     const auto term = loss.at(e);
     double& alpha = state.alpha[e];
-    const double score = rows.dot(i, weights) + state.bias * state.bias_weight + state.bias_center;
-    const DualMove move = term.move(alpha, score, state.per_curvature[e], state.shrink);
+    const double score = weights.score(i);
+    const double shifted = score + state.bias * state.bias_weight + state.bias_center;
+    const DualMove move = weights.move(term, i, e, score, shifted);
     if (move.idle) {
       std::swap(state.order[s], state.order[--state.active]);
       continue;
@@ -40,11 +105,7 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascen
     const double change = (move.next - alpha) * term.sign;
     alpha = move.next;
     if (change != 0.0) {
-      rows.axpy(i, change, state.v.data());
-      if (!state.floor.empty())
-        rows.each(i)([&](double, index_t j) CUTPLANE_INLINED {
-          state.above[j] = std::max(state.v[j], state.floor[j]);
-        });
+      weights.add(i, change);
       state.bias_weight += change * state.bias;
     }
   }

@@ -7,8 +7,9 @@ examples, small matrices, and new handles.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, Self
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,21 @@ from cutplane.solvers.protocols import NearHingesLike, RayLike, Stiffness
 
 Array = NDArray[np.float64]
 Handle = object
+T = TypeVar("T")
+
+
+class Reply(ABC, Generic[T]):
+    """The answer of a shard that lies elsewhere, which may not be there yet."""
+
+    @abstractmethod
+    def now(self) -> T:
+        """The answer, waited for."""
+
+
+def answers(asked: Iterable[T]) -> list[T]:
+    """What several shards answer: all are asked before the first is waited for."""
+    found = list(asked)
+    return [each.now() if isinstance(each, Reply) else each for each in found]
 
 
 class ShardPlane(NamedTuple):

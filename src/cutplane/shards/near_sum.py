@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from cutplane.proof.rounding import exact_sum
-from cutplane.shards.base import Array, Handle, NearPart, ShardPlane
+from cutplane.shards.base import Array, Handle, NearPart, ShardPlane, answers
 from cutplane.shards.sum_parts import CurvatureSum, added
 from cutplane.shards.sum_planes import balancing_factors, plane_sum, without_lean
 from cutplane.solvers.base import Cut
@@ -44,12 +44,12 @@ class NearSum:
 
     def dual_sums(self, at: Handle) -> tuple[Array, float]:
         """The weights that the dual variables stand for, and what they sum to, signed: zero is balance."""
-        found = [part.dual_sums(each) for part, each in self._of(at)]
+        found = answers(part.dual_sums(each) for part, each in self._of(at))
         return added([weights for weights, _ in found]), exact_sum(balance for _, balance in found)
 
     def disagreement(self, at: Handle) -> float:
         """What losses and dual variables add to the gap of the small problem."""
-        return exact_sum(part.disagreement(each) for part, each in self._of(at))
+        return exact_sum(answers(part.disagreement(each) for part, each in self._of(at)))
 
     def stiffness(self, at: Handle) -> Stiffness:
         """How the losses bend, an intercept moving along where one is free."""
@@ -62,7 +62,7 @@ class NearSum:
 
     def bend(self, at: Handle) -> Stiffness:
         """As `stiffness`, before an intercept moves along."""
-        found: list[Stiffness] = [part.bend(each) for part, each in self._of(at)]
+        found: list[Stiffness] = answers(part.bend(each) for part, each in self._of(at))
         curvature = CurvatureSum(tuple(part.curvature for part in found), None, 0.0)
         moments = [part.moments for part in found if part.moments is not None]
         handle = tuple(part.each for part in found)
@@ -74,7 +74,9 @@ class NearSum:
     def pull(self, at: Handle, stiffness: Handle, target: float, ahead: Handle | None) -> Pull:
         """The change of margins that takes products to `target`, less what the step `ahead` says they bend."""
         steps = (None,) * len(self._parts) if ahead is None else ahead
-        found: list[Pull] = [part.pull(x, s, target, step) for part, x, s, step in self._of(at, stiffness, steps)]
+        found: list[Pull] = answers(
+            part.pull(x, s, target, step) for part, x, s, step in self._of(at, stiffness, steps)
+        )
         weight = exact_sum(part.weight for part in found)
         return Pull(added([part.slope for part in found]), weight, tuple(part.each for part in found))
 
@@ -84,11 +86,11 @@ class NearSum:
 
     def complementarity(self, at: Handle) -> float:
         """The sum of all products."""
-        return exact_sum(part.complementarity(each) for part, each in self._of(at))
+        return exact_sum(answers(part.complementarity(each) for part, each in self._of(at)))
 
     def fastest(self, at: Handle, steps: Handle) -> float:
         """One over the fraction of a step at which the first of all would vanish; below one where none would."""
-        return float(np.max([part.fastest(x, step) for part, x, step in self._of(at, steps)]))
+        return float(np.max(answers(part.fastest(x, step) for part, x, step in self._of(at, steps))))
 
     def moved(self, at: Handle, steps: Handle, t: float) -> Handle:
         """A fraction t of a step on."""
@@ -96,7 +98,7 @@ class NearSum:
 
     def is_finite(self, at: Handle) -> bool:
         """Whether all dual variables are numbers."""
-        return all(part.is_finite(each) for part, each in self._of(at))
+        return all(answers(part.is_finite(each) for part, each in self._of(at)))
 
     def plane(self, at: Handle) -> Cut:
         """The plane below the whole risk that gives each near example its dual variable."""
@@ -107,8 +109,8 @@ class NearSum:
 
     def sides(self, at: Handle) -> Array:
         """What the positive and the negative coefficients of the plane add up to, before they are balanced."""
-        return added([part.sides(each) for part, each in self._of(at)])
+        return added(answers(part.sides(each) for part, each in self._of(at)))
 
     def leaning_plane(self, at: Handle, factors: Array) -> ShardPlane:
         """As `plane`, positive and negative coefficients scaled by factors at most 1; with what they sum to."""
-        return plane_sum([part.leaning_plane(each, factors) for part, each in self._of(at)])
+        return plane_sum(answers(part.leaning_plane(each, factors) for part, each in self._of(at)))

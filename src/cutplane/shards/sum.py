@@ -9,7 +9,7 @@ from typing import ClassVar, Self, cast
 import numpy as np
 
 from cutplane.proof.rounding import exact_sum
-from cutplane.shards.base import Array, Handle, NearPart, RoundedShard, ShardPlane
+from cutplane.shards.base import Array, Handle, NearPart, RoundedShard, ShardPlane, answers
 from cutplane.shards.near_sum import NearSum
 from cutplane.shards.sum_base import PlaneSumShard, each_of
 from cutplane.shards.sum_parts import CurvatureSum, SubsetSum, added
@@ -67,7 +67,7 @@ class SumShard(PlaneSumShard):
 
     def sides(self, scores: Handle, h: float) -> Array:
         """What the positive and the negative coefficients of the rounded risk add up to."""
-        return added([part.sides(s, h) for part, s in self._of(scores)])
+        return added(answers(part.sides(s, h) for part, s in self._of(scores)))
 
     @staticmethod
     def _balancing(sides: Array) -> Array:
@@ -86,21 +86,19 @@ class SumShard(PlaneSumShard):
         """The risk rounded over h, and the plane below the risk itself that it gives: a pass."""
         if len(self._parts) == 1:
             (only,) = each_of(scores)
-            return self._parts[0].smoothed(only, h, balanced=balanced, lean=lean, factors=factors)
+            return answers([self._parts[0].smoothed(only, h, balanced=balanced, lean=lean, factors=factors)])[0]
         if not balanced:
-            return plane_sum([part.smoothed(s, h, lean=lean, factors=factors) for part, s in self._of(scores)])
+            return plane_sum(answers(part.smoothed(s, h, lean=lean, factors=factors) for part, s in self._of(scores)))
         factors = self._balancing(self.sides(scores, h))
         return without_lean(self.smoothed(scores, h, lean=True, factors=factors))
 
     def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None:
         """The scores of p, added to `base`, and what `smoothed` says there, in one pass; None where it takes two."""
         bases = (None,) * len(self._parts) if base is None else each_of(base)
-        found = []
-        for part, start in self._of(bases):
-            step = part.stepped(p, start, h)
-            if step is None:
-                return None
-            found.append(step)
+        steps = answers(part.stepped(p, start, h) for part, start in self._of(bases))
+        found = [step for step in steps if step is not None]
+        if len(found) < len(steps):
+            return None
         return tuple(step[0] for step in found), plane_sum([step[1] for step in found])
 
     def difference(self, end: Handle, start: Handle) -> Handle:
@@ -113,11 +111,11 @@ class SumShard(PlaneSumShard):
 
     def rounding_error(self, scores: Handle, h: float) -> float:
         """What rounding over h costs: no pass."""
-        return exact_sum(part.rounding_error(s, h) for part, s in self._of(scores))
+        return exact_sum(answers(part.rounding_error(s, h) for part, s in self._of(scores)))
 
     def extrapolated(self, scores: Handle, h: float, reach: float) -> Array:
         """The slope for width h if the examples within `reach` stayed on their kinks: a pass."""
-        return added([part.extrapolated(s, h, reach) for part, s in self._of(scores)])
+        return added(answers(part.extrapolated(s, h, reach) for part, s in self._of(scores)))
 
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> Curvature:
         """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
@@ -133,7 +131,7 @@ class SumShard(PlaneSumShard):
     def along(self, scores: Handle, direction: Handle | None, t: float, h: float) -> tuple[float, float, float]:
         """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
         lines = (None,) * len(self._parts) if direction is None else each_of(direction)
-        found = [part.along(s, line, t, h) for part, s, line in self._of(scores, lines)]
+        found = answers(part.along(s, line, t, h) for part, s, line in self._of(scores, lines))
         value, slope, curvature = map(exact_sum, zip(*found, strict=True))
         return value, slope, curvature
 
@@ -141,7 +139,9 @@ class SumShard(PlaneSumShard):
         """So many examples at random: of each part as many as it has of all."""
         ends = np.cumsum([0, *(part.examples for part in self._parts)])
         shares = np.diff(np.rint(ends * (size / ends[-1])).astype(int))
-        drawn = [part.draw(max(1, int(share)), generator) for part, share in zip(self._parts, shares, strict=True)]
+        # A generator for each part, so that none waits for another.
+        own = [generator] if len(self._parts) == 1 else generator.spawn(len(self._parts))
+        drawn = (part.draw(max(1, int(k)), each) for part, k, each in zip(self._parts, shares, own, strict=True))
         return SubsetSum(tuple(drawn))
 
     def near(self, scores: Handle, radius: float) -> Subset:
@@ -185,11 +185,11 @@ class SumShard(PlaneSumShard):
     def most_near(self, work: float) -> int:
         """How many examples `near_problem` may take if each of its systems is to cost `work`; 0: there is none."""
         if len(self._parts) == 1:
-            return self._parts[0].most_near(work)
+            return answers([self._parts[0].most_near(work)])[0]
         if not self.has_near_problem:
             return 0
         each = work / self.examples  # a part has its share of the work
-        return sum(part.most_near(each * part.examples) for part in self._parts)
+        return sum(answers(part.most_near(each * part.examples) for part in self._parts))
 
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of about the `most` nearest."""

@@ -13,7 +13,7 @@ from cutplane.proof.evaluation import Evaluation, evaluation_sum
 from cutplane.proof.prover import InterceptBound
 from cutplane.proof.rounding import Rounding, exact_sum, leaning_mass
 from cutplane.risks.intercept import least_shift, opposite_lean
-from cutplane.shards.base import Array, Handle, Shard, ShardPlane
+from cutplane.shards.base import Array, Handle, Shard, ShardPlane, answers
 from cutplane.shards.sum_parts import RaySum
 from cutplane.shards.sum_planes import either, mixed, plane_sum
 from cutplane.solvers.protocols import RayLike
@@ -72,7 +72,7 @@ class PlaneSumShard:
 
     def rounding(self, *, by_columns: bool) -> Rounding:
         """As that of the part where it does most, and that of adding them up."""
-        each = [part.rounding(by_columns=by_columns) for part in self._parts]
+        each = answers(part.rounding(by_columns=by_columns) for part in self._parts)
         return reduce(either, each).after(len(each) - 1)
 
     def begun(self) -> Self:
@@ -99,30 +99,30 @@ class PlaneSumShard:
 
     def value(self, scores: Handle) -> float:
         """The risk."""
-        return exact_sum(part.value(s) for part, s in self._of(scores))
+        return exact_sum(answers(part.value(s) for part, s in self._of(scores)))
 
     def lean(self, scores: Handle, shift: float) -> float:
         """What the coefficients of the plane at scores + shift add up to."""
-        return exact_sum(part.lean(s, shift) for part, s in self._of(scores))
+        return exact_sum(answers(part.lean(s, shift) for part, s in self._of(scores)))
 
     def size(self, scores: Handle) -> float:
         """The largest score, in size."""
-        return float(max(part.size(s) for part, s in self._of(scores)))
+        return float(max(answers(part.size(s) for part, s in self._of(scores))))
 
     def best_shift(self, scores: Handle) -> float:
         """The constant that, added to all scores, makes the risk least."""
         if len(self._parts) == 1:
-            return float(self._parts[0].best_shift(*each_of(scores)))
+            return float(answers([self._parts[0].best_shift(*each_of(scores))])[0])
         return least_shift(lambda t: self.lean(scores, t), self.size(scores))
 
     def cut(self, scores: Handle) -> ShardPlane:
         """The plane that touches the risk at the scores: a pass."""
-        return plane_sum([part.cut(s) for part, s in self._of(scores)])
+        return plane_sum(answers(part.cut(s) for part, s in self._of(scores)))
 
     def balanced_cut(self, scores: Handle) -> ShardPlane:
         """The same at scores with their best shift in them: mixed with one from beside, so that it does not lean."""
         if len(self._parts) == 1:
-            return self._parts[0].balanced_cut(*each_of(scores))
+            return answers([self._parts[0].balanced_cut(*each_of(scores))])[0]
         here = self.lean(scores, 0.0)
         if here == 0.0:
             return self.cut(scores)
@@ -134,20 +134,20 @@ class PlaneSumShard:
 
     def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
         """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on."""
-        found = [part.advance(x, y, step, mu) for part, x, y in self._of(a, b)]
+        found = answers(part.advance(x, y, step, mu) for part, x, y in self._of(a, b))
         moved = tuple(each[0] for each in found)
-        return moved, exact_sum(each[1] for each in found), lambda: plane_sum([each[2]() for each in found])
+        return moved, exact_sum(each[1] for each in found), lambda: plane_sum(answers(each[2]() for each in found))
 
     def ray(self, a: Handle, b: Handle) -> RayLike | None:
         """The risk along the line from a to b."""
-        rays = [part.ray(x, y) for part, x, y in self._of(a, b)]
+        rays = answers(part.ray(x, y) for part, x, y in self._of(a, b))
         found = [ray for ray in rays if ray is not None]
         return RaySum(tuple(found)) if len(found) == len(rays) else None
 
     def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
         """The risk at weights and an intercept, for the prover: one pass."""
-        return evaluation_sum([part.evaluated(w, intercept, delta) for part in self._parts])
+        return evaluation_sum(answers(part.evaluated(w, intercept, delta) for part in self._parts))
 
     def intercept_bound(self) -> InterceptBound:
         """How far from zero the best intercept is at most, for the prover."""
-        return reduce(lambda a, b: a.plus(b), (part.intercept_bound() for part in self._parts))
+        return reduce(lambda a, b: a.plus(b), answers(part.intercept_bound() for part in self._parts))

@@ -12,7 +12,7 @@ import numpy as np
 
 from cutplane.proof.rounding import exact_sum
 from cutplane.risks.root import rising_crossing
-from cutplane.shards.base import Array
+from cutplane.shards.base import Array, answers
 from cutplane.solvers.base import Curvature, Subset
 from cutplane.solvers.protocols import RayLike
 
@@ -64,16 +64,16 @@ class RaySum:
 
     def value(self, t: float) -> float:
         """The risk at t."""
-        return exact_sum(part.value(t) for part in self.parts)
+        return exact_sum(answers(part.value(t) for part in self.parts))
 
     def slope(self, t: float) -> float:
         """Its right derivative at t."""
-        return exact_sum(part.slope(t) for part in self.parts)
+        return exact_sum(answers(part.slope(t) for part in self.parts))
 
     def minimise(self, quadratic: float, linear: float, C: float) -> float:
         """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk."""
         if len(self.parts) == 1:
-            return self.parts[0].minimise(quadratic, linear, C)
+            return answers([self.parts[0].minimise(quadratic, linear, C)])[0]
 
         def derivative(t: float) -> float:
             return quadratic * t + linear + C * self.slope(t)
@@ -111,13 +111,13 @@ class CurvatureSum:
 
     def product(self, v: Array) -> Array:
         """The curvature times v."""
-        result = added([part.product(v) for part in self.parts])
+        result = added(answers(part.product(v) for part in self.parts))
         return result if self.mean is None else result - self.mean * float(self.mean @ v)
 
     def moments(self, most: int | None = None) -> tuple[float, Array]:
         """The sum of the weights, and that of the weighted examples: what centres them; or of about `most` of these."""
         share = self.share(most)
-        found = [cast(PartCurvature, part).moments(share) for part in self.parts]
+        found = answers(cast(PartCurvature, part).moments(share) for part in self.parts)
         return exact_sum(weight for weight, _ in found), added([slope for _, slope in found])
 
     def shift(self, p: Array) -> float:
@@ -127,7 +127,7 @@ class CurvatureSum:
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from about `most` of its examples."""
         share = self.share(most)
-        gram = added([part.matrix(share) for part in self.parts])
+        gram = added(answers(part.matrix(share) for part in self.parts))
         if self.mean is None:
             return gram
         weight, slope = self.moments(most)  # of the same examples: see RowCurvature
@@ -141,6 +141,6 @@ class CurvatureSum:
         """Not at hand where an intercept is free; else the parts' own, one below the other."""
         if self.mean is not None or self.examples > most:
             return None
-        roots = [part.root(most) for part in self.parts]
+        roots = answers(part.root(most) for part in self.parts)
         found = [root for root in roots if root is not None]
         return np.concatenate(found) if len(found) == len(roots) else None

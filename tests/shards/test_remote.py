@@ -1,0 +1,121 @@
+"""Shards that lie elsewhere answer as those of this process do, to the bit."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import pickle
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from cutplane.estimators.common.training import prover_of
+from cutplane.objectives.factory import in_single, objective_of
+from cutplane.risks.base import RoundedRisk
+from cutplane.risks.registry import BINARY, REGRESSION
+from cutplane.shards.registry import make_shard
+from cutplane.shards.remote import Errand, Host, Line, RemoteRoundedShard, RemoteShard
+from cutplane.shards.rows import RowSet
+from cutplane.shards.sum import SumShard
+from cutplane.shards.sum_base import PlaneSumShard
+from cutplane.solvers.run import Settings, run
+from cutplane.solvers.stopping import Stopping
+from cutplane.sources import as_source
+
+N, D = 600, 5
+SIZES = (150, 300, 0, 150)
+RISKS: dict[str, Any] = {
+    name: loss
+    for name, loss in {**BINARY, **REGRESSION}.items()
+    if isinstance(loss, type) and issubclass(loss, RoundedRisk)
+}
+
+
+class Post:
+    """Takes errands to hosts and answers back, as bytes: nothing else gets through."""
+
+    def __init__(self, shards: list[Any]) -> None:
+        self.hosts = [Host(shard) for shard in shards]
+
+    def __call__(self, errands: Mapping[int, Errand]) -> Mapping[int, Any]:
+        there = pickle.loads(pickle.dumps(dict(errands)))
+        return pickle.loads(pickle.dumps({part: self.hosts[part].run(errand) for part, errand in there.items()}))
+
+
+def parts(name: str, *, intercept: bool) -> list[Any]:
+    rng = np.random.default_rng(sorted(RISKS).index(name))
+    X = rng.normal(size=(N, D))
+    z = X[:, 0] - 0.5 * X[:, 1] + 0.7 * rng.normal(size=N) + 0.3
+    risk: RoundedRisk = RISKS[name](np.sign(z) if name in BINARY else z, rng.random(N) + 0.1)
+    shard = make_shard(as_source(X), risk, intercept=intercept)
+    ends = np.cumsum((0, *SIZES))
+    return [shard.part(RowSet(np.arange(a, b)), gathered=True) for a, b in itertools.pairwise(ends)]
+
+
+def remote(shards: list[Any], kind: type[RemoteShard] = RemoteRoundedShard) -> tuple[list[Any], Line, Post]:
+    post = Post(shards)
+    line = Line(post)
+    return [kind.root(line, number) for number in range(len(shards))], line, post
+
+
+def trained(shard: Any, *, intercept: bool, method: str, C: float = 3.0) -> Any:
+    objective = in_single(objective_of(shard, intercept=intercept), 1e-3)
+    settings = Settings(C, Stopping(relative_gap=1e-6 if method != "cpa" else 1e-2), method=method)
+    return run(objective, settings, prover_of(objective, settings))
+
+
+@pytest.mark.parametrize("name", RISKS)
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("method", ["auto", "oca"])
+def test_a_run_is_the_same_to_the_bit(name: str, intercept: bool, method: str) -> None:
+    here = trained(SumShard(parts(name, intercept=intercept)), intercept=intercept, method=method)
+    there, line, _ = remote(parts(name, intercept=intercept))
+    found = trained(SumShard(there), intercept=intercept, method=method)
+    assert found.stop_reason == here.stop_reason
+    assert_array_equal(found.w, here.w)
+    assert (found.upper, found.lower) == (here.upper, here.lower)
+    assert line.rounds > 0
+
+
+def test_cutting_planes_alone() -> None:
+    here = trained(PlaneSumShard(parts("hinge", intercept=True)), intercept=True, method="cpa")
+    there, _, _ = remote(parts("hinge", intercept=True), RemoteShard)
+    found = trained(PlaneSumShard(there), intercept=True, method="cpa")
+    assert_array_equal(found.w, here.w)
+    assert (found.upper, found.lower) == (here.upper, here.lower)
+
+
+def test_handles_wait_for_no_round() -> None:
+    there, line, _ = remote(parts("hinge", intercept=False))
+    whole = SumShard(there)
+    before = line.rounds
+    w = np.ones(D)
+    a, b = whole.at(w), whole.at(2.0 * w)
+    c = whole.blend(a, b, 0.3)
+    d = whole.shifted(c, 0.1)
+    assert line.rounds == before
+    whole.value(d)
+    assert line.rounds == before + 1
+    whole.cut(d)
+    assert line.rounds == before + 2
+
+
+def test_what_nobody_holds_is_forgotten() -> None:
+    there, _, post = remote(parts("hinge", intercept=False))
+    whole = SumShard(there)
+    for _ in range(20):
+        whole.value(whole.at(np.ones(D)))
+    gc.collect()
+    whole.value(whole.at(np.ones(D)))
+    assert all(len(host._objects) <= 4 for host in post.hosts)
+
+
+def test_what_goes_wrong_there_goes_wrong_here() -> None:
+    there, _, _ = remote(parts("hinge", intercept=False))
+    whole = SumShard(there)
+    with pytest.raises(ValueError, match="one row per feature"):
+        whole.value(whole.at(np.ones(D + 1)))
+    assert whole.value(whole.at(np.zeros(D))) == pytest.approx(1.0)
