@@ -21,6 +21,7 @@ from cutplane.shards.remote import Errand, Host, Line, RemoteRoundedShard, Remot
 from cutplane.shards.rows import RowSet
 from cutplane.shards.sum import SumShard
 from cutplane.shards.sum_base import PlaneSumShard
+from cutplane.solvers.base import ShardLostError
 from cutplane.solvers.run import Settings, run
 from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source
@@ -119,3 +120,45 @@ def test_what_goes_wrong_there_goes_wrong_here() -> None:
     with pytest.raises(ValueError, match="one row per feature"):
         whole.value(whole.at(np.ones(D + 1)))
     assert whole.value(whole.at(np.zeros(D))) == pytest.approx(1.0)
+
+
+class LosingPost(Post):
+    """Loses all that was made of the shards in some rounds."""
+
+    def __init__(self, shards: list[Any]) -> None:
+        super().__init__(shards)
+        self.shards = shards
+        self.rounds = 0
+        self.losing: set[int] = set()
+
+    def __call__(self, errands: Mapping[int, Errand]) -> Mapping[int, Any]:
+        self.rounds += 1
+        if self.rounds not in self.losing:
+            return super().__call__(errands)
+        self.hosts = [Host(shard) for shard in self.shards]
+        raise ShardLostError
+
+
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "logistic", "epsilon_insensitive"])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("method", ["auto", "oca"])
+def test_a_run_that_loses_its_shards_goes_on(name: str, intercept: bool, method: str) -> None:
+    here = trained(SumShard(parts(name, intercept=intercept)), intercept=intercept, method=method)
+    post = LosingPost(parts(name, intercept=intercept))
+    line = Line(post)
+    whole = SumShard([RemoteRoundedShard.root(line, number) for number in range(len(SIZES))])
+    objective = in_single(objective_of(whole, intercept=intercept), 1e-3)
+    settings = Settings(3.0, Stopping(relative_gap=1e-6), method=method)
+    prover = prover_of(objective, settings)
+    before = post.rounds
+    run(objective, settings, prover)
+    needed = post.rounds - before
+    for share in (0.0, 0.1, 0.4, 0.7, 0.9):
+        first = post.rounds + max(1, int(share * needed))
+        post.losing = {first, first + needed // 5 + 1}
+        losses = line.losses
+        found = run(objective, settings, prover)
+        assert line.losses > losses
+        assert found.stop_reason == "gap"
+        assert found.lower <= here.upper
+        assert here.lower <= found.upper

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from cutplane.shards.base import Handle, Reply, ShardPlane
-from cutplane.solvers.base import Subset
+from cutplane.solvers.base import ShardLostError, Subset
 from cutplane.solvers.protocols import Pull, Stiffness
 
 T = TypeVar("T")
@@ -116,6 +116,8 @@ class Line:
     ----------
     rounds : int
         How many there were.
+    losses : int
+        How often what lay there was lost, but for the parts' own shards.
     """
 
     def __init__(self, post: Send) -> None:
@@ -124,6 +126,7 @@ class Line:
         self._errands: dict[int, Errand] = {}
         self._answers: dict[int, list[Answer[Any] | None]] = {}
         self.rounds = 0
+        self.losses = 0
 
     def new_key(self) -> int:
         """One that nothing lies under."""
@@ -147,7 +150,12 @@ class Line:
         errands, waiting = self._errands, self._answers
         self._errands, self._answers = {}, {}
         self.rounds += 1
-        for part, sent in self._post(errands).items():
+        try:
+            replies = self._post(errands)
+        except ShardLostError:
+            self.losses += 1
+            raise
+        for part, sent in replies.items():
             for answer, each in zip(waiting[part], sent, strict=True):
                 if answer is not None:
                     answer.arrived(each)
@@ -160,11 +168,21 @@ class Remote:
     facts: tuple[str, ...] = ()
 
     def __init__(self, line: Line, part: int, key: int) -> None:
-        self._line, self._part, self._key = line, part, key
+        self._line, self._part, self._key, self._losses = line, part, key, line.losses
         self._known = self._ask(_FACTS, self.facts, {}) if self.facts else None
 
     def __del__(self) -> None:
-        self._line.forget(self._part, self._key)
+        if self._losses == self._line.losses:
+            self._line.forget(self._part, self._key)
+
+    def _found_again(self) -> int:
+        """The key, after a loss as well: of what can be made again from the part's own shard."""
+        if self._losses != self._line.losses:
+            self._key, self._losses = self._made_again(), self._line.losses
+        return self._key
+
+    def _made_again(self) -> int:
+        raise ShardLostError("What had been made of examples is gone.")
 
     def _fact(self, name: str) -> Any:
         assert self._known is not None
@@ -193,7 +211,7 @@ class Remote:
         self, name: str, args: Sequence[Any], named: Mapping[str, Any], wanted: Wanted, answer: Answer[Any] | None
     ) -> None:
         plain = tuple(map(_ref, args)), {each: _ref(value) for each, value in named.items()}
-        self._line.add(self._part, Call(self._key, name, *plain, wanted), answer)
+        self._line.add(self._part, Call(self._found_again(), name, *plain, wanted), answer)
 
     def _there(self, kind: type[R]) -> tuple[int, Callable[[], R]]:
         """A key for a piece of a result that stays there, and what makes the object for it."""
@@ -205,7 +223,7 @@ R = TypeVar("R", bound=Remote)
 
 
 def _ref(value: Any) -> Any:
-    return Ref(value._key) if isinstance(value, Remote) else value
+    return Ref(value._found_again()) if isinstance(value, Remote) else value
 
 
 def _fact(name: str) -> Any:
@@ -227,6 +245,17 @@ def _kept(name: str, kind: Callable[[], type[Remote]] = lambda: Remote) -> Any:
 
     def method(self: Remote, *args: Any, **named: Any) -> Any:
         return self._keep(kind(), name, args, named)
+
+    return method
+
+
+def _derived(name: str) -> Any:
+    """A method without arguments whose result is a shard of the same kind."""
+
+    def method(self: RemoteShard) -> Any:
+        derived = self._keep(type(self), name, (), {})
+        derived._from = self, name
+        return derived
 
     return method
 
@@ -319,7 +348,7 @@ class RemoteShard(Remote):
     lower_bound = _fact("lower_bound")
     advances_in_place = _fact("advances_in_place")
     rounding = _asked("rounding")
-    begun = _kept("begun", lambda: RemoteShard)
+    begun = _derived("begun")
     at = _kept("at")
     shifted = _kept("shifted")
     blend = _kept("blend")
@@ -331,6 +360,17 @@ class RemoteShard(Remote):
     balanced_cut = _asked("balanced_cut")
     evaluated = _asked("evaluated")
     intercept_bound = _asked("intercept_bound")
+
+    _from: tuple[RemoteShard, str] | None = None
+
+    def _made_again(self) -> int:
+        """As it was made from another; the part's own shard is always there."""
+        if self._from is None:
+            return self._key if self._key == _SHARD else super()._made_again()
+        parent, name = self._from
+        key = self._line.new_key()
+        parent._write(name, (), {}, key, None)
+        return key
 
     @classmethod
     def root(cls, line: Line, part: int) -> RemoteShard:
@@ -366,10 +406,9 @@ class RemoteRoundedShard(RemoteShard):
     streamed = _fact("streamed")
     keeps = _fact("keeps")
     has_near_problem = _fact("has_near_problem")
-    begun = _kept("begun", lambda: RemoteRoundedShard)
-    keeping = _kept("keeping", lambda: RemoteRoundedShard)
-    in_double = _kept("in_double", lambda: RemoteRoundedShard)
-    in_single = _kept("in_single", lambda: RemoteRoundedShard)
+    keeping = _derived("keeping")
+    in_double = _derived("in_double")
+    in_single = _derived("in_single")
     part = _kept("part", lambda: RemoteRoundedShard)
     sides = _asked("sides")
     smoothed = _asked("smoothed")

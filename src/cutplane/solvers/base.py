@@ -17,6 +17,10 @@ class ScoresTooLargeError(OverflowError):
     """Scores in single precision have grown too large to tell examples apart."""
 
 
+class ShardLostError(Exception):
+    """What had been made of examples that lie elsewhere is gone; the examples themselves are there again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """Weights and an intercept."""

@@ -16,7 +16,7 @@ from cutplane._runtime.threads import openmp_threads
 from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.solvers.ascent.dual import DualAscent, is_wide
 from cutplane.solvers.auto import Auto
-from cutplane.solvers.base import Array, Intercept, ScoredPoint, ScoresTooLargeError, bare
+from cutplane.solvers.base import Array, Intercept, ScoredPoint, ScoresTooLargeError, ShardLostError, bare
 from cutplane.solvers.bundle.bounded import BoundedBundle, BoundedLineSearch
 from cutplane.solvers.bundle.planes import Bundle, BundleLike, plane_storage
 from cutplane.solvers.cutting_plane import CuttingPlane
@@ -124,7 +124,14 @@ def run(
     if settings.method == "newton" and settings.bounds is not None:
         raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")
     with one_blas_thread(), openmp_threads(settings.n_threads):
-        return _Run(objective, settings, prover, Handover() if handover is None else handover).train(watch)
+        return _begun(objective, settings, prover, Handover() if handover is None else handover).train(watch)
+
+
+def _begun(objective: RunObjectiveLike, settings: Settings, prover: Prover, handover: Handover) -> _Run:
+    """A run, however often examples elsewhere have to be read again before it can begin."""
+    while True:
+        with suppress(ShardLostError):
+            return _Run(objective, settings, prover, handover)
 
 
 class _Run:
@@ -144,7 +151,7 @@ class _Run:
             watch(self.ledger)
         try:
             with deadline(self.left.time_limit):
-                reason = self._reach_proof()
+                reason = self._reach_proof_though_shards_are_lost()
         except KeyboardInterrupt:
             if self.ledger.incumbent is None:
                 raise
@@ -161,6 +168,18 @@ class _Run:
         handover.reached = [*handover.reached[-1:], end] if isinstance(end, ScoredPoint) else []
         if self.left_single:
             handover.drop_points()
+
+    def _reach_proof_though_shards_are_lost(self) -> StopReason:
+        """Go on from the best weights known each time that examples elsewhere had to be read again."""
+        while True:
+            try:
+                return self._reach_proof()
+            except ShardLostError:
+                self.handover.drop_points()
+                incumbent = self.ledger.incumbent
+                if incumbent is not None:
+                    self.ledger.incumbent, self.handover.w = bare(incumbent), incumbent.w
+                self.resumed = self.handover.w is not None
 
     def _reach_proof(self) -> StopReason:
         """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
