@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
 
 from cutplane.estimators.common.training import prover_of
 from cutplane.objectives.factory import in_single, objective_of
@@ -162,3 +163,18 @@ def test_a_run_that_loses_its_shards_goes_on(name: str, intercept: bool, method:
         assert found.stop_reason == "gap"
         assert found.lower <= here.upper
         assert here.lower <= found.upper
+
+
+@pytest.mark.parametrize("name", RISKS)
+@pytest.mark.parametrize("layout", [np.asarray, np.asfortranarray, sp.csr_array])
+def test_shards_can_be_sent(name: str, layout: Any) -> None:
+    rng = np.random.default_rng(2)
+    X = layout(np.round(rng.normal(size=(40, D)), 1))
+    y, weights = np.sign(rng.normal(size=40)), rng.random(40)
+    shard = make_shard(as_source(X), RISKS[name](y, weights)).part(RowSet(np.arange(5, 30)), scale=2.0)
+    sent = pickle.loads(pickle.dumps(shard))
+    w = rng.normal(size=D)
+    assert sent.examples == 25
+    # rows that lie apart are summed up in another order
+    assert sent.value(sent.at(w)) == pytest.approx(shard.value(shard.at(w)), rel=1e-14)
+    assert_allclose(sent.cut(sent.at(w)).slope, shard.cut(shard.at(w)).slope, rtol=1e-13)

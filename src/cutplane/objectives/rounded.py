@@ -202,7 +202,7 @@ class RoundedObjective(Objective):
 
     def anchored(self, sample: Sample, last: Evaluated) -> tuple[Self, ScoredPoint]:
         """The sample with a plane that gives it the slope of the whole at some point, and that point of it."""
-        there = replace(last.point, scores=self.shard.restricted(last.point.scores, sample.drawn))
+        there = replace(last.point, scores=self.shard.restricted(last.point.scores, sample.drawn, gathered=True))
         return self._completed(sample.shard, there, last.cut, last.h), there
 
     @property

@@ -65,6 +65,10 @@ class Hinge(VisitedRisk):
         self._n_threads = n_threads
         self._core = _core.Hinge(y, weights, each)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled as its parts, and the sums of the core made anew."""
+        return _unpickled, (type(self), self.y, self.weights, self.each, self._n_threads, self.total_weight)
+
     @property
     def core(self) -> _core.Hinge:
         """The compiled sums, for objectives that put passes and sums together."""
@@ -160,3 +164,12 @@ class Hinge(VisitedRisk):
     def plane_offset(self, coef: Array) -> float:
         """The offset of the plane with these coefficients: each stands for a weight pi = -coef·y."""
         return -float(coef @ self.y)
+
+
+def _unpickled(
+    kind: type[Hinge], y: Labels, weights: Array | None, each: float, n_threads: int, total_weight: float
+) -> Hinge:
+    risk = object.__new__(kind)
+    risk.total_weight = total_weight
+    risk._set(y, weights, each, n_threads)
+    return risk

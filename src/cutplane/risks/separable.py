@@ -75,6 +75,11 @@ class SeparableRisk(VisitedRisk):
         self.each = each
         self._core = _core.Separable(self._loss, self._parameters(), y, weights, each)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled as it was made, and the sums of the core made anew."""
+        state = {name: value for name, value in vars(self).items() if name != "_core"}
+        return _unpickled, (type(self), state)
+
     @property
     def terms(self) -> Terms:
         """What the risk is a sum of."""
@@ -149,6 +154,13 @@ class SmoothRay(NamedTuple):
         if first >= 0.0:
             return 0.0
         return rising_root(derivative, 1.0, low=0.0, tolerance=1e-9 * abs(first))
+
+
+def _unpickled(kind: type[SeparableRisk], state: dict[str, Any]) -> SeparableRisk:
+    risk = object.__new__(kind)
+    risk.__dict__.update(state)
+    risk._set(risk.y, risk.weights, risk.each)
+    return risk
 
 
 class SmoothRisk(SeparableRisk):

@@ -190,7 +190,7 @@ class RoundedShard(Shard, Protocol):
 
     def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> Self: ...  # noqa: D102
 
-    def restricted(self, scores: Handle, subset: Subset) -> Handle: ...  # noqa: D102
+    def restricted(self, scores: Handle, subset: Subset, *, gathered: bool = False) -> Handle: ...  # noqa: D102
 
     @property
     def duals_stay(self) -> bool: ...  # noqa: D102

@@ -306,7 +306,7 @@ class RoundedHostShard(HostShard):
         """The same kind of shard of other examples."""
         return type(self)(source, risk)
 
-    def restricted(self, scores: Handle, subset: Subset) -> Handle:
+    def restricted(self, scores: Handle, subset: Subset, *, gathered: bool = False) -> Handle:
         """The scores of some examples, as their `part` has them."""
         return scores_of(scores)[positions_of(subset)].astype(np.float64, copy=False)
 

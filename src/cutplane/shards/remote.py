@@ -409,7 +409,6 @@ class RemoteRoundedShard(RemoteShard):
     keeping = _derived("keeping")
     in_double = _derived("in_double")
     in_single = _derived("in_single")
-    part = _kept("part", lambda: RemoteRoundedShard)
     sides = _asked("sides")
     smoothed = _asked("smoothed")
     difference = _kept("difference")
@@ -421,9 +420,23 @@ class RemoteRoundedShard(RemoteShard):
     draw = _kept("draw", lambda: RemoteSubset)
     near = _kept("near", lambda: RemoteSubset)
     crossed = _kept("crossed", lambda: RemoteSubset)
-    restricted = _kept("restricted")
     most_near = _asked("most_near")
     near_problem = _kept("near_problem", lambda: RemoteNear)
+
+    def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> Any:
+        """The sum over some examples; `gathered`: these come here, and the shard is one of this process."""
+        named = {"scale": scale, "gathered": gathered}
+        if gathered:
+            return self._ask("part", (subset,), named)
+        return self._keep(RemoteRoundedShard, "part", (subset,), named)
+
+    def restricted(self, scores: Handle, subset: Subset, *, gathered: bool = False) -> Any:
+        """The scores of some examples, where their `part` is."""
+        return (
+            self._ask("restricted", (scores, subset), {})
+            if gathered
+            else self._keep(Remote, "restricted", (scores, subset), {})
+        )
 
     def stepped(self, p: Any, base: Handle | None, h: float) -> Reply[tuple[Remote, ShardPlane] | None]:
         """Scores and plane in one pass; None where it takes two."""

@@ -153,13 +153,14 @@ class SumShard(PlaneSumShard):
         return SubsetSum(tuple(part.crossed(x, y) for part, x, y in self._of(scores, direction)))
 
     def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> Self:
-        """The sum over some examples, times `scale`; `gathered`: on a copy of these."""
+        """The sum over some examples, times `scale`; `gathered`: on a copy of these, in this process."""
         pairs = self._taken(subset)
-        return type(self)([part.part(some, scale=scale, gathered=gathered) for part, some, _ in pairs])
+        return type(self)(answers(part.part(some, scale=scale, gathered=gathered) for part, some, _ in pairs))
 
-    def restricted(self, scores: Handle, subset: Subset) -> Handle:
+    def restricted(self, scores: Handle, subset: Subset, *, gathered: bool = False) -> Handle:
         """The scores of some examples, as their `part` has them."""
-        return tuple(part.restricted(s, some) for part, some, s in self._taken(subset, scores))
+        pairs = self._taken(subset, scores)
+        return tuple(answers(part.restricted(s, some, gathered=gathered) for part, some, s in pairs))
 
     def _taken(self, subset: Subset, scores: Handle | None = None) -> list[tuple[RoundedShard, Subset, Handle]]:
         """Those parts that have some of the examples, or the first."""

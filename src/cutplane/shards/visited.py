@@ -31,6 +31,10 @@ class VisitedShard(RoundedHostShard):
         super().__init__(source, risk, keeps=keeps)
         self._ascent_scale: _core.AscentScale | None = None  # the same for every C
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what the core keeps."""
+        return {**vars(self), "_ascent_scale": None}
+
     @property
     def duals_stay(self) -> bool:
         """Whether a path of C falls: of larger C, most dual variables stay where they are."""

@@ -179,6 +179,10 @@ class DenseSource(MatrixSource):
         self._X = cast(Floats, np.ascontiguousarray(X) if scattered else X)
         super().__init__(_core.Matrix.dense(self._X, rows), rows, n_threads)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled as its own rows."""
+        return _unpickled, (self._X if self._rows is None else self._X[self._rows], self._n_threads)
+
     def take(self, rows: Rows) -> DenseSource:
         """The source over some rows, without copying them."""
         return DenseSource(self._X, rows=self._positions(rows), n_threads=self._n_threads)
@@ -230,6 +234,10 @@ class CsrSource(MatrixSource):
         self._sorted = bool(X.has_sorted_indices)
         super().__init__(_core.Matrix.csr(*self._arrays, X.shape[1], rows, self._sorted), rows, n_threads)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled as its own rows."""
+        return _unpickled, (self._X if self._rows is None else self._X[self._rows], self._n_threads)
+
     def take(self, rows: Rows) -> CsrSource:
         """The source over some rows, without copying them."""
         return CsrSource(self._X, rows=self._positions(rows), n_threads=self._n_threads)
@@ -249,6 +257,10 @@ def as_source(X: Matrix | Source, *, n_threads: int = 0) -> Source:
     if sp.issparse(X):
         return CsrSource(X, n_threads=n_threads)
     return DenseSource(X, n_threads=n_threads)
+
+
+def _unpickled(X: Matrix, n_threads: int) -> Source:
+    return as_source(X, n_threads=n_threads)
 
 
 def matrix_of(source: Source) -> MatrixSource | None:
