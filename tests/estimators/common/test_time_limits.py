@@ -74,3 +74,11 @@ def test_choosing_C_leaves_time_for_the_model() -> None:
         model = LinearSVCCV(Cs=[0.1, 1.0], cv=3, time_limit=1e-9).fit(X, Y == 1)
     assert model.stop_reason_ == "time_limit"
     assert model.time_limit == 1e-9
+
+
+def test_a_fit_that_proves_little_speaks_of_scales() -> None:
+    wide = X * [1e-3, 1.0, 1.0, 1.0, 1e5]
+    with pytest.warns(ConvergenceWarning, match=r"is \de\+0\d times the smallest in size; scaled alike, as by sklearn"):
+        LinearSVC(time_limit=1e-9).fit(wide, Y)
+    with pytest.warns(ConvergenceWarning, match=r"\(relative\)\.$"):
+        LinearSVC(time_limit=1e-9).fit(X, Y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,10 @@ from cutplane.proof.rounding import UNIT
 from cutplane.risks.base import Risk
 from cutplane.solvers.result import Result, StopReason
 from cutplane.solvers.run import Settings
+from cutplane.sources import Source
+
+# Features are worth a word where they differ in size by this.
+_APART = 1e4
 
 
 def prover_of(objective: Objective, settings: Settings) -> Prover:
@@ -45,8 +49,20 @@ _WHY: dict[StopReason, str] = {
 }
 
 
-def warn_unless_proven(results: Sequence[Result], what: str) -> None:
-    """One sentence on the runs of a fit that ended before their gaps were proven."""
+def on_scales(source: Source) -> str:
+    """A sentence where features differ so much in size that fits are slow, or cannot be proven; else none."""
+    columns = source.extent.columns
+    sizes = np.zeros(0) if columns is None else columns[columns > 0.0]
+    if not len(sizes) or sizes.max() < _APART * sizes.min():
+        return ""
+    return (
+        f" The largest feature of X is {sizes.max() / sizes.min():.1g} times the smallest in size; scaled alike, as by "
+        "sklearn.preprocessing.MaxAbsScaler, the fit is easier."
+    )
+
+
+def warn_unless_proven(results: Sequence[Result], what: str, hint: Callable[[], str] = str) -> None:
+    """One sentence on the runs of a fit that ended before their gaps were proven, and what may help."""
     short = [result for result in results if result.stop_reason != "gap"]
     if not short:
         return
@@ -56,7 +72,7 @@ def warn_unless_proven(results: Sequence[Result], what: str) -> None:
     best = "the best models so far are kept" if len(results) > 1 else "the best model so far is kept"
     warnings.warn(
         f"{what} {reasons}{several} after {iterations} iterations; {best}, proven to be within {gap:.2g} of the "
-        "optimum (relative).",
+        f"optimum (relative).{hint()}",
         ConvergenceWarning,
         stacklevel=5,
     )

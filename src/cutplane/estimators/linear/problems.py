@@ -18,7 +18,7 @@ from cutplane._types import Labels, Matrix, Params
 from cutplane.estimators.common.callbacks import StepHooks
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests
-from cutplane.estimators.common.training import prover_of, total_weight, warn_unless_proven
+from cutplane.estimators.common.training import on_scales, prover_of, total_weight, warn_unless_proven
 from cutplane.objectives.factory import in_single
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
@@ -135,9 +135,9 @@ class Problems:
                 checkpoint.note(index, posed.settings, result, ledgers.pop())
             self._results.append(self._finished(posed, result))
             if result.stop_reason == "interrupted" and len(self._results) < self._number:
-                warn_unless_proven(self._results, type(self._model).__name__)
+                warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
                 raise KeyboardInterrupt
-        warn_unless_proven(self._results, type(self._model).__name__)
+        warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
         return self._results
 
     def side_by_side(self) -> list[Result]:
@@ -149,7 +149,7 @@ class Problems:
             self._results = side_by_side(tasks, self.workers, watch.stop)
         if any(result.stop_reason == "interrupted" for result in self._results):
             raise KeyboardInterrupt
-        warn_unless_proven(self._results, type(self._model).__name__)
+        warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
         return self._results
 
     def close(self) -> None:
