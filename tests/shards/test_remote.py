@@ -149,12 +149,12 @@ def test_a_run_that_loses_its_shards_goes_on(name: str, intercept: bool, method:
     line = Line(post)
     whole = SumShard([RemoteRoundedShard.root(line, number) for number in range(len(SIZES))])
     objective = in_single(objective_of(whole, intercept=intercept), 1e-3)
-    settings = Settings(3.0, Stopping(relative_gap=1e-6), method=method)
+    settings = Settings(3.0, Stopping(relative_gap=1e-4), method=method)
     prover = prover_of(objective, settings)
     before = post.rounds
     run(objective, settings, prover)
     needed = post.rounds - before
-    for share in (0.0, 0.1, 0.4, 0.7, 0.9):
+    for share in (0.0, 0.4, 0.9):
         first = post.rounds + max(1, int(share * needed))
         post.losing = {first, first + needed // 5 + 1}
         losses = line.losses
