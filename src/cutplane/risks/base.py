@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cutplane.proof.losses import Terms
 from cutplane.proof.prover import InterceptBound
-from cutplane.risks.intercept import balanced_mixture, best_shift
+from cutplane.risks.intercept import balanced_mixture, best_shift, total_of
 from cutplane.risks.intercept_bounds import leaning_planes
 
 Array = NDArray[np.float64]
@@ -138,6 +138,14 @@ class Risk(ABC):
     def shift(self, scores: Array) -> float:
         """The constant that, added to every score, makes the risk least: by bisection, unless a risk knows better."""
         return 0.0 if self.shift_invariant else best_shift(self.cut, scores)
+
+    def leans(self, scores: Array, shifts: Array) -> Array:
+        """The slope of the risk along constants, at several of these: what the coefficients of cuts add up to."""
+        return np.array([total_of(self.cut(scores + shift).coef) for shift in shifts])
+
+    def turns(self, scores: Array, low: float, high: float) -> tuple[Array, Array] | None:
+        """Where that slope jumps between two constants, and by how much; None where it does not only jump."""
+        return None
 
     def balanced_cut(self, scores: Array) -> ScoreCut:
         """As `cut`, at scores that `shift` leaves alone, with coefficients that sum to zero."""

@@ -128,6 +128,12 @@ class Hinge(VisitedRisk):
         value, offset, cut_value = self._core.advance(scores, end, step, mu, self._n_threads)
         return scores, value, ScoreCut(end, offset, cut_value)
 
+    def turns(self, scores: Array, low: float, high: float) -> tuple[Array, Array]:
+        """The kinks between two constants, and the weights of their examples."""
+        kinks = self.y - scores
+        chosen = np.flatnonzero((kinks > low) & (kinks <= high))
+        return kinks[chosen], np.full(len(chosen), self.each) if self.weights is None else self.weights[chosen]
+
     def shift(self, scores: Array) -> float:
         """The best intercept: a weighted median of kinks, by selection in O(n)."""
         shift = self._core.ray_minimum(scores, None, False, 0.0, 0.0, 1.0, -np.inf, self._n_threads)

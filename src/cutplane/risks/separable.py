@@ -220,6 +220,16 @@ class TubeRisk(SeparableRisk):
         """The exact restriction to a line."""
         return CoreRay(self._core, start, end, self._n_threads)
 
+    def turns(self, scores: Array, low: float, high: float) -> tuple[Array, Array]:
+        """The kinks between two constants, and the prices of their sides."""
+        above, below, epsilon = self._parameters()
+        middle = self.y - scores
+        kinks = np.concatenate([middle - epsilon, middle + epsilon])
+        chosen = np.flatnonzero((kinks > low) & (kinks <= high))
+        prices = np.where(chosen < len(middle), below, above)
+        each = self.each if self.weights is None else self.weights[chosen % len(middle)]
+        return kinks[chosen], prices * each
+
     def shift(self, scores: Array) -> float:
         """The best intercept: a weighted quantile of kinks, by selection in O(n)."""
         return self._core.ray_minimum(scores, None, False, 0.0, 0.0, 1.0, -np.inf, self._n_threads)

@@ -121,7 +121,9 @@ class Shard(Protocol):
 
     def best_shift(self, scores: Handle) -> float: ...  # noqa: D102
 
-    def lean(self, scores: Handle, shift: float) -> float: ...  # noqa: D102
+    def leans(self, scores: Handle, shifts: Array) -> Array: ...  # noqa: D102
+
+    def turns(self, scores: Handle, low: float, high: float, most: int) -> tuple[Array, Array] | None: ...  # noqa: D102
 
     def size(self, scores: Handle) -> float: ...  # noqa: D102
 

@@ -16,7 +16,6 @@ from cutplane.proof.prover import InterceptBound
 from cutplane.proof.rounding import Rounding
 from cutplane.risks.base import Ray, Risk, RoundedRisk, ScoreCut, Smoothed
 from cutplane.risks.intercept import balanced as in_balance
-from cutplane.risks.intercept import total_of
 from cutplane.shards.base import Array, Handle, NearPart, ShardPlane
 from cutplane.shards.curvature import RowCurvature
 from cutplane.shards.rows import RowSet, positions_of, spread
@@ -108,9 +107,14 @@ class HostShard:
         """The constant that, added to all scores, makes the risk least."""
         return self.risk.shift(scores_of(scores))
 
-    def lean(self, scores: Handle, shift: float) -> float:
-        """What the coefficients of the plane at scores + shift add up to: the slope along constants."""
-        return total_of(self.risk.cut(scores_of(scores) + shift).coef)
+    def leans(self, scores: Handle, shifts: Array) -> Array:
+        """What the coefficients of the planes at scores + shift add up to: the slope along constants, at several."""
+        return self.risk.leans(scores_of(scores), shifts)
+
+    def turns(self, scores: Handle, low: float, high: float, most: int) -> tuple[Array, Array] | None:
+        """Where that slope jumps between two constants, and by how much; None: at more than `most`, or it bends."""
+        found = self.risk.turns(scores_of(scores), low, high)
+        return found if found is None or len(found[0]) <= most else None
 
     def size(self, scores: Handle) -> float:
         """The largest score, in size."""

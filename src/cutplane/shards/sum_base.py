@@ -6,17 +6,22 @@ A handle holds one of each part. Nothing of a part is looked into: it answers wi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, ClassVar, Self, cast
+
+import numpy as np
 
 from cutplane.proof.evaluation import Evaluation, evaluation_sum
 from cutplane.proof.prover import InterceptBound
 from cutplane.proof.rounding import Rounding, exact_sum, leaning_mass
-from cutplane.risks.intercept import least_shift, opposite_lean
+from cutplane.risks.intercept import least_shift_between, opposite_leans
 from cutplane.shards.base import Array, Handle, Shard, ShardPlane, answers
 from cutplane.shards.sum_parts import RaySum
 from cutplane.shards.sum_planes import either, mixed, plane_sum
 from cutplane.solvers.protocols import RayLike
+
+# Kinks that come here, at most, to find the best intercept among them.
+_MOST_TURNS = 100_000
 
 
 def each_of(handle: Handle) -> tuple[Handle, ...]:
@@ -101,9 +106,20 @@ class PlaneSumShard:
         """The risk."""
         return exact_sum(answers(part.value(s) for part, s in self._of(scores)))
 
-    def lean(self, scores: Handle, shift: float) -> float:
-        """What the coefficients of the plane at scores + shift add up to."""
-        return exact_sum(answers(part.lean(s, shift) for part, s in self._of(scores)))
+    def leans(self, scores: Handle, shifts: Array) -> Array:
+        """What the coefficients of the planes at scores + shift add up to, at several."""
+        found = answers(part.leans(s, shifts) for part, s in self._of(scores))
+        return np.array([exact_sum(each) for each in zip(*found, strict=True)])
+
+    def turns(self, scores: Handle, low: float, high: float, most: int) -> tuple[Array, Array] | None:
+        """Where that slope jumps between two constants, and by how much; None: at too many, or it bends."""
+        each = max(1, most // len(self._parts))
+        parts = answers(part.turns(s, low, high, each) for part, s in self._of(scores))
+        found = [part for part in parts if part is not None]
+        if len(found) < len(parts):
+            return None
+        places, jumps = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        return places, jumps
 
     def size(self, scores: Handle) -> float:
         """The largest score, in size."""
@@ -113,7 +129,11 @@ class PlaneSumShard:
         """The constant that, added to all scores, makes the risk least."""
         if len(self._parts) == 1:
             return float(answers([self._parts[0].best_shift(*each_of(scores))])[0])
-        return least_shift(lambda t: self.lean(scores, t), self.size(scores))
+        # The least of a sum lies between those of its parts.
+        own = answers(part.best_shift(s) for part, s in self._of(scores))
+        return least_shift_between(
+            np.array(own), partial(self.leans, scores), lambda low, high: self.turns(scores, low, high, _MOST_TURNS)
+        )
 
     def cut(self, scores: Handle) -> ShardPlane:
         """The plane that touches the risk at the scores: a pass."""
@@ -123,10 +143,10 @@ class PlaneSumShard:
         """The same at scores with their best shift in them: mixed with one from beside, so that it does not lean."""
         if len(self._parts) == 1:
             return answers([self._parts[0].balanced_cut(*each_of(scores))])[0]
-        here = self.lean(scores, 0.0)
+        (here,) = self.leans(scores, np.zeros(1)).tolist()
         if here == 0.0:
             return self.cut(scores)
-        shift, opposite = opposite_lean(lambda t: self.lean(scores, t), here, self.size(scores))
+        shift, opposite = opposite_leans(partial(self.leans, scores), here, self.size(scores))
         share = opposite / (opposite - here)
         plane = mixed(self.cut(scores), self.cut(self.shifted(scores, shift)), share)
         left = share * here + (1.0 - share) * opposite
