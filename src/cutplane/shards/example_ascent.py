@@ -23,6 +23,9 @@ _AT_BOUND = 1.0 - 1e-12
 # within those.
 _GROWTH = (0.2, 1.2)
 _SCALED = (0.5, 1.5)
+# Of the distance between two values of C, in logarithms: how far away they still tell where a run ends. The values may
+# be as close as one likes, and a power of what lies between them anything.
+_FURTHEST = 2.0
 # Examples at a bound rest at first where their margins are at least so far from what would let them leave it.
 _FAR_FROM_LEAVING = 0.3
 
@@ -178,7 +181,7 @@ class ExampleAscent:
 
     def _resume_further(self, duals: Duals, slopes: Array, C: float) -> None:
         """Where two runs lead: in the logarithms of C and of the slopes, along a straight line."""
-        steps = math.log(self._C / duals.C) / math.log(duals.C / C)
+        steps = min(_FURTHEST, math.log(self._C / duals.C) / math.log(duals.C / C))
         both = (slopes != 0.0) & (duals.slopes != 0.0)
         growth = np.divide(duals.slopes, slopes, out=np.ones_like(slopes), where=both)
         led = duals.slopes * np.clip(growth, *_GROWTH) ** steps

@@ -27,6 +27,8 @@ class Handover:
     reached : list of points
         Where the last two runs ended, the last of them at `w`: nothing of it is computed again, and from two of them
         it is foreseen where the next run will end.
+    drift : float
+        How far their scores may have left their weights.
     evaluated : Evaluated or None
         The last evaluation of Newton's method.
     sample : Sample or None
@@ -40,6 +42,7 @@ class Handover:
     w: Array | None = None
     duals: Duals | None = None
     reached: list[ScoredPoint] = field(default_factory=list)
+    drift: float = 0.0
     evaluated: Evaluated | None = None
     sample: Sample | None = None
     anchored: tuple[Evaluated, SmoothObjectiveLike, ScoredPoint] | None = None
@@ -62,5 +65,5 @@ class Handover:
 
     def drop_points(self) -> None:
         """Forget what belongs to an objective that is not gone on with: scores in another precision."""
-        self.reached = []
+        self.reached, self.drift = [], 0.0
         self.evaluated = self.sample = self.anchored = None

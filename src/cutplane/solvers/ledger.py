@@ -68,19 +68,24 @@ class Ledger:
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
         self._rounding = Rounding() if rounding is None else rounding
-        self._mass = self._rounding.least_mass  # of the last plane: how steep the risk is
+        self._mass = self._steepness()
         self._rounding_now = rounding_now
-        self._drift = 0.0  # how far scores that are moved along with the weights may have left them
         self._margin = 0.0  # by how much bounds must be closer than asked for: what the prover did not grant
         self.witness = Plane(np.zeros(bundle.dimension), bundle.lower_bound)  # the plane that proves the lower bound
         self.incumbent: Point | None = None
         self.handover = Handover() if handover is None else handover
+        self.drift = self.handover.drift  # how far scores that are moved along with the weights may have left them
         self.foreseen_error = float("inf")  # what the incumbent is thought to be above the optimum at most
         self.ascent: AscentLike | None = None  # under way: the one that knows its dual variables
         self.history: list[Step] = []
         self._on_step = on_step
         self._start = time.perf_counter()
         self._phases: dict[str, float] = {}
+
+    def _steepness(self) -> float:
+        """The mass of the steepest plane that another run has left: what its error was charged by."""
+        most, one = self._rounding.least_mass, self._rounding.slope(1.0)
+        return max(most, float(np.max(self.bundle.errors)) / one) if len(self.bundle) and one > 0.0 else most
 
     @property
     def seconds(self) -> float:
@@ -108,7 +113,7 @@ class Ledger:
         """
         b = float(np.max(np.abs(direction.intercept)))
         drift = 4.0 * UNIT * abs(step) * (self._rounding.spread(direction.w) + b)
-        self._drift += drift
+        self.drift += drift
         return drift <= _MOST_DRIFT * self._rounding.scale
 
     def offer(self, point: Point, risk: float) -> bool:
@@ -125,7 +130,7 @@ class Ledger:
     def _allowance(self, point: Point) -> float:
         """What rounding may hide of the risk."""
         b, spread = float(np.max(np.abs(point.intercept))), self._rounding.spread(point.w)
-        drift = self._drift + 4.0 * UNIT * len(self.history) * (spread + b)
+        drift = self.drift + 4.0 * UNIT * len(self.history) * (spread + b)
         return self._rounding.value(spread, b, self._mass) + self._mass * drift
 
     def add(self, cut: Cut | SmoothedCut) -> Plane:
@@ -135,7 +140,7 @@ class Ledger:
         return plane
 
     def _charged(self, cut: Cut | SmoothedCut) -> Plane:
-        self._mass = cut.mass
+        self._mass = cut.mass  # how steep the risk is
         offset = cut.offset - self._rounding.offset(cut.offset, cut.mass, cut.value)
         return Plane(cut.slope, offset, self._rounding.slope(cut.mass), cut.mass)
 
@@ -193,7 +198,7 @@ class Ledger:
         believed = self.upper - self.lower
         self.upper, self.lower = proven
         disputed = max(0.0, proven.upper - proven.lower - max(believed, 0.0))
-        self._drift = 0.0  # a run that goes on does so from fresh scores
+        self.drift = 0.0  # a run that goes on does so from fresh scores
         self._margin = min(2.0 * disputed, 0.5 * self.stopping.allowed(proven.upper, self.C))
         if self.history:
             last, more, self._phases = self.history[-1], self._phases, {}

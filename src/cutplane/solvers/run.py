@@ -166,6 +166,7 @@ class _Run:
         handover, end = self.handover, self.ledger.incumbent
         handover.planes, handover.w = result.bundle, result.w
         handover.reached = [*handover.reached[-1:], end] if isinstance(end, ScoredPoint) else []
+        handover.drift = self.ledger.drift
         if self.left_single:
             handover.drop_points()
 
@@ -264,6 +265,8 @@ class _Run:
         """Offer the best point on the way from one to the other and beyond: no pass over the data."""
         objective = self.objective
         step = ExactLineSearch().step(objective, base, point, self.settings.C)
+        self.ledger.moved(base, 1.0 - step)
+        self.ledger.moved(point, step)
         found = objective.fit_intercept(objective.mix(base, point, step))
         self.ledger.offer(found, objective.value(found))
 
