@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from cutplane import LinearSVC
+from cutplane import LinearSVC, LinearSVR
 
 
 def test_the_first_point_of_a_path_allows_for_rounding() -> None:
@@ -44,3 +44,27 @@ def test_a_run_that_finds_no_descent_stands_still() -> None:
         model.fit(X, y, sample_weight=np.array(weights.split(), dtype=float))
     assert model.stop_reason_ == "stalled"
     assert model.n_iter_ < 200
+
+
+def test_scores_that_a_path_hands_on_keep_the_rounding_they_have() -> None:
+    rows = "-4 1, 5 6, -6 -13, 2 1, 7 -5, -6 2, 3 23, 3 -10, 12 -3, -2 -7"
+    X = np.array([row.split() for row in rows.split(",")], dtype=float) / 10.0
+    y = np.array([54, 36, 51, 65, 43, 54, 54, 43, 63, 44]) / 10.0
+    model = LinearSVR(loss="huber", tol=2e-9, method="oca")
+    for each in model.path(X, y, [4e-8, 4e-6, 2e-6, 3.9999999999999996e-05]):
+        assert min(step.upper for step in each.history_) >= each.lower_bound_
+
+
+def test_a_point_far_away_leaves_nothing_of_its_rounding() -> None:
+    """The run comes from scores of 1e20, next to which those of the optimum are nothing."""
+    X = np.array([[999999986991104.0, 999999995904.0], [1999999973982208.0, -999999995904.0], [-999999986991104.0, 0]])
+    model = LinearSVC(C=0.4, loss="logistic", prior=np.array([1.5e-16, -3.5e-16]), max_iter=1000)
+    with warnings.catch_warnings(action="ignore"):
+        model.fit(X, np.array([0, 1, 0]))
+    assert min(step.upper for step in model.history_) >= model.lower_bound_
+    assert model.gap_ <= 1e-3
+
+
+def test_small_costs_are_charged_for_rounding_of_their_own_size() -> None:
+    model = LinearSVC(C=0.2, loss="error_cost").fit([[4.0], [2.0]], [1, 0], sample_weight=[1e-6, 1e-6])
+    assert model.gap_ <= 1e-6

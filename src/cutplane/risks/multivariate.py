@@ -292,6 +292,11 @@ class ErrorCost(Risk):
         self._costs = np.ones(len(self._y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self._total = float(self._costs.sum())
 
+    @property
+    def scale(self) -> float:
+        """What scores are compared with: costs, which may be small."""
+        return float(self._costs.max(initial=0.0))
+
     def value(self, scores: Array) -> float:
         """The risk."""
         return float(np.maximum(0.0, self._costs - self._y * scores).sum()) / self._total

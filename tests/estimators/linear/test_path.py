@@ -330,7 +330,7 @@ def test_paths_on_many_features_go_on_from_two_models(loss, intercept):
     rng = np.random.default_rng(7)
     rows = sp.random_array((150, 3000), density=0.01, format="csr", rng=rng)
     y = np.where(rng.random(150) < 0.4, 1, -1)
-    for model in LinearSVC(loss=loss, tol=1e-5, **intercept).path(rows, y, [0.1, 0.5, 3.0, 100.0]):
+    for model in LinearSVC(loss=loss, tol=1e-5, **intercept).path(rows, y, [0.1, 0.5, 3.0, 3.0001, 1000.0]):
         alone = LinearSVC(model.C, loss=loss, tol=1e-5, **intercept).fit(rows, y)
         assert model.gap_ <= 1e-5
         assert model.lower_bound_ <= alone.objective_
