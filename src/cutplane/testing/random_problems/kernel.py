@@ -22,6 +22,8 @@ from cutplane.testing.random_problems.recomputed import Array
 _SELECTIONS = ("second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg")
 # What values of the RBF kernel may be off by, as its documentation says.
 _SINGLE = 2e-6
+# Of the largest entry times the squared sum of coefficients: what that charge is, in units of what is asked for.
+_INDEFINITE = 1e-4
 # A machine's coefficients are divided by its margin, which is known up to rounding only.
 _MARGIN = 1e-11
 
@@ -165,6 +167,9 @@ class KernelJudge:
         scores = products + Exact.of(b)
         size = float(self.weights @ (1.0 + abs(b) + np.abs(self.K) @ np.abs(coef)))
         bend = float(np.abs(coef) @ np.abs(self.K) @ np.abs(coef))
+        if self.settings["kernel"] == "precomputed":
+            # How far the matrix may be from a definite one is charged to every coefficient, those of zeros too.
+            bend += _INDEFINITE * float(np.abs(self.K).max(initial=0.0)) * float(np.abs(coef).sum()) ** 2
         C = Fraction(float(self.settings.get("C", 1.0)))
         regulariser, risk, error = _MACHINES[self.problem.estimator](self, coef, square, scores, b)
         if self.settings["kernel"] == "rbf":
