@@ -18,7 +18,8 @@ from cutplane.objectives.factory import in_single, objective_of
 from cutplane.risks.base import RoundedRisk
 from cutplane.risks.registry import BINARY, REGRESSION
 from cutplane.shards.registry import make_shard
-from cutplane.shards.remote import Errand, Host, Line, RemoteRoundedShard, RemoteShard
+from cutplane.shards.remote import RemoteRoundedShard, RemoteShard
+from cutplane.shards.rounds import Errand, Host, Line
 from cutplane.shards.rows import RowSet
 from cutplane.shards.sum import SumShard
 from cutplane.shards.sum_base import PlaneSumShard
@@ -60,7 +61,7 @@ def parts(name: str, *, intercept: bool) -> list[Any]:
 def remote(shards: list[Any], kind: type[RemoteShard] = RemoteRoundedShard) -> tuple[list[Any], Line, Post]:
     post = Post(shards)
     line = Line(post)
-    return [kind.root(line, number) for number in range(len(shards))], line, post
+    return [kind.first(line, number) for number in range(len(shards))], line, post
 
 
 def trained(shard: Any, *, intercept: bool, method: str, C: float = 3.0) -> Any:
@@ -147,7 +148,7 @@ def test_a_run_that_loses_its_shards_goes_on(name: str, intercept: bool, method:
     here = trained(SumShard(parts(name, intercept=intercept)), intercept=intercept, method=method)
     post = LosingPost(parts(name, intercept=intercept))
     line = Line(post)
-    whole = SumShard([RemoteRoundedShard.root(line, number) for number in range(len(SIZES))])
+    whole = SumShard([RemoteRoundedShard.first(line, number) for number in range(len(SIZES))])
     objective = in_single(objective_of(whole, intercept=intercept), 1e-3)
     settings = Settings(3.0, Stopping(relative_gap=1e-4), method=method)
     prover = prover_of(objective, settings)
