@@ -9,9 +9,16 @@ from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.pairs import PairRisk
 from cutplane.risks.visited import VisitedRisk
+from cutplane.shards.base import KindOfShard
 from cutplane.shards.hinge import AugmentedHingeShard, HingeShard
 from cutplane.shards.host import HostShard, RoundedHostShard
 from cutplane.shards.pairs import PairShard
+from cutplane.shards.scattered import (
+    ScatteredRisk,
+    ScatteredSource,
+    augmented_scattered_shard,
+    scattered_shard,
+)
 from cutplane.shards.visited import AugmentedShard, VisitedShard
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.sources.base import Source
@@ -23,11 +30,13 @@ class _Entry(NamedTuple):
 
     source: type
     risk: type
-    make: Callable[[Any, Any, bool], HostShard]
+    make: Callable[[Any, Any, bool], KindOfShard]
 
 
 # The first that fits: from those that know most of their source and risk to those that know least.
 _ENTRIES = (
+    _Entry(AugmentedSource, ScatteredRisk, augmented_scattered_shard),
+    _Entry(ScatteredSource, ScatteredRisk, scattered_shard),
     _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
     _Entry(AugmentedSource, Hinge, lambda source, risk, intercept: AugmentedHingeShard(source, risk)),
     _Entry(MatrixSource, VisitedRisk, lambda source, risk, intercept: VisitedShard(source, risk)),
@@ -38,7 +47,7 @@ _ENTRIES = (
 )
 
 
-def make_shard(source: Source, risk: Risk, *, intercept: bool = False) -> HostShard:
+def make_shard(source: Source, risk: Risk, *, intercept: bool = False) -> Any:
     """The shard that knows most of this source and this risk."""
     for entry in _ENTRIES:
         if isinstance(source, entry.source) and isinstance(risk, entry.risk):

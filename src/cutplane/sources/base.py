@@ -51,6 +51,8 @@ class Source(ABC):
 
     #: Whether rows are read from a file pass by pass, so that `take` copies into memory what may not fit there.
     streamed: bool = False
+    #: Whether rows lie in other processes, which are asked for one thing after the other.
+    elsewhere: bool = False
 
     def check_finite(self) -> None:  # noqa: B027
         """Refuse values that are not finite; a source that cannot tell without a pass of its own does nothing."""

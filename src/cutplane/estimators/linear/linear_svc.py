@@ -14,21 +14,25 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, ClassWeight, Codes, Document, Labels, Matrix, MatrixLike, Params, RandomState
+from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
+from cutplane.estimators.common.validation.partitions import scattered_classes, scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
-from cutplane.estimators.linear.problems import Prepared
+from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.objectives.generic import Objective
+from cutplane.proof.rounding import exact_sum
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.logistic import probabilities
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
+from cutplane.shards.scattered import Recipe
 from cutplane.solvers.result import Result, Step
 from cutplane.solvers.run import Settings
 from cutplane.sources import Source, given_source
@@ -129,6 +133,9 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
     def _prepare(self, training: Settings, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Prepared:
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
         self._check_multi_class()
+        scattered = scattered_examples(self, X, y, sample_weight, labels=True)
+        if scattered is not None:
+            return self._prepare_scattered(scattered)
         rows, labels = validation.check_examples(self, X, y)
         self.classes_, codes = validation.check_many_labels(labels)
         weights = validation.check_weights(sample_weight, rows, self.class_weight, self.classes_, labels)
@@ -138,6 +145,22 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
         return Prepared(rows, labels, weights, problems, (codes, self.loss, self.loss_options))
+
+    def _prepare_scattered(self, examples: ScatteredExamples) -> Prepared:
+        """One class against the rest, on the workers that hold the examples."""
+        if self.multi_class != "ovr":
+            raise ValueError("multi_class='crammer_singer' is trained in one process; on a Dask collection, 'ovr' is.")
+        self._joint = self._decides = None
+        self.classes_, factors, weights = scattered_classes(examples, self.class_weight)
+        loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=0)
+        positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        for positive in positives:
+            validation.check_both_sides(
+                validation.signs(np.arange(len(weights)) == positive), weights, self.classes_[positive]
+            )
+        recipes = [Recipe(loss, self.classes_, positive, factors, exact_sum(weights)) for positive in positives]
+        key = (examples.marks, self.loss, self.loss_options)
+        return Prepared(examples.source, None, None, [scattered_problem(recipe) for recipe in recipes], key)
 
     def _check_multi_class(self) -> None:
         """Refuse what only one way of having several classes understands, where it is not that way."""

@@ -15,13 +15,15 @@ from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
+from cutplane.estimators.common.validation.partitions import scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_TARGETS
-from cutplane.estimators.linear.problems import Prepared
+from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.registry import REGRESSION, Loss, check_loss_options, find_loss, make_risk, takes_option
+from cutplane.shards.scattered import Recipe
 from cutplane.solvers.result import Result, Step
 from cutplane.solvers.run import Settings
 
@@ -90,6 +92,11 @@ class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
 
     def _prepare(self, training: Settings, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Prepared:
         loss = self._loss(training.n_threads)
+        scattered = scattered_examples(self, X, y, sample_weight, labels=False)
+        if scattered is not None:
+            recipe = Recipe(self._loss(0), None, 0, None, scattered.whole.weight)
+            key = (scattered.marks, self.loss, self.epsilon, self.loss_options)
+            return Prepared(scattered.source, None, None, [scattered_problem(recipe)], key)
         examples, given = validation.check_examples(self, X, y)
         targets = validation.check_targets(given)
         weights = validation.check_sample_weight(sample_weight, examples)

@@ -23,6 +23,7 @@ from cutplane.objectives.factory import in_single
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.risks.base import Risk, Rows
+from cutplane.shards.scattered import Recipe, ScatteredRisk
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import OnStep, Result
@@ -52,6 +53,16 @@ class Prepared(NamedTuple):
     weights: NDArray[np.float64] | None
     problems: Sequence[Callable[[Rows | None], Risk]]
     key: tuple[object, ...]
+
+
+def scattered_problem(recipe: Recipe) -> Callable[[Rows | None], Risk]:
+    """What makes the risk of examples that lie elsewhere: of all of them."""
+
+    def risk(rows: Rows | None) -> Risk:
+        assert rows is None
+        return ScatteredRisk(recipe)
+
+    return risk
 
 
 class ProblemMaker(Protocol):
@@ -112,7 +123,8 @@ class Problems:
         self._hooks = StepHooks(model, model.on_step, prepared.X, prepared.y, self._so_far)
         self._threads = int(_core.thread_count(training.n_threads))
         watched = self._hooks.wanted or model.checkpoint is not None
-        alone = watched or getattr(prepared.X, "nnz", np.prod(prepared.X.shape)) < _FEW_ENTRIES
+        apart = getattr(prepared.X, "elsewhere", False)  # asked for one thing after the other
+        alone = watched or apart or getattr(prepared.X, "nnz", np.prod(prepared.X.shape)) < _FEW_ENTRIES
         self.workers = 1 if alone else min(len(prepared.problems), self._threads)
         # Side by side, each run says how many threads it has.
         self._source = model._source(prepared.X, training.n_threads if self.workers == 1 else 0)

@@ -1,0 +1,144 @@
+"""Collections of Dask: arrays, data frames and lists of delayed partitions, as parts, and predictions of them."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def is_collection(values: object) -> bool:
+    """Whether values lie in a collection of Dask, or in several partitions, delayed or as futures."""
+    if "dask" not in sys.modules:
+        return False
+    from dask import is_dask_collection
+
+    if isinstance(values, (list, tuple)):
+        return len(values) > 0 and all(is_dask_collection(each) or _is_future(each) for each in values)
+    return bool(is_dask_collection(values))
+
+
+def _is_future(value: object) -> bool:
+    return "distributed" in sys.modules and isinstance(value, sys.modules["distributed"].Future)
+
+
+def columns_of(X: Any) -> list[str] | None:
+    """The names of features, where the collection has some."""
+    names = getattr(X, "columns", None)
+    return None if names is None or not all(isinstance(name, str) for name in names) else list(names)
+
+
+def the_client() -> Client:
+    """The one that is in use."""
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        raise ValueError(
+            "A Dask collection is trained on where its client is: there is none. "
+            "client = dask.distributed.Client() starts a cluster on this machine."
+        ) from None
+
+
+def placed(client: Client, make: Callable[..., Any], X: Any, y: Any, sample_weight: Any) -> list[Any]:
+    """Futures of make(number, X, y, sample_weight) for each partition."""
+    from dask import delayed
+
+    blocks = _partitions("X", X)
+    zipped = [blocks, _aligned("y", y, X, blocks), _aligned("sample_weight", sample_weight, X, blocks)]
+    tasks = [delayed(make, pure=False)(number, *row) for number, row in enumerate(zip(*zipped, strict=True))]
+    return list(client.compute(tasks))
+
+
+def _partitions(name: str, values: Any) -> list[Any]:
+    """The pieces of a collection, row after row."""
+    if isinstance(values, (list, tuple)):
+        return list(values)
+    chunks = getattr(values, "chunks", None)
+    if chunks is not None and len(chunks) > 1:
+        if len(chunks[1]) > 1:
+            values = values.rechunk({1: -1})
+        return list(values.to_delayed().ravel())
+    if not hasattr(values, "to_delayed"):
+        raise ValueError(
+            f"{name} is a {type(values).__name__}; Dask's arrays, data frames and delayed partitions are taken."
+        )
+    return list(np.ravel(values.to_delayed()))
+
+
+def _aligned(name: str, values: Any, X: Any, blocks: Sequence[Any]) -> list[Any]:
+    """What goes with the rows of X, cut as these are."""
+    if values is None:
+        return [None] * len(blocks)
+    rows = _sizes(X)
+    if not is_collection(values):
+        return _cut(name, np.asarray(values), rows)
+    own = _sizes(values)
+    if rows is not None and own is not None and rows != own and hasattr(values, "rechunk"):
+        if sum(rows) != sum(own):
+            raise ValueError(f"X has {sum(rows)} rows, but {name} has {sum(own)}.")
+        values = values.rechunk((tuple(rows),))
+    pieces = _partitions(name, values)
+    if len(pieces) != len(blocks):
+        raise ValueError(
+            f"X has {len(blocks)} partitions, but {name} has {len(pieces)}; they must be cut at the same rows, as by "
+            "repartition, rechunk or compute_chunk_sizes."
+        )
+    return pieces
+
+
+def _sizes(values: Any) -> list[int] | None:
+    """How many rows each partition has, where that is known."""
+    chunks = getattr(values, "chunks", None)
+    if chunks is None or any(math.isnan(size) for size in chunks[0]):
+        return None
+    return [int(size) for size in chunks[0]]
+
+
+def _cut(name: str, values: Any, rows: list[int] | None) -> list[Any]:
+    """An array of this process, in pieces."""
+    if rows is None:
+        raise ValueError(
+            f"{name} lies in memory, and how many rows the partitions of X have is not known; make {name} a Dask "
+            "collection with the same partitions, or call X.compute_chunk_sizes()."
+        )
+    if len(values) != sum(rows):
+        raise ValueError(f"X has {sum(rows)} rows, but {name} has {len(values)}.")
+    return np.split(values, np.cumsum(rows)[:-1])
+
+
+def lazily(predict: Callable[[Any], Any], X: Any) -> Any:
+    """What a function of rows gives of each partition: a collection like X, nothing of which is computed yet."""
+    from dask import delayed
+
+    if isinstance(X, (list, tuple)):
+        return [delayed(predict)(each) for each in X]
+    example = np.asarray(predict(np.zeros((1, X.shape[1]))))
+    if hasattr(X, "map_blocks"):
+        whole = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+        if example.ndim == 1:
+            return whole.map_blocks(predict, dtype=example.dtype, drop_axis=1, meta=example[:0])
+        chunks = (whole.chunks[0], (example.shape[1],))
+        return whole.map_blocks(predict, dtype=example.dtype, chunks=chunks, meta=example[:0])
+    if example.ndim > 1:
+        return X.to_dask_array().map_blocks(predict, dtype=example.dtype, chunks=(None, (example.shape[1],)))
+    return X.map_partitions(_Series(predict), meta=(None, example.dtype))
+
+
+class _Series:
+    """Predictions with the index of their rows."""
+
+    def __init__(self, predict: Callable[[Any], Any]) -> None:
+        self._predict = predict
+
+    def __call__(self, rows: Any) -> Any:
+        pandas = sys.modules[type(rows).__module__.split(".")[0]]
+        values = self._predict(rows) if len(rows) else np.zeros(0)
+        return pandas.Series(values, index=rows.index)

@@ -1,0 +1,173 @@
+"""Takes errands to the workers of a cluster, and their answers back; notices workers that are gone."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from distributed import Client, get_worker, wait
+from numpy.typing import NDArray
+
+from cutplane._runtime.threads import openmp_threads
+from cutplane.shards.rounds import FIRST, Call, Errand, Host
+from cutplane.solvers.base import ShardLostError
+
+# Seconds between two looks at which workers there are, while an answer is waited for.
+_LOOK = 1.0
+# And until a scheduler is asked again which of them are gone, when a connection broke.
+_PAUSE = 0.1
+# So often examples are placed anew before a fit gives up: a cluster that loses workers all the time.
+_MOST_LOSSES = 100
+
+
+class Hosts:
+    """The parts that lie on one worker: an actor of dask.distributed.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        Of the parts.
+    examples : sequence
+        What each of them begins with.
+    """
+
+    def __init__(self, numbers: Sequence[int], examples: Sequence[Any]) -> None:
+        self._examples = dict(zip(numbers, examples, strict=True))
+        self._lock = threading.Lock()
+        self.forget()
+
+    def run(self, errands: Mapping[int, Errand]) -> dict[int, list[Any]]:
+        """Make the calls of each part, with the threads that the worker has."""
+        with self._lock, openmp_threads(int(get_worker().state.nthreads)):
+            return {number: self._hosts[number].run(errand) for number, errand in errands.items()}
+
+    def forget(self) -> None:
+        """Go back to what parts begin with."""
+        with self._lock:
+            self._hosts = {number: Host(each) for number, each in self._examples.items()}
+
+
+class _GoneError(Exception):
+    """A worker is, and what it held."""
+
+
+class Post:
+    """Sends errands to the workers that hold the parts.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    examples : sequence of Future
+        What each part begins with, kept on the cluster. It has a `mark`, by which it is recognised.
+    """
+
+    def __init__(self, client: Client, examples: Sequence[Any]) -> None:
+        self._client, self._examples = client, list(examples)
+        self._actors: dict[str, Any] = {}
+        self._at: dict[int, str] = {}  # the actor of each part
+        self._marks: dict[int, int] = {}
+        self._losses = 0
+        self._place(range(len(self._examples)))
+
+    def __call__(self, errands: Mapping[int, Errand]) -> Mapping[int, Sequence[Any]]:
+        """A round; ShardLostError where a worker is gone and its parts have been placed elsewhere."""
+        try:
+            return self._round(errands)
+        except _GoneError:
+            self._place_anew()
+            raise ShardLostError("A worker is gone; its examples have been read again by others.") from None
+
+    def __len__(self) -> int:
+        """How many parts there are."""
+        return len(self._examples)
+
+    @property
+    def marks(self) -> NDArray[np.int64]:
+        """A checksum of each part."""
+        return np.array([self._marks[number] for number in sorted(self._marks)])
+
+    def _round(self, errands: Mapping[int, Errand]) -> dict[int, Sequence[Any]]:
+        groups: dict[str, dict[int, Errand]] = {}
+        for number, errand in errands.items():
+            groups.setdefault(self._at[number], {})[number] = errand
+        asked = [(actor, self._ask(actor, "run", group)) for actor, group in groups.items()]
+        return {number: found for each in asked for number, found in self._answer(*each).items()}
+
+    def _ask(self, actor: str, name: str, *args: Any) -> Any:
+        try:
+            return getattr(self._actors[actor], name)(*args)
+        except (KeyError, ValueError):  # what dask.distributed says of an actor whose worker it knows to be gone
+            raise _GoneError from None
+
+    def _answer(self, actor: str, future: Any) -> Any:
+        """What comes of a call, or of making an actor."""
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if not self._is_there(actor):
+                    raise _GoneError from None
+            except OSError:  # the connection is closed
+                raise _GoneError from None
+
+    def _is_there(self, actor: str) -> bool:
+        return _worker(actor) in self._client.nthreads()
+
+    def _place(self, numbers: Iterable[int]) -> None:
+        """Make hosts of parts where these lie, and see that they are what they were."""
+        groups = self._whereabouts(list(numbers))
+        made = {
+            f"{worker}#{self._losses}": self._client.submit(
+                Hosts, part, [self._examples[k] for k in part], actor=True, workers=[worker], pure=False
+            )
+            for worker, part in groups.items()
+        }
+        for actor, future in made.items():
+            self._actors[actor] = self._answer(actor, future)
+            self._at.update(dict.fromkeys(groups[_worker(actor)], actor))
+        call = Call(FIRST, "mark", (), {}, None)
+        found = self._round({number: Errand([call], []) for part in groups.values() for number in part})
+        for number, (mark,) in found.items():
+            if self._marks.setdefault(number, mark) != mark:
+                raise ValueError(
+                    f"Partition {number} was read again when a worker was lost, and is not what it was: what had been "
+                    "proven of the fit does not hold for it. Its source must give the same rows each time."
+                )
+
+    def _whereabouts(self, numbers: Sequence[int]) -> dict[str, list[int]]:
+        """The parts by the workers that hold them; parts that were lost are read again first."""
+        wanted = [self._examples[number] for number in numbers]
+        wait(wanted)
+        places = self._client.who_has(wanted)
+        groups: dict[str, list[int]] = {}
+        for number, future in zip(numbers, wanted, strict=True):
+            if future.status == "error":
+                future.result()
+            there = sorted(places.get(future.key) or ())
+            if not there:
+                raise _GoneError
+            groups.setdefault(there[number % len(there)], []).append(number)
+        return groups
+
+    def _place_anew(self) -> None:
+        """Place the parts of workers that are gone elsewhere; what others had made of examples is given up, too."""
+        while True:
+            self._losses += 1
+            if self._losses > _MOST_LOSSES:
+                raise RuntimeError(f"Workers were lost {_MOST_LOSSES} times in one fit.")
+            try:
+                self._actors = {actor: each for actor, each in self._actors.items() if self._is_there(actor)}
+                self._place([number for number, actor in self._at.items() if actor not in self._actors])
+                for actor in self._actors:
+                    self._answer(actor, self._ask(actor, "forget"))
+                return
+            except _GoneError:
+                time.sleep(_PAUSE)
+
+
+def _worker(actor: str) -> str:
+    """The address of the one it lives on."""
+    return actor.rsplit("#", 1)[0]

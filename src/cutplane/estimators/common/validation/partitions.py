@@ -1,0 +1,71 @@
+"""Checks of the partitions of a collection of Dask, made where each lies, and of what they say together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from cutplane._types import Array, ClassWeight, Labels
+from cutplane.cluster.collections import is_collection
+from cutplane.cluster.examples import ScatteredExamples
+from cutplane.estimators.common.validation.class_weights import class_factors
+from cutplane.estimators.common.validation.examples import check_examples
+from cutplane.estimators.common.validation.targets import check_many_labels, check_targets
+from cutplane.estimators.common.validation.weights import check_sample_weight
+from cutplane.shards.part_examples import PartExamples
+
+
+def scattered_examples(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, labels: bool
+) -> ScatteredExamples | None:
+    """The examples on the workers that hold them; None where X is no collection of Dask."""
+    if not is_collection(X):
+        return None
+    make = _labelled if labels else _targeted
+    examples = ScatteredExamples(make, X, y, sample_weight, labels=labels)
+    estimator.n_features_in_ = examples.source.features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if examples.names is not None:
+        estimator.feature_names_in_ = np.array(examples.names, dtype=object)
+    return examples
+
+
+def scattered_classes(examples: ScatteredExamples, class_weight: ClassWeight) -> tuple[Labels, Array | None, Array]:
+    """The classes of all partitions, what each weighs (None: 1), and what its examples weigh in all."""
+    whole = examples.whole
+    classes, _ = check_many_labels(whole.labels)
+    if class_weight is None:
+        return classes, None, whole.weights
+    factors = class_factors(class_weight, classes, classes, whole.weights)  # one example of each class, as heavy as all
+    return classes, factors, whole.weights * factors
+
+
+def _labelled(number: int, X: Any, y: Any, sample_weight: Any) -> PartExamples:
+    return _checked(number, X, y, sample_weight, labels=True)
+
+
+def _targeted(number: int, X: Any, y: Any, sample_weight: Any) -> PartExamples:
+    return _checked(number, X, y, sample_weight, labels=False)
+
+
+def _checked(number: int, X: Any, y: Any, sample_weight: Any, *, labels: bool) -> PartExamples:
+    """The examples of a partition; bad ones are refused in a sentence that names it."""
+    try:
+        if not len(y):
+            width = X.shape[1] if len(X.shape) > 1 else 0
+            return PartExamples(np.zeros((0, width)), np.asarray(y), None)
+        rows, found = check_examples(BaseEstimator(), X, y)
+        weights = None if sample_weight is None else _weights(sample_weight, rows)
+        return PartExamples(rows, found if labels else check_targets(found), weights)
+    except ValueError as error:
+        raise ValueError(f"In partition {number}: {error}") from None
+
+
+def _weights(sample_weight: Any, rows: Any) -> Array | None:
+    """Those of a partition may all be zero."""
+    plain = np.asarray(sample_weight)
+    if plain.shape == (rows.shape[0],) and plain.dtype.kind in "iuf" and not plain.any():
+        return np.zeros(len(plain))
+    return check_sample_weight(plain, rows)
