@@ -5,6 +5,7 @@ signals : Ctrl-C and SIGTERM at random moments; one line, and a model that loads
 late : how late fits end that have a time limit, by the clock of the processor.
 ctrl-c : Ctrl-C at random moments in process; KeyboardInterrupt or a certificate that holds, and the next fit as ever.
 full : saving on a file system that is full, mounted for the purpose (needs unshare and tmpfs).
+workers : workers of a cluster killed at random moments of fits; all end, and all models are proven.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from __future__ import annotations
 import argparse
 import random
 
-from tests.faults import full_disk, interrupts, killed_saves, random_signals, time_limits
+from tests.faults import full_disk, interrupts, killed_saves, lost_workers, random_signals, time_limits
 
 LOOPS = {"kill": killed_saves.run, "signals": random_signals.run, "full": full_disk.run}
-LOOPS |= {"late": time_limits.run, "ctrl-c": interrupts.run}
+LOOPS |= {"late": time_limits.run, "ctrl-c": interrupts.run, "workers": lost_workers.run}
 
 
 def main() -> None:

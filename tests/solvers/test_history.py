@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pytest
 
 from cutplane import LinearSVC, LinearSVR
 
@@ -68,3 +69,14 @@ def test_a_point_far_away_leaves_nothing_of_its_rounding() -> None:
 def test_small_costs_are_charged_for_rounding_of_their_own_size() -> None:
     model = LinearSVC(C=0.2, loss="error_cost").fit([[4.0], [2.0]], [1, 0], sample_weight=[1e-6, 1e-6])
     assert model.gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("method", ["auto", "oca"])
+def test_a_gap_that_single_precision_cannot_show_is_shown_in_double(method: str) -> None:
+    """With scores in single precision, allowances for rounding alone would keep the bounds apart."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(96_000, 12))
+    y = X @ np.arange(12) + 5.0 * rng.normal(size=len(X)) > 0.5
+    model = LinearSVC(tol=1e-5, fit_intercept=False, method=method).fit(X, y)
+    assert model.stop_reason_ == "gap"
+    assert model.n_iter_ < 50

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -114,31 +115,38 @@ def _cut(name: str, values: Any, rows: list[int] | None) -> list[Any]:
     return np.split(values, np.cumsum(rows)[:-1])
 
 
-def lazily(predict: Callable[[Any], Any], X: Any) -> Any:
+def lazily(predict: Callable[[Any], Any], X: Any, features: int) -> Any:
     """What a function of rows gives of each partition: a collection like X, nothing of which is computed yet."""
     from dask import delayed
 
     if isinstance(X, (list, tuple)):
         return [delayed(predict)(each) for each in X]
-    example = np.asarray(predict(np.zeros((1, X.shape[1]))))
+    if X.shape[1] != features:
+        raise ValueError(f"X has {X.shape[1]} features, but the model was trained with {features}.")
+    # Names of features are held against those of the fit partition by partition.
+    with warnings.catch_warnings(action="ignore"):
+        example = np.asarray(predict(np.zeros((1, features))))[:0]
+    each = _OfRows(predict, example)
     if hasattr(X, "map_blocks"):
         whole = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
         if example.ndim == 1:
-            return whole.map_blocks(predict, dtype=example.dtype, drop_axis=1, meta=example[:0])
-        chunks = (whole.chunks[0], (example.shape[1],))
-        return whole.map_blocks(predict, dtype=example.dtype, chunks=chunks, meta=example[:0])
-    if example.ndim > 1:
-        return X.to_dask_array().map_blocks(predict, dtype=example.dtype, chunks=(None, (example.shape[1],)))
-    return X.map_partitions(_Series(predict), meta=(None, example.dtype))
+            return whole.map_blocks(each, dtype=example.dtype, drop_axis=1, meta=example)
+        return whole.map_blocks(each, dtype=example.dtype, chunks=(whole.chunks[0], (example.shape[1],)), meta=example)
+    if example.ndim == 1:
+        return X.map_partitions(each.with_index, meta=(None, example.dtype))
+    return X.map_partitions(each, meta=example)
 
 
-class _Series:
-    """Predictions with the index of their rows."""
+class _OfRows:
+    """A function of the rows of a partition, of which there may be none."""
 
-    def __init__(self, predict: Callable[[Any], Any]) -> None:
-        self._predict = predict
+    def __init__(self, predict: Callable[[Any], Any], example: Any) -> None:
+        self._predict, self._example = predict, example
 
     def __call__(self, rows: Any) -> Any:
-        pandas = sys.modules[type(rows).__module__.split(".")[0]]
-        values = self._predict(rows) if len(rows) else np.zeros(0)
-        return pandas.Series(values, index=rows.index)
+        return self._predict(rows) if rows.shape[0] else self._example
+
+    def with_index(self, rows: Any) -> Any:
+        """The same, with the index of the rows."""
+        pandas = sys.modules["pandas"]
+        return pandas.Series(self(rows), index=rows.index)

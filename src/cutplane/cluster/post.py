@@ -99,7 +99,8 @@ class Post:
     def _ask(self, actor: str, name: str, *args: Any) -> Any:
         try:
             return getattr(self._actors[actor], name)(*args)
-        except (KeyError, ValueError):  # what dask.distributed says of an actor whose worker it knows to be gone
+        except (KeyError, RuntimeError, ValueError):  # so dask.distributed says that it knows the worker to be gone
+            self._actors.pop(actor, None)
             raise _GoneError from None
 
     def _answer(self, actor: str, future: Any) -> Any:
@@ -108,10 +109,12 @@ class Post:
             try:
                 return future.result(timeout=_LOOK)
             except TimeoutError:
-                if not self._is_there(actor):
-                    raise _GoneError from None
+                if self._is_there(actor):
+                    continue
             except OSError:  # the connection is closed
-                raise _GoneError from None
+                pass
+            self._actors.pop(actor, None)
+            raise _GoneError
 
     def _is_there(self, actor: str) -> bool:
         return _worker(actor) in self._client.nthreads()

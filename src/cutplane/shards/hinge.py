@@ -16,7 +16,7 @@ from cutplane.shards.host import scores_of
 from cutplane.shards.near_hinges import NearHinges
 from cutplane.shards.rows import RowSet
 from cutplane.shards.visited import AugmentedShard, VisitedShard
-from cutplane.solvers.base import ScoresTooLargeError, Subset
+from cutplane.solvers.base import ScoresTooCoarseError, Subset
 from cutplane.sources.matrix import MatrixSource
 
 # Examples looked at in one go by NumPy.
@@ -152,14 +152,14 @@ class SingleHingeShard(HingeShard):
             return np.zeros(self.examples, np.float32)
         scores, held = self.source.core.single_scores(np.ascontiguousarray(w), self.source.n_threads)
         if not held:
-            raise ScoresTooLargeError
+            raise ScoresTooCoarseError
         return scores
 
     def _scored_plane(self, p: Array, base: Any, h: float) -> tuple[Any, Array, Any]:
         source = self.source
         scores, slope, s = self.risk.core.single_scored_plane(source.core, p, base, h, source.n_threads)
         if s.value == float("inf"):
-            raise ScoresTooLargeError
+            raise ScoresTooCoarseError
         return scores, slope, s
 
     def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:

@@ -13,8 +13,8 @@ Array = NDArray[np.float64]
 Intercept = float | Array
 
 
-class ScoresTooLargeError(OverflowError):
-    """Scores in single precision have grown too large to tell examples apart."""
+class ScoresTooCoarseError(ArithmeticError):
+    """Scores in single precision cannot tell what they must: they have grown too large, or the gap aimed at is small."""
 
 
 class ShardLostError(Exception):

@@ -12,7 +12,7 @@ import numpy as np
 from cutplane import _core
 from cutplane.proof.prover import Plane, Proven
 from cutplane.proof.rounding import UNIT, Rounding, gamma
-from cutplane.solvers.base import Array, Cut, Duals, Point, SmoothedCut
+from cutplane.solvers.base import Array, Cut, Duals, Point, ScoresTooCoarseError, SmoothedCut
 from cutplane.solvers.bundle.planes import BundleLike, BundleSolution
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.protocols import AscentLike
@@ -25,6 +25,8 @@ IDLE_SOLVES = 50
 _STANDSTILL, _HARDLY_CLOSER = 100, 0.999
 # The same where none of them found a direction of descent.
 _CLOSER_WITHOUT_DESCENT = 0.9
+# Of the gap that is aimed at: what scores in single precision may hide.
+_TOO_COARSE = 0.5
 # Scores may be moved along until rounding is this much of the scale on which the risk bends.
 _MOST_DRIFT = 1e-8
 
@@ -67,7 +69,7 @@ class Ledger:
         self.stopping = stopping
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
-        self._rounding = Rounding() if rounding is None else rounding
+        self.rounding = Rounding() if rounding is None else rounding
         self._mass = self._steepness()
         self._rounding_now = rounding_now
         self._margin = 0.0  # by how much bounds must be closer than asked for: what the prover did not grant
@@ -84,7 +86,7 @@ class Ledger:
 
     def _steepness(self) -> float:
         """The mass of the steepest plane that another run has left: what its error was charged by."""
-        most, one = self._rounding.least_mass, self._rounding.slope(1.0)
+        most, one = self.rounding.least_mass, self.rounding.slope(1.0)
         return max(most, float(np.max(self.bundle.errors)) / one) if len(self.bundle) and one > 0.0 else most
 
     @property
@@ -112,26 +114,28 @@ class Ledger:
         False where the step is so long that they should be computed afresh instead.
         """
         b = float(np.max(np.abs(direction.intercept)))
-        drift = 4.0 * UNIT * abs(step) * (self._rounding.spread(direction.w) + b)
+        drift = 4.0 * UNIT * abs(step) * (self.rounding.spread(direction.w) + b)
         self.drift += drift
-        return drift <= _MOST_DRIFT * self._rounding.scale
+        return drift <= _MOST_DRIFT * self.rounding.scale
 
     def offer(self, point: Point, risk: float) -> bool:
         """Note an evaluated point; True if it is the new incumbent."""
-        square = _core.inner(point.w, point.w)
-        value = 0.5 * square + self.C * (risk + self._allowance(point))
+        square, allowance = _core.inner(point.w, point.w), self._allowance(point)
+        value = 0.5 * square + self.C * (risk + allowance)
         if not value < self.upper:
             return False
         self.upper = value
         self.incumbent = point
         self.foreseen_error = float("inf")
+        if self.rounding.unit > UNIT and self.C * allowance > _TOO_COARSE * self.stopping.allowed(value, self.C):
+            raise ScoresTooCoarseError
         return True
 
     def _allowance(self, point: Point) -> float:
         """What rounding may hide of the risk."""
-        b, spread = float(np.max(np.abs(point.intercept))), self._rounding.spread(point.w)
+        b, spread = float(np.max(np.abs(point.intercept))), self.rounding.spread(point.w)
         drift = self.drift + 4.0 * UNIT * len(self.history) * (spread + b)
-        return self._rounding.value(spread, b, self._mass) + self._mass * drift
+        return self.rounding.value(spread, b, self._mass) + self._mass * drift
 
     def add(self, cut: Cut | SmoothedCut) -> Plane:
         """Add a plane to the bundle, lowered by what rounding may have raised it by."""
@@ -141,8 +145,8 @@ class Ledger:
 
     def _charged(self, cut: Cut | SmoothedCut) -> Plane:
         self._mass = cut.mass  # how steep the risk is
-        offset = cut.offset - self._rounding.offset(cut.offset, cut.mass, cut.value)
-        return Plane(cut.slope, offset, self._rounding.slope(cut.mass), cut.mass)
+        offset = cut.offset - self.rounding.offset(cut.offset, cut.mass, cut.value)
+        return Plane(cut.slope, offset, self.rounding.slope(cut.mass), cut.mass)
 
     def planes(self) -> tuple[Array, Array, Array]:
         """Slopes, offsets and errors of the planes of the bundle, charged for all that is known of rounding by now."""
@@ -150,7 +154,7 @@ class Ledger:
         if self._rounding_now is None:
             return slopes, offsets, errors
         now = self._rounding_now()
-        longer = max(1.0, now.reach / self._rounding.reach, now.scale / self._rounding.scale)
+        longer = max(1.0, now.reach / self.rounding.reach, now.scale / self.rounding.scale)
         if longer > 1.0:
             offsets = offsets - np.array([now.offset(offset, longer, 0.0) for offset in offsets.tolist()])
         return slopes, offsets, longer * errors
@@ -178,9 +182,9 @@ class Ledger:
         share = (1.0 - 8.0 * UNIT) / max(1.0, float(solution.weights.sum()))
         weights = share * solution.weights
         rest = max(0.0, 1.0 - float(weights.sum()))
-        error, one = float(weights @ self.bundle.errors), self._rounding.slope(1.0)
+        error, one = float(weights @ self.bundle.errors), self.rounding.slope(1.0)
         mass = error / one if one > 0.0 else 0.0
-        error += slack * self._rounding.reach * mass
+        error += slack * self.rounding.reach * mass
         offset = float(weights @ offsets) + rest * lower_bound
         offset -= slack * (float(weights @ np.abs(offsets)) + abs(lower_bound))
         return Plane((-share / self.C) * solution.slopes_sum(self.C), offset, error, mass)
@@ -198,7 +202,6 @@ class Ledger:
         believed = self.upper - self.lower
         self.upper, self.lower = proven
         disputed = max(0.0, proven.upper - proven.lower - max(believed, 0.0))
-        self.drift = 0.0  # a run that goes on does so from fresh scores
         self._margin = min(2.0 * disputed, 0.5 * self.stopping.allowed(proven.upper, self.C))
         if self.history:
             last, more, self._phases = self.history[-1], self._phases, {}

@@ -16,7 +16,7 @@ from cutplane._runtime.threads import openmp_threads
 from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.solvers.ascent.dual import DualAscent, is_wide
 from cutplane.solvers.auto import Auto
-from cutplane.solvers.base import Array, Intercept, ScoredPoint, ScoresTooLargeError, ShardLostError, bare
+from cutplane.solvers.base import Array, Intercept, ScoredPoint, ScoresTooCoarseError, ShardLostError, bare
 from cutplane.solvers.bundle.bounded import BoundedBundle, BoundedLineSearch
 from cutplane.solvers.bundle.planes import Bundle, BundleLike, plane_storage
 from cutplane.solvers.cutting_plane import CuttingPlane
@@ -186,17 +186,19 @@ class _Run:
         """Run until the prover grants what the run believes; twice at most it goes on from what was granted."""
         ledger = self.ledger
         reason: StopReason = "gap"
-        with suppress(ScoresTooLargeError):  # what was reached until then goes on in double precision
+        with suppress(ScoresTooCoarseError):  # what was reached until then goes on in double precision
             reason = self._reach()
         double = self.objective.in_double()
         for _ in range(TUNING.most_disputes):
             if ledger.incumbent is not None:
                 self._prove()
+                if ledger.granted and reason == "stalled":  # by what rounding might have hidden, and has not
+                    return "gap"
                 if reason != "gap" or ledger.granted:
                     return reason
                 if ledger.overdue:
                     return "time_limit"
-                ledger.incumbent = double.at(ledger.incumbent.w)
+                ledger.incumbent, ledger.drift = double.at(ledger.incumbent.w), 0.0
             self._go_on_with(double)
             reason = self._solve(double, resumed=ledger.incumbent is not None)
         self._prove()
@@ -206,6 +208,7 @@ class _Run:
         """Points in single precision are of no use in double precision, nor the other way round."""
         if double is not self.objective:
             self.left_single = True
+            self.ledger.rounding = double.rounding
             self.handover.drop_points()
 
     def _prove(self) -> None:

@@ -17,6 +17,7 @@ from cutplane._types import Array, Arrays, ClassWeight, Codes, Document, Labels,
 from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
@@ -242,6 +243,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
             coef = coef + prior
         return {"coef_": coef, "intercept_": intercept, "classes_": self.classes_}
 
+    @also_lazily
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example; of each class if there are more than two."""
         check_is_fitted(self)
@@ -256,6 +258,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         scores = product + self.intercept_
         return np.asarray(scores.ravel() if scores.shape[1] == 1 else scores)
 
+    @also_lazily
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """The class of each example: by the sign of its score, or the highest score where there are several."""
         return self._predict_from(self.decision_function(X))
@@ -268,6 +271,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         return np.asarray(self.classes_[positive.astype(int)])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @also_lazily
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """The probability of each class; only with ``loss="logistic"``.
 
@@ -276,6 +280,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         return probabilities(self.decision_function(X))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @also_lazily
     def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """The logarithm of the probability of each class; only with ``loss="logistic"``."""
         return np.asarray(np.log(self.predict_proba(X)))

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.validation.partitions import scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
@@ -124,6 +125,7 @@ class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
         fitted = super()._fitted(results)
         return {"coef_": fitted["coef_"][0], "intercept_": fitted["intercept_"]}
 
+    @also_lazily
     def predict(self, X: MatrixLike) -> NDArray[np.float64]:
         """The predicted target of each example."""
         check_is_fitted(self)

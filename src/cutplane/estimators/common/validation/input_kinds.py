@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cutplane._types import MatrixLike
+from cutplane.cluster.collections import is_collection
 
 # Types of columns, as pandas calls them, that may hold words.
 _NOT_NUMBERS = ("object", "str", "string", "category")
@@ -21,6 +22,11 @@ _REFUSED = {
 
 def check_kind(name: str, values: object) -> None:
     """Refuse values that are no real numbers (or, of labels, words) but would pass for some."""
+    if is_collection(values):
+        raise ValueError(
+            f"{name} is a collection of Dask, on which LinearSVC and LinearSVR train, given X and y that both are; "
+            f"{name}.compute() brings it here, where it fits."
+        )
     if isinstance(values, np.ma.MaskedArray):
         _check_mask(name, values)
     for column, kind in _columns(values):

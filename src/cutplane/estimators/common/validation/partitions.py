@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, ClassWeight, Labels
@@ -23,6 +24,10 @@ def scattered_examples(
     """The examples on the workers that hold them; None where X is no collection of Dask."""
     if not is_collection(X):
         return None
+    if getattr(estimator, "keep_proof", False):
+        raise ValueError(
+            "keep_proof=True is for examples in this process; `proof`, called with them, makes one for any model."
+        )
     make = _labelled if labels else _targeted
     examples = ScatteredExamples(make, X, y, sample_weight, labels=labels)
     estimator.n_features_in_ = examples.source.features
@@ -55,7 +60,7 @@ def _checked(number: int, X: Any, y: Any, sample_weight: Any, *, labels: bool) -
     try:
         if not len(y):
             width = X.shape[1] if len(X.shape) > 1 else 0
-            return PartExamples(np.zeros((0, width)), np.asarray(y), None)
+            return PartExamples(sp.csr_array((0, width)), np.asarray(y), None)
         rows, found = check_examples(BaseEstimator(), X, y)
         weights = None if sample_weight is None else _weights(sample_weight, rows)
         return PartExamples(rows, found if labels else check_targets(found), weights)

@@ -1,0 +1,39 @@
+"""Predictions of collections of Dask: collections like these, computed where the rows lie."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from cutplane.cluster.collections import is_collection, lazily
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+# What predictions do not need and workers would be sent: records of the fit.
+_RECORDS = ("history_", "_warm", "_warm_key", "proof_")
+
+
+def also_lazily(method: Method) -> Method:
+    """A method of rows that, given a collection of Dask, gives one of what it would say of each partition."""
+
+    @wraps(method)
+    def either(self: BaseEstimator, X: Any) -> Any:
+        if not is_collection(X):
+            return method(self, X)
+        check_is_fitted(self)
+        model = copy.copy(self)
+        model.on_step = None
+        for name in _RECORDS:
+            model.__dict__.pop(name, None)
+        return lazily(partial(_of_rows, model, method.__name__), X, self.n_features_in_)
+
+    return cast(Method, either)
+
+
+def _of_rows(model: BaseEstimator, name: str, X: Any) -> Any:
+    return getattr(model, name)(X)

@@ -1,0 +1,213 @@
+"""Fits on collections of Dask: the models of plain arrays, whatever the partitions are."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import distributed
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from distributed import Client, LocalCluster
+from numpy.testing import assert_allclose, assert_array_equal
+
+from cutplane import SVC, LinearSVC, LinearSVR, load
+
+N, D = 900, 6
+CHUNKS = (250, 400, 250)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """A cluster in this process."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def sample(classes: int = 2) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, D))
+    z = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=N)
+    y = np.array(["left", "middle", "right"])[np.digitize(z, [0.0] if classes == 2 else [-0.5, 0.5])]
+    return X, y, rng.choice([0.5, 1.0, 2.0], N)
+
+
+def scattered(*arrays: Any) -> list[Any]:
+    return [da.from_array(each, chunks=(CHUNKS, *((D,) if each.ndim > 1 else ()))) for each in arrays]
+
+
+def assert_same(found: Any, alone: Any) -> None:
+    """Both are proven, of the same problem."""
+    assert np.all(np.asarray(found.gap_) <= found.tol)
+    slack = 1e-12 * np.abs(alone.objective_)
+    assert np.all(np.asarray(found.lower_bound_) <= np.asarray(alone.objective_) + slack)
+    assert np.all(np.asarray(alone.lower_bound_) <= np.asarray(found.objective_) + slack)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"loss": "squared_hinge"},
+    {"loss": "logistic", "fit_intercept": False},
+    {"intercept_scaling": 2.0},
+    {"class_weight": "balanced"},
+    {"class_weight": {"left": 3.0}, "loss": "logistic"},
+    {"nonnegative": [0, 2]},
+    {"prior": np.arange(D) / 10.0},
+    {"method": "oca", "fit_intercept": False},
+]
+
+
+@pytest.mark.parametrize(("options", "weighted"), list(zip(OPTIONS, itertools.cycle([True, False]))), ids=str)
+def test_two_classes(client: Client, options: dict[str, Any], weighted: bool) -> None:
+    X, y, weights = sample()
+    given = weights if weighted else None
+    alone = LinearSVC(**options).fit(X, y, given)
+    rows, labels, weigh = scattered(X, y, weights)
+    found = LinearSVC(**options).fit(rows, labels, weigh if weighted else None)
+    assert_same(found, alone)
+    assert_array_equal(found.classes_, alone.classes_)
+
+
+def test_several_classes_and_a_regression(client: Client) -> None:
+    X, y, weights = sample(3)
+    rows, labels, weigh = scattered(X, y, weights)
+    assert_same(LinearSVC().fit(rows, labels, weigh), LinearSVC().fit(X, y, weights))
+    targets = X @ np.arange(D) + 3.0
+    for loss in ("epsilon_insensitive", "huber", "quantile"):
+        found = LinearSVR(loss=loss).fit(rows, *scattered(targets))
+        assert_same(found, LinearSVR(loss=loss).fit(X, targets))
+
+
+def test_a_path(client: Client) -> None:
+    X, y, _ = sample()
+    grid = [0.01, 1.0, 0.1]
+    for found, alone in zip(LinearSVC().path(*scattered(X, y), grid), LinearSVC().path(X, y, grid), strict=True):
+        assert_same(found, alone)
+        assert found.C == alone.C
+
+
+def test_the_same_bits_wherever_partitions_lie(client: Client) -> None:
+    X, y, _ = sample()
+    rows, labels = scattered(X, y)
+    spread = LinearSVC().fit(rows, labels)
+    only = next(iter(client.nthreads()))
+    parts = [
+        client.submit(lambda each: each, part, workers=[only])
+        for part in zip(np.split(X, np.cumsum(CHUNKS)[:-1]), np.split(y, np.cumsum(CHUNKS)[:-1]), strict=True)
+    ]
+    rows_there = [client.submit(lambda part: part[0], part) for part in parts]
+    labels_there = [client.submit(lambda part: part[1], part) for part in parts]
+    together = LinearSVC().fit(rows_there, labels_there)
+    assert_array_equal(spread.coef_, together.coef_)
+    assert (spread.objective_, spread.lower_bound_) == (together.objective_, together.lower_bound_)
+
+
+def test_frames_sparse_blocks_and_delayed_partitions(client: Client) -> None:
+    X, y, _ = sample()
+    alone = LinearSVC().fit(X, y)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frames, labels = dd.from_pandas(frame, npartitions=3), dd.from_pandas(pd.Series(y), npartitions=3)
+    model = LinearSVC().fit(frames, labels)
+    assert_same(model, alone)
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    rows, targets = scattered(X, y)
+    assert_same(LinearSVC().fit(rows.map_blocks(sp.csr_array), targets), alone)
+    pieces = [dask.delayed(part) for part in np.array_split(X, 4)]
+    assert_same(LinearSVC().fit(pieces, [dask.delayed(part) for part in np.array_split(y, 4)]), alone)
+    # Cut otherwise, in columns, beside an array of this process, and of unknown sizes.
+    assert_same(LinearSVC().fit(rows.rechunk((300, 3)), da.from_array(y, chunks=450)), alone)
+    assert_same(LinearSVC().fit(rows, y), alone)
+    keep = da.from_array(np.ones(N, bool), chunks=(CHUNKS,))
+    assert_same(LinearSVC().fit(rows[keep], targets[keep]), alone)
+
+
+def test_empty_partitions_and_those_without_weight(client: Client) -> None:
+    X, y, _ = sample()
+    rows, labels = scattered(X, y)
+    inside = da.from_array(np.arange(N) >= CHUNKS[0], chunks=(CHUNKS,))
+    alone = LinearSVC().fit(X[CHUNKS[0] :], y[CHUNKS[0] :])
+    assert_same(LinearSVC().fit(rows[inside], labels[inside]), alone)
+    assert_same(LinearSVC().fit(rows, labels, inside.astype(float)), alone)
+
+
+def test_predictions_are_lazy(client: Client, tmp_path: Any) -> None:
+    X, y, _ = sample(3)
+    rows, labels = scattered(X, y)
+    model = LinearSVC(loss="logistic").fit(rows, labels)
+    for name in ("predict", "decision_function", "predict_proba", "predict_log_proba"):
+        found = getattr(model, name)(rows)
+        assert isinstance(found, da.Array)
+        here = getattr(model, name)(X)
+        assert found.dtype == here.dtype
+        assert_array_equal(found.compute(), here)
+        assert found.shape == here.shape
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    assert_array_equal(model.predict(frame).compute().to_numpy(), model.predict(X))
+    delayed = model.predict([dask.delayed(part) for part in np.array_split(X, 4)])
+    assert_array_equal(np.concatenate(dask.compute(*delayed)), model.predict(X))
+    path = tmp_path / "model"
+    model.save(path)
+    assert_array_equal(load(path).predict(X), model.predict(X))
+    regression = LinearSVR().fit(rows, da.from_array(X[:, 0], chunks=(CHUNKS,)))
+    assert_allclose(regression.predict(rows).compute(), regression.predict(X))
+    with pytest.raises(ValueError, match="X has 5 features, but the model was trained with 6"):
+        model.predict(rows[:, :5])
+
+
+def test_nothing_is_left_on_the_cluster(client: Client) -> None:
+    X, y, _ = sample()
+    LinearSVC().fit(*scattered(X, y))
+    gc.collect()
+    for _ in range(100):
+        if not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks)):
+            return
+        time.sleep(0.05)
+    raise AssertionError("tasks are left")
+
+
+def test_what_is_refused(client: Client) -> None:
+    X, y, weights = sample()
+    rows, labels, weigh = scattered(X, y, weights)
+    broken = X.copy()
+    broken[300, 2] = np.nan
+    with pytest.raises(ValueError, match="In partition 1: Row 50 of X has the value NaN in column 2"):
+        LinearSVC().fit(scattered(broken)[0], labels)
+    with pytest.raises(ValueError, match=r"In partition 0: .*negative"):
+        LinearSVC().fit(rows, labels, weigh - 1.0)
+    with pytest.raises(ValueError, match="weight is zero for every example"):
+        LinearSVC().fit(rows, labels, weigh * 0.0)
+    with pytest.raises(ValueError, match="only one class"):
+        LinearSVC().fit(rows, da.full(N, "x", chunks=(CHUNKS,)))
+    with pytest.raises(ValueError, match="X has 900 rows, but y has 899"):
+        LinearSVC().fit(rows, da.from_array(y[1:], chunks=100))
+    with pytest.raises(ValueError, match="X has 3 partitions, but y has 2"):
+        LinearSVC().fit(rows, [dask.delayed(y[:450]), dask.delayed(y[450:])])
+    with pytest.raises(ValueError, match="'ovr' is"):
+        LinearSVC(multi_class="crammer_singer").fit(rows, labels)
+    with pytest.raises(ValueError, match="not a sum over examples"):
+        LinearSVC(loss="roc_area").fit(rows, labels)
+    with pytest.raises(ValueError, match="collection of Dask, on which LinearSVC"):
+        SVC().fit(rows, labels)
+    with pytest.raises(ValueError, match="keep_proof"):
+        LinearSVC(keep_proof=True).fit(rows, labels)
+
+
+def test_a_fit_needs_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> None:
+        raise ValueError("No global client found")
+
+    monkeypatch.setattr(distributed, "get_client", none)
+    X, y, _ = sample()
+    with pytest.raises(ValueError, match=r"client = dask.distributed.Client\(\)"):
+        LinearSVC().fit(*scattered(X, y))

@@ -1,0 +1,87 @@
+"""A worker that is killed costs a pass, never the fit; and what is read again must be what was there."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from dask import delayed
+from distributed import Client, LocalCluster
+
+from cutplane import LinearSVC
+
+PARTS, ROWS, FEATURES = 6, 3000, 5
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """A cluster of processes, those that are killed start again."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def rows_of(number: int) -> Any:
+    return np.random.default_rng(number).normal(size=(ROWS, FEATURES))
+
+
+def labels_of(number: int, again: Path | None = None) -> Any:
+    """Of a source that gives others when it is read `again`, where a file says that it has been."""
+    noise = np.random.default_rng(100 + number).normal(size=ROWS)
+    labels = (rows_of(number) @ np.arange(FEATURES) + noise > 0.5).astype(int)
+    if again is not None and number == 0:
+        if (again / "read").exists():
+            return 1 - labels
+        (again / "read").touch()
+    return labels
+
+
+def kill(client: Client, addresses: list[str]) -> None:
+    for process in client.run(os.getpid, workers=addresses).values():
+        os.kill(process, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("all_of_them", [False, True])
+def test_a_fit_goes_on(client: Client, all_of_them: bool) -> None:
+    client.wait_for_workers(2, timeout=60)
+    X, y = ([delayed(make)(k) for k in range(PARTS)] for make in (rows_of, labels_of))
+    left = [1, 2]  # steps after which workers are killed
+
+    def on_step(step: Any) -> None:
+        if left and step.iteration >= left[0]:
+            left.pop(0)
+            there = sorted(client.nthreads())
+            kill(client, there if all_of_them else there[:1])
+
+    model = LinearSVC(tol=1e-6, on_step=on_step).fit(X, y)
+    assert not left
+    rows, labels = (np.concatenate([make(k) for k in range(PARTS)]) for make in (rows_of, labels_of))
+    alone = LinearSVC(tol=1e-6).fit(rows, labels)
+    assert model.gap_ <= 1e-6
+    assert model.lower_bound_ <= alone.objective_
+    assert alone.lower_bound_ <= model.objective_
+    margins = (2 * labels - 1) * model.decision_function(rows)
+    objective = 0.5 * np.sum(model.coef_**2) + np.maximum(0.0, 1.0 - margins).sum()
+    assert model.objective_ == pytest.approx(objective, rel=1e-12)
+
+
+def test_other_data_is_refused(client: Client, tmp_path: Path) -> None:
+    client.wait_for_workers(2, timeout=60)
+    X = [delayed(rows_of)(k) for k in range(PARTS)]
+    y = [delayed(labels_of, pure=False)(k, tmp_path) for k in range(PARTS)]
+    killed: list[int] = []
+
+    def on_step(step: Any) -> None:
+        if not killed:
+            killed.append(step.iteration)
+            kill(client, sorted(client.nthreads()))
+
+    with pytest.raises(ValueError, match=r"Partition 0 was read again .* and is not what it was"):
+        LinearSVC(tol=1e-8, on_step=on_step).fit(X, y)
