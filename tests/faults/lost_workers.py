@@ -52,11 +52,11 @@ def run(rounds: int, rng: random.Random) -> str:
         Client(cluster) as client,
     ):
         while killed < rounds:
-            client.wait_for_workers(WORKERS, timeout=60)
+            client.wait_for_workers(2, timeout=60)  # some may still start again
             which = rng.randrange(len(OPTIONS))
             found = client.run(os.getpid, on_error="ignore").values()
             processes = [process for process in found if isinstance(process, int)]
-            moments = sorted(rng.uniform(0.0, 3.0) for _ in range(rng.choice((1, 1, 2))))
+            moments = sorted(rng.uniform(0.0, 1.5) for _ in range(rng.choice((1, 1, 2))))[: len(processes)]
             died: list[float] = []
             killer = threading.Thread(target=_kill, args=(rng.sample(processes, len(moments)), moments, died))
             began = time.perf_counter()

@@ -9,6 +9,7 @@ from cutplane.cluster.collections import columns_of, placed, the_client
 from cutplane.shards.base import answers
 from cutplane.shards.rounds import Line
 from cutplane.shards.scattered import RemoteExamples, ScatteredSource, Whole
+from cutplane.solvers.base import though_shards_are_lost
 
 
 class ScatteredExamples:
@@ -40,7 +41,7 @@ class ScatteredExamples:
         post = Post(the_client(), placed(the_client(), make, X, y, sample_weight))
         line = Line(post)
         parts = [RemoteExamples.first(line, number) for number in range(len(post))]
-        surveys = answers(part.survey(labels=labels) for part in parts)
+        surveys = though_shards_are_lost(lambda: answers(part.survey(labels=labels) for part in parts))
         known = [each for each in surveys if each.shape[0]]
         if not known:
             raise ValueError("No partition of X has a row.")

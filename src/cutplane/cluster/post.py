@@ -20,7 +20,7 @@ _LOOK = 1.0
 # And until a scheduler is asked again which of them are gone, when a connection broke.
 _PAUSE = 0.1
 # So often examples are placed anew before a fit gives up: a cluster that loses workers all the time.
-_MOST_LOSSES = 100
+_MOST_PLACINGS = 100
 
 
 class Hosts:
@@ -67,17 +67,17 @@ class Post:
     def __init__(self, client: Client, examples: Sequence[Any]) -> None:
         self._client, self._examples = client, list(examples)
         self._actors: dict[str, Any] = {}
-        self._at: dict[int, str] = {}  # the actor of each part
+        self._at = dict.fromkeys(range(len(self._examples)), "")  # the actor of each part
         self._marks: dict[int, int] = {}
-        self._losses = 0
-        self._place(range(len(self._examples)))
+        self._placings = 0
+        self._place_all()
 
     def __call__(self, errands: Mapping[int, Errand]) -> Mapping[int, Sequence[Any]]:
         """A round; ShardLostError where a worker is gone and its parts have been placed elsewhere."""
         try:
             return self._round(errands)
         except _GoneError:
-            self._place_anew()
+            self._place_all()
             raise ShardLostError("A worker is gone; its examples have been read again by others.") from None
 
     def __len__(self) -> int:
@@ -123,7 +123,7 @@ class Post:
         """Make hosts of parts where these lie, and see that they are what they were."""
         groups = self._whereabouts(list(numbers))
         made = {
-            f"{worker}#{self._losses}": self._client.submit(
+            f"{worker}#{self._placings}": self._client.submit(
                 Hosts, part, [self._examples[k] for k in part], actor=True, workers=[worker], pure=False
             )
             for worker, part in groups.items()
@@ -155,12 +155,12 @@ class Post:
             groups.setdefault(there[number % len(there)], []).append(number)
         return groups
 
-    def _place_anew(self) -> None:
-        """Place the parts of workers that are gone elsewhere; what others had made of examples is given up, too."""
+    def _place_all(self) -> None:
+        """Place the parts that lie nowhere, at first or again; what others had made of examples is given up."""
         while True:
-            self._losses += 1
-            if self._losses > _MOST_LOSSES:
-                raise RuntimeError(f"Workers were lost {_MOST_LOSSES} times in one fit.")
+            self._placings += 1
+            if self._placings > _MOST_PLACINGS:
+                raise RuntimeError(f"Workers were lost {_MOST_PLACINGS} times in one fit.")
             try:
                 self._actors = {actor: each for actor, each in self._actors.items() if self._is_there(actor)}
                 self._place([number for number, actor in self._at.items() if actor not in self._actors])

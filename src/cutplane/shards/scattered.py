@@ -17,6 +17,7 @@ from cutplane.shards.remote import RemoteRoundedShard
 from cutplane.shards.rounds import Remote, asked
 from cutplane.shards.sum import SumShard
 from cutplane.shards.sum_parts import added
+from cutplane.solvers.base import though_shards_are_lost
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.sources.base import Extent, Rows, Source
 
@@ -123,7 +124,7 @@ class ScatteredSource(Source):
 
     def scores(self, w: Array) -> Array:
         """X @ w: they come here."""
-        return np.concatenate(answers(part.scores(w) for part in self.parts))
+        return np.concatenate(though_shards_are_lost(lambda: answers(part.scores(w) for part in self.parts)))
 
     def combine(self, coef: Array) -> Array:
         """X.T @ coef."""
@@ -138,7 +139,7 @@ class ScatteredSource(Source):
     @cached_property
     def extent(self) -> Extent:
         """What rounding in passes is charged by."""
-        found: list[Extent] = answers(part.extent() for part in self.parts)
+        found: list[Extent] = though_shards_are_lost(lambda: answers(part.extent() for part in self.parts))
         sizes = [each.columns for each in found if each.columns is not None]
         columns = np.max(np.array(sizes), axis=0) if len(sizes) == len(found) else None
         depth = max(each.sum_depth for each in found) + len(found)

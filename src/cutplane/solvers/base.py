@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 # One number, or one for each class.
 Intercept = float | Array
 
 
 class ScoresTooCoarseError(ArithmeticError):
-    """Scores in single precision cannot tell what they must: they have grown too large, or the gap aimed at is small."""
+    """Scores in single precision cannot tell what they must: they are too large, or the gap aimed at is too small."""
 
 
 class ShardLostError(Exception):
     """What had been made of examples that lie elsewhere is gone; the examples themselves are there again."""
+
+
+def though_shards_are_lost(find: Callable[[], T]) -> T:
+    """What a function finds that asks for what examples are, and makes nothing of them: after a loss, asked again."""
+    while True:
+        try:
+            return find()
+        except ShardLostError:
+            continue
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from cutplane.objectives.factory import in_single
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.risks.base import Rows
+from cutplane.solvers.base import though_shards_are_lost
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.path import chains, follow
 from cutplane.solvers.result import Result
@@ -92,8 +93,10 @@ def results_in_time(
     with one_blas_thread(), openmp_threads(training.n_threads):
         for index, make_risk in enumerate(prepared.problems):
             risk = make_risk(rows)
-            objective, settings, origin = model._problem(source, risk, training, index, len(prepared.problems))
-            objective = in_single(objective, settings.stopping.relative_gap)
+            pose = partial(model._problem, source, risk, training, index, len(prepared.problems))
+            objective, settings, origin = though_shards_are_lost(pose)
+            relative_gap = settings.stopping.relative_gap
+            objective = though_shards_are_lost(partial(in_single, objective, relative_gap))
             scale = total_weight(risk, source.shape[0], part)
             make_prover = partial(prover_of, objective)
             settings = replace(settings, on_step=model.on_step)
@@ -142,7 +145,7 @@ def _trainer(
 
     def train(C: float, handover: Handover) -> Result:
         for_C = replace(settings, C=C * scale)
-        return run(objective, for_C, make_prover(for_C), handover)
+        return run(objective, for_C, though_shards_are_lost(partial(make_prover, for_C)), handover)
 
     return train
 

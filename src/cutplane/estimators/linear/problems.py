@@ -24,6 +24,7 @@ from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.risks.base import Risk, Rows
 from cutplane.shards.scattered import Recipe, ScatteredRisk
+from cutplane.solvers.base import though_shards_are_lost
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import OnStep, Result
@@ -138,7 +139,7 @@ class Problems:
         checkpoint, ledgers = self._checkpoint, self._ledgers
         for index in range(self._number):
             on_step = checkpoint.watching(index, ledgers, self._hooks if self._hooks.wanted else None)
-            posed = self._pose(index, self._training, on_step)
+            posed = though_shards_are_lost(partial(self._pose, index, self._training, on_step))
             result = checkpoint.ended(index, posed.settings, posed.objective, posed.prover)
             if result is None:
                 begin = checkpoint.warm(index, posed.settings, posed.objective) or self._begin(index)
