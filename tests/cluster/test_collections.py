@@ -19,7 +19,8 @@ import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 
-from cutplane import SVC, LinearSVC, LinearSVR, load
+from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, load
+from cutplane.risks.hinge import Hinge
 
 N, D = 900, 6
 CHUNKS = (250, 400, 250)
@@ -176,6 +177,16 @@ def test_nothing_is_left_on_the_cluster(client: Client) -> None:
     raise AssertionError("tasks are left")
 
 
+def test_a_loss_of_ones_own(client: Client) -> None:
+    """Made where no other process finds it."""
+
+    class Twice(Hinge):
+        pass
+
+    X, y, _ = sample()
+    assert_same(LinearSVC(loss=Twice).fit(*scattered(X, y)), LinearSVC(loss=Hinge).fit(X, y))
+
+
 def test_what_is_refused(client: Client) -> None:
     X, y, weights = sample()
     rows, labels, weigh = scattered(X, y, weights)
@@ -199,6 +210,8 @@ def test_what_is_refused(client: Client) -> None:
         LinearSVC(loss="roc_area").fit(rows, labels)
     with pytest.raises(ValueError, match="collection of Dask, on which LinearSVC"):
         SVC().fit(rows, labels)
+    with pytest.raises(ValueError, match="LinearSVCCV takes examples of this process"):
+        LinearSVCCV([1.0]).fit(rows, labels)
     with pytest.raises(ValueError, match="keep_proof"):
         LinearSVC(keep_proof=True).fit(rows, labels)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+import cloudpickle
 import numpy as np
 from distributed import Client, get_worker, wait
 from numpy.typing import NDArray
@@ -39,10 +42,11 @@ class Hosts:
         self._lock = threading.Lock()
         self.forget()
 
-    def run(self, errands: Mapping[int, Errand]) -> dict[int, list[Any]]:
+    def run(self, letter: bytes) -> bytes:
         """Make the calls of each part, with the threads that the worker has."""
+        errands: Mapping[int, Errand] = pickle.loads(letter)
         with self._lock, openmp_threads(int(get_worker().state.nthreads)):
-            return {number: self._hosts[number].run(errand) for number, errand in errands.items()}
+            return pickle.dumps({number: self._hosts[number].run(errand) for number, errand in errands.items()})
 
     def forget(self) -> None:
         """Go back to what parts begin with."""
@@ -93,8 +97,8 @@ class Post:
         groups: dict[str, dict[int, Errand]] = {}
         for number, errand in errands.items():
             groups.setdefault(self._at[number], {})[number] = errand
-        asked = [(actor, self._ask(actor, "run", group)) for actor, group in groups.items()]
-        return {number: found for each in asked for number, found in self._answer(*each).items()}
+        asked = [(actor, self._ask(actor, "run", _letter(group))) for actor, group in groups.items()]
+        return {number: found for each in asked for number, found in pickle.loads(self._answer(*each)).items()}
 
     def _ask(self, actor: str, name: str, *args: Any) -> Any:
         try:
@@ -169,6 +173,17 @@ class Post:
                 return
             except _GoneError:
                 time.sleep(_PAUSE)
+
+
+def _letter(errands: Mapping[int, Errand]) -> bytes:
+    """All in one piece, and what every part is sent but once."""
+    with suppress(pickle.PicklingError, AttributeError, TypeError):
+        plain = pickle.dumps(errands)
+        if b"__main__" not in plain:
+            return plain
+    # A loss of the user's own, which the module of that name is not known by elsewhere.
+    letter: bytes = cloudpickle.dumps(errands)
+    return letter
 
 
 def _worker(actor: str) -> str:

@@ -155,6 +155,11 @@ def choose(
         )
     training = model._training()
     prepared = model._prepare(training, X, y, sample_weight)
+    if prepared.y is None:
+        raise ValueError(
+            f"{type(model).__name__}CV takes examples of this process; on a collection of Dask, `{type(model).__name__}"
+            "().path(X, y, Cs)` trains a model for each C, which other rows can choose from."
+        )
     folds = list(check_cv(cv, prepared.y, classifier=is_classifier(model)).split(np.zeros(len(prepared.y)), prepared.y))
     scorer = check_scoring(model, scoring or ("accuracy" if is_classifier(model) else "r2"))
     threads = _core.thread_count(training.n_threads)
