@@ -115,6 +115,13 @@ class Risk(ABC):
     def cut(self, scores: Array) -> ScoreCut:
         """The plane that touches the risk at `scores`."""
 
+    def summand(self, rows: Rows, scale: float = 1.0) -> Self:
+        """The part of the sum that runs over some examples, times `scale`; refused where the risk is no sum."""
+        raise ValueError(
+            f"{self.name} is not a sum over examples, so that its parts cannot lie on different machines; losses that "
+            "are can be trained so, such as 'hinge', 'squared_hinge' and 'logistic'."
+        )
+
     def decide(self, scores: Array) -> NDArray[Any]:
         """Predictions from scores: +1 where they are positive, else -1."""
         return np.where(scores > 0, 1, -1).astype(np.int8)
@@ -166,6 +173,10 @@ class RoundedRisk(Risk):
     @abstractmethod
     def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
         """The part of the sum that runs over some examples, times `scale`."""
+
+    def summand(self, rows: Rows, scale: float = 1.0) -> Self:
+        """As `take`."""
+        return self.take(rows, scale=scale)
 
     @abstractmethod
     def smoothed(self, scores: Array, h: float) -> Smoothed:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cutplane.shards.base import Array
 from cutplane.shards.registry import make_shard
-from cutplane.shards.scattered import Recipe, Survey, part_of
+from cutplane.shards.scattered import Recipe, Survey
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.sources.base import Extent
 from cutplane.sources.matrix import as_source
@@ -74,9 +74,9 @@ class PartExamples:
         heavy = np.flatnonzero(weights > 0.0) if weights is not None else np.arange(len(y))
         if not len(heavy):  # none counts; a risk is made for one at least
             none = np.zeros(0, np.int64)
-            return make_shard(source.take(none), part_of(recipe.loss(np.ones(1), None), none), intercept=intercept)
+            return make_shard(source.take(none), recipe.loss(np.ones(1), None).summand(none), intercept=intercept)
         share = (float(len(y)) if weights is None else float(weights.sum())) / recipe.total_weight
-        risk = part_of(recipe.loss(y, weights), np.arange(len(y)), share)
+        risk = recipe.loss(y, weights).summand(np.arange(len(y)), share)
         return make_shard(source, risk, intercept=intercept)
 
     def _labelled(self, recipe: Recipe) -> tuple[NDArray[Any], Array | None]:

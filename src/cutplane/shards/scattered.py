@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.proof.rounding import exact_sum
-from cutplane.risks.base import Risk, RoundedRisk, ScoreCut
+from cutplane.risks.base import Risk, ScoreCut
 from cutplane.shards.base import Array, answers
 from cutplane.shards.remote import RemoteRoundedShard
 from cutplane.shards.rounds import Remote, asked
@@ -75,16 +75,6 @@ class Survey(NamedTuple):
     counts: NDArray[np.int64]
     weights: Array
     weighted: bool
-
-
-def part_of(risk: Risk, rows: Rows, scale: float = 1.0) -> Risk:
-    """The part of a risk that runs over some examples, times `scale`; refused where the risk is no sum."""
-    if not isinstance(risk, RoundedRisk):
-        raise ValueError(
-            f"{risk.name} is not a sum over examples, so that its parts cannot lie on different machines; losses that "
-            "are can be trained so, such as 'hinge', 'squared_hinge' and 'logistic'."
-        )
-    return risk.take(rows, scale=scale)
 
 
 class RemoteExamples(Remote):
@@ -152,7 +142,7 @@ class ScatteredRisk(Risk):
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
         self.total_weight = recipe.total_weight
-        probe = part_of(recipe.loss(np.array([-1.0, 1.0]), None), np.arange(2))
+        probe = recipe.loss(np.array([-1.0, 1.0]), None).summand(np.arange(2))
         self.takes_intercept, self.shift_invariant = probe.takes_intercept, probe.shift_invariant
         self.own_decision = type(probe).decide is not Risk.decide
         self._name = probe.name
