@@ -12,6 +12,7 @@ import argparse
 import pickle
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -99,10 +100,14 @@ def in_process(threads: int, rows: int, options: argparse.Namespace) -> dict:
     each = rows // PARTS
     X = np.empty((PARTS * each, COLUMNS), np.float32)
     y = np.empty(len(X), np.int8)
-    for k in range(PARTS):
+
+    def fill(k: int) -> None:
         part = slice(k * each, (k + 1) * each)
         X[part] = rows_of(k, each)
         y[part] = labels_of(X[part], k)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(fill, range(PARTS)))
     cells = {}
     for name in options.settings:
         model = LinearSVC(C=options.C, n_jobs=threads, **SETTINGS[name])

@@ -6,6 +6,7 @@ import gc
 import itertools
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import dask
@@ -18,6 +19,7 @@ import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, load
 from cutplane.risks.hinge import Hinge
@@ -185,6 +187,27 @@ def test_a_loss_of_ones_own(client: Client) -> None:
 
     X, y, _ = sample()
     assert_same(LinearSVC(loss=Twice).fit(*scattered(X, y)), LinearSVC(loss=Hinge).fit(X, y))
+
+
+def test_two_fits_at_once(client: Client) -> None:
+    X, y, _ = sample()
+    rows, labels = scattered(X, y)
+    with ThreadPoolExecutor(2) as pool:
+        fits = [pool.submit(LinearSVC(loss=loss).fit, rows, labels) for loss in ("hinge", "logistic")]
+        found = [fit.result(timeout=60) for fit in fits]
+    assert_array_equal(found[0].coef_, LinearSVC().fit(rows, labels).coef_)
+    assert_array_equal(found[1].coef_, LinearSVC(loss="logistic").fit(rows, labels).coef_)
+
+
+def test_a_time_limit_and_steps(client: Client) -> None:
+    X, y, _ = sample()
+    rows, labels = scattered(X, y)
+    steps: list[Any] = []
+    LinearSVC(on_step=steps.append).fit(rows, labels)
+    assert steps
+    with pytest.warns(ConvergenceWarning, match="ran out of time"):
+        model = LinearSVC(tol=1e-9, time_limit=1e-6).fit(rows, labels)
+    assert model.lower_bound_ <= LinearSVC().fit(X, y).objective_ <= model.objective_ * (1.0 + 1e-3)
 
 
 def test_what_is_refused(client: Client) -> None:

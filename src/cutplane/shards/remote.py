@@ -92,6 +92,7 @@ class RemoteShard(Remote):
     """A shard that lies elsewhere, as a part of a sum."""
 
     facts: tuple[str, ...] = ("name", "dimension", "examples", "lower_bound", "advances_in_place")
+    inherited = frozenset({"name", "dimension", "examples", "lower_bound"})
 
     name = fact("name")
     dimension = fact("dimension")
@@ -137,6 +138,7 @@ class RemoteRoundedShard(RemoteShard):
     """The same of a risk that can round its kinks."""
 
     facts = (*RemoteShard.facts, "first_width", "streamed", "keeps", "has_near_problem")
+    inherited = RemoteShard.inherited | {"first_width", "streamed"}
 
     first_width = fact("first_width")
     streamed = fact("streamed")

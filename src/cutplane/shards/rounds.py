@@ -166,6 +166,8 @@ class Remote:
 
     #: Attributes that do not change: asked for in the round that makes the object.
     facts: tuple[str, ...] = ()
+    #: Those that are the same for what is derived from an object of the same kind: no round is made for them.
+    inherited: frozenset[str] = frozenset()
 
     #: Of what can be made again after a loss: from what, and how.
     _recipe: tuple[Remote, str, Sequence[Any], Mapping[str, Any]] | None = None
@@ -200,6 +202,9 @@ class Remote:
         return key
 
     def _fact(self, name: str) -> Any:
+        parent = None if self._recipe is None else self._recipe[0]
+        if name in self.inherited and isinstance(parent, type(self)):
+            return parent._fact(name)
         assert self._known is not None
         return self._known.now()[self.facts.index(name)]
 
