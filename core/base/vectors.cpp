@@ -13,10 +13,12 @@ Blocks blocks_of(index_t n) { return make_blocks(n, 16384, 256); }
 
 CUTPLANE_MULTIVERSION void mix_block(const double* a, const double* b, double t, double* out,
                                      index_t n) {
-  // Not a + t (b - a): from scores of 1e20 to those of 1, b would be lost at t = 1.
-  const double rest = 1.0 - t;
+  if (t == 1.0) {  // from scores of 1e20 to those of 1, b would be lost
+    std::copy(b, b + n, out);
+    return;
+  }
 #pragma omp simd
-  for (index_t i = 0; i < n; ++i) out[i] = rest * a[i] + t * b[i];
+  for (index_t i = 0; i < n; ++i) out[i] = a[i] + t * (b[i] - a[i]);
 }
 
 template <class S>

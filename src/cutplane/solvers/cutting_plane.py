@@ -62,8 +62,7 @@ class CuttingPlane:
                 w_t = objective.at(model.w, w_b)
             with ledger.phase("line_search"):
                 k = self.line_search.step(objective, w_b, w_t, C)
-                ledger.moved(w_b, 1.0 - k)
-                ledger.moved(w_t, k)
+                ledger.mixed(w_b, w_t, k)
                 w_b, risk, cut = objective.advance(w_b, w_t, k, ahead.after(k), C)
                 ledger.offer(bare(w_b), risk)
             reason = ledger.close_iteration(k)

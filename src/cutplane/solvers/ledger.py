@@ -118,6 +118,11 @@ class Ledger:
         self.drift += drift
         return drift <= _MOST_DRIFT * self.rounding.scale
 
+    def mixed(self, start: Point, end: Point, step: float) -> None:
+        """The same of scores start + step (end - start): the start is rounded, however little is left of it."""
+        self.moved(start, 0.0 if step == 1.0 else max(1.0, abs(1.0 - step)))
+        self.moved(end, step)
+
     def offer(self, point: Point, risk: float) -> bool:
         """Note an evaluated point; True if it is the new incumbent."""
         square, allowance = _core.inner(point.w, point.w), self._allowance(point)

@@ -268,8 +268,7 @@ class _Run:
         """Offer the best point on the way from one to the other and beyond: no pass over the data."""
         objective = self.objective
         step = ExactLineSearch().step(objective, base, point, self.settings.C)
-        self.ledger.moved(base, 1.0 - step)
-        self.ledger.moved(point, step)
+        self.ledger.mixed(base, point, step)
         found = objective.fit_intercept(objective.mix(base, point, step))
         self.ledger.offer(found, objective.value(found))
 
