@@ -192,7 +192,7 @@ def _class_cell(X, y, loss: str, C: float, intercept: bool, options) -> dict:
     scaling = {"intercept_scaling": 1.0} if intercept else {"fit_intercept": False}
     ours = model_of(loss, C, n_jobs=options.threads, time_limit=2 * options.limit, **scaling)
     first = fit_seconds(ours, X, y)
-    target = float(np.sum(ours.lower_bound_)) * (1.0 + peers.ARRIVED)
+    target = ours.lower_bound_ * (1.0 + peers.ARRIVED)
     codes = np.searchsorted(ours.classes_, y)
 
     def objective(model) -> float:
@@ -218,7 +218,7 @@ def _class_cell(X, y, loss: str, C: float, intercept: bool, options) -> dict:
     medians = {key: measure.median(values) for key, values in found.items()}
     return {
         "seconds": medians,
-        "gap": float(np.max(ours.gap_)),
+        "gap": ours.gap_,
         "tolerance": None if chosen is None else chosen.tol,
         "theirs_at_least": None if chosen is not None else seconds,
         "ratio": medians["scikit-learn"] / medians["ours"] if chosen is not None else None,

@@ -70,7 +70,9 @@ class Watched:
 def on_cluster(workers: int, rows: int, options: argparse.Namespace) -> dict:
     """Fits on so many workers, and one more of each setting that is watched."""
     with (
-        LocalCluster(workers, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=50) as cluster,
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=50
+        ) as cluster,
         Client(cluster) as client,
     ):
         each = rows // PARTS
@@ -146,11 +148,15 @@ def main() -> None:
     options = parser.parse_args()
     if options.quick:
         options.rows, options.workers, options.strong, options.weak = 640_000, [2], 0, 0
-    runs = [measured(count, options.rows, options) for count in options.workers]
-    strong = [measured(count, options.strong, options) for count in options.counts] if options.strong else []
-    weak = [measured(count, options.weak * count, options) for count in options.counts] if options.weak else []
-    content = {"runs": runs, "strong": strong, "weak": weak, "machine": measure.machine()}
-    measure.write_json(options.out or measure.RESULTS / "cluster.json", content)
+    plan = [("runs", count, options.rows) for count in options.workers]
+    plan += [("strong", count, options.strong) for count in options.counts if options.strong]
+    plan += [("weak", count, options.weak * count) for count in options.counts if options.weak]
+    content: dict = {"runs": [], "strong": [], "weak": [], "machine": measure.machine()}
+    for group, count, rows in plan:
+        content[group].append(measured(count, rows, options))
+        measure.write_json(
+            options.out or measure.RESULTS / "cluster.json", content
+        )  # what there is, if it is cut short
 
 
 if __name__ == "__main__":

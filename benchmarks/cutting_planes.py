@@ -45,7 +45,7 @@ def train(
     risk = Hinge(y.astype(np.int8), None, n_threads=threads)
     objective = Objective(HostShard(source, risk))
     bundle = Bundle(objective.dimension, lower_bound=objective.lower_bound, n_threads=threads)
-    stopping = Stopping(relative_gap=tol, risk_epsilon=epsilon, max_iter=max_iter, time_limit=limit)
+    stopping = Stopping(relative_gap=tol, risk_gap=epsilon, max_iter=max_iter, time_limit=limit)
     with one_blas_thread():
         ledger = Ledger(C, bundle, stopping)
         return ledger.result(solver.run(objective, ledger))

@@ -51,7 +51,7 @@ def chain(options: argparse.Namespace) -> list[dict]:
 def chain_run(parts, params: dict, options: argparse.Namespace) -> dict:
     X, Y, Xt, Yt = parts
     model = KernelStructuralSVM(
-        ChainModel(26, X[0].shape[1]), epsilon=0.05, n_jobs=options.threads, time_limit=options.limit, **params
+        ChainModel(26, X[0].shape[1]), risk_tol=0.05, n_jobs=options.threads, time_limit=options.limit, **params
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

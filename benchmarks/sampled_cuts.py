@@ -94,9 +94,9 @@ def make(name: str, way: str, r: int, C: float, seed: int, options: argparse.Nam
         return make_pipeline(CholeskyFeatures(r, random_state=seed, **common), linear)
     return SampledCutSVC(
         C,
-        algorithm=PAPERS.get(way, way),
+        method=PAPERS.get(way, way),
         stabilised=way not in PAPERS,
-        r=r or None,
+        n_samples_cut=r or None,
         random_state=seed,
         time_limit=options.limit,
         **common,
@@ -117,8 +117,9 @@ def fit(model, X, y, Xt, yt) -> dict:
     for name in ("n_iter_", "stop_reason_", "violation_", "objective_", "bound_", "gap_"):
         if hasattr(last, name):
             value = getattr(last, name)
-            value = value[0] if isinstance(value, list) else value
-            found[name.rstrip("_")] = value if isinstance(value, str) else float(np.max(value))
+            value = value if isinstance(value, str) else float(np.max(value))
+            if value != np.inf:  # the gap of sampled cuts
+                found[name.rstrip("_")] = value
     if hasattr(last, "support_"):
         found["support"] = len(last.support_)
     return found

@@ -69,17 +69,24 @@ struct PyChains {
     return cost.data();
   }
 
+  const double* checked_each(const Vector<const double>& numbers) const {
+    if (static_cast<index_t>(numbers.shape(0)) != chains.sequences())
+      throw std::invalid_argument("one number per sequence is needed");
+    return numbers.data();
+  }
+
   nb::object owners;
   Chains chains;
 };
 
 struct PyChainAscent {
   PyChainAscent(const PyChains& chains, Vector<const label_t> truth, Vector<const double> cost,
-                double C, std::uint64_t seed)
+                double C, Vector<const double> factors, std::uint64_t seed)
       : owners(nb::make_tuple(nb::cast(chains), truth, cost)) {
     const label_t* labels = chains.checked(truth);
     const double* costs = chains.checked_cost(cost);
-    ascent = std::make_unique<ChainAscent>(chains.chains, labels, costs, C, seed);
+    chains.checked_each(factors);
+    ascent = std::make_unique<ChainAscent>(chains.chains, labels, costs, C, span_of(factors), seed);
     weights = static_cast<std::size_t>(chains.chains.weights());
     sequences = static_cast<std::size_t>(chains.chains.sequences());
   }
@@ -123,13 +130,14 @@ std::tuple<Array1<label_t>, Array1<double>, Array1<double>> search(const PyChain
 }
 
 Array1<double> difference(const PyChains& self, Vector<const label_t> labels,
-                          Vector<const label_t> truth, double coef) {
+                          Vector<const label_t> truth, Vector<const double> coefs) {
   const label_t* found = self.checked(labels);
   const label_t* right = self.checked(truth);
+  const double* each = self.checked_each(coefs);
   std::vector<double> sum(static_cast<std::size_t>(self.chains.weights()), 0.0);
   {
     nb::gil_scoped_release release;
-    add_difference(self.chains, found, right, coef, sum.data());
+    add_difference(self.chains, found, right, each, sum.data());
   }
   return to_numpy(std::move(sum));
 }
@@ -172,12 +180,12 @@ void bind_structured(nb::module_& m) {
            "starts"_a, "indptr"_a, "indices"_a, "values"_a.none(), "features"_a, "labels"_a)
       .def("label", &label, "w"_a, "truth"_a.none(), "cost"_a.none(), "n_threads"_a)
       .def("search", &search, "w"_a, "truth"_a, "cost"_a, "n_threads"_a)
-      .def("difference", &difference, "labels"_a, "truth"_a, "coef"_a)
+      .def("difference", &difference, "labels"_a, "truth"_a, "coefs"_a)
       .def("features", &features, "labels"_a);
   nb::class_<PyChainAscent>(m, "ChainAscent", "Dual ascent over one sequence at a time.")
       .def(nb::init<const PyChains&, Vector<const label_t>, Vector<const double>, double,
-                    std::uint64_t>(),
-           "chains"_a, "truth"_a, "cost"_a, "C"_a, "seed"_a)
+                    Vector<const double>, std::uint64_t>(),
+           "chains"_a, "truth"_a, "cost"_a, "C"_a, "factors"_a, "seed"_a)
       .def("epoch",
            [](PyChainAscent& self) {
              nb::gil_scoped_release release;

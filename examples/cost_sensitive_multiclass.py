@@ -25,7 +25,7 @@ def main() -> None:
         wrong, cost = np.sum(predicted != y_test), costs[y_test, predicted].sum()
         print(
             f"{name:21} {wrong} of {len(y_test)} wrong, {missed} eights missed, cost {cost:.0f}   "
-            f"proven gap {np.max(model.gap_):.1e}"
+            f"proven gap {model.gap_:.1e}"
         )
 
 

@@ -32,7 +32,7 @@ def main() -> None:
     chain = ChainModel(n_labels=10, n_features=64)
     models = {
         "linear": StructuralSVM(chain, C=0.03, tol=1e-2),
-        "Gaussian kernel": KernelStructuralSVM(chain, C=1.0, kernel="rbf", gamma=0.1, epsilon=0.02),
+        "Gaussian kernel": KernelStructuralSVM(chain, C=1.0, kernel="rbf", gamma=0.1, risk_tol=0.02),
     }
     for name, model in models.items():
         found = model.fit(X, Y).predict(X_test)

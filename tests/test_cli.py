@@ -280,7 +280,7 @@ def write_bad_files() -> None:
     Path("wide.svm").write_text("1 9:1\n")
     Path("zeroone.svm").write_text("0 1:1\n2 1:1\n")
     write_model("newer", kind="Toy", arrays={}, metadata={})
-    text = Path("newer").read_bytes().replace(b'format_version\\": 1', b'format_version\\": 9')
+    text = Path("newer").read_bytes().replace(b'format_version\\": 2', b'format_version\\": 9')
     Path("newer").write_bytes(text)
 
 

@@ -39,6 +39,18 @@ def test_a_loss_by_name(folder, capfd):
     assert load("m").predict_proba(np.zeros((1, 3))).shape == (1, 2)
 
 
+def test_probabilities_of_any_loss(folder, capfd):
+    assert run(["convert", "classes.svm", "rows"]) == 0
+    capfd.readouterr()
+    for data in ("classes.svm", "rows"):
+        assert answer(capfd, "train", data, "m", "--probability", "--loss", "squared_hinge")["proven"]
+        model = load("m")
+        assert model.calibration == "sigmoid"
+        assert model.predict_proba(np.zeros((1, 3))).shape == (1, 2)
+    assert run(["train", "targets.svm", "m", "--task", "regression", "--probability"]) == 2
+    assert "--probability" in capfd.readouterr().err
+
+
 def test_regression(folder, capfd):
     arguments = ("--task", "regression", "--loss", "quantile", "--loss-option", "quantile=0.9", "--C", "10")
     found = answer(capfd, "train", "targets.svm", "m", *arguments)

@@ -19,6 +19,8 @@ Command = Callable[..., tuple[int, str, str]]
 SENTENCES = ["the dog barks", "a cat sleeps", "dogs bark", "the cat barks"]
 LABELS = ["B-NP I-NP O", "B-NP I-NP O", "B-NP O", "B-NP I-NP O"]
 
+CUTS = ("--kernel", "rbf", "--sampled-cuts", "linear")
+
 
 @pytest.fixture
 def cutplane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Command:
@@ -45,7 +47,7 @@ def cutplane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Com
 @pytest.mark.parametrize("data", ["rings.svm", "three.svm"])
 @pytest.mark.parametrize("algorithm", ["linear", "constant", "exact"])
 def test_classes(cutplane: Command, data: str, algorithm: str) -> None:
-    options = ("--gamma", "1", "--C", "10", "--tol", "0.01", "--cut-size", "80")
+    options = ("--gamma", "1", "--C", "10", "--risk-tol", "0.01", "--n-samples-cut", "80")
     status, out, err = cutplane("train", data, "m", "--kernel", "rbf", "--sampled-cuts", algorithm, *options)
     assert status == 0, err
     assert "within the tolerance of the cuts' model" in out
@@ -53,7 +55,7 @@ def test_classes(cutplane: Command, data: str, algorithm: str) -> None:
     model = load("m")
     assert isinstance(model, SampledCutSVC)
     X, y = load_svmlight(Path(data))[:2]
-    expected = SampledCutSVC(10.0, gamma=1.0, algorithm=algorithm, r=80, epsilon=0.01).fit(X, y.astype(int))
+    expected = SampledCutSVC(10.0, gamma=1.0, method=algorithm, n_samples_cut=80, risk_tol=0.01).fit(X, y.astype(int))
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
     status, out, _ = cutplane("predict", "m", data, "--scores")
     assert [int(line.split("\t")[0]) for line in out.splitlines()] == expected.predict(X).tolist()
@@ -71,13 +73,13 @@ def test_numbers_for_machines(cutplane: Command) -> None:
     assert (found["gap"], found["lower_bound"], found["proven"]) == (None, None, False)
     assert found["bound"] > 0
     assert found["bound_probability"] == 0.95
-    assert found["violation"] <= found["tol"] == 1e-3
+    assert found["violation"] <= found["risk_tol"] == 1e-3
     assert json.loads(cutplane("info", "m", "--json")[1])["n_support_vectors"] > 0
 
 
 def test_a_report(cutplane: Command) -> None:
     arguments = ("train", "rings.svm", "m", "--kernel", "rbf", "--sampled-cuts", "constant", "--test", "rings.svm")
-    assert cutplane(*arguments, "--cut-size", "50", "--report", "r.html")[0] == 0
+    assert cutplane(*arguments, "--n-samples-cut", "50", "--report", "r.html")[0] == 0
     assert "Cuts of sampled examples prove no gap" in Path("r.html").read_text()
 
 
@@ -90,7 +92,7 @@ def test_a_run_that_ends_early_has_its_status(cutplane: Command) -> None:
 
 @pytest.mark.parametrize("algorithm", [None, "linear"])
 def test_label_sequences(cutplane: Command, algorithm: str | None) -> None:
-    more = () if algorithm is None else ("--sampled-cuts", algorithm, "--cut-size", "4")
+    more = () if algorithm is None else ("--sampled-cuts", algorithm, "--n-samples-cut", "4")
     status, out, err = cutplane(
         "train", "tokens.txt", "m", "--task", "sequence", "--kernel", "poly", "--coef0", "1", "--C", "10", *more
     )
@@ -117,10 +119,16 @@ def test_a_chain_trained_in_python_takes_no_files(cutplane: Command) -> None:
     ("options", "words"),
     [
         (("--sampled-cuts", "linear"), "needs --kernel"),
-        (("--kernel", "rbf", "--cut-size", "5"), "needs --sampled-cuts"),
+        (("--kernel", "rbf", "--n-samples-cut", "5"), "needs --sampled-cuts"),
         (("--kernel", "rbf", "--sampled-cuts", "fast"), "'fast'"),
-        (("--kernel", "rbf", "--sampled-cuts", "linear", "--cut-size", "0"), "'--cut-size': Input should be greater"),
-        (("--kernel", "rbf", "--sampled-cuts", "linear", "--cut-size", "121"), "121 is more than the 120 examples of"),
+        (
+            ("--kernel", "rbf", "--sampled-cuts", "linear", "--n-samples-cut", "0"),
+            "'--n-samples-cut': Input should be greater",
+        ),
+        (
+            ("--kernel", "rbf", "--sampled-cuts", "linear", "--n-samples-cut", "121"),
+            "121 is more than the 120 examples of",
+        ),
         (("--kernel", "rbf", "--sampled-cuts", "linear", "--probability"), "is not for models by cuts"),
         (
             ("--kernel", "rbf", "--sampled-cuts", "linear", "--class-weight", "balanced"),

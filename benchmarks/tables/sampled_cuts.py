@@ -99,7 +99,7 @@ def _with_deviation(rows: list[dict], key: str) -> str:
 
 def _ended(rows: list[dict]) -> str:
     """A mark where the limit of time came before epsilon."""
-    return "" if all(row.get("stop_reason", "gap") in ("epsilon", "gap", "kkt") for row in rows) else "+"
+    return "" if all(row.get("stop_reason", "gap") in ("epsilon", "risk_tol", "gap", "kkt") for row in rows) else "+"
 
 
 def _way(way: str, r: int) -> str:

@@ -196,9 +196,10 @@ void search_chains(const Chains& chains, const double* w, const label_t* truth, 
   });
 }
 
-void add_difference(const Chains& chains, const label_t* labels, const label_t* truth, double coef,
-                    double* sum) {
+void add_difference(const Chains& chains, const label_t* labels, const label_t* truth,
+                    const double* coefs, double* sum) {
   for (index_t i = 0; i < chains.sequences(); ++i) {
+    const double coef = coefs[i];
     const index_t start = chains.starts[i];
     const auto length = static_cast<std::size_t>(chains.length(i));
     for (index_t t = start; t < chains.starts[i + 1]; ++t) {

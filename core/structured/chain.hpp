@@ -76,9 +76,9 @@ void label_chains(const Chains& chains, const double* w, const label_t* truth, c
 void search_chains(const Chains& chains, const double* w, const label_t* truth, const double* cost,
                    label_t* labels, double* heights, double* losses, int n_threads);
 
-// sum (weights) += coef * (features of `labels` - features of `truth`), over all sequences.
-void add_difference(const Chains& chains, const label_t* labels, const label_t* truth, double coef,
-                    double* sum);
+// sum (weights) += coefs[i] * (features of `labels` - features of `truth`), over all sequences i.
+void add_difference(const Chains& chains, const label_t* labels, const label_t* truth,
+                    const double* coefs, double* sum);
 
 // sum (weights) += the features of `labels`.
 void add_features(const Chains& chains, const label_t* labels, double* sum);

@@ -21,17 +21,18 @@ double uniform(std::uint64_t& random) {
 }  // namespace
 
 ChainAscent::ChainAscent(const Chains& chains, const label_t* truth, const double* cost, double C,
-                         std::uint64_t seed)
+                         std::span<const double> factors, std::uint64_t seed)
     : chains_(chains),
       truth_(truth),
       cost_(cost),
       C_(C),
+      factors_(factors.begin(), factors.end()),
       random_(seed),
       w_(chains.weights(), 0.0),
       labellings_(chains.sequences()),
       gaps_(chains.sequences(), INFINITY),
       order_(chains.sequences()),
-      block_(chains, truth, cost, C),
+      block_(chains, truth, cost),
       reach_(kLeastReach),
       direction_(chains.weights()) {
   for (index_t i = 0; i < chains_.sequences(); ++i) {
@@ -68,16 +69,17 @@ void ChainAscent::epoch() {
 }
 
 void ChainAscent::visit(index_t sequence) {
-  block_.visit(sequence, w_.data(), labellings_[sequence], change_);
+  const double C = C_of(sequence);
+  block_.visit(sequence, C, w_.data(), labellings_[sequence], change_);
   gaps_[sequence] = change_.gap;
-  loss_ += change_.loss;
+  loss_ += C * change_.loss;
   const index_t k = chains_.labels;
   for (const auto& [token, label, coef] : change_.tokens)
     for (index_t f = chains_.indptr[token]; f < chains_.indptr[token + 1]; ++f)
       w_[static_cast<index_t>(chains_.indices[f]) * k + label] -=
-          C_ * coef * (chains_.values ? chains_.values[f] : 1.0);
+          C * coef * (chains_.values ? chains_.values[f] : 1.0);
   double* moves = w_.data() + chains_.features * k;
-  for (const auto& [key, coef] : change_.moves) moves[key] -= C_ * coef;
+  for (const auto& [key, coef] : change_.moves) moves[key] -= C * coef;
 }
 
 double ChainAscent::aim() {
@@ -94,8 +96,8 @@ double ChainAscent::aim() {
     for (Labelling& known : labellings_[i]) {
       if (known.aim > 0.0) known.aim *= kept;
       if (known.aim == 0.0) continue;
-      loss += known.aim * known.loss;
-      add_features(i, known, known.aim, direction_.data());
+      loss += C_of(i) * known.aim * known.loss;
+      add_features(i, known, C_of(i) * known.aim, direction_.data());
     }
   }
   return loss;
@@ -108,7 +110,7 @@ void ChainAscent::extrapolate() {
     along += w_[j] * direction_[j];
     square += direction_[j] * direction_[j];
   }
-  const double best = square > 0.0 ? (loss + along) / (C_ * square) : 0.0;
+  const double best = square > 0.0 ? (loss + along) / square : 0.0;
   const double share = std::clamp(best, 0.0, 1.0);
   reach_ = std::clamp(reach_ * best, std::max(kLeastReach, 0.5 * reach_), 2.0 * reach_);
   for (std::vector<Labelling>& known : labellings_) {
@@ -118,7 +120,7 @@ void ChainAscent::extrapolate() {
     }
   }
   loss_ += share * loss;
-  for (std::size_t j = 0; j < w_.size(); ++j) w_[j] -= C_ * share * direction_[j];
+  for (std::size_t j = 0; j < w_.size(); ++j) w_[j] -= share * direction_[j];
 }
 
 void ChainAscent::renew(const double* heights, int n_threads) {
@@ -133,7 +135,7 @@ void ChainAscent::renew(const double* heights, int n_threads) {
       double mixed = -scratch.score(truth);
       for (const Labelling& known : labellings_[i])
         mixed += known.weight * (known.loss + scratch.score(known.labels));
-      gaps_[i] = C_ * std::max(0.0, heights[i] - mixed);
+      gaps_[i] = C_of(i) * std::max(0.0, heights[i] - mixed);
     }
   });
 }
@@ -161,7 +163,7 @@ void ChainAscent::add_features(index_t sequence, const Labelling& known, double 
 }
 
 double ChainAscent::plane(double* slope) const {
-  const double each = 1.0 / static_cast<double>(chains_.sequences());
+  const auto n = static_cast<double>(chains_.sequences());
   double offset = 0;
   for (index_t i = 0; i < chains_.sequences(); ++i) {
     // Rounding leaves weights that sum to one only nearly: more than one would prove too much. What
@@ -169,7 +171,7 @@ double ChainAscent::plane(double* slope) const {
     double total = 0;
     for (const Labelling& known : labellings_[i]) total += known.weight;
     const auto count = static_cast<double>(labellings_[i].size());
-    const double share = each * (1.0 - (count + 4.0) * 0x1p-52) / std::max(1.0, total);
+    const double share = factors_[i] / n * (1.0 - (count + 4.0) * 0x1p-52) / std::max(1.0, total);
     for (const Labelling& known : labellings_[i]) {
       offset += share * known.weight * known.loss;
       add_features(i, known, share * known.weight, slope);
@@ -187,7 +189,7 @@ index_t ChainAscent::most_labellings() const {
 double ChainAscent::dual_value() const {
   double square = 0;
   for (const double value : w_) square += value * value;
-  return C_ * loss_ - 0.5 * square;
+  return loss_ - 0.5 * square;
 }
 
 double ChainAscent::gap() const { return std::accumulate(gaps_.begin(), gaps_.end(), 0.0); }

@@ -13,11 +13,10 @@ constexpr double kSettled = 0.1;
 
 }  // namespace
 
-ChainBlock::ChainBlock(const Chains& chains, const label_t* truth, const double* cost, double C)
+ChainBlock::ChainBlock(const Chains& chains, const label_t* truth, const double* cost)
     : chains_(chains),
       truth_(truth),
       cost_(cost),
-      C_(C),
       scratch_(chains.labels),
       spread_(chains.features, 0.0),
       move_coefs_(chains.labels * chains.labels),
@@ -62,8 +61,9 @@ std::size_t ChainBlock::place_of(std::span<const label_t> labels,
   return known.size() - 1;
 }
 
-void ChainBlock::visit(index_t sequence, const double* w, std::vector<Labelling>& known,
+void ChainBlock::visit(index_t sequence, double C, const double* w, std::vector<Labelling>& known,
                        BlockChange& change) {
+  C_ = C;
   start(sequence, w);
   change.loss = 0.0;
   const int steps = is_long() ? 1 : kStepsPerVisit;

@@ -68,9 +68,11 @@ class Tally {
 
 class ChainBlock {
  public:
-  ChainBlock(const Chains& chains, const label_t* truth, const double* cost, double C);
+  ChainBlock(const Chains& chains, const label_t* truth, const double* cost);
 
-  void visit(index_t sequence, const double* w, std::vector<Labelling>& known, BlockChange& change);
+  // C: of the sequence.
+  void visit(index_t sequence, double C, const double* w, std::vector<Labelling>& known,
+             BlockChange& change);
 
  private:
   struct Mixture {
@@ -100,7 +102,7 @@ class ChainBlock {
   const Chains chains_;
   const label_t* truth_;
   const double* cost_;
-  double C_;
+  double C_ = 0;
   index_t first_ = 0, length_ = 0;
   ChainScratch scratch_;
   std::vector<label_t> found_;

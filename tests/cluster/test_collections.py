@@ -20,8 +20,9 @@ import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
 
-from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, load
+from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, load
 from cutplane.risks.hinge import Hinge
 
 N, D = 900, 6
@@ -52,10 +53,11 @@ def scattered(*arrays: Any) -> list[Any]:
 
 def assert_same(found: Any, alone: Any) -> None:
     """Both are proven, of the same problem."""
-    assert np.all(np.asarray(found.gap_) <= found.tol)
-    slack = 1e-12 * np.abs(alone.objective_)
-    assert np.all(np.asarray(found.lower_bound_) <= np.asarray(alone.objective_) + slack)
-    assert np.all(np.asarray(alone.lower_bound_) <= np.asarray(found.objective_) + slack)
+    for one, other in zip(found.certificates_, alone.certificates_, strict=True):
+        slack = 1e-12 * abs(other.objective)
+        assert one.gap <= found.tol
+        assert one.lower_bound <= other.objective + slack
+        assert other.lower_bound <= one.objective + slack
 
 
 OPTIONS: list[dict[str, Any]] = [
@@ -185,8 +187,80 @@ def test_a_loss_of_ones_own(client: Client) -> None:
     class Twice(Hinge):
         pass
 
+    class Deciding(Hinge):
+        def decide(self, scores: Any) -> Any:
+            return scores > 1.0
+
     X, y, _ = sample()
     assert_same(LinearSVC(loss=Twice).fit(*scattered(X, y)), LinearSVC(loss=Hinge).fit(X, y))
+    with pytest.raises(ValueError, match="a `decide` of its own"):
+        LinearSVC(loss=Deciding).fit(*scattered(X, y))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"class_weight": "balanced", "intercept_scaling": 1.0}, {"scoring": "roc_auc"}], ids=str
+)
+def test_cross_validation(client: Client, options: dict[str, Any]) -> None:
+    X, y, weights = sample()
+    rows, labels, weigh = scattered(X, y, weights)
+    grid, folds = [1e-4, 1e-2, 1.0], 3
+    model = LinearSVCCV(grid, cv=folds, **options).fit(rows, labels, weigh)
+    held_out = [folds_of(y, CHUNKS, number, folds) for number in range(folds)]
+    assert_array_equal(np.sort(np.concatenate(held_out)), np.arange(N))
+    splits = [(np.setdiff1d(np.arange(N), part), part) for part in held_out]
+    alone = LinearSVCCV(grid, cv=splits, **options).fit(X, y, weights)
+    assert model.C_ == alone.C_
+    assert_allclose(model.scores_, alone.scores_, atol=0.01)
+    assert_same(model, alone)
+
+
+def folds_of(y: Any, chunks: tuple[int, ...], number: int, folds: int) -> Any:
+    """One after the other, label by label: which rows a fold leaves out."""
+    found, begin = [], 0
+    for turn, size in enumerate(chunks):
+        for label in np.unique(y[begin : begin + size]):
+            rows = begin + np.flatnonzero(y[begin : begin + size] == label)
+            found += [row for rank, row in enumerate(rows) if (rank * folds // len(rows) + turn) % folds == number]
+        begin += size
+    return np.sort(np.array(found))
+
+
+def test_cross_validation_of_targets(client: Client) -> None:
+    X, _, _ = sample()
+    z = 3.0 * X[:, 0] + np.sin(np.arange(N))
+    model = LinearSVRCV([1e-6, 1.0], cv=3).fit(*scattered(X, z))
+    assert model.C_ == 1.0
+    assert model.scores_.shape == (2, 3)
+    assert np.all(model.scores_[1] > 0.9)
+    assert_same(model, LinearSVR(C=1.0).fit(X, z))
+
+
+def test_workers_that_come_are_used(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutplane.cluster.post._NEWCOMERS", 0.0)
+    X, y, _ = sample()
+    cluster = client.cluster
+    seen: list[int] = []
+
+    def on_step(step: Any) -> None:
+        if not seen:
+            cluster.scale(4)
+            client.wait_for_workers(4, timeout=30)
+        seen.append(sum(count > 0 for count in client.run(actors_there).values()))
+
+    chunks = ((150,) * 6, (D,))
+    rows, labels = da.from_array(X, chunks=chunks), da.from_array(y, chunks=chunks[:1])
+    try:
+        model = LinearSVC(tol=1e-7, on_step=on_step).fit(rows, labels)
+    finally:
+        cluster.scale(2)
+    assert seen[0] == 2
+    assert seen[-1] == 4
+    assert_same(model, LinearSVC(tol=1e-7).fit(X, y))
+
+
+def actors_there(dask_worker: Any) -> int:
+    """Parts that lie on a worker."""
+    return sum(len(actor._examples) for actor in dask_worker.state.actors.values() if hasattr(actor, "_examples"))
 
 
 def test_two_fits_at_once(client: Client) -> None:
@@ -229,12 +303,16 @@ def test_what_is_refused(client: Client) -> None:
         LinearSVC().fit(rows, [dask.delayed(y[:450]), dask.delayed(y[450:])])
     with pytest.raises(ValueError, match="'ovr' is"):
         LinearSVC(multi_class="crammer_singer").fit(rows, labels)
+    with pytest.raises(ValueError, match="calibration is learned in one process"):
+        LinearSVC(calibration="sigmoid").fit(rows, labels)
     with pytest.raises(ValueError, match="not a sum over examples"):
         LinearSVC(loss="roc_area").fit(rows, labels)
     with pytest.raises(ValueError, match="collection of Dask, on which LinearSVC"):
         SVC().fit(rows, labels)
-    with pytest.raises(ValueError, match="LinearSVCCV takes examples of this process"):
-        LinearSVCCV([1.0]).fit(rows, labels)
+    with pytest.raises(ValueError, match="say into how many"):
+        LinearSVCCV([1.0], cv=KFold(3)).fit(rows, labels)
+    with pytest.raises(ValueError, match="the name of a scorer will do"):
+        LinearSVCCV([1.0], scoring=lambda model, X, y: 1.0).fit(rows, labels)
     with pytest.raises(ValueError, match="keep_proof"):
         LinearSVC(keep_proof=True).fit(rows, labels)
 

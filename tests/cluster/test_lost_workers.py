@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,8 @@ def test_a_fit_goes_on(client: Client, all_of_them: bool) -> None:
     def on_step(step: Any) -> None:
         if left and step.iteration >= left[0]:
             left.pop(0)
+            client.wait_for_workers(2, timeout=60)
+            time.sleep(0.5)  # a nanny does not start a worker again that is killed before it has heard of it
             there = sorted(client.nthreads())
             kill(client, there if all_of_them else there[:1])
 
@@ -71,6 +74,16 @@ def test_a_fit_goes_on(client: Client, all_of_them: bool) -> None:
     margins = (2 * labels - 1) * model.decision_function(rows)
     objective = 0.5 * np.sum(model.coef_**2) + np.maximum(0.0, 1.0 - margins).sum()
     assert model.objective_ == pytest.approx(objective, rel=1e-12)
+
+
+def test_a_cluster_without_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutplane.cluster.post._MOST_WAITING", 1.0)
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster),
+        pytest.raises(RuntimeError, match="has had no worker for 1 seconds"),
+    ):
+        LinearSVC().fit([delayed(rows_of)(0)], [delayed(labels_of)(0)])
 
 
 def test_other_data_is_refused(client: Client, tmp_path: Path) -> None:

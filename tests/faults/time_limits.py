@@ -56,8 +56,7 @@ class Case(NamedTuple):
         methods = ("cpa",) if isinstance(model, LinearModel) else ("one-slack",)
         with deadline(0.0):
             plain = model.set_params(method=methods[0]).fit(*self.examples[:2])
-        runs = plain.history_ if isinstance(plain.history_[0], list) else [plain.history_]
-        phases = [steps[min(1, len(steps) - 1)].phases for steps in runs]
+        phases = [each.history[min(1, len(each.history) - 1)].phases for each in plain.certificates_]
         return self.times * sum(seconds for each in phases for name, seconds in each.items() if name != "qp")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cutplane import LinearOneClassSVM, LinearSVC, LinearSVR, NuSVC, verify
-from cutplane.estimators.loading import restore
+from cutplane.estimators.restoring import restore
 from cutplane.io.model_file import ModelFile, read_model
 from cutplane.io.plain_json import decode, encode
 

@@ -9,7 +9,7 @@ import atheris
 
 sys.path.insert(0, str(Path(__file__).parent))
 with atheris.instrument_imports(
-    include=["cutplane.io", "cutplane.sources", "cutplane.estimators.loading", "cutplane.proof"]
+    include=["cutplane.io", "cutplane.sources", "cutplane.estimators.restoring", "cutplane.proof"]
 ):
     import targets
 

@@ -90,6 +90,12 @@ def _packed_strings(data: bytes) -> None:
             chunk.core.letters(k)
 
 
+def _plain_model(data: bytes) -> None:
+    model = cutplane.load(_file(data), plain=True)
+    if model.n_features_in_ <= 1000 and not hasattr(model.form.scores, "length"):
+        assert len(model.predict(np.zeros((2, model.n_features_in_)))) == 2
+
+
 TARGETS: dict[str, Callable[[bytes], object]] = {
     "compression": _compression,
     "conll": lambda data: read_tokens(_file(data)),
@@ -99,6 +105,7 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
     "model_document": lambda data: cutplane.load(_file(_tensors_with(data))),
     "packed_strings": _packed_strings,
     "plain_json": _plain_json,
+    "plain_model": _plain_model,
     "proof": proofs.feed,
     "svmlight_file": lambda data: load_svmlight(_file(data), n_jobs=1),
     "template": _template,

@@ -62,8 +62,8 @@ def test_exact_cuts_prove_the_optimum_of_the_kernel_machine(stabilised, bias):
     C = 100.0
     best = optimum(KERNEL.block(X, X).astype(float), y, C, bias)
     finder = ExactCuts(BinaryHinge(y, bias), KernelRows(X, KERNEL), memory=MEMORY, stabilised=stabilised)
-    outcome = minimise(finder, C, epsilon=1e-5)
-    assert outcome.reason == "epsilon"
+    outcome = minimise(finder, C, risk_tol=1e-5)
+    assert outcome.reason == "risk_tol"
     assert outcome.lower_bound <= best * (1 + 1e-6) <= outcome.objective * (1 + 1e-5)
     assert outcome.objective - outcome.lower_bound <= 1e-5 * C * (1 + 1e-6)
     assert outcome.bound == pytest.approx(outcome.objective - outcome.history[-1].value)
@@ -78,7 +78,7 @@ def test_exact_cuts_prove_the_optimum_for_several_classes(stabilised):
     best = multiclass_optimum(KERNEL.block(X, X).astype(float), codes, C)
     risk = ClassHinge(codes, 1.0 - np.eye(3))
     finder = ExactCuts(risk, KernelRows(X, KERNEL), memory=MEMORY, stabilised=stabilised)
-    outcome = minimise(finder, C, epsilon=1e-4)
+    outcome = minimise(finder, C, risk_tol=1e-4)
     assert outcome.lower_bound <= best * (1 + 1e-5) <= outcome.objective * (1 + 2e-5)
     assert outcome.objective <= best + 1.1e-4 * C
 
@@ -88,7 +88,7 @@ def test_the_objective_that_is_reported_is_that_of_the_expansion(stabilised):
     X, y = moons(200)
     C = 200.0
     finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 50, 3, memory=MEMORY, stabilised=stabilised)
-    outcome = minimise(finder, C, epsilon=1e-3)
+    outcome = minimise(finder, C, risk_tol=1e-3)
     K = KERNEL.block(X, X).astype(float)
     scores = K[:, outcome.rows] @ outcome.coef[:, 0]
     square = outcome.coef[:, 0] @ scores[outcome.rows]
@@ -102,7 +102,7 @@ def test_linear_time_cuts_come_near_the_optimum_and_stay_within_their_bound():
     C = 300.0
     best = optimum(KERNEL.block(X, X).astype(float), y, C)
     finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 100, 0, memory=MEMORY, stabilised=True)
-    outcome = minimise(finder, C, epsilon=1e-3)
+    outcome = minimise(finder, C, risk_tol=1e-3)
     assert outcome.violation <= 1e-3
     assert best * (1 - 1e-6) <= outcome.objective <= 1.1 * best
     assert outcome.objective - best <= outcome.bound
@@ -111,16 +111,16 @@ def test_linear_time_cuts_come_near_the_optimum_and_stay_within_their_bound():
 
 def test_bounds_are_those_of_the_theorems():
     X, y = moons(100)
-    C, epsilon, T, r = 50.0, 0.01, 1000, 25
+    C, risk_tol, T, r = 50.0, 0.01, 1000, 25
     linear = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), r, 0, memory=MEMORY, stabilised=True)
     # Theorem 2 with R = 1 and the largest loss 1, at the confidence of 95 %.
-    excess = epsilon + np.sqrt(4 * C / r * np.log(T / 0.05))
-    assert linear.bound(C, epsilon, 0.001, 0.95, T) == pytest.approx(C * excess)
-    assert linear.bound(C, epsilon, 0.5, 0.95, T) == pytest.approx(C * (excess + 0.49))
+    excess = risk_tol + np.sqrt(4 * C / r * np.log(T / 0.05))
+    assert linear.bound(C, risk_tol, 0.001, 0.95, T) == pytest.approx(C * excess)
+    assert linear.bound(C, risk_tol, 0.5, 0.95, T) == pytest.approx(C * (excess + 0.49))
     # Theorem 3, which may fail with twice its delta.
     constant = ConstantTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), r, 0, stabilised=True)
-    excess = epsilon + 2 * (1 + 2 * np.sqrt(2 * C)) * np.sqrt(np.log(T / 0.025) / (2 * r))
-    assert constant.bound(C, epsilon, -0.2, 0.95, T) == pytest.approx(C * excess)
+    excess = risk_tol + 2 * (1 + 2 * np.sqrt(2 * C)) * np.sqrt(np.log(T / 0.025) / (2 * r))
+    assert constant.bound(C, risk_tol, -0.2, 0.95, T) == pytest.approx(C * excess)
 
 
 def test_constant_time_cuts_never_look_beyond_their_samples():
@@ -158,7 +158,7 @@ def test_a_seed_repeats_a_run_for_any_number_of_threads(make):
 def test_idle_cuts_are_dropped():
     X, y = moons(500)
     finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 20, 0, memory=MEMORY, stabilised=False)
-    outcome = minimise(finder, 500.0, epsilon=1e-6, max_iter=150)
+    outcome = minimise(finder, 500.0, risk_tol=1e-6, max_iter=150)
     assert outcome.history[-1].cuts < 149
 
 
@@ -171,7 +171,7 @@ def test_kernels_from_the_caller_give_the_same_cuts(kernel):
     else:
         rows = KernelRows(X, Kernel("callable", function=lambda A, B: KERNEL.block(A, B)))
     outcomes = [
-        minimise(ExactCuts(BinaryHinge(y), each, memory=MEMORY, stabilised=False), 80.0, epsilon=1e-4)
+        minimise(ExactCuts(BinaryHinge(y), each, memory=MEMORY, stabilised=False), 80.0, risk_tol=1e-4)
         for each in (rows, KernelRows(X, KERNEL))
     ]
     assert outcomes[0].objective == pytest.approx(outcomes[1].objective, rel=1e-4)
@@ -181,7 +181,7 @@ def test_memory_that_does_not_suffice_is_one_sentence():
     X, y = moons(300)
     finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 20, 0, memory=4 * 300 * 3, stabilised=False)
     with pytest.raises(MemoryError, match=r"4 cuts with 300 rows do not fit .* 3 do"):
-        minimise(finder, 300.0, epsilon=1e-6)
+        minimise(finder, 300.0, risk_tol=1e-6)
 
 
 @pytest.mark.parametrize("stabilised", [False, True])
@@ -203,7 +203,7 @@ def test_an_interrupted_run_returns_the_point_that_it_reports(exact, stabilised)
     settings = {"memory": MEMORY, "stabilised": stabilised}
     rows, risk = Impatient(X, KERNEL), BinaryHinge(y)
     finder = ExactCuts(risk, rows, **settings) if exact else LinearTimeCuts(risk, rows, 50, 0, **settings)
-    outcome = minimise(finder, 200.0, epsilon=1e-6)
+    outcome = minimise(finder, 200.0, risk_tol=1e-6)
     assert outcome.reason == "interrupted"
     scores = KERNEL.block(X, X[outcome.rows]).astype(float) @ outcome.coef[:, 0]
     square = outcome.coef[:, 0] @ scores[outcome.rows]
@@ -217,10 +217,10 @@ def test_cuts_without_weight_give_way_where_memory_is_full():
     for cuts in (10_000, 18):
         rows = KernelRows(X, KERNEL)
         finder = LinearTimeCuts(BinaryHinge(y), rows, 60, 0, memory=4 * 500 * cuts, stabilised=True)
-        found.append(minimise(finder, 500.0, epsilon=1e-3))
+        found.append(minimise(finder, 500.0, risk_tol=1e-3))
     most = [max(step.cuts for step in outcome.history) for outcome in found]
     assert most[1] <= 18 < most[0]
-    assert found[1].reason == "epsilon"
+    assert found[1].reason == "risk_tol"
 
 
 def test_a_kernel_that_its_cuts_show_not_to_be_positive_semi_definite_is_warned_of_and_ends():

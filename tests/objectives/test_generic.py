@@ -154,8 +154,8 @@ def test_a_rounded_ray_is_the_rounded_risk_on_a_line(intercept: bool) -> None:
     h, step = 0.7, 1e-5
     for t in (0.0, 0.4, 1.3):
         towards = objective.score(v, -0.5)  # `move` uses it up
-        _, slope, curvature = objective.smoothed_ray(point, towards, t, h)
-        below, above = (objective.smoothed_ray(point, towards, t + k, h) for k in (-step, step))
+        ((_, slope, curvature),) = objective.smoothed_ray(point, towards, [t], h)
+        below, above = objective.smoothed_ray(point, towards, [t - step, t + step], h)
         assert slope == pytest.approx((above[0] - below[0]) / (2 * step), abs=1e-8)
         assert curvature == pytest.approx((above[1] - below[1]) / (2 * step), abs=1e-1 * max(1.0, curvature))
         moved = objective.smoothed(objective.move(point, towards, t), h)
@@ -187,8 +187,8 @@ def test_tangents_stand_in_for_far_examples(intercept: bool, weighted: bool) -> 
         towards = ScoredPoint(np.ones(4), 0.0, objective.shard.source.scores(np.ones(4)))
         near_towards = near.score(np.ones(4), 0.0)
         assert_allclose(
-            near.smoothed_ray(near_point, near_towards, 0.0, h),
-            objective.smoothed_ray(whole_point, towards, 0.0, h),
+            near.smoothed_ray(near_point, near_towards, [0.0], h)[0],
+            objective.smoothed_ray(whole_point, towards, [0.0], h)[0],
             atol=1e-9,
         )
         assert_allclose(

@@ -69,7 +69,9 @@ def test_rounded_planes_steps_and_samples(name: str, intercept: bool) -> None:
     whole = moved.smoothed(here, h)
     assert_same_plane(whole, plain.smoothed(there, h), origin)
     direction, other = moved.direction(p, 0.1 * b), plain.direction(p, 0.1 * b)
-    assert moved.smoothed_ray(here, direction, 0.3, h) == pytest.approx(plain.smoothed_ray(there, other, 0.3, h))
+    assert moved.smoothed_ray(here, direction, [0.3], h)[0] == pytest.approx(
+        plain.smoothed_ray(there, other, [0.3], h)[0]
+    )
     nearby = moved.near(here, whole, h, moved.near_kinks(here, h))
     assert_allclose(nearby.smoothed(nearby.score(here.w, here.intercept), h).slope, whole.slope, atol=1e-10)
     assert nearby.smoothed(nearby.score(here.w, here.intercept), h).value == pytest.approx(whole.value)

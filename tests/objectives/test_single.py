@@ -65,7 +65,7 @@ def test_it_is_the_objective_in_double_but_for_rounding(layout: str, weighted: b
     np.testing.assert_array_equal(*near)
     for t in (0.0, 0.4, 3.0):
         np.testing.assert_allclose(
-            single.smoothed_ray(a, b, t, 0.3), double.smoothed_ray(a_double, b_double, t, 0.3), rtol=1e-4
+            single.smoothed_ray(a, b, [t], 0.3), double.smoothed_ray(a_double, b_double, [t], 0.3), rtol=1e-4
         )
     for C in (0.1, 10.0):
         ray, ray_double = single.ray(a, b), double.ray(a_double, b_double)

@@ -16,8 +16,12 @@ from cutplane.solvers.result import Step
 mpl.use("Agg")
 
 
-def run(n: int, scale: float = 1.0) -> list[Step]:
-    return [Step(i, 0.1 * i, scale * (1 + 0.5**i), scale * (1 - 0.5**i), planes=i, step=1.0) for i in range(1, n + 1)]
+def run(n: int, scale: float = 1.0, problem: int = 0) -> list[Step]:
+    uppers, lowers = ([scale * (1 + sign * 0.5**i) for i in range(1, n + 1)] for sign in (1.0, -1.0))
+    return [
+        Step(i, 0.1 * i, upper, lower, planes=i, step=1.0, problem=problem)
+        for i, (upper, lower) in enumerate(zip(uppers, lowers, strict=True), 1)
+    ]
 
 
 def test_both_bounds_and_the_gap_are_drawn() -> None:
@@ -40,20 +44,25 @@ def test_into_axes_of_ones_own() -> None:
 
 
 def test_one_line_per_class() -> None:
-    figure = plot_convergence([run(3), run(4, 2.0), run(5, 3.0)], labels=["a", "b", "c"])
+    figure = plot_convergence([*run(3), *run(4, 2.0, 1), *run(5, 3.0, 2)], labels=["a", "b", "c"])
     legend = figure.axes[1].get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["class a", "class b", "class c"]
 
 
-@pytest.mark.parametrize("history", [[], [[], []]])
-def test_an_empty_history_is_refused(history: list[Step]) -> None:
+def test_an_empty_history_is_refused() -> None:
     with pytest.raises(ValueError, match="nothing to plot"):
-        plot_convergence(history)
+        plot_convergence([])
 
 
 @pytest.mark.parametrize(
-    "history", [run(1), [Step(1, 0.0, 0.0, 0.0, 1, 1.0)], [Step(1, 0.0, -1.0, -2.0, 1, 1.0)], [run(2)] * 20]
+    "history",
+    [
+        run(1),
+        [Step(1, 0.0, 0.0, 0.0, 1, 1.0)],
+        [Step(1, 0.0, -1.0, -2.0, 1, 1.0)],
+        [step for problem in range(20) for step in run(2, problem=problem)],
+    ],
 )
 def test_odd_histories_can_be_drawn(tmp_path: Path, history: list[Step]) -> None:
     save_convergence(history, tmp_path / "plot.png")

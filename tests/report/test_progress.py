@@ -12,8 +12,8 @@ from cutplane.report.progress import TrainingProgress, describe, log_fraction
 from cutplane.solvers.result import Step
 
 
-def step(iteration: int, upper: float = 1.0, lower: float = 0.9) -> Step:
-    return Step(iteration=iteration, seconds=0.1 * iteration, upper=upper, lower=lower, planes=iteration, step=1.0)
+def step(iteration: int, upper: float = 1.0, lower: float = 0.9, problem: int = 0) -> Step:
+    return Step(iteration, 0.1 * iteration, upper, lower, planes=iteration, step=1.0, problem=problem)
 
 
 def shown(steps: list[Step], *, terminal: bool, problems: int = 1, enabled: bool = True) -> str:
@@ -39,7 +39,7 @@ def test_the_last_state_stays_on_the_screen() -> None:
 
 
 def test_each_class_has_its_own_line() -> None:
-    text = shown([step(1), step(2), step(1), step(1)], terminal=True, problems=3)
+    text = shown([step(1), step(2), step(1, problem=1), step(1, problem=2)], terminal=True, problems=3)
     assert all(f"class {c} of 3" in text for c in (1, 2, 3))
 
 

@@ -71,7 +71,7 @@ def test_sums_are_those_of_all_examples(kind: str, sizes: tuple[int, ...]) -> No
         assert_allclose(plane.slope, expected.slope, atol=1e-12)
         assert plane[1:5] == pytest.approx(expected[1:5], rel=1e-9, abs=1e-12)
     assert_allclose(parts.extrapolated(c, h, 1.1), shard.extrapolated(a, h, 1.1), atol=1e-12)
-    assert parts.along(c, d, 0.3, h) == pytest.approx(shard.along(a, b, 0.3, h), rel=1e-10)
+    assert parts.along(c, d, [0.3], h)[0] == pytest.approx(shard.along(a, b, [0.3], h)[0], rel=1e-10)
     ray, other = shard.ray(a, b), parts.ray(c, d)
     assert ray is not None
     assert other is not None

@@ -166,6 +166,20 @@ def test_a_run_that_loses_its_shards_goes_on(name: str, intercept: bool, method:
         assert here.lower <= found.upper
 
 
+def test_facts_of_a_lost_round_are_asked_again() -> None:
+    post = LosingPost(parts("hinge", intercept=False))
+    shard = RemoteRoundedShard.first(Line(post), 0)
+    derived = shard.keeping().begun()
+    subset = derived.near(derived.at(np.zeros(D)), 1.0)
+    post.losing = {post.rounds + 1}
+    with pytest.raises(ShardLostError):
+        shard.value(shard.at(np.ones(D))).now()
+    assert derived.keeps
+    assert derived.examples == SIZES[0]
+    with pytest.raises(ShardLostError):
+        len(subset)
+
+
 @pytest.mark.parametrize("name", RISKS)
 @pytest.mark.parametrize("layout", [np.asarray, np.asfortranarray, sp.csr_array])
 def test_shards_can_be_sent(name: str, layout: Any) -> None:

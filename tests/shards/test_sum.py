@@ -78,7 +78,7 @@ def test_sums_are_those_of_all_examples(name: str, sizes: tuple[int, ...]) -> No
         assert plane[1:6] == pytest.approx(expected[1:6], rel=1e-6, abs=1e-12)
     assert_allclose(parts.extrapolated(c, h, 0.8), shard.extrapolated(a, h, 0.8), atol=1e-12)
     assert parts.rounding_error(c, h) == pytest.approx(shard.rounding_error(a, h), rel=1e-9, abs=1e-15)
-    assert parts.along(c, d, 0.3, h) == pytest.approx(shard.along(a, b, 0.3, h), rel=1e-10)
+    assert parts.along(c, d, [0.3], h)[0] == pytest.approx(shard.along(a, b, [0.3], h)[0], rel=1e-10)
     blended = parts.blend(c, d, 0.3)
     assert parts.value(blended) == pytest.approx(shard.value(shard.blend(a, b, 0.3)), rel=1e-12)
     moved = parts.moved(c, parts.difference(d, c), 0.5)

@@ -177,7 +177,7 @@ def test_an_inexact_oracle_never_certifies(method, tmp_path):
 @pytest.mark.parametrize(
     ("params", "data", "words"),
     [
-        ({}, (X, Y[:-1]), "X has 8 examples and Y 7 labellings"),
+        ({}, (X, Y[:-1]), "X has 8 examples and y 7 labellings"),
         ({}, ([], []), "X is empty"),
         ({}, (iter(X), Y), "X is a list_iterator"),
         ({"model": "chain"}, (X, Y), "model='chain' must be a StructuredModel"),

@@ -68,7 +68,7 @@ def test_differences_and_features_are_those_of_the_score():
     tokens, k = random_tokens(rng, 6, 5, 7, binary=False), 3
     chains = tokens.chains(k)
     a, b = (rng.integers(0, k, size=tokens.starts[-1]).astype(np.int32) for _ in range(2))
-    difference = chains.difference(a, b, 0.5)
+    difference = chains.difference(a, b, np.full(6, 0.5))
     assert difference == pytest.approx(0.5 * (chains.features(a) - chains.features(b)), abs=1e-12)
     w = rng.normal(size=len(difference))
     scores, moves = token_scores(tokens, w, k)

@@ -9,7 +9,20 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cutplane.cli import convert, evaluate, exit_codes, info, path, predict, quickstart, scan, signals, train, verify
+from cutplane.cli import (
+    convert,
+    estimators,
+    evaluate,
+    exit_codes,
+    info,
+    path,
+    predict,
+    quickstart,
+    scan,
+    signals,
+    train,
+    verify,
+)
 from cutplane.cli.options import DebugOption
 
 # The base of the errors that typer raises for wrong usage. Typer has carried its own copy of click
@@ -52,7 +65,7 @@ def cutplane(
 ) -> None:
     """Train support vector machines with a proven optimality gap. Start with: cutplane quickstart."""
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        print(f"{context.get_help()}\n\nEstimators, in Python (from cutplane import ...):\n{estimators.listed()}")
 
 
 def main() -> NoReturn:

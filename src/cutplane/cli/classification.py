@@ -26,6 +26,7 @@ def train(request: TrainRequest) -> int:
         intercept_scaling=request.intercept_scaling,
         keep_proof=request.proof,
         class_weight=request.class_weight,
+        calibration="sigmoid" if request.probability else None,
     )
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
     return request.finish(

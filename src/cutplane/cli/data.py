@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
-from cutplane.estimators.loading import restore
+from cutplane.estimators.restoring import restore
 from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.io.fasta import is_fasta
 from cutplane.io.model_file import ModelFile, read_model

@@ -33,7 +33,8 @@ class KernelOptions:
     cache_size: float | None
     probability: bool
     sampled_cuts: str | None = None
-    cut_size: int | None = None
+    n_samples_cut: int | None = None
+    risk_tol: float | None = None
 
     @classmethod
     def asked(
@@ -46,13 +47,15 @@ class KernelOptions:
         cache_size: float | None,
         probability: bool,
         sampled_cuts: SampledCuts | None,
-        cut_size: int | None,
+        n_samples_cut: int | None,
+        risk_tol: float | None,
     ) -> KernelOptions | None:
         """What the options ask for, checked; None without a kernel."""
         if kernel is None:
             return None
         sampled = None if sampled_cuts is None else sampled_cuts.value
-        return cls(kernel, gamma_or_word(gamma), degree, coef0, epsilon, cache_size, probability, sampled, cut_size)
+        known = (kernel, gamma_or_word(gamma), degree, coef0, epsilon, cache_size, probability)
+        return cls(*known, sampled, n_samples_cut, risk_tol)
 
     def kernel_params(self) -> Params:
         """The parameters by which every estimator with a kernel is told of it."""
@@ -126,25 +129,35 @@ CacheOption = Annotated[
     ),
 ]
 ProbabilityOption = Annotated[
-    bool, typer.Option("--probability", help="With --kernel: learn probabilities by cross-validation too.")
+    bool, typer.Option("--probability", help="Learn probabilities by cross-validation too (classes).")
 ]
 SampledCutsOption = Annotated[
     SampledCuts | None,
     typer.Option(
         "--sampled-cuts",
         help="With --kernel: cuts of sampled examples instead of SMO, for more rows than a kernel matrix can have. "
-        "linear looks at every example, constant at samples only, exact makes cuts of all. --tol is then how far the "
-        "mean loss may be above the cuts' model. Label sequences: exact unless given.",
+        "linear looks at every example, constant at samples only, exact makes cuts of all. "
+        "Label sequences: exact unless given.",
         show_default=False,
     ),
 ]
 CutSizeOption = Annotated[
     int | None,
     typer.Option(
-        "--cut-size",
+        "--n-samples-cut",
         min=1,
         metavar="R",
         help="With --sampled-cuts: examples in a sample; 400 unless given.",
+        show_default=False,
+    ),
+]
+RiskTolOption = Annotated[
+    float | None,
+    typer.Option(
+        "--risk-tol",
+        callback=positive,
+        metavar="E",
+        help="With --sampled-cuts: how far the mean loss may be above the cuts' model of it.",
         show_default=False,
     ),
 ]

@@ -11,9 +11,7 @@ from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
 from cutplane.estimators.kernel.svc import SVC
 from cutplane.estimators.kernel.svr import SVR
-
-# The default of --max-iter, in cutting planes; a kernel machine takes many more, cheaper steps, and has no limit.
-_MAX_ITER_OF_LINEAR = 10_000
+from cutplane.report.trained import problem_name
 
 
 def train(request: TrainRequest, task: Task) -> int:
@@ -29,7 +27,7 @@ def train(request: TrainRequest, task: Task) -> int:
     model = SVC(**_params(request), class_weight=request.class_weight, probability=request.kernel.probability)
     held_out, names = request.read_for_report(examples)
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
-    labels = [f"machine {number + 1}" for number in range(np.size(model.gap_))]
+    labels = [problem_name(each.problem) for each in model.certificates_]
     return request.finish(
         run,
         notes={"zero_based": examples.zero_based},
@@ -56,7 +54,7 @@ def train_regression(request: TrainRequest) -> int:
 def _refuse_linear_options(request: TrainRequest) -> None:
     given = {
         "--method": request.method != "auto",
-        "--line-search": request.line_search != "adaptive",
+        "--line-search": request.line_search is not None,
         "--no-intercept": not request.fit_intercept,
         "--intercept-scaling": request.intercept_scaling is not None,
     }
@@ -69,12 +67,9 @@ def _params(request: TrainRequest) -> Params:
     kernel = request.kernel
     assert kernel is not None
     return {
-        "C": request.C,
-        "tol": request.tol,
+        **request.given("C", "tol", "max_iter", "time_limit"),
         **kernel.kernel_params(),
         "cache_size": kernel.cache_size,
-        "max_iter": -1 if request.max_iter == _MAX_ITER_OF_LINEAR else request.max_iter,
-        "time_limit": request.time_limit,
         "n_jobs": request.threads,
         "keep_proof": request.proof,
     }

@@ -63,6 +63,13 @@ def positive(value: float | None) -> float | None:
     return value
 
 
+def limit(value: int | None) -> int | None:
+    """Refuse a number of iterations that is neither positive nor -1; None means the option was not given."""
+    if value is not None and value != -1 and value < 1:
+        raise typer.BadParameter(f"{value} is neither a positive number nor -1, for no limit.")
+    return value
+
+
 DataArgument = Annotated[
     Path,
     typer.Argument(metavar="DATA", help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst.", show_default=False),

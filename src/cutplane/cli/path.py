@@ -109,12 +109,12 @@ class _Path:
     @property
     def gaps(self) -> list[float]:
         """What is proven at each C."""
-        return [float(np.max(model.gap_)) for model in self.models]
+        return [model.gap_ for model in self.models]
 
     @property
     def worst_gap(self) -> float:
         """Of all models, the one with the chosen C included."""
-        return max(*self.gaps, float(np.max(self.chosen.gap_)))
+        return max(*self.gaps, float(self.chosen.gap_))
 
     def as_json(self) -> dict[str, object]:
         """The summary for machines."""

@@ -22,7 +22,9 @@ def train(request: TrainRequest) -> int:
         warn(f"{request.data} has no qid, so all of its examples are compared with one another, as one query.")
     held_out, names = request.read_for_report(examples)
     model = RankSVM(**request.solver_params())
-    run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1, qid=examples.qid)
+    one_query = np.zeros(len(examples.y), dtype=np.int64)
+    queries = one_query if examples.qid is None else examples.qid
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1, qid=queries)
     return request.finish(
         run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
     )

@@ -21,16 +21,16 @@ class TrainRequest:
 
     data: Path
     model_path: Path
-    C: float
-    tol: float
+    C: float | None
+    tol: float | None
     loss: str | None
     loss_options: dict[str, float]
     method: str
-    line_search: str
+    line_search: str | None
     fit_intercept: bool
     intercept_scaling: float | None
     class_weight: str | None
-    max_iter: int
+    max_iter: int | None
     time_limit: float | None
     threads: int | None
     zero_based: bool | None
@@ -47,6 +47,7 @@ class TrainRequest:
     template: Path | None = None
     kernel: KernelOptions | None = None
     proof: bool = False
+    probability: bool = False
     checkpoint: Path | None = None
     checkpoint_every: float = 30.0
 
@@ -67,18 +68,19 @@ class TrainRequest:
         return self.report.read_test(examples, self.threads), self.report.read_names(examples.X.shape[1])
 
     def solver_params(self) -> Params:
-        """The parameters that every linear estimator takes under the same names; checkpoints where asked for."""
-        asked = self.checkpoint is not None
+        """The parameters that every linear estimator takes under the same names."""
+        every = None if self.checkpoint is None else self.checkpoint_every
         return {
-            "C": self.C,
-            "tol": self.tol,
             "method": self.method,
-            "line_search": self.line_search,
-            "max_iter": self.max_iter,
-            "time_limit": self.time_limit,
+            **self.given("C", "tol", "line_search", "max_iter", "time_limit", "checkpoint"),
+            **({} if every is None else {"checkpoint_every": every}),
             "n_jobs": self.threads,
-            **({"checkpoint": self.checkpoint, "checkpoint_every": self.checkpoint_every} if asked else {}),
         }
+
+    def given(self, *names: str) -> Params:
+        """Of these parameters, those that the command line sets; an estimator has its own defaults for the others."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
 
     def loss_params(self) -> Params:
         """The loss, for estimators that have several; the estimator's own unless given."""
@@ -101,7 +103,7 @@ class TrainRequest:
         """
         keep(run.model, self.model_path, {"data": self.data.name, **notes})
         if self.plot is not None:
-            save_convergence(run.model.history_, self.plot, tol=self.tol, labels=labels)
+            save_convergence(run.model.history_, self.plot, tol=run.model.tol, labels=labels)
         if self.report is not None:
             self.report.write(run, self.data, train, held_out, names)
         files = {"model": self.model_path, "plot": self.plot, "report": self.report and self.report.path}

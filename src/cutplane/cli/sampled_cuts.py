@@ -30,10 +30,10 @@ def train(request: TrainRequest) -> int:
         raise ValueError("--class-weight is not for --sampled-cuts: every example weighs the same in a sample.")
     examples = request.read()
     refuse_targets(request.data, examples.y)
-    _check_cut_size(request, len(examples.y))
+    _check_n_samples_cut(request, len(examples.y))
     held_out, names = request.read_for_report(examples)
     assert request.kernel is not None
-    model = SampledCutSVC(**_params(request), algorithm=request.kernel.sampled_cuts or "linear")
+    model = SampledCutSVC(**_params(request), method=request.kernel.sampled_cuts or "linear")
     run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
     return request.finish(
         run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
@@ -44,7 +44,7 @@ def train_sequences(request: TrainRequest) -> int:
     """Train a chain with kernelised emissions on the last column of a token file."""
     _refuse(request)
     (names, Y, *_), template, columns = read_sequences(request)
-    _check_cut_size(request, len(Y))
+    _check_n_samples_cut(request, len(Y))
     assert request.kernel is not None
     vocabulary = Vocabulary()
     X = token_rows(vocabulary, names, grow=True)
@@ -53,9 +53,9 @@ def train_sequences(request: TrainRequest) -> int:
         raise ValueError(f"{request.data} has the label {labels[0]} only; two or more are needed.")
     truth = np.split(codes, np.cumsum([len(y) for y in Y])[:-1])
     chain = ChainModel(len(labels), X[0].shape[1])
-    model = KernelStructuralSVM(chain, **_params(request), algorithm=request.kernel.sampled_cuts or "exact")
+    model = KernelStructuralSVM(chain, **_params(request), method=request.kernel.sampled_cuts or "exact")
     start = time.perf_counter()
-    with TrainingProgress(request.tol, enabled=not request.quiet) as progress, quietly() as caught:
+    with TrainingProgress(model.risk_tol, enabled=not request.quiet) as progress, quietly() as caught:
         fit_until_stopped(model.set_params(on_step=progress), X, truth)
     model.set_params(on_step=None)
     for message in caught():
@@ -73,13 +73,13 @@ def _refuse(request: TrainRequest) -> None:
         raise typer.BadParameter("shows proven bounds, which sampled cuts lack; take --report.", param_hint="--plot")
 
 
-def _check_cut_size(request: TrainRequest, n: int) -> None:
+def _check_n_samples_cut(request: TrainRequest, n: int) -> None:
     assert request.kernel is not None
-    size = request.kernel.cut_size
+    size = request.kernel.n_samples_cut
     if size is not None and size > n:
         raise typer.BadParameter(
             f"{size} is more than the {n:,} examples of {request.data}; a sample has at most as many.",
-            param_hint="--cut-size",
+            param_hint="--n-samples-cut",
         )
 
 
@@ -87,12 +87,10 @@ def _params(request: TrainRequest) -> Params:
     kernel = request.kernel
     assert kernel is not None
     return {
-        "C": request.C,
+        **request.given("C", "max_iter", "time_limit"),
         **kernel.kernel_params(),
-        "r": kernel.cut_size,
-        "epsilon": request.tol,
+        "n_samples_cut": kernel.n_samples_cut,
+        **({} if kernel.risk_tol is None else {"risk_tol": kernel.risk_tol}),
         "memory": None if kernel.cache_size is None else max(1, int(kernel.cache_size * _MEGABYTE)),
-        "max_iter": request.max_iter,
-        "time_limit": request.time_limit,
         "n_jobs": request.threads,
     }

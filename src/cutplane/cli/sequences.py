@@ -74,7 +74,7 @@ def train(request: TrainRequest) -> int:
     if params["method"] not in ("auto", "oca"):
         raise ValueError(f"--method {params['method']} is not for sequences; auto and oca are.")
     model = SequenceSVM(**params)
-    progress = TrainingProgress(request.tol, enabled=not request.quiet)
+    progress = TrainingProgress(model.tol, enabled=not request.quiet)
     start = time.perf_counter()
     with warnings.catch_warnings(), progress:
         warnings.simplefilter("ignore", ConvergenceWarning)

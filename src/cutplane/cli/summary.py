@@ -10,55 +10,50 @@ from sklearn.base import BaseEstimator
 
 from cutplane.cli.output import plain_label
 from cutplane.report.certificate import proven_within
-from cutplane.report.sections.sampled_cuts import proven
+from cutplane.report.sections.sampled_cuts import by_samples, proven
+from cutplane.solvers.certificates import AnyStopReason, ProblemCertificate
 
-_REASONS = {
+_REASONS: dict[AnyStopReason, str] = {
     "interrupted": "interrupted",
     "time_limit": "the time limit came first",
     "max_iter": "the iteration limit came first",
     "stalled": "no further progress was possible in double precision",
     "pair": "the pair of variables that was chosen violates less than tol, which proves nothing",
     "gap": "the tolerance is proven",
+    "certain": "as many predictions are proven as were asked for",
     "kkt": "the optimality conditions hold within the tolerance",
-    "epsilon": "the mean loss is within the tolerance of the cuts' model",
+    "risk_tol": "the mean loss is within the tolerance of the cuts' model",
 }
 # The tolerance that was asked for is met: the relative gap, or the violation of the optimality conditions.
-PROVEN = ("gap", "kkt")
+PROVEN = ("gap", "kkt", "certain")
 # Or the violation of sampled cuts, which proves no gap.
-REACHED = (*PROVEN, "epsilon")
-
-
-def stop_reason(model: BaseEstimator) -> str:
-    """Why training ended; of several classes' reasons the first in the order above."""
-    reasons = np.atleast_1d(model.stop_reason_)
-    return next(reason for reason in _REASONS if reason in reasons)
+REACHED = (*PROVEN, "risk_tol")
 
 
 def certificate_facts(model: BaseEstimator) -> list[tuple[str, str]]:
-    """The certificate in words; of more than two classes the worst gap, and bounds on the sum."""
-    if not hasattr(model, "gap_"):
+    """The certificate in words; of several problems the worst gap, and bounds on the sum."""
+    if by_samples(model):
         return _sampled_facts(model)
-    several = np.ndim(model.gap_) > 0
+    several = len(model.certificates_) > 1
     pairs = several and getattr(model, "multi_class", "ovr") == "ovo"
     each = (" for each pair of classes" if pairs else " for each class against the rest") if several else ""
     total = (", summed over pairs" if pairs else ", summed over classes") if several else ""
-    lower, upper = np.sum(model.lower_bound_), np.sum(model.objective_)
-    n_iter = int(np.sum(model.n_iter_))
+    n_iter = sum(each.n_iter for each in model.certificates_)
     iterations = f"{n_iter:,} iteration{'' if n_iter == 1 else 's'}"
     return [
-        ("certificate", f"{proven_within(float(np.max(model.gap_)))}{each}"),
-        ("objective", f"{lower:.8g} ≤ optimum ≤ {upper:.8g} (this model){total}"),
-        ("stopped", f"{_REASONS[stop_reason(model)]}, after {iterations}"),
+        ("certificate", f"{proven_within(model.gap_)}{each}"),
+        ("objective", f"{model.lower_bound_:.8g} ≤ optimum ≤ {model.objective_:.8g} (this model){total}"),
+        ("stopped", f"{_REASONS[model.stop_reason_]}, after {iterations}"),
     ]
 
 
 def _sampled_facts(model: BaseEstimator) -> list[tuple[str, str]]:
     """Of a model by sampled cuts, which have no gap."""
-    sampled = model.algorithm == "constant"
+    sampled = model.method == "constant"
     mean = " on average over the iterations that the model is the mean of" if sampled and model.stabilised else ""
     side = "below" if model.violation_ < 0.0 else "above"
-    reason = _REASONS[stop_reason(model)]
-    if sampled and model.stop_reason_ == "epsilon":
+    reason = _REASONS[model.stop_reason_]
+    if sampled and model.stop_reason_ == "risk_tol":
         reason = "the mean losses of four samples in a row were within the tolerance of the cuts' model"
     return [
         ("certificate", proven(model)),
@@ -69,25 +64,40 @@ def _sampled_facts(model: BaseEstimator) -> list[tuple[str, str]]:
 
 
 def certificate_json(model: BaseEstimator) -> dict[str, object]:
-    """The certificate as numbers; lists, one entry per class, where there are more than two classes."""
+    """The certificate as numbers: of the whole model, and of each of its problems."""
     return {
         "n_features": getattr(model, "n_features_in_", None),
         **({"classes": [plain_label(label) for label in model.classes_]} if hasattr(model, "classes_") else {}),
         "objective": model.objective_,
-        "lower_bound": getattr(model, "lower_bound_", None),
-        "gap": getattr(model, "gap_", None),
+        "lower_bound": model.lower_bound_,
+        "gap": model.gap_,
         **_tolerance(model),
         "stop_reason": model.stop_reason_,
         "n_iter": model.n_iter_,
+        "problems": [_problem_json(each) for each in model.certificates_],
+    }
+
+
+def _problem_json(certificate: ProblemCertificate) -> dict[str, object]:
+    problem = certificate.problem
+    named = [plain_label(label) for label in problem] if isinstance(problem, tuple) else problem
+    return {
+        "problem": named if named is None or isinstance(named, list) else plain_label(named),
+        "objective": certificate.objective,
+        "lower_bound": certificate.lower_bound,
+        "gap": certificate.gap,
+        "stop_reason": certificate.stop_reason,
+        "n_iter": certificate.n_iter,
+        "seconds": certificate.seconds,
     }
 
 
 def _tolerance(model: BaseEstimator) -> dict[str, object]:
     if hasattr(model, "tol"):
-        return {"tol": model.tol, "proven": stop_reason(model) in PROVEN}
+        return {"tol": model.tol, "proven": model.stop_reason_ in PROVEN}
     return {
-        "tol": model.epsilon,
-        "proven": hasattr(model, "gap_") and stop_reason(model) == "epsilon",
+        "risk_tol": model.risk_tol,
+        "proven": not by_samples(model) and model.stop_reason_ == "risk_tol",
         "violation": model.violation_,
         "bound": model.bound_,
         "bound_probability": model.bound_probability_,

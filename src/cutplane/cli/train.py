@@ -18,13 +18,13 @@ from cutplane.cli.kernel_options import (
     KernelOption,
     KernelOptions,
     ProbabilityOption,
+    RiskTolOption,
     SampledCutsOption,
 )
 from cutplane.cli.options import (
     CheckpointEveryOption,
     CheckpointOption,
     ClassWeight,
-    DataArgument,
     DebugOption,
     JsonOption,
     LineSearch,
@@ -33,6 +33,7 @@ from cutplane.cli.options import (
     Task,
     ThreadsOption,
     ZeroBasedOption,
+    limit,
     loss_options,
     positive,
 )
@@ -53,15 +54,37 @@ _TASKS = {
 
 def train(
     context: typer.Context,
-    data: DataArgument,
+    files: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst; on a cluster a pattern or URL of such "
+            "files, or of Parquet or CSV files.",
+            show_default=False,
+        ),
+    ],
     model_path: Annotated[
         Path, typer.Argument(metavar="MODEL", help="Where to write the model file.", show_default=False)
     ],
     task: Annotated[Task, typer.Option(help="What to learn.")] = Task.classes,
-    C: Annotated[float, typer.Option("--C", callback=positive, help="Weight of each example's loss.")] = 1.0,
+    C: Annotated[
+        float | None,
+        typer.Option(
+            "--C",
+            callback=positive,
+            help="Weight of each example's loss; the estimator's own unless given.",
+            show_default=False,
+        ),
+    ] = None,
     tol: Annotated[
-        float, typer.Option(callback=positive, help="Relative gap to prove: (objective - bound) / objective.")
-    ] = 1e-3,
+        float | None,
+        typer.Option(
+            callback=positive,
+            help="Relative gap to prove: (objective - bound) / objective. With --kernel, the violation of the "
+            "optimality conditions to stop at, as in LIBSVM.",
+            show_default=False,
+        ),
+    ] = None,
     loss: Annotated[
         str | None,
         typer.Option(
@@ -76,7 +99,7 @@ def train(
         typer.Option(metavar="NAME=NUMBER", help="An option of the loss; may be repeated.", show_default=False),
     ] = None,
     method: Annotated[Method, typer.Option(help="How to find planes.")] = Method.auto,
-    line_search: Annotated[LineSearch, typer.Option(help="Line search of oca.")] = LineSearch.adaptive,
+    line_search: Annotated[LineSearch | None, typer.Option(help="Line search of oca.", show_default=False)] = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Train without an intercept.")] = False,
     intercept_scaling: Annotated[
         float | None,
@@ -92,7 +115,10 @@ def train(
         ClassWeight | None,
         typer.Option(help="Weight classes by the inverse of their frequency.", show_default=False),
     ] = None,
-    max_iter: Annotated[int, typer.Option(min=1, metavar="N", help="Stop after N iterations.")] = 10_000,
+    max_iter: Annotated[
+        int | None,
+        typer.Option(callback=limit, metavar="N", help="Stop after N iterations; -1 for no limit.", show_default=False),
+    ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -112,7 +138,8 @@ def train(
     cache_size: CacheOption = None,
     probability: ProbabilityOption = False,
     sampled_cuts: SampledCutsOption = None,
-    cut_size: CutSizeOption = None,
+    n_samples_cut: CutSizeOption = None,
+    risk_tol: RiskTolOption = None,
     threads: ThreadsOption = None,
     zero_based: ZeroBasedOption = None,
     n_features: Annotated[
@@ -158,6 +185,22 @@ def train(
         bool,
         typer.Option("--proof", help="classes, regression: keep a proof in MODEL, for cutplane verify."),
     ] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="classes, regression: train on the cluster of this Dask scheduler, whose workers read DATA.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="The same on N processes of this machine.", show_default=False),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="On a cluster: the column of Parquet or CSV files to learn."),
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     _debug: DebugOption = False,
@@ -169,6 +212,7 @@ def train(
     """
     if no_intercept and intercept_scaling is not None:
         raise typer.BadParameter("is for models with an intercept.", param_hint="--intercept-scaling")
+    data = Path(files)
     named = _check_files(data, model_path, checkpoint, plot)
     request = TrainRequest(
         data=data,
@@ -178,7 +222,7 @@ def train(
         loss=loss,
         loss_options=loss_options(loss_option),
         method=method.value,
-        line_search=line_search.value,
+        line_search=None if line_search is None else line_search.value,
         fit_intercept=not no_intercept,
         intercept_scaling=intercept_scaling,
         class_weight=None if class_weight is None else class_weight.value,
@@ -200,12 +244,19 @@ def train(
         depth=depth,
         alphabet=alphabet,
         proof=proof,
+        probability=probability,
         kernel=KernelOptions.asked(
-            kernel, gamma, degree, coef0, epsilon, cache_size, probability, sampled_cuts, cut_size
+            kernel, gamma, degree, coef0, epsilon, cache_size, probability, sampled_cuts, n_samples_cut, risk_tol
         ),
     )
     if proof and (sampled_cuts is not None or task not in (Task.classes, Task.regression)):
         raise typer.BadParameter("is for --task classes and regression, without --sampled-cuts.", param_hint="--proof")
+    if probability and task is not Task.classes:
+        raise typer.BadParameter("is for --task classes: other models have none.", param_hint="--probability")
+    if dask is not None or workers is not None:
+        return _train_on_cluster(request, task, files, dask, workers, target)
+    if target is not None:
+        raise typer.BadParameter("is for --dask and --workers.", param_hint="--target")
     _check_checkpoint(task, request)
     if request.kernel is not None:
         return _train_kernel(task, request)
@@ -215,6 +266,16 @@ def train(
         raise typer.BadParameter(f"{task.value} needs --kernel.", param_hint="--task")
     status: int = import_module(_TASKS[task]).train(request)
     return status
+
+
+def _train_on_cluster(
+    request: TrainRequest, task: Task, files: str, dask: str | None, workers: int | None, target: str | None
+) -> int:
+    from cutplane.cli import on_cluster
+
+    if dask is not None and workers is not None:
+        raise typer.BadParameter("starts a cluster; --dask names one that is there.", param_hint="--workers")
+    return on_cluster.train(request, task, on_cluster.Cluster(files, dask, workers, target))
 
 
 def _check_files(data: Path, model_path: Path, checkpoint: Path | None, plot: Path | None) -> list[Path]:
@@ -241,8 +302,11 @@ def _train_kernel(task: Task, request: TrainRequest) -> int:
         raise typer.BadParameter("is for --task classes, regression and sequence.", param_hint="--kernel")
     assert request.kernel is not None
     sampled = request.kernel.sampled_cuts is not None or task is Task.sequence
-    if request.kernel.cut_size is not None and not sampled:
-        raise typer.BadParameter("needs --sampled-cuts.", param_hint="--cut-size")
+    for option, value in (("--n-samples-cut", request.kernel.n_samples_cut), ("--risk-tol", request.kernel.risk_tol)):
+        if value is not None and not sampled:
+            raise typer.BadParameter("needs --sampled-cuts.", param_hint=option)
+    if sampled and request.tol is not None:
+        raise typer.BadParameter("is for proven gaps; models by cuts stop at --risk-tol.", param_hint="--tol")
     if sampled and task is Task.regression:
         raise typer.BadParameter("is for --task classes and sequence.", param_hint="--sampled-cuts")
     from cutplane.cli import kernels

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane._types import MatrixLike
 from cutplane.cli import exit_codes, signals
 from cutplane.cli.output import warn
-from cutplane.cli.summary import REACHED, certificate_facts, certificate_json, label_list, stop_reason
+from cutplane.cli.summary import REACHED, certificate_facts, certificate_json, label_list
 from cutplane.estimators.common.persistence import save
 from cutplane.report.progress import TrainingProgress
 from cutplane.sources.packed import StringCollection
@@ -34,7 +34,7 @@ class Run:
     @property
     def status(self) -> int:
         """The exit status this run deserves."""
-        reason = stop_reason(self.model)
+        reason = self.model.stop_reason_
         if reason == "interrupted":
             return exit_codes.INTERRUPTED
         return exit_codes.OK if reason in REACHED else exit_codes.NOT_PROVEN
@@ -57,21 +57,22 @@ class Run:
 def fit(
     model: BaseEstimator,
     X: MatrixLike | StringCollection,
-    y: NDArray[np.generic],
+    y: Any,
     *,
     quiet: bool,
     problems: int | None = None,
+    n_examples: int | None = None,
     **metadata: object,
 ) -> Run:
     """Train `model` with live progress on the standard error stream.
 
-    There is a problem for each class where there are more than two, unless `problems` says how many. `metadata` go to
-    its `fit`.
+    There is a problem for each class where there are more than two, unless `problems` says how many. Where X
+    knows the targets, y is None, and `n_examples` says how many there are. `metadata` go to its `fit`.
     """
     if problems is None:
         # Kernel machines run side by side, and share one line of progress.
         problems = len(np.unique(y)) if is_classifier(model) and not hasattr(model, "kernel") else 1
-    tol = model.tol if hasattr(model, "tol") else model.epsilon
+    tol = model.tol if hasattr(model, "tol") else model.risk_tol
     progress = TrainingProgress(tol, problems=1 if problems == 2 else problems, enabled=not quiet)
     start = time.perf_counter()
     with quietly() as caught, progress:
@@ -80,7 +81,7 @@ def fit(
     model.set_params(on_step=None)
     for message in caught():
         warn(message)
-    return Run(model, len(y), seconds)
+    return Run(model, len(y) if n_examples is None else n_examples, seconds)
 
 
 def fit_until_stopped(model: BaseEstimator, *examples: object, **metadata: object) -> None:

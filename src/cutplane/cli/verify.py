@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
 
-from cutplane._types import Label
 from cutplane.cli import exit_codes
 from cutplane.cli.data import read_data_for, read_fitted
 from cutplane.cli.options import DataArgument, DebugOption, JsonOption, ModelArgument, ThreadsOption, ZeroBasedOption
-from cutplane.cli.output import plain_label, print_facts, print_json
+from cutplane.cli.output import print_facts, print_json
 from cutplane.estimators.common.proofs import verify as check
 from cutplane.proof.checker import Bounds
+from cutplane.report.trained import problem_name
 
 
 def verify(
@@ -42,16 +42,14 @@ def verify(
     return exit_codes.OK
 
 
-def _names(model: BaseEstimator, count: int) -> list[Label | None]:
+def _names(model: BaseEstimator, count: int) -> list[str | None]:
     """What the model's problems are about; nothing where there is one."""
     if count == 1:
         return [None]
-    if hasattr(model, "support_"):
-        return list(model._problem_names())
-    return [plain_label(label) for label in model.classes_]
+    return [problem_name(each.problem) for each in model.certificates_]
 
 
-def _as_json(name: Label | None, bounds: Bounds) -> dict[str, object]:
+def _as_json(name: str | None, bounds: Bounds) -> dict[str, object]:
     return {
         **({} if name is None else {"class": name}),
         **({"premise": bounds.premise} if bounds.premise else {}),
@@ -61,7 +59,7 @@ def _as_json(name: Label | None, bounds: Bounds) -> dict[str, object]:
     }
 
 
-def _facts(names: list[Label | None], found: list[Bounds]) -> list[tuple[str, str]]:
+def _facts(names: list[str | None], found: list[Bounds]) -> list[tuple[str, str]]:
     worst = int(np.argmax([bounds.gap for bounds in found]))
     facts = [
         (

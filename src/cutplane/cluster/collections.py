@@ -6,12 +6,16 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from distributed import Client
+
+# Of a worker's memory, what rows may take: the rest is for partitions on their way, and what a fit adds.
+_OF_MEMORY = 0.4
 
 
 def is_collection(values: object) -> bool:
@@ -48,14 +52,30 @@ def the_client() -> Client:
         ) from None
 
 
-def placed(client: Client, make: Callable[..., Any], X: Any, y: Any, sample_weight: Any) -> list[Any]:
-    """Futures of make(number, X, y, sample_weight) for each partition."""
+def placed(client: Client, make: Callable[..., Any], X: Any, **beside: Any) -> list[Any]:
+    """Futures of make(number, X, *beside) for each partition of X and of what is cut alike."""
     from dask import delayed
 
     blocks = _partitions("X", X)
-    zipped = [blocks, _aligned("y", y, X, blocks), _aligned("sample_weight", sample_weight, X, blocks)]
-    tasks = [delayed(make, pure=False)(number, *row) for number, row in enumerate(zip(*zipped, strict=True))]
-    return list(client.compute(tasks))
+    zipped = [blocks, *(_aligned(name, values, X, blocks) for name, values in beside.items())]
+    share = math.ceil(len(blocks) / max(1, len(client.nthreads())))
+    task = delayed(partial(_made, make, share), pure=False)
+    return list(client.compute([task(number, *row) for number, row in enumerate(zip(*zipped, strict=True))]))
+
+
+def _made(make: Callable[..., Any], share: int, *partition: Any) -> Any:
+    """The examples of a partition, of which a worker has so many."""
+    return where_it_fits(make(*partition), share)
+
+
+def where_it_fits(part: Any, share: int) -> Any:
+    """Examples in the memory of a worker, or on its disk where so many like these would not fit there."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    limit = worker.memory_manager.memory_limit
+    crowded = limit is not None and share * part.nbytes > _OF_MEMORY * limit
+    return part.on_disk(worker.local_directory) if crowded else part
 
 
 def _partitions(name: str, values: Any) -> list[Any]:
@@ -71,7 +91,8 @@ def _partitions(name: str, values: Any) -> list[Any]:
         raise ValueError(
             f"{name} is a {type(values).__name__}; Dask's arrays, data frames and delayed partitions are taken."
         )
-    return list(np.ravel(values.to_delayed()))
+    # Optimised apart, X and y of the same files would be put together from other numbers of these.
+    return list(np.ravel(values.to_delayed(optimize_graph=False)))
 
 
 def _aligned(name: str, values: Any, X: Any, blocks: Sequence[Any]) -> list[Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cutplane.cluster.collections import columns_of, placed, the_client
 from cutplane.shards.base import answers
@@ -11,36 +14,49 @@ from cutplane.shards.rounds import Line
 from cutplane.shards.scattered import RemoteExamples, ScatteredSource, Whole
 from cutplane.solvers.base import though_shards_are_lost
 
+R = TypeVar("R", bound=RemoteExamples)
+
+
+class OnWorkers(NamedTuple, Generic[R]):
+    """The parts of a collection on the workers that hold them, the names of features, and a checksum of each part."""
+
+    parts: list[R]
+    names: list[str] | None
+    marks: NDArray[np.int64]
+
+
+def on_workers(kind: type[R], make: Callable[..., Any], X: Any, **beside: Any) -> OnWorkers[R]:
+    """make(number, X, *beside) of each partition, called where that lies, as objects of some kind."""
+    from cutplane.cluster.post import Post
+
+    post = Post(the_client(), placed(the_client(), make, X, **beside))
+    line = Line(post)
+    return OnWorkers([kind.first(line, number) for number in range(len(post))], columns_of(X), post.marks)
+
 
 class ScatteredExamples:
     """The examples of a Dask collection, on its workers as long as `source` lives.
 
     Parameters
     ----------
-    make : callable
-        make(number, X, y, sample_weight) gives the `PartExamples` of a partition: called where that lies.
-    X, y, sample_weight : collections
-        Partitioned alike.
-    labels : bool
-        Whether y holds classes.
-
-    Attributes
-    ----------
-    source : ScatteredSource
-    whole : Whole
-        Labels and weights of all parts.
+    parts : sequence of RemoteExamples
     names : list of str or None
         Of the features.
     marks : array
         A checksum of each part.
+    labels : bool
+        Whether targets are classes.
+
+    Attributes
+    ----------
+    source : ScatteredSource
+        Of the parts that have examples.
+    whole : Whole
+        Labels and weights of all parts.
     """
 
-    def __init__(self, make: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *, labels: bool) -> None:
-        from cutplane.cluster.post import Post
-
-        post = Post(the_client(), placed(the_client(), make, X, y, sample_weight))
-        line = Line(post)
-        parts = [RemoteExamples.first(line, number) for number in range(len(post))]
+    def __init__(self, parts: Sequence[RemoteExamples], names: list[str] | None, marks: Any, *, labels: bool) -> None:
+        self.names, self.marks, self.labels = names, marks, labels
         surveys = though_shards_are_lost(lambda: answers(part.survey(labels=labels) for part in parts))
         known = [each for each in surveys if each.shape[0]]
         if not known:
@@ -50,10 +66,35 @@ class ScatteredExamples:
             if each.shape[0] and each.shape[1] != features:
                 raise ValueError(f"Partition {number} of X has {each.shape[1]} features, and others {features}.")
         full = [part for part, each in zip(parts, surveys, strict=True) if each.shape[0]]
-        sizes, entries = tuple(each.shape[0] for each in known), sum(each.entries for each in known)
-        self.source = ScatteredSource(tuple(full), sizes, features, entries)
+        self.source = ScatteredSource(tuple(full), tuple(each.shape[0] for each in known), features)
         self.whole = Whole.of(known)
-        self.names = columns_of(X)
-        self.marks = post.marks
         if self.whole.weight <= 0.0:
             raise ValueError("sample_weight is zero for every example; at least one must be greater than 0.")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of examples and features."""
+        return self.source.shape
+
+    @classmethod
+    def of_collections(
+        cls, make: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *, labels: bool
+    ) -> ScatteredExamples:
+        """Those of collections that are partitioned alike.
+
+        make(number, X, y, sample_weight) gives the `PartExamples` of a partition: called where that lies.
+        """
+        return cls(*on_workers(RemoteExamples, make, X, y=y, sample_weight=sample_weight), labels=labels)
+
+    def fold(self, number: int, folds: int, *, inside: bool) -> ScatteredExamples:
+        """The examples of one of several folds, or all but these, of every part its share; none is copied."""
+        labels = self.labels
+        parts = [
+            part.fold(number, folds, turn, inside=inside, labels=labels) for turn, part in enumerate(self.source.parts)
+        ]
+        return ScatteredExamples(parts, self.names, self.marks, labels=labels)
+
+    def targets(self) -> NDArray[Any]:
+        """Labels or targets of all parts: they come here."""
+        parts = self.source.parts
+        return np.concatenate(though_shards_are_lost(lambda: answers(part.targets() for part in parts)))

@@ -15,6 +15,7 @@ from distributed import Client, get_worker, wait
 from numpy.typing import NDArray
 
 from cutplane._runtime.threads import openmp_threads
+from cutplane.cluster.collections import where_it_fits
 from cutplane.shards.rounds import FIRST, Call, Errand, Host
 from cutplane.solvers.base import ShardLostError
 
@@ -22,8 +23,12 @@ from cutplane.solvers.base import ShardLostError
 _LOOK = 1.0
 # And until a scheduler is asked again which of them are gone, when a connection broke.
 _PAUSE = 0.1
+# Seconds between two looks at whether workers have come.
+_NEWCOMERS = 5.0
 # So often examples are placed anew before a fit gives up: a cluster that loses workers all the time.
 _MOST_PLACINGS = 100
+# Seconds until a fit on a cluster without a single worker gives up.
+_MOST_WAITING = 600.0
 
 
 class Hosts:
@@ -33,7 +38,7 @@ class Hosts:
     ----------
     numbers : sequence of int
         Of the parts.
-    examples : sequence
+    examples : sequence of PartExamples
         What each of them begins with.
     """
 
@@ -46,7 +51,20 @@ class Hosts:
         """Make the calls of each part, with the threads that the worker has."""
         errands: Mapping[int, Errand] = pickle.loads(letter)
         with self._lock, openmp_threads(int(get_worker().state.nthreads)):
-            return pickle.dumps({number: self._hosts[number].run(errand) for number, errand in errands.items()})
+            return _letter({number: self._run(number, errand) for number, errand in errands.items()})
+
+    def _run(self, number: int, errand: Errand) -> list[Any]:
+        try:
+            return self._hosts[number].run(errand)
+        finally:
+            self._examples[number].release()
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Parts that lie elsewhere from now on."""
+        with self._lock:
+            for number in numbers:
+                self._examples.pop(number, None)
+                self._hosts.pop(number, None)
 
     def forget(self) -> None:
         """Go back to what parts begin with."""
@@ -74,11 +92,15 @@ class Post:
         self._at = dict.fromkeys(range(len(self._examples)), "")  # the actor of each part
         self._marks: dict[int, int] = {}
         self._placings = 0
+        self._looked = time.monotonic()
         self._place_all()
 
     def __call__(self, errands: Mapping[int, Errand]) -> Mapping[int, Sequence[Any]]:
-        """A round; ShardLostError where a worker is gone and its parts have been placed elsewhere."""
+        """A round; ShardLostError where workers are gone or have come, and parts have been placed elsewhere."""
         try:
+            if time.monotonic() - self._looked > _NEWCOMERS:
+                self._looked = time.monotonic()
+                self._share_with_newcomers()
             return self._round(errands)
         except _GoneError:
             self._place_all()
@@ -147,7 +169,7 @@ class Post:
     def _whereabouts(self, numbers: Sequence[int]) -> dict[str, list[int]]:
         """The parts by the workers that hold them; parts that were lost are read again first."""
         wanted = [self._examples[number] for number in numbers]
-        wait(wanted)
+        self._wait(wanted)
         places = self._client.who_has(wanted)
         groups: dict[str, list[int]] = {}
         for number, future in zip(numbers, wanted, strict=True):
@@ -158,6 +180,42 @@ class Post:
                 raise _GoneError
             groups.setdefault(there[number % len(there)], []).append(number)
         return groups
+
+    def _wait(self, wanted: Sequence[Any]) -> None:
+        """Until the examples have been read, by whichever workers there are."""
+        last = time.monotonic()
+        while True:
+            with suppress(TimeoutError):
+                wait(wanted, timeout=_LOOK)
+                return
+            if self._client.nthreads():
+                last = time.monotonic()
+            elif time.monotonic() - last > _MOST_WAITING:
+                raise RuntimeError(f"The cluster has had no worker for {_MOST_WAITING:.0f} seconds.")
+
+    def _share_with_newcomers(self) -> None:
+        """Give workers without a part some of those that others have several of: they cost them a pass."""
+        loads: dict[str, list[int]] = {worker: [] for worker in self._client.nthreads()}
+        for number, actor in self._at.items():
+            loads.setdefault(_worker(actor), []).append(number)
+        moved = _evened(loads)
+        if not moved:
+            return
+        share = -(-len(self._examples) // len(loads))
+        for number, worker in moved.items():
+            self._examples[number] = self._client.submit(
+                where_it_fits,
+                self._examples[number],
+                share,
+                workers=[worker],
+                allow_other_workers=True,
+                pure=False,
+            )
+        for actor in {self._at[number] for number in moved}:
+            self._answer(actor, self._ask(actor, "drop", list(moved)))
+        self._at.update(dict.fromkeys(moved, ""))
+        self._place_all()
+        raise ShardLostError("Workers have come, and have been given examples.")
 
     def _place_all(self) -> None:
         """Place the parts that lie nowhere, at first or again; what others had made of examples is given up."""
@@ -175,14 +233,28 @@ class Post:
                 time.sleep(_PAUSE)
 
 
-def _letter(errands: Mapping[int, Errand]) -> bytes:
-    """All in one piece, and what every part is sent but once."""
+def _evened(loads: Mapping[str, list[int]]) -> dict[int, str]:
+    """Which parts go to which workers that have none, so that these have as many as all in the mean."""
+    mean = sum(map(len, loads.values())) // max(1, len(loads))
+    left = {worker: list(numbers) for worker, numbers in loads.items()}
+    moved: dict[int, str] = {}
+    for worker in [worker for worker, numbers in loads.items() if not numbers]:
+        for _ in range(mean):
+            donor = max(left, key=lambda each: len(left[each]))
+            number = left[donor].pop()
+            left[worker].append(number)
+            moved[number] = worker
+    return moved
+
+
+def _letter(content: Mapping[int, Any]) -> bytes:
+    """Errands or answers, all in one piece, and what every part is sent but once."""
     with suppress(pickle.PicklingError, AttributeError, TypeError):
-        plain = pickle.dumps(errands)
+        plain = pickle.dumps(content)
         if b"__main__" not in plain:
             return plain
     # A loss of the user's own, which the module of that name is not known by elsewhere.
-    letter: bytes = cloudpickle.dumps(errands)
+    letter: bytes = cloudpickle.dumps(content)
     return letter
 
 

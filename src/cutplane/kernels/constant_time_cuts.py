@@ -88,12 +88,12 @@ class ConstantTimeCuts(CutFinder):
         if self._mean is not None:
             self._numbers = np.delete(self._numbers, positions)
 
-    def satisfied(self, violation: float, epsilon: float) -> bool:
+    def satisfied(self, violation: float, risk_tol: float) -> bool:
         """Whether the last few samples were."""
-        self._in_a_row = self._in_a_row + 1 if violation <= epsilon else 0
+        self._in_a_row = self._in_a_row + 1 if violation <= risk_tol else 0
         return self._in_a_row >= TUNING.satisfied_in_a_row
 
-    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
+    def bound(self, C: float, risk_tol: float, violation: float, probability: float, iterations: int) -> float:
         """Theorem 3; each of its two estimates may fail with half of what is left.
 
         Its proof has them for the minimisers of all iterations at once. So it holds for the mean of some, with the mean
@@ -102,4 +102,4 @@ class ConstantTimeCuts(CutFinder):
         loss, reach = self._risk.largest_loss, self._reach()
         width = loss + 2.0 * math.sqrt(2.0 * C * loss) * reach
         chance = math.log(iterations * 2.0 / (1.0 - probability))
-        return C * (max(epsilon, violation) + 2.0 * width * math.sqrt(chance / (2.0 * self._r)))
+        return C * (max(risk_tol, violation) + 2.0 * width * math.sqrt(chance / (2.0 * self._r)))

@@ -80,8 +80,8 @@ def _objective(risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, answer: 
     # A labelling and the truth each use a row once a column. Every other example owns a row at least.
     terms = _ROUNDINGS_OF_CUTS + 4 * risk.columns * (len(scores) - n + 1)
     explicit = risk.explicit_scale * float(np.abs(answer.explicit).max(initial=0.0))
-    sizes = 2.0 * (float(np.abs(scores).sum()) + len(scores) * (explicit + risk.largest_loss)) + total
-    off = 2.0 * float(errors.sum()) * (1.0 + 1e-9) + total_error + 2.0 * gamma(terms) * sizes
+    sizes = 2.0 * (risk.heaviest * float(np.abs(scores).sum()) + len(scores) * (explicit + risk.largest_loss)) + total
+    off = 2.0 * risk.heaviest * float(errors.sum()) * (1.0 + 1e-9) + total_error + 2.0 * gamma(terms) * sizes
     value, charge = 0.5 * square + C * total / n, 0.5 * square_error + C * off / n
     return value + (charge + 16.0 * UNIT * (abs(square) + C * total / n)) * (1.0 + 1e-9)
 

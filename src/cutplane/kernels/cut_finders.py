@@ -93,11 +93,11 @@ class CutFinder(ABC):
         """A cut for the model's minimiser (None: zero)."""
 
     @abstractmethod
-    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
+    def bound(self, C: float, risk_tol: float, violation: float, probability: float, iterations: int) -> float:
         """The excess of the objective over the optimum that is proven with this probability.
 
         T, the number of estimates that may fail, is `iterations` here: the most that were allowed. The paper bounds T
-        by the epsilon that every cut violates the model by, which gives a far larger number.
+        by the risk_tol that every cut violates the model by, which gives a far larger number.
         """
 
     @property
@@ -114,9 +114,9 @@ class CutFinder(ABC):
         gone = set(positions.tolist())
         self._cuts = [cut for position, cut in enumerate(self._cuts) if position not in gone]
 
-    def satisfied(self, violation: float, epsilon: float) -> bool:
+    def satisfied(self, violation: float, risk_tol: float) -> bool:
         """Whether to end."""
-        return violation <= epsilon
+        return violation <= risk_tol
 
     def mark(self, solution: GramSolution | None, C: float) -> None:
         """Remember the point that was looked at last. A run that is interrupted later returns it."""

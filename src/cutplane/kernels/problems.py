@@ -35,6 +35,15 @@ class DualProblem:
         What the constant of each equality may be off by, for the same reason.
 
     The class methods make the problems of the usual machines. `f(x) = Σ y_i a_i K(x_i, x) - rho` throughout.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([-1, 1], np.int8)
+    >>> matrix = KernelMatrix(X, Kernel("linear"))
+    >>> solve(DualProblem.classification(y, np.full(2, 10.0)), matrix).alpha.round(3)
+    array([2., 2.])
     """
 
     y: Signs

@@ -6,7 +6,7 @@ cut comes from is said by a `CutFinder`: of these there are three.
 
 What is proven depends on the finder. Exact cuts are planes below the risk: the QP's value is a lower bound, and the
 gap is a proof. Sampled cuts are not, so no gap is stated for them, but what the paper proves: with linear-time cuts the
-objective itself is evaluated and ends within C·epsilon of the model; with constant-time cuts even that is an estimate.
+objective itself is evaluated and ends within C·risk_tol of the model; with constant-time cuts even that is an estimate.
 `Outcome.bound` is the excess of the objective that the paper's Theorems 2 and 3 allow: true, and coarse.
 
 A `Step` says on the way what a run believes: its `estimate` has the objective of the point that would be returned now
@@ -29,7 +29,10 @@ from cutplane.kernels.expansions import Rows
 from cutplane.solvers.bundle.gram import GramBundle, GramSolution
 from cutplane.solvers.result import Estimate, OnStep, Step
 
-Reason = Literal["epsilon", "max_iter", "time_limit", "interrupted", "stalled"]
+Reason = Literal["risk_tol", "max_iter", "time_limit", "interrupted", "stalled"]
+
+# More iterations than any run takes: what the paper's bounds ask to be known in advance.
+_NO_LIMIT = 2**62
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Outcome:
         With at least this probability the objective exceeds the optimum by at most `bound`; infinite where cuts show
         that the kernel is not positive semi-definite.
     reason : str
-        Why the run ended; "stalled" where it seemed to be within epsilon and its certificate is not.
+        Why the run ended; "stalled" where it seemed to be within risk_tol and its certificate is not.
     scores_size : float
         C times the mean size of scores, with exact cuts: what rounding to single precision is in proportion to.
     """
@@ -73,17 +76,17 @@ def minimise(
     finder: CutFinder,
     C: float,
     *,
-    epsilon: float = 1e-3,
-    max_iter: int = 10_000,
+    risk_tol: float = 1e-3,
+    max_iter: int | None = 10_000,
     time_limit: float | None = None,
     on_step: OnStep | None = None,
     probability: float = 0.95,
 ) -> Outcome:
-    """Minimise ½|w|² + C·R(w), R a mean, until the risk is within `epsilon` of the model (Algorithm 4).
+    """Minimise ½|w|² + C·R(w), R a mean, until the risk is within `risk_tol` of the model (Algorithm 4).
 
     Ctrl-C ends the run with what was reached.
     """
-    run = _Run(finder, C, epsilon, max_iter, time_limit, on_step)
+    run = _Run(finder, C, risk_tol, _NO_LIMIT if max_iter is None else max_iter, time_limit, on_step)
     with one_blas_thread():
         return run.outcome(run.to_the_end(), probability)
 
@@ -94,7 +97,7 @@ class _Run:
 
     finder: CutFinder
     C: float
-    epsilon: float
+    risk_tol: float
     max_iter: int
     time_limit: float | None
     on_step: OnStep | None
@@ -136,8 +139,8 @@ class _Run:
 
     def _reason(self, step: Step) -> Reason | None:
         stop = self.on_step is not None and self.on_step(step) is True
-        if self.finder.satisfied(step.violation, self.epsilon):
-            return "epsilon"
+        if self.finder.satisfied(step.violation, self.risk_tol):
+            return "risk_tol"
         most = min(self.max_iter, TUNING.indefinite_iterations) if self.finder.indefinite else self.max_iter
         if step.iteration >= most:
             return "max_iter"
@@ -166,7 +169,7 @@ class _Run:
         proven = not finder.indefinite
         bound = math.inf
         if proven:
-            bound = finder.bound(C, self.epsilon, answer.violation, probability, self.max_iter)
+            bound = finder.bound(C, self.risk_tol, answer.violation, probability, self.max_iter)
         return Outcome(
             answer.rows,
             answer.coef,

@@ -47,6 +47,15 @@ class SMOResult:
     seconds : float
     phases : dict
         Seconds spent on kernel rows, selection, pair steps and gradients, where the solver keeps them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([-1, 1], np.int8)
+    >>> result = solve(DualProblem.classification(y, np.full(2, 10.0)), KernelMatrix(X, Kernel("linear")))
+    >>> result.stop_reason, round(result.rho[0], 3), bool(result.dual <= result.primal)
+    ('kkt', 1.0, True)
     """
 
     alpha: Array

@@ -33,7 +33,7 @@ class WholeSampleCuts(CutFinder):
         if self._most < 1:
             raise ValueError(
                 f"memory={memory} bytes do not hold the products of one cut with {len(self._of_rows):,} rows, which "
-                f"take {4 * len(self._of_rows) * risk.columns:,}; algorithm='constant' needs none of them."
+                f"take {4 * len(self._of_rows) * risk.columns:,}; method='constant' needs none of them."
             )
         self._all = rows.everything
         self._stored: list[NDArray[np.float32]] = []
@@ -51,14 +51,14 @@ class WholeSampleCuts(CutFinder):
     @property
     def mean_size(self) -> float:
         """The mean over examples of the sizes of their scores at the last point."""
-        return float(np.abs(self._last[0]).sum()) / self._risk.examples
+        return self._risk.heaviest * float(np.abs(self._last[0]).sum()) / self._risk.examples
 
     def keep(self, found: Found) -> None:
         """The cut was added to the model."""
         if self.full:
             raise MemoryError(
                 f"The products of {len(self._stored) + 1} cuts with {len(self._of_rows):,} rows do not fit into the "
-                f"memory allowed; {self._most} do. A larger memory or algorithm='constant' would help."
+                f"memory allowed; {self._most} do. A larger memory or method='constant' would help."
             )
         super().keep(found)
         self._stored.append(np.asarray(found.scores, dtype=np.float32))
@@ -168,7 +168,7 @@ class ExactCuts(WholeSampleCuts):
         scale = 1.0 / self._risk.examples
         return self._make(self._everyone, found.labels, scale, float(found.losses.mean()), objective)
 
-    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
+    def bound(self, C: float, risk_tol: float, violation: float, probability: float, iterations: int) -> float:
         """The gap."""
         return C * max(0.0, violation)
 
@@ -215,8 +215,8 @@ class LinearTimeCuts(WholeSampleCuts):
         along = float(np.vdot(coef, scores[self._risk.rows(sample)])) + float(explicit @ weights)
         return solution is None or offset + scale * along > solution.risk_model
 
-    def bound(self, C: float, epsilon: float, violation: float, probability: float, iterations: int) -> float:
+    def bound(self, C: float, risk_tol: float, violation: float, probability: float, iterations: int) -> float:
         """Theorem 2; its proof uses no more of the returned point than that it is `violation` above the model."""
         loss, reach = self._risk.largest_loss, self._reach()
         chance = math.log(iterations / (1.0 - probability))
-        return C * (max(epsilon, violation) + math.sqrt(4.0 * C * loss * reach**2 / self._r * chance))
+        return C * (max(risk_tol, violation) + math.sqrt(4.0 * C * loss * reach**2 / self._r * chance))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import ClassVar, Literal, Self
 
 from cutplane.objectives.intercepts import Intercepts, MakeIntercepts, NoIntercept, mixture
@@ -69,7 +70,7 @@ class Objective:
         """What the risk never falls below."""
         return self.shard.lower_bound
 
-    @property
+    @cached_property
     def rounding(self) -> Rounding:
         """What rounding does to passes, and what planes are charged for it."""
         # From there on the bundle may keep slopes in single precision, whatever their columns.

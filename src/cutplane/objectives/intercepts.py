@@ -19,6 +19,9 @@ from cutplane.solvers.base import Intercept, ScoredPoint
 #: A point moved, its risk, and (on call: a pass) the plane further on.
 Advance = tuple[ScoredPoint, float, Callable[[], ShardPlane]]
 
+# How far from balance a rounded risk may be, relative to the width of the rounding.
+_IN_BALANCE = 1e-6
+
 
 class Intercepts(Protocol):
     """What an objective leaves to its intercept."""
@@ -124,10 +127,12 @@ class RoundedIntercept(FreeIntercept):
         """The intercept that makes the rounded risk least, beside a plane that leans by `rest`."""
 
         def slope(t: float) -> tuple[float, float]:
-            _, slope, curvature = self._shard.along(point.scores, None, t, h)
+            ((_, slope, curvature),) = self._shard.along(point.scores, None, (t,), h)
             return slope + float(rest), curvature
 
-        return shifted(self._shard, point, rising_root(slope, 0.0, tolerance=1e-15))
+        # What is left is balanced by scaling, which costs no more than the rounding does.
+        tolerance = max(1e-15, _IN_BALANCE * h / self._shard.first_width)
+        return shifted(self._shard, point, rising_root(slope, 0.0, tolerance=tolerance))
 
 
 class InterceptPerClass:

@@ -41,6 +41,11 @@ class PairObjective(Objective):
         """The point + t·direction."""
         return ScoredPoint(point.w + t * direction.w, 0.0, self.shard.moved(point.scores, direction.scores, t))
 
+    @property
+    def most_drawn(self) -> int:
+        """How large a sample may be."""
+        return self.shard.most_drawn
+
     def sample(self, size: int, generator: np.random.Generator) -> PairObjective | None:
         """An estimate of the objective from about `size` of its examples; None where these have no pair."""
         part = self.shard.sample(size, generator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -11,6 +12,9 @@ from cutplane.objectives.generic import Objective
 from cutplane.objectives.intercepts import MakeRoundedIntercepts, NoIntercept, RoundedIntercepts
 from cutplane.shards.base import Array, RoundedShard, ShardPlane
 from cutplane.solvers.base import Curvature, Cut, Evaluated, Intercept, Point, ScoredPoint, SmoothedCut, Subset
+
+# One of so many examples may be near its kink where an interior point looks at these alone. w8a.
+_NEAR = 5
 
 
 class Sample(NamedTuple):
@@ -74,6 +78,11 @@ class RoundedObjective(Objective):
         return self.shard.first_width
 
     @property
+    def most_drawn(self) -> int:
+        """How large a sample may be."""
+        return self.shard.most_drawn
+
+    @property
     def proves_by_parts(self) -> bool:
         """Whether planes of `near` are below the whole risk to the last digit: those with an intercept are not."""
         return not self.intercept and not self.shard.keeps
@@ -125,10 +134,10 @@ class RoundedObjective(Objective):
 
     def stepped(self, point: ScoredPoint | None, p: Array, h: float) -> tuple[ScoredPoint, SmoothedCut] | None:
         """The point + p (without one, p itself) and what `smoothed` says there, in one pass; None if it takes two."""
+        if not self.shard.fuses:
+            return None
         base, w = (None, p) if point is None else (point.scores, point.w + p)
         found = self.shard.stepped(p if base is not None or self.origin is None else p + self.origin, base, h)
-        if found is None:
-            return None
         moved = ScoredPoint(w, 0.0, found[0])
         return moved, self._with_rest(moved, found[1])
 
@@ -157,15 +166,17 @@ class RoundedObjective(Objective):
         return ScoredPoint(point.w + t * direction.w, point.intercept + t * direction.intercept, scores)
 
     def smoothed_ray(
-        self, point: ScoredPoint, direction: ScoredPoint, t: float, h: float
-    ) -> tuple[float, float, float]:
-        """Value, slope and curvature of the rounded risk at point + t·direction."""
-        value, slope, curvature = self.shard.along(point.scores, direction.scores, t, h)
-        if self._rest is not None:
-            along = self._rest_along(direction)
-            value += self._rest_along(point) + t * along + self._rest.offset
-            slope += along
-        return value, slope, curvature
+        self, point: ScoredPoint, direction: ScoredPoint, steps: Sequence[float], h: float
+    ) -> list[tuple[float, float, float]]:
+        """Value, slope and curvature of the rounded risk at point + t·direction, for each t of `steps`."""
+        found = self.shard.along(point.scores, direction.scores, steps, h)
+        if self._rest is None:
+            return found
+        start, along = self._rest_along(point) + self._rest.offset, self._rest_along(direction)
+        return [
+            (value + start + t * along, slope + along, curvature)
+            for t, (value, slope, curvature) in zip(steps, found, strict=True)
+        ]
 
     def balance(self, point: ScoredPoint, h: float) -> ScoredPoint:
         """The point with the intercept that makes the rounded risk least, so that its plane has none."""
@@ -193,8 +204,12 @@ class RoundedObjective(Objective):
 
     def draw(self, size: int, generator: np.random.Generator) -> Sample:
         """So many of the examples, at random."""
-        drawn = self.shard.draw(size, generator)
-        return Sample(drawn, self.shard.part(drawn, scale=self.examples / len(drawn), gathered=True))
+        (sample,) = self.samples([size], generator)
+        return sample
+
+    def samples(self, sizes: Sequence[int], generator: np.random.Generator) -> Iterator[Sample]:
+        """So many of the examples at random, again and again: one after the other, where each takes its memory."""
+        return (Sample(*each) for each in self.shard.samples(sizes, generator))
 
     def estimate(self, sample: Sample) -> Self:
         """An estimate of the objective from a sample."""
@@ -233,8 +248,8 @@ class RoundedObjective(Objective):
         `whole` is the plane of the objective rounded over h at the point; all within h / 2 of their kinks are in the
         subset.
         """
-        there = replace(point, scores=self.shard.restricted(point.scores, subset))
-        return self._completed(self.shard.part(subset), there, whole, h)
+        part, scores = self.shard.part_at(point.scores, subset)
+        return self._completed(part, replace(point, scores=scores), whole, h)
 
     def crossed(self, point: ScoredPoint, direction: ScoredPoint) -> Subset:
         """The examples whose tangents at the point do not hold at point + direction."""
@@ -242,7 +257,7 @@ class RoundedObjective(Objective):
 
     def most_near_hinges(self, work: float) -> int:
         """How many examples `near_hinges` may take if each of its systems is to cost `work`; 0 where it cannot be."""
-        return self.shard.most_near(work) if self._visits_examples else 0
+        return min(self.examples // _NEAR, int(work / self.shard.near_work)) if self._visits_examples else 0
 
     def near_hinges(self, point: ScoredPoint, radius: float, most: int) -> Any:
         """The problem of the examples within `radius` of their kinks, of the `most` nearest where these are more."""

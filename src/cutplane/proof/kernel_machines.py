@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.proof.losses import Terms
 from cutplane.proof.rounding import UNIT, exact_sum
 
 Array = NDArray[np.float64]
@@ -66,6 +67,11 @@ class KernelRisk(ABC):
     @abstractmethod
     def within(self, beta: Array) -> bool:
         """Whether every limit holds, exactly."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> Terms:
+        """The losses of the examples, where the width is fixed."""
 
     @abstractmethod
     def best_width(self, coef: Array, decisions: Array) -> float:
@@ -123,6 +129,11 @@ class Sided(KernelRisk):
         """One, or none."""
         return np.full(len(self.y), 1.0 if self.total is None else 0.0)
 
+    @property
+    def terms(self) -> Terms:
+        """Hinges."""
+        return Terms("hinge", {}, self.y, self.weight, 1.0)
+
     def feasible(self, coef: Array) -> Array:
         """Each between 0 and its weight; the sides as heavy as each other, or as heavy as they must be."""
         alpha = np.clip(self.y * coef, 0.0, self.weight)
@@ -179,6 +190,11 @@ class Tubed(KernelRisk):
     def steepness(self) -> Array:
         """The target and the tube."""
         return np.abs(self.z) + self.epsilon
+
+    @property
+    def terms(self) -> Terms:
+        """Tubes."""
+        return Terms("tube", {"epsilon": self.epsilon}, self.z, self.weight, 1.0)
 
     def feasible(self, coef: Array) -> Array:
         """Each no larger than its weight, those of either sign as much in all, and no more than half of the total."""

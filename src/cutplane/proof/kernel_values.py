@@ -81,16 +81,20 @@ class KernelFunction:
 
     def own_values(self, X: Matrix) -> float:
         """At least K(x, x) for every example."""
+        return float(self.own_value_of_each(X).max(initial=0.0))
+
+    def own_value_of_each(self, X: Matrix) -> Array:
+        """K(x, x) or a little more, by example; for a precomputed kernel X is square."""
         if self.name == "precomputed":
-            return float(np.abs(np.diagonal(X)).max(initial=0.0))
+            return np.asarray(np.abs(np.diagonal(X)), np.float64)
         if self.name not in ("linear", "poly"):
-            return 1.0
+            return np.ones(X.shape[0])
         exponent = max(math.frexp(_largest(X))[1], -1000)
-        square = float(_lengths(_scaled(X, exponent)).max(initial=0.0)) ** 2
+        squares = _lengths(_scaled(X, exponent)) ** 2
         if self.name == "linear":
-            return math.ldexp(square, 2 * exponent) * (1.0 + 1e-9)
+            return np.asarray(np.ldexp(squares, 2 * exponent) * (1.0 + 1e-9))
         scaled = self._for_examples_divided_by(exponent)
-        return float((scaled.gamma * square + abs(self.coef0)) ** self.degree) * (1.0 + 1e-9)
+        return np.asarray((scaled.gamma * squares + abs(self.coef0)) ** self.degree) * (1.0 + 1e-9)
 
     def _for_examples_divided_by(self, exponent: int) -> KernelFunction:
         power = 1 if self.name in ("laplacian", "chi2") else 2

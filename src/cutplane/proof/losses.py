@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane.proof.rounding import UNIT
+from cutplane.proof.rounding import LEAST_NUMBER, UNIT
 
 Array = NDArray[np.float64]
 
@@ -35,6 +35,10 @@ class ScoreLoss(ABC):
     @abstractmethod
     def slopes(self, y: Array) -> tuple[Array, Array]:
         """The least and the greatest slope of any tangent, by target."""
+
+    @abstractmethod
+    def tangents(self, s: Array, y: Array) -> tuple[Array, Array]:
+        """The slopes to the left and to the right of s, each but for a few roundings of itself."""
 
     def own_rounding(self, s: Array, y: Array) -> float:
         """How far off scores would have to be for what rounding inside of the loss does, beyond a relative error."""
@@ -62,6 +66,12 @@ class Hinge(ScoreLoss):
         """Between -y and 0."""
         return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
 
+    def tangents(self, s: Array, y: Array) -> tuple[Array, Array]:
+        """-y below the margin, 0 beyond."""
+        m = y * s
+        up, down = np.where(m < 1.0, -y, 0.0), np.where(m <= 1.0, -y, 0.0)
+        return np.minimum(up, down), np.maximum(up, down)
+
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
         """1, but for examples well beyond the margin."""
         return np.asarray(y * s < 1.0 + delta)
@@ -83,6 +93,11 @@ class SquaredHinge(ScoreLoss):
     def slopes(self, y: Array) -> tuple[Array, Array]:
         """Every slope of the sign opposite to y."""
         return np.where(y > 0, -np.inf, 0.0), np.where(y > 0, 0.0, np.inf)
+
+    def tangents(self, s: Array, y: Array) -> tuple[Array, Array]:
+        """-2y times the violation."""
+        slope = -2.0 * y * np.maximum(0.0, 1.0 - y * s)
+        return slope, slope
 
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
         """Twice the largest violation near s."""
@@ -111,6 +126,13 @@ class Logistic(ScoreLoss):
     def slopes(self, y: Array) -> tuple[Array, Array]:
         """Between -y and 0."""
         return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
+
+    def tangents(self, s: Array, y: Array) -> tuple[Array, Array]:
+        """-y over 1 + exp(y s)."""
+        with np.errstate(over="ignore"):
+            share = 1.0 / (1.0 + np.exp(y * s))
+        slope = -y * np.clip(share, LEAST_NUMBER, 1.0 - UNIT)  # never quite 0 or 1, whatever rounding makes of it
+        return slope, slope
 
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
         """At most exp(delta - y s), and at most 1."""
@@ -147,6 +169,13 @@ class Tube(_OfResidual):
         """Between minus one price and the other."""
         return np.full(np.shape(y), -self.below), np.full(np.shape(y), self.above)
 
+    def tangents(self, s: Array, y: Array) -> tuple[Array, Array]:
+        """A price outside of the tube, 0 inside."""
+        r, epsilon = s - y, self.epsilon
+        left = np.where(r > epsilon, self.above, np.where(r <= -epsilon, -self.below, 0.0))
+        right = np.where(r >= epsilon, self.above, np.where(r < -epsilon, -self.below, 0.0))
+        return left, right
+
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
         """The dearer side's price, but for examples well inside of the tube."""
         return np.where(np.abs(s - y) > self.epsilon - delta, max(self.above, self.below), 0.0)
@@ -169,6 +198,12 @@ class SquaredTube(_OfResidual):
     def slopes(self, y: Array) -> tuple[Array, Array]:
         """Every slope."""
         return np.full(np.shape(y), -np.inf), np.full(np.shape(y), np.inf)
+
+    def tangents(self, s: Array, y: Array) -> tuple[Array, Array]:
+        """Twice the violation."""
+        r = s - y
+        slope = 2.0 * np.copysign(np.maximum(0.0, np.abs(r) - self.epsilon), r)
+        return slope, slope
 
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
         """Twice the largest violation near s."""
@@ -194,6 +229,11 @@ class Huber(_OfResidual):
     def slopes(self, y: Array) -> tuple[Array, Array]:
         """Between -delta and delta."""
         return np.full(np.shape(y), -self.delta), np.full(np.shape(y), self.delta)
+
+    def tangents(self, s: Array, y: Array) -> tuple[Array, Array]:
+        """The residual, as far as the arms."""
+        slope = np.clip(s - y, -self.delta, self.delta)
+        return slope, slope
 
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
         """The residual, as far as the arms."""

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from cutplane.proof.ball import radius
 from cutplane.proof.evaluation import OPERATIONS, Evaluation
 from cutplane.proof.rounding import UNIT, Around, Array, Rounding, half_square, length, summed
 
@@ -35,10 +36,14 @@ class Plane(NamedTuple):
 
 
 class Proven(NamedTuple):
-    """The least value is at most `upper`, which is that of the model, and at least `lower`."""
+    """The least value is at most `upper`, which is that of the model, and at least `lower`.
+
+    The weights of the optimum are within `radius` of the model's.
+    """
 
     upper: float
     lower: float
+    radius: float = math.inf
 
 
 class Weighed(Protocol):
@@ -133,8 +138,7 @@ class Prover:
         """
         least, error = self._least(plane)
         radius = length(w) + math.sqrt(max(0.0, 2.0 * (upper - self._C * self._risk.lower_bound))) * (1.0 + 1e-9)
-        lower = self._C * float(self._risk.lower_bound)
-        lower -= OPERATIONS * UNIT * abs(lower)
+        lower = self._without_planes
         near = self._rounding.around(w)
         near_total = near if self._origin is None else self._rounding.around(w + self._origin)
         for _ in range(_ROUNDS):
@@ -144,6 +148,31 @@ class Prover:
             lower = max(lower, least - (error + charge) * (1.0 + 1e-9))
             radius = min(radius, math.sqrt(max(0.0, 2.0 * (upper - lower))) * (1.0 + 1e-9))
         return lower
+
+    def radius(self, plane: Plane, w: Array, upper: float, lower: float) -> float:
+        """How far the optimum's weights are from w at most, where the plane has proven `lower`.
+
+        With v the weights at which the plane's bound is least, ½|w* - v|² + ½|w* - w|² <= upper - lower = g: the first
+        by the parabola above the plane, the second as always. So the optimum is within d/2 + sqrt(g - d²/4) of w, where
+        d >= |w - v|: mostly next to nothing, and then the radius is 0.71 of sqrt(2g).
+        """
+        plain = radius(upper, lower)
+        if not (math.isfinite(plain) and lower > self._without_planes):
+            return plain
+        least = -self._C * plane.slope
+        v = least if self._bounds is None else np.maximum(self._bounds, least)
+        origin = 0.0 if self._origin is None else length(self._origin)
+        apart = length(w - v) + 8.0 * UNIT * (length(w) + length(v) + origin)
+        gap = (upper - lower) * (1.0 + 1e-12)
+        if 0.5 * apart**2 >= gap:  # from here on the bound falls with d, which is known from above only
+            return plain
+        return min(plain, (0.5 * apart + math.sqrt(gap - 0.25 * apart**2)) * (1.0 + 1e-12))
+
+    @cached_property
+    def _without_planes(self) -> float:
+        """What no objective is below, whatever the plane."""
+        lower = self._C * float(self._risk.lower_bound)
+        return lower - OPERATIONS * UNIT * abs(lower)
 
     def _least(self, plane: Plane) -> tuple[float, float]:
         """C·offset + min over w of ½|w|² + C·<slope, w>, and how far off it can be."""

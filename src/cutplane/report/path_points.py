@@ -32,7 +32,7 @@ def path_points(models: Sequence[BaseEstimator], held_out: Examples | None = Non
             PathPoint(
                 float(model.C),
                 float("nan") if weights is None else float(np.linalg.norm(weights)),
-                float(np.max(model.gap_)),
+                float(model.gap_),
                 None if held_out is None else float(model.score(held_out.X, held_out.y)),
             )
         )

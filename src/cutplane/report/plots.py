@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from cutplane._types import Params
 from cutplane.io.atomic import replace_file
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-History: TypeAlias = Sequence[Step] | Sequence[Sequence[Step]]
-
 PLOT_FORMATS = ("png", "svg", "pdf")
 
 _UPPER, _LOWER, _GAP = ORANGE, BLUE, BLACK
@@ -28,7 +26,7 @@ _STEPS: Params = {"drawstyle": "steps-post"}
 
 
 def plot_convergence(
-    history: History,
+    history: Sequence[Step],
     ax: Axes | None = None,
     *,
     tol: float | None = None,
@@ -38,15 +36,15 @@ def plot_convergence(
 
     Parameters
     ----------
-    history : sequence of Step, or one such sequence per class
-        ``model.history_``.
+    history : sequence of Step
+        ``model.history_``, of one problem or several.
     ax : matplotlib Axes, optional
         Draw only the gap, into this one. Without it a new figure has both panels: the bounds on the
         optimum, and the proven relative gap on a logarithmic axis, over the seconds of training.
     tol : float, optional
         Mark the tolerance that was asked for.
     labels : sequence, optional
-        Names of the classes, when there is one history per class.
+        Names of the problems, when there are several.
 
     Returns
     -------
@@ -73,7 +71,7 @@ def plot_convergence(
 
 
 def save_convergence(
-    history: History,
+    history: Sequence[Step],
     path: str | os.PathLike[str],
     *,
     tol: float | None = None,
@@ -104,12 +102,12 @@ def plot_format(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def _runs(history: History) -> list[Sequence[Step]]:
-    flat = [step for step in history if isinstance(step, Step)]
-    runs = [flat] if flat or not history else [run for run in history if not isinstance(run, Step)]
-    if not any(runs):
+def _runs(history: Sequence[Step]) -> list[Sequence[Step]]:
+    """The steps of each problem."""
+    if not history:
         raise ValueError("There is nothing to plot: the history has no steps.")
-    return [run for run in runs if run]
+    numbers = sorted({step.problem for step in history})
+    return [[step for step in history if step.problem == number] for number in numbers]
 
 
 def _draw_panels(
@@ -125,7 +123,7 @@ def _draw_panels(
 def _title(runs: list[Sequence[Step]]) -> str:
     worst = max(run[-1].gap for run in runs)
     seconds = sum(run[-1].seconds for run in runs)
-    who = "" if len(runs) == 1 else f", each of {len(runs)} classes"
+    who = "" if len(runs) == 1 else f", each of {len(runs)} problems"
     return f"{proven_within(worst)}{who}, in {seconds:.2g} s"
 
 

@@ -53,8 +53,7 @@ class TrainingProgress:
             disable=not self._shown,
         )
         self._task: TaskID | None = None
-        self._solved = -1
-        self._last_iteration = 0
+        self._problem = 0
         self._first_gap = math.inf
 
     def __enter__(self) -> Self:
@@ -75,10 +74,9 @@ class TrainingProgress:
         """Show `step`; several kernel machines may run side by side, other problems come one after the other."""
         if not self._shown:
             return
-        if self._task is None or (step.machine is None and step.iteration <= self._last_iteration):
-            self._begin_problem()
+        if self._task is None or (self._problems > 1 and step.problem > self._problem):
+            self._begin_problem(step.problem)
         assert self._task is not None
-        self._last_iteration = step.iteration
         if not math.isfinite(self._first_gap):
             self._first_gap = _distance(step)
         self._bars.update(
@@ -87,10 +85,10 @@ class TrainingProgress:
             state=describe(step),
         )
 
-    def _begin_problem(self) -> None:
-        self._solved += 1
+    def _begin_problem(self, problem: int) -> None:
+        self._problem = problem
         self._first_gap = math.inf
-        name = "training" if self._problems == 1 else f"class {self._solved + 1} of {self._problems}"
+        name = "training" if self._problems == 1 else f"class {problem + 1} of {self._problems}"
         self._task = self._bars.add_task(name, total=1.0, state="")
 
 
@@ -112,5 +110,5 @@ def describe(step: Step) -> str:
     """One line about `step`; a narrow terminal cuts off the end, so what matters most comes first."""
     if step.estimate is not None:
         return f"{step.violation:.1e} above the model  objective {step.objective:.6g}  iteration {step.iteration}"
-    last = f"planes {step.planes}" if step.machine is None else f"machine {step.machine + 1}"
+    last = f"planes {step.planes}" if math.isinf(step.violation) else f"machine {step.problem + 1}"
     return f"gap {step.gap:.1e}  {step.lower:.6g} ≤ optimum ≤ {step.upper:.6g}  iteration {step.iteration}  {last}"

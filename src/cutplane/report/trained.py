@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, Listed, MatrixLike
-
-
-@runtime_checkable
-class Look(Protocol):
-    """A moment of training, as a report sees it: a `Step` that proves bounds on the optimum."""
-
-    iteration: int
-    seconds: float
-    upper: float
-    lower: float
-    gap: float
-    phases: Mapping[str, float]
-    planes: int
-    violation: float
-    machine: int | None
+from cutplane.solvers.certificates import ProblemCertificate
+from cutplane.solvers.result import Step
 
 
 class Examples(NamedTuple):
@@ -69,13 +56,9 @@ class Trained:
     path: Sequence[BaseEstimator] = ()
 
     @property
-    def runs(self) -> list[list[Look]]:
+    def runs(self) -> list[list[Step]]:
         """The history of each problem that was solved; those without steps are left out."""
-        history = getattr(self.model, "history_", None) or []
-        nested = bool(history) and isinstance(history[0], list)
-        runs = [list(run) for run in history] if nested else [list(history)]
-        # Cuts of kernel machines state estimates on the way, which are no bounds.
-        return [run for run in runs if run and run[0].estimate is None]
+        return [list(each.history) for each in self._shown]
 
     @property
     def labels_tokens(self) -> bool:
@@ -89,14 +72,14 @@ class Trained:
 
     @property
     def problems(self) -> list[str]:
-        """The names of the runs: of the classes where there is one for each, unless a model names them itself."""
-        runs, classes = self.runs, self.classes
-        own = getattr(self.model, "_problem_names", None)
-        if own is not None:
-            return list(own())
-        if len(runs) == len(classes) and len(runs) > 1:
-            return classes
-        return [f"problem {number}" for number in range(1, len(runs) + 1)]
+        """The names of the runs."""
+        return [problem_name(each.problem) for each in self._shown]
+
+    @property
+    def _shown(self) -> list[ProblemCertificate]:
+        """The problems with steps that state bounds; cuts of kernel machines state estimates on the way."""
+        certificates: list[ProblemCertificate] = getattr(self.model, "certificates_", [])
+        return [each for each in certificates if each.history and each.history[0].estimate is None]
 
     def feature(self, index: int) -> str:
         """The name of a feature; a model whose features are not columns of X names them by `_feature_name`."""
@@ -111,6 +94,13 @@ def label(value: object) -> str:
     """A label in words; 1.0 is shown as 1."""
     plain = value.item() if isinstance(value, np.generic) else value
     return str(int(plain)) if isinstance(plain, float) and plain.is_integer() else str(plain)
+
+
+def problem_name(problem: object) -> str:
+    """What a problem is about, in words: see `ProblemCertificate.problem`."""
+    if problem is None:
+        return "the problem"
+    return " against ".join(map(label, problem)) if isinstance(problem, tuple) else label(problem)
 
 
 def dense_weights(model: BaseEstimator) -> Array | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from cutplane import _core
 from cutplane.risks.base import Array
@@ -47,17 +46,3 @@ class Logistic(SmoothRisk):
         """Dual coordinate ascent over examples."""
         each = None if self.weights is None else C * self.weights
         return _core.DualAscent.logistic(*examples[:2], self.y, base, each, C * self.each, *examples[2:], seed)
-
-
-def probabilities(scores: Array) -> Array:
-    """Of each class, from the scores of a model trained with this loss: one column a class, rows summing to one.
-
-    With a score for each of several classes, each is that class's probability against the rest; these are divided by
-    their sum.
-    """
-    positive: Array = expit(scores)
-    if scores.ndim == 1:
-        return np.column_stack([expit(-scores), positive])
-    total = positive.sum(axis=1, keepdims=True)
-    # No class has a score that can be told from minus infinity: they are as likely as each other.
-    return np.asarray(np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), 1.0 / scores.shape[1]))

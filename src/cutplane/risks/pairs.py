@@ -134,6 +134,11 @@ class PairRisk(Risk):
         by_place = None if own is None else np.ascontiguousarray(own[layout.example])
         self._core = _core.Pairs(len(ranks), layout.example, layout.leaf, layout.group, group_weights, by_place)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """What it was made of: the rest is laid out again."""
+        made_of = self._ranks, self._groups, self._weights, self._equal_groups, self._n_threads, self.share
+        return _laid_out, (type(self), made_of, self.total_weight)
+
     def take(self, rows: Rows) -> Self:
         """The risk of a part of the sample: a mean of its own."""
         part = object.__new__(type(self))
@@ -223,6 +228,13 @@ def rounded(order: _core.SortedPairs, scores: Array, h: float) -> Smoothed:
     """The risk rounded over h at scores whose order is known; every example has pairs on a kink."""
     coef, offset, value = order.smoothed(h, h)
     return Smoothed(coef, offset, value, max(0.0, value - float(coef @ scores) - offset), len(coef))
+
+
+def _laid_out(kind: type[PairRisk], made_of: tuple[Any, ...], total_weight: float | None) -> PairRisk:
+    risk = object.__new__(kind)
+    risk._set(*made_of)
+    risk.total_weight = total_weight
+    return risk
 
 
 def dense_codes(values: NDArray[Any]) -> Codes:

@@ -8,7 +8,7 @@ examples, small matrices, and new handles.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -107,6 +107,15 @@ class Shard(Protocol):
     @property
     def advances_in_place(self) -> bool: ...  # noqa: D102
 
+    @property
+    def elsewhere(self) -> bool: ...  # noqa: D102
+
+    @property
+    def row_bytes(self) -> float: ...  # noqa: D102
+
+    @property
+    def most_drawn(self) -> int: ...  # noqa: D102
+
     def rounding(self, *, by_columns: bool) -> Rounding: ...  # noqa: D102
 
     def begun(self) -> Self: ...  # noqa: D102
@@ -168,7 +177,10 @@ class RoundedShard(Shard, Protocol):
         factors: Array | None = None,
     ) -> ShardPlane: ...
 
-    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None: ...  # noqa: D102
+    @property
+    def fuses(self) -> bool: ...  # noqa: D102
+
+    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane]: ...  # noqa: D102
 
     def difference(self, end: Handle, start: Handle) -> Handle: ...  # noqa: D102
 
@@ -181,8 +193,8 @@ class RoundedShard(Shard, Protocol):
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> Curvature: ...  # noqa: D102
 
     def along(  # noqa: D102
-        self, scores: Handle, direction: Handle | None, t: float, h: float
-    ) -> tuple[float, float, float]: ...
+        self, scores: Handle, direction: Handle | None, steps: Sequence[float], h: float
+    ) -> list[tuple[float, float, float]]: ...
 
     def draw(self, size: int, generator: np.random.Generator) -> Subset: ...  # noqa: D102
 
@@ -194,6 +206,12 @@ class RoundedShard(Shard, Protocol):
 
     def restricted(self, scores: Handle, subset: Subset, *, gathered: bool = False) -> Handle: ...  # noqa: D102
 
+    def part_at(self, scores: Handle, subset: Subset) -> tuple[RoundedShard, Handle]: ...  # noqa: D102
+
+    def samples(  # noqa: D102
+        self, sizes: Sequence[int], generator: np.random.Generator
+    ) -> Iterator[tuple[Subset, RoundedShard]]: ...
+
     @property
     def duals_stay(self) -> bool: ...  # noqa: D102
 
@@ -202,9 +220,7 @@ class RoundedShard(Shard, Protocol):
     ) -> Any: ...
 
     @property
-    def has_near_problem(self) -> bool: ...  # noqa: D102
-
-    def most_near(self, work: float) -> int: ...  # noqa: D102
+    def near_work(self) -> float: ...  # noqa: D102
 
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart: ...  # noqa: D102
 

@@ -73,6 +73,14 @@ class RowCurvature(NamedTuple):
             gram -= np.outer(mean, mean)
         return gram
 
+    def sampled_root(self, most: int) -> Array | None:
+        """A with A'A as `matrix` of so many examples, not centred: a row for each; None where these are not at hand."""
+        if not hasattr(self.source, "dense_rows"):
+            return None
+        rows, weights = self._some(most)
+        found: Array = self.source.dense_rows(rows, np.sqrt(weights))
+        return found
+
     def root(self, most: int) -> Array | None:
         """A with A'A = curvature, a row for each example; None where these are more than `most`, or not at hand."""
         if len(self.rows) > most or not hasattr(self.source, "dense_rows"):

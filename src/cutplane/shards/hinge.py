@@ -25,9 +25,6 @@ _PART = 1 << 16
 _MANY_EXAMPLES = 1 << 16
 _FEW_ENTRIES = 128
 
-# One of so many examples may be near its kink where an interior point looks at these alone. w8a.
-_NEAR = 5
-
 
 class HingeNeighbours(VisitedShard):
     """The hinge of any source: which examples are near their kinks, and the problem that these make."""
@@ -46,13 +43,9 @@ class HingeNeighbours(VisitedShard):
         return np.asarray(np.flatnonzero(differ) + part.start, np.int64)
 
     @property
-    def has_near_problem(self) -> bool:
-        """Whether there is a `near_problem`."""
-        return True
-
-    def most_near(self, work: float) -> int:
-        """How many examples `near_problem` may take if each of its systems is to cost `work`."""
-        return min(self.examples // _NEAR, int(work / self.source.gram_work))
+    def near_work(self) -> float:
+        """What an example adds to the work of each system of `near_problem`."""
+        return float(self.source.gram_work)
 
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearHinges:
         """The problem of the examples within `radius` of their kinks, or of the `most` nearest."""
@@ -98,10 +91,13 @@ class HingeShard(HingeNeighbours):
         source = self.source
         return self._smoothed_plane(*self.risk.core.smoothed_plane(source.core, scores_of(scores), h, source.n_threads))
 
-    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None:
+    @property
+    def fuses(self) -> bool:
+        """Whether there is `stepped`."""
+        return self._fused
+
+    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane]:
         """The scores of p, added to `base`, and what `smoothed` says there, in one pass."""
-        if not self._fused:
-            return None
         start = None if base is None else scores_of(base)
         scores, slope, s = self._scored_plane(np.ascontiguousarray(p), start, h)
         return scores, self._smoothed_plane(slope, s)

@@ -5,7 +5,7 @@ Handles are arrays of scores. What takes long is done by the compiled core, thro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -72,6 +72,21 @@ class HostShard:
     def advances_in_place(self) -> bool:
         """Whether `advance` goes with weights that are written where those of the end lay."""
         return False
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether examples lie in other processes."""
+        return False
+
+    @property
+    def row_bytes(self) -> float:
+        """What an example takes, in the mean."""
+        return self.source.row_bytes
+
+    @property
+    def most_drawn(self) -> int:
+        """How large a sample may be."""
+        return self.examples
 
     def rounding(self, *, by_columns: bool) -> Rounding:
         """What rounding does to passes; by column where that is asked for."""
@@ -246,9 +261,14 @@ class RoundedHostShard(HostShard):
     def _smoothed_plane(self, slope: Array, s: Any, lean: float | Array = 0.0, coef: Array | None = None) -> ShardPlane:
         return ShardPlane(slope, s.offset, s.value, s.error, s.kinks, self.risk.mass(s), lean, coef)
 
-    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None:
-        """The scores of p, added to `base`, and what `smoothed` says there, in one pass; None where it takes two."""
-        return None
+    @property
+    def fuses(self) -> bool:
+        """Whether there is `stepped`."""
+        return False
+
+    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane]:
+        """The scores of p, added to `base`, and what `smoothed` says there, in one pass."""
+        raise NotImplementedError
 
     def difference(self, end: Handle, start: Handle) -> Handle:
         """The direction from start to end, which is used up."""
@@ -281,10 +301,12 @@ class RoundedHostShard(HostShard):
             mean = self.source.take(rows).combine(weights) / np.sqrt(weights.sum())
         return RowCurvature(self.source, rows, weights, mean)
 
-    def along(self, scores: Handle, direction: Handle | None, t: float, h: float) -> tuple[float, float, float]:
-        """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
+    def along(
+        self, scores: Handle, direction: Handle | None, steps: Sequence[float], h: float
+    ) -> list[tuple[float, float, float]]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: 1), for each t of `steps`."""
         line = None if direction is None else scores_of(direction)
-        return self.risk.smoothed_ray(scores_of(scores), line, t, h)
+        return [self.risk.smoothed_ray(scores_of(scores), line, t, h) for t in steps]
 
     def draw(self, size: int, generator: np.random.Generator) -> Subset:
         """So many examples at random."""
@@ -314,6 +336,16 @@ class RoundedHostShard(HostShard):
         """The scores of some examples, as their `part` has them."""
         return scores_of(scores)[positions_of(subset)].astype(np.float64, copy=False)
 
+    def part_at(self, scores: Handle, subset: Subset) -> tuple[Self, Handle]:
+        """The sum over some examples, and their scores."""
+        return self.part(subset), self.restricted(scores, subset)
+
+    def samples(self, sizes: Sequence[int], generator: np.random.Generator) -> Iterator[tuple[Subset, Self]]:
+        """Samples of these sizes: which examples, and the sum over these, as if they were all."""
+        for size in sizes:
+            drawn = self.draw(size, generator)
+            yield drawn, self.part(drawn, scale=self.examples / len(drawn), gathered=True)
+
     @property
     def duals_stay(self) -> bool:
         """Whether a path of C falls: of larger C, most dual variables stay where they are."""
@@ -326,13 +358,19 @@ class RoundedHostShard(HostShard):
         return None
 
     @property
-    def has_near_problem(self) -> bool:
-        """Whether there is a `near_problem`: of a few risks only."""
-        return False
+    def near_work(self) -> float:
+        """What an example adds to the work of each system of `near_problem`; infinite: there is none."""
+        return float("inf")
 
-    def most_near(self, work: float) -> int:
-        """How many examples `near_problem` may take if each of its systems is to cost `work`; 0: there is none."""
-        return 0
+    @property
+    def gram_cost(self) -> float:
+        """What the matrix of a curvature costs, in products."""
+        return float(self.source.gram_cost)
+
+    @property
+    def exact_gram(self) -> bool:
+        """Whether that is summed up in double precision."""
+        return bool(self.source.exact_gram)
 
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of the `most` nearest: for interior points."""

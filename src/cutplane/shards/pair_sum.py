@@ -11,7 +11,7 @@ import numpy as np
 
 from cutplane.proof.rounding import exact_sum
 from cutplane.risks import bracketing
-from cutplane.shards.base import Array, Handle, PairPart, PairRayLike, RoundedPairs, ShardPlane
+from cutplane.shards.base import Array, Handle, PairPart, PairRayLike, RoundedPairs, ShardPlane, answers
 from cutplane.shards.pairs import PairShard
 from cutplane.shards.sum_base import PlaneSumShard
 from cutplane.shards.sum_parts import CurvatureSum, added
@@ -83,11 +83,11 @@ class PairSumShard(PlaneSumShard):
 
     def ray(self, a: Handle, b: Handle) -> PairRaySum:
         """The risk along the line from a to b."""
-        return PairRaySum(tuple(part.ray(x, y) for part, x, y in self._of(a, b)))
+        return PairRaySum(tuple(answers(part.ray(x, y) for part, x, y in self._of(a, b))))
 
     def smoothed(self, scores: Handle, h: float) -> RoundedPairs:
         """The risk rounded over h, in terms of the scores."""
-        found: list[RoundedPairs] = [part.smoothed(s, h) for part, s in self._of(scores)]
+        found: list[RoundedPairs] = answers(part.smoothed(s, h) for part, s in self._of(scores))
         return RoundedPairs(
             tuple(found),
             exact_sum(part.offset for part in found),
@@ -98,15 +98,15 @@ class PairSumShard(PlaneSumShard):
 
     def plane(self, smoothed: RoundedPairs, scores: Handle, h: float) -> ShardPlane:
         """The plane below the risk that a rounded one gives: a pass over the data."""
-        return plane_sum([part.plane(r, s, h) for part, r, s in self._of(smoothed.coef, scores)])
+        return plane_sum(answers(part.plane(r, s, h) for part, r, s in self._of(smoothed.coef, scores)))
 
     def slope_along(self, smoothed: RoundedPairs, direction: Handle) -> float:
         """How a rounded risk rises along a direction."""
-        return exact_sum(part.slope_along(r, d) for part, r, d in self._of(smoothed.coef, direction))
+        return exact_sum(answers(part.slope_along(r, d) for part, r, d in self._of(smoothed.coef, direction)))
 
     def extrapolated(self, scores: Handle, h: float, reach: float) -> Array:
         """The slope for width h if the pairs within `reach` stayed on their kinks."""
-        return added([part.extrapolated(s, h, reach) for part, s in self._of(scores)])
+        return added(answers(part.extrapolated(s, h, reach) for part, s in self._of(scores)))
 
     def moved(self, scores: Handle, direction: Handle, t: float) -> Handle:
         """Scores + t·direction."""
@@ -114,7 +114,10 @@ class PairSumShard(PlaneSumShard):
 
     def sample(self, size: int, generator: np.random.Generator) -> PairSumShard | None:
         """About `size` of the examples, of each part as many as it has of all; None where these have no pair."""
-        every = [part.sample(max(1, size * part.examples // self.examples), generator) for part in self._parts]
+        shares = [max(1, size * part.examples // self.examples) for part in self._parts]
+        # A generator for each part, so that none waits for another.
+        own = [generator] if len(self._parts) == 1 else generator.spawn(len(self._parts))
+        every = answers(part.sample(share, each) for part, share, each in zip(self._parts, shares, own, strict=True))
         drawn = [part for part in every if part is not None]
         if len(drawn) == len(every):
             return PairSumShard(drawn)
@@ -135,7 +138,7 @@ class PairRaySum:
 
     def at(self, t: float) -> tuple[float, float]:
         """The risk at t and its right derivative."""
-        found = [part.at(t) for part in self.parts]
+        found = answers(part.at(t) for part in self.parts)
         return exact_sum(value for value, _ in found), exact_sum(slope for _, slope in found)
 
     def value(self, t: float) -> float:

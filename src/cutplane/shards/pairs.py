@@ -34,6 +34,10 @@ class PairShard(HostShard):
         super().__init__(source, risk)
         self._last: tuple[Array, _core.SortedPairs] | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Without what is kept from one call to the next."""
+        return PairShard, (self.source, self.risk)
+
     def _order(self, scores: Array) -> _core.SortedPairs:
         if self._last is None or self._last[0] is not scores:
             self._last = (scores, self.risk.sort(scores))
@@ -158,6 +162,9 @@ class PairCurvature:
         return 0.0
 
     def root(self, most: int) -> None:
+        """Not at hand."""
+
+    def sampled_root(self, most: int) -> None:
         """Not at hand."""
 
     @property

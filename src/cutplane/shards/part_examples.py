@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import zlib
 from functools import reduce
 from typing import Any
@@ -11,10 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane.shards.base import Array
+from cutplane.shards.mapped import MappedArrays
 from cutplane.shards.registry import make_shard
 from cutplane.shards.scattered import Recipe, Survey
 from cutplane.sources.augmented import AugmentedSource
-from cutplane.sources.base import Extent
+from cutplane.sources.base import Extent, Rows
 from cutplane.sources.matrix import as_source
 
 # Odd, and unlike each other: no change of a single word, nor an exchange of two, leaves the sum of a block as it was.
@@ -31,11 +33,75 @@ class PartExamples:
         Labels or targets.
     weights : array or None
         1 each.
+    rows : array, optional
+        Which of the examples it is: all.
     """
 
-    def __init__(self, X: Any, y: NDArray[Any], weights: Array | None) -> None:
-        self._X, self._y, self._weights = X, y, weights
-        self._source = as_source(X)
+    _mapped: MappedArrays | None = None
+
+    def __init__(self, X: Any, y: NDArray[Any], weights: Array | None, rows: Rows | None = None) -> None:
+        self._X = X
+        self._source = as_source(X) if rows is None else as_source(X).take(rows)
+        self._y = y if rows is None else y[rows]
+        self._weights = weights if rows is None or weights is None else weights[rows]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Sent as arrays, whether they lie on disk or not."""
+        return {name: value for name, value in vars(self).items() if name != "_mapped"}
+
+    @property
+    def nbytes(self) -> int:
+        """What the rows take."""
+        return sum(each.nbytes for each in self._arrays)
+
+    @property
+    def _arrays(self) -> list[NDArray[Any]]:
+        X = self._X
+        return [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+
+    def on_disk(self, folder: str) -> PartExamples:
+        """The same, its rows in a file of that folder."""
+        mapped = MappedArrays(self._arrays, folder)
+        X = self._X
+        rows: Any = mapped.arrays[0]
+        if sp.issparse(X):
+            rows = sp.csr_array(tuple(mapped.arrays), shape=X.shape, copy=False)
+            rows.has_sorted_indices = X.has_sorted_indices
+        part = copy.copy(self)
+        part._X, part._source, part._mapped = rows, as_source(rows), mapped
+        return part
+
+    def release(self) -> None:
+        """Give back what memory a pass has taken for rows on disk."""
+        if self._mapped is not None:
+            self._mapped.release()
+
+    def fold(self, number: int, folds: int, turn: int, *, inside: bool, labels: bool) -> PartExamples:
+        """The examples of one of several folds, or all but these: of each class its share, in stretches.
+
+        Parameters
+        ----------
+        number, folds : int
+            Which of how many.
+        turn : int
+            Other parts begin with other folds, so that all have equally many where parts are small.
+        inside : bool
+            The others, which are trained on.
+        labels : bool
+            Whether targets are classes.
+        """
+        n = len(self._y)
+        codes = np.unique(self._y, return_inverse=True)[1] if labels else np.zeros(n, np.intp)
+        order = np.argsort(codes, kind="stable")
+        counts = np.bincount(codes)
+        rank = np.empty(n, np.int64)
+        rank[order] = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
+        fold = (rank * folds // counts[codes] + turn) % folds
+        return PartExamples(self._X, self._y, self._weights, np.flatnonzero((fold == number) != inside))
+
+    def targets(self) -> NDArray[Any]:
+        """Labels or targets: they come here."""
+        return self._y
 
     def survey(self, *, labels: bool) -> Survey:
         """What must be known before the problem can be posed."""
@@ -43,16 +109,16 @@ class PartExamples:
         weights = np.ones(n) if self._weights is None else self._weights
         found, codes = np.unique(self._y, return_inverse=True) if labels else (self._y[:0], np.zeros(0, np.intp))
         each = np.asarray(np.bincount(codes, weights[: len(codes)], len(found)), np.float64)
-        entries = self._X.nnz if sp.issparse(self._X) else self._X.size
-        counts = np.bincount(codes, minlength=len(found)).astype(np.int64)
-        weighted = self._weights is not None
-        return Survey(self._source.shape, entries, float(weights.sum()), found, counts, each, weighted)
+        return Survey(self._source.shape, float(weights.sum()), found, each)
 
     def mark(self) -> int:
         """A checksum: what is read again after a loss must be what was there."""
-        X = self._X
-        arrays = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
-        arrays += [_as_numbers(self._y)] + ([] if self._weights is None else [self._weights])
+        return self._marked_with()
+
+    def _marked_with(self, *beside: NDArray[Any]) -> int:
+        """A checksum of the examples and what goes with them."""
+        weights = [] if self._weights is None else [self._weights]
+        arrays = [*self._arrays, *map(_as_numbers, (self._y, *beside)), *weights]
         return reduce(_marked, arrays, len(self._y))
 
     def extent(self) -> Extent:
@@ -71,12 +137,11 @@ class PartExamples:
         """The sum over these examples, as a part of the whole; `constant`: the value of another feature, or 0."""
         y, weights = self._labelled(recipe)
         source = self._source if constant == 0.0 else AugmentedSource(self._source, constant)
-        heavy = np.flatnonzero(weights > 0.0) if weights is not None else np.arange(len(y))
-        if not len(heavy):  # none counts; a risk is made for one at least
+        total = float(len(y)) if weights is None else float(weights.sum())
+        if total == 0.0:  # none counts; a risk is made for one at least
             none = np.zeros(0, np.int64)
             return make_shard(source.take(none), recipe.loss(np.ones(1), None).summand(none), intercept=intercept)
-        share = (float(len(y)) if weights is None else float(weights.sum())) / recipe.total_weight
-        risk = recipe.loss(y, weights).summand(np.arange(len(y)), share)
+        risk = recipe.loss(y, weights).summand(np.arange(len(y)), total / recipe.total_weight)
         return make_shard(source, risk, intercept=intercept)
 
     def _labelled(self, recipe: Recipe) -> tuple[NDArray[Any], Array | None]:

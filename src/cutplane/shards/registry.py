@@ -19,6 +19,7 @@ from cutplane.shards.scattered import (
     augmented_scattered_shard,
     scattered_shard,
 )
+from cutplane.shards.scattered_pairs import ScatteredPairs, scattered_pair_shard
 from cutplane.shards.visited import AugmentedShard, VisitedShard
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.sources.base import Source
@@ -37,6 +38,7 @@ class _Entry(NamedTuple):
 _ENTRIES = (
     _Entry(AugmentedSource, ScatteredRisk, augmented_scattered_shard),
     _Entry(ScatteredSource, ScatteredRisk, scattered_shard),
+    _Entry(ScatteredSource, ScatteredPairs, scattered_pair_shard),
     _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
     _Entry(AugmentedSource, Hinge, lambda source, risk, intercept: AugmentedHingeShard(source, risk)),
     _Entry(MatrixSource, VisitedRisk, lambda source, risk, intercept: VisitedShard(source, risk)),
@@ -47,7 +49,7 @@ _ENTRIES = (
 )
 
 
-def make_shard(source: Source, risk: Risk, *, intercept: bool = False) -> Any:
+def make_shard(source: Source, risk: Risk, *, intercept: bool = False) -> KindOfShard:
     """The shard that knows most of this source and this risk."""
     for entry in _ENTRIES:
         if isinstance(source, entry.source) and isinstance(risk, entry.risk):

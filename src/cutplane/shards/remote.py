@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
+
 from cutplane.shards.base import Handle, Reply, ShardPlane
 from cutplane.shards.rounds import Line, Remote, asked, derived, fact, kept
 from cutplane.solvers.base import Subset
@@ -31,19 +33,24 @@ class RemoteCurvature(Remote):
     moments = asked("moments")
     matrix = asked("matrix")
     root = asked("root")
+    sampled_root = asked("sampled_root")
+    elsewhere = True
     shift = asked("shift")
 
 
 class RemoteSubset(Remote, Subset):
     """Some of a part's examples."""
 
+    #: Where it is known beforehand.
+    size: int | None = None
+
     def __init__(self, line: Line, part: int, key: int) -> None:
         super().__init__(line, part, key)
-        self._size = self._ask("__len__", (), {})
+        self._found = self._ask("__len__", (), {})
 
     def __len__(self) -> int:
         """The number of examples."""
-        return cast(int, self._size.now())
+        return cast(int, self._found.now()) if self.size is None else self.size
 
     union = kept("union", lambda: RemoteSubset)
     minus = kept("minus", lambda: RemoteSubset)
@@ -91,13 +98,15 @@ def _pair(sent: Any) -> Any:
 class RemoteShard(Remote):
     """A shard that lies elsewhere, as a part of a sum."""
 
-    facts: tuple[str, ...] = ("name", "dimension", "examples", "lower_bound", "advances_in_place")
-    inherited = frozenset({"name", "dimension", "examples", "lower_bound"})
+    facts: tuple[str, ...] = ("name", "dimension", "examples", "lower_bound", "row_bytes", "advances_in_place")
+    inherited = frozenset({"name", "dimension", "examples", "lower_bound", "row_bytes"})
+    elsewhere = True
 
     name = fact("name")
     dimension = fact("dimension")
     examples = fact("examples")
     lower_bound = fact("lower_bound")
+    row_bytes = fact("row_bytes")
     advances_in_place = fact("advances_in_place")
     rounding = asked("rounding")
     begun = derived("begun")
@@ -134,16 +143,23 @@ class RemotePlane(Remote):
     __call__ = asked("")
 
 
+# Facts of examples, whatever the precision of their scores.
+_OF_THE_SOURCE = ("streamed", "near_work", "gram_cost", "exact_gram", "fuses")
+
+
 class RemoteRoundedShard(RemoteShard):
     """The same of a risk that can round its kinks."""
 
-    facts = (*RemoteShard.facts, "first_width", "streamed", "keeps", "has_near_problem")
-    inherited = RemoteShard.inherited | {"first_width", "streamed"}
+    facts = (*RemoteShard.facts, *_OF_THE_SOURCE, "first_width", "keeps")
+    inherited = RemoteShard.inherited | {*_OF_THE_SOURCE, "first_width"}
 
     first_width = fact("first_width")
     streamed = fact("streamed")
     keeps = fact("keeps")
-    has_near_problem = fact("has_near_problem")
+    near_work = fact("near_work")
+    gram_cost = fact("gram_cost")
+    exact_gram = fact("exact_gram")
+    fuses = fact("fuses")
     keeping = derived("keeping")
     in_double = derived("in_double")
     in_single = derived("in_single")
@@ -153,13 +169,22 @@ class RemoteRoundedShard(RemoteShard):
     moved = kept("moved")
     rounding_error = asked("rounding_error")
     extrapolated = asked("extrapolated")
-    curvature = kept("curvature", lambda: RemoteCurvature)
     along = asked("along")
-    draw = kept("draw", lambda: RemoteSubset)
     near = kept("near", lambda: RemoteSubset)
     crossed = kept("crossed", lambda: RemoteSubset)
-    most_near = asked("most_near")
     near_problem = kept("near_problem", lambda: RemoteNear)
+
+    def curvature(self, scores: Handle, h: float, *, centred: bool) -> RemoteCurvature:
+        """H times the second derivative of the rounded risk."""
+        found = self._keep(RemoteCurvature, "curvature", (scores, h), {"centred": centred})
+        found.foretold = {"cost": self.gram_cost, "exact": self.exact_gram}
+        return found
+
+    def draw(self, size: int, generator: np.random.Generator) -> RemoteSubset:
+        """So many examples at random."""
+        drawn = self._keep(RemoteSubset, "draw", (size, generator), {})
+        drawn.size = size
+        return drawn
 
     def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> Any:
         """The sum over some examples; `gathered`: these come here, and the shard is one of this process."""
@@ -176,11 +201,7 @@ class RemoteRoundedShard(RemoteShard):
             else self._keep(Remote, "restricted", (scores, subset), {})
         )
 
-    def stepped(self, p: Any, base: Handle | None, h: float) -> Reply[tuple[Remote, ShardPlane] | None]:
-        """Scores and plane in one pass; None where it takes two."""
+    def stepped(self, p: Any, base: Handle | None, h: float) -> Reply[tuple[Remote, ShardPlane]]:
+        """Scores and plane in one pass."""
         key, made = self._there(Remote)
-
-        def finish(sent: Any) -> tuple[Remote, ShardPlane] | None:
-            return None if sent is None else (made(), sent[1])
-
-        return self._ask("stepped", (p, base, h), {}, (key, None), finish)
+        return self._ask("stepped", (p, base, h), {}, (key, None), lambda sent: (made(), sent[1]))

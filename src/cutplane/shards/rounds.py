@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 from cutplane.shards.base import Reply
@@ -88,6 +89,7 @@ class Answer(Reply[T], Generic[T]):
         self._line = line
         self._finish = finish
         self._found: tuple[T] | None = None
+        self.lost = False  # with the round that asked for it: no other will bring it
 
     def arrived(self, sent: Any) -> None:
         """What came back."""
@@ -95,9 +97,10 @@ class Answer(Reply[T], Generic[T]):
 
     def now(self) -> T:
         """The answer; a round is made where it is not there yet."""
-        if self._found is None:
+        if self._found is None and not self.lost:
             self._line.send()
-        assert self._found is not None
+        if self._found is None:
+            raise ShardLostError("An answer was lost.")
         return self._found[0]
 
 
@@ -154,6 +157,9 @@ class Line:
             replies = self._post(errands)
         except ShardLostError:
             self.losses += 1
+            for answer in itertools.chain(*waiting.values()):
+                if answer is not None:
+                    answer.lost = True
             raise
         for part, sent in replies.items():
             for answer, each in zip(waiting[part], sent, strict=True):
@@ -168,6 +174,9 @@ class Remote:
     facts: tuple[str, ...] = ()
     #: Those that are the same for what is derived from an object of the same kind: no round is made for them.
     inherited: frozenset[str] = frozenset()
+
+    #: Those that need not be waited for.
+    foretold: Mapping[str, Any] = MappingProxyType({})
 
     #: Of what can be made again after a loss: from what, and how.
     _recipe: tuple[Remote, str, Sequence[Any], Mapping[str, Any]] | None = None
@@ -202,10 +211,13 @@ class Remote:
         return key
 
     def _fact(self, name: str) -> Any:
+        if name in self.foretold:
+            return self.foretold[name]
         parent = None if self._recipe is None else self._recipe[0]
         if name in self.inherited and isinstance(parent, type(self)):
             return parent._fact(name)
-        assert self._known is not None
+        if self._known is None or self._known.lost:
+            self._known = self._ask(_FACTS, self.facts, {})
         return self._known.now()[self.facts.index(name)]
 
     def _keep(self, kind: type[R], name: str, args: Sequence[Any], named: Mapping[str, Any]) -> R:

@@ -56,25 +56,18 @@ class Survey(NamedTuple):
     ----------
     shape : tuple
         Numbers of examples and features.
-    entries : int
-        Those that are stored.
     weight : float
         The sum of the weights.
     labels : array
         The labels there, sorted; of targets none.
-    counts, weights : array
-        How many examples have each, and what these weigh.
-    weighted : bool
-        Whether any weight differs from one.
+    weights : array
+        What the examples of each weigh.
     """
 
     shape: tuple[int, int]
-    entries: int
     weight: float
     labels: NDArray[Any]
-    counts: NDArray[np.int64]
     weights: Array
-    weighted: bool
 
 
 class RemoteExamples(Remote):
@@ -85,6 +78,11 @@ class RemoteExamples(Remote):
     extent = asked("extent")
     scores = asked("scores")
     combine = asked("combine")
+    targets = asked("targets")
+
+    def fold(self, number: int, folds: int, turn: int, *, inside: bool, labels: bool) -> RemoteExamples:
+        """See `PartExamples`."""
+        return self._derive(RemoteExamples, "fold", (number, folds, turn), inside=inside, labels=labels)
 
     def shard(self, recipe: Recipe, constant: float, *, intercept: bool) -> RemoteRoundedShard:
         """See `PartExamples`."""
@@ -98,7 +96,6 @@ class ScatteredSource(Source):
     parts: tuple[RemoteExamples, ...]
     sizes: tuple[int, ...]
     features: int
-    entries: int
 
     elsewhere = True
 
@@ -106,11 +103,6 @@ class ScatteredSource(Source):
     def shape(self) -> tuple[int, int]:
         """Numbers of examples and features."""
         return sum(self.sizes), self.features
-
-    @property
-    def nnz(self) -> int:
-        """How many entries are stored."""
-        return self.entries
 
     def scores(self, w: Array) -> Array:
         """X @ w: they come here."""
@@ -173,22 +165,17 @@ def augmented_scattered_shard(source: AugmentedSource, risk: ScatteredRisk, inte
 
 
 class Whole(NamedTuple):
-    """What the surveys of all parts say together."""
+    """What the surveys of all parts say together: labels, what the examples of each weigh, and what all do."""
 
     labels: NDArray[Any]
-    counts: NDArray[np.int64]
     weights: Array
     weight: float
-    weighted: bool
 
     @classmethod
     def of(cls, surveys: Sequence[Survey]) -> Whole:
-        """Added up."""
+        """Added up, part after part."""
         labels = np.unique(np.concatenate([each.labels for each in surveys]))
-        counts, weights = np.zeros(len(labels), np.int64), np.zeros(len(labels))
+        weights = np.zeros(len(labels))
         for each in surveys:
-            places = np.searchsorted(labels, each.labels)
-            counts[places] += each.counts
-            weights[places] += each.weights
-        weight = exact_sum(each.weight for each in surveys)
-        return cls(labels, counts, weights, weight, any(each.weighted for each in surveys))
+            weights[np.searchsorted(labels, each.labels)] += each.weights
+        return cls(labels, weights, exact_sum(each.weight for each in surveys))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -92,13 +92,15 @@ class SumShard(PlaneSumShard):
         factors = self._balancing(self.sides(scores, h))
         return without_lean(self.smoothed(scores, h, lean=True, factors=factors))
 
-    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane] | None:
-        """The scores of p, added to `base`, and what `smoothed` says there, in one pass; None where it takes two."""
+    @property
+    def fuses(self) -> bool:
+        """Whether there is `stepped`."""
+        return all(part.fuses for part in self._parts)
+
+    def stepped(self, p: Array, base: Handle | None, h: float) -> tuple[Handle, ShardPlane]:
+        """The scores of p, added to `base`, and what `smoothed` says there, in one pass."""
         bases = (None,) * len(self._parts) if base is None else each_of(base)
-        steps = answers(part.stepped(p, start, h) for part, start in self._of(bases))
-        found = [step for step in steps if step is not None]
-        if len(found) < len(steps):
-            return None
+        found = answers(part.stepped(p, start, h) for part, start in self._of(bases))
         return tuple(step[0] for step in found), plane_sum([step[1] for step in found])
 
     def difference(self, end: Handle, start: Handle) -> Handle:
@@ -128,12 +130,14 @@ class SumShard(PlaneSumShard):
         weight, slope = whole.moments()
         return replace(whole, mean=slope / np.sqrt(weight), weight=weight) if weight > 0.0 else whole
 
-    def along(self, scores: Handle, direction: Handle | None, t: float, h: float) -> tuple[float, float, float]:
-        """Value, slope and curvature of the rounded risk at scores + t·direction (None: the constant 1)."""
+    def along(
+        self, scores: Handle, direction: Handle | None, steps: Sequence[float], h: float
+    ) -> list[tuple[float, float, float]]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: 1), for each t of `steps`."""
         lines = (None,) * len(self._parts) if direction is None else each_of(direction)
-        found = answers(part.along(s, line, t, h) for part, s, line in self._of(scores, lines))
-        value, slope, curvature = map(exact_sum, zip(*found, strict=True))
-        return value, slope, curvature
+        found = answers(part.along(s, line, steps, h) for part, s, line in self._of(scores, lines))
+        sums = ([exact_sum(column) for column in zip(*each, strict=True)] for each in zip(*found, strict=True))
+        return [(value, slope, curvature) for value, slope, curvature in sums]
 
     def draw(self, size: int, generator: np.random.Generator) -> Subset:
         """So many examples at random: of each part as many as it has of all."""
@@ -154,13 +158,37 @@ class SumShard(PlaneSumShard):
 
     def part(self, subset: Subset, *, scale: float = 1.0, gathered: bool = False) -> Self:
         """The sum over some examples, times `scale`; `gathered`: on a copy of these, in this process."""
-        pairs = self._taken(subset)
-        return type(self)(answers(part.part(some, scale=scale, gathered=gathered) for part, some, _ in pairs))
+        return type(self)(answers(self._asked_for(subset, scale=scale, gathered=gathered)))
+
+    def _asked_for(self, subset: Subset, **how: Any) -> list[RoundedShard]:
+        return [part.part(some, **how) for part, some, _ in self._taken(subset)]
+
+    def samples(self, sizes: Sequence[int], generator: np.random.Generator) -> Iterator[tuple[Subset, Self]]:
+        """Samples of these sizes: which examples, and the sum over these, as if they were all."""
+
+        def drawn() -> Iterator[tuple[Subset, list[RoundedShard]]]:
+            for size in sizes:
+                subset = self.draw(size, generator)
+                yield subset, self._asked_for(subset, scale=self.examples / len(subset), gathered=True)
+
+        # From elsewhere they come all at once.
+        for subset, parts in list(drawn()) if self.elsewhere else drawn():
+            yield subset, type(self)(answers(parts))
 
     def restricted(self, scores: Handle, subset: Subset, *, gathered: bool = False) -> Handle:
         """The scores of some examples, as their `part` has them."""
         pairs = self._taken(subset, scores)
         return tuple(answers(part.restricted(s, some, gathered=gathered) for part, some, s in pairs))
+
+    def part_at(self, scores: Handle, subset: Subset) -> tuple[Self, Handle]:
+        """The sum over some examples, and their scores: all of it here where these are few and lie elsewhere."""
+        gathered = self.elsewhere and len(subset) <= self._most_gathered
+        asked = [
+            (part.part(some, gathered=gathered), part.restricted(s, some, gathered=gathered))
+            for part, some, s in self._taken(subset, scores)
+        ]
+        shards, handles = (answers(column) for column in zip(*asked, strict=True))
+        return type(self)(shards), tuple(handles)
 
     def _taken(self, subset: Subset, scores: Handle | None = None) -> list[tuple[RoundedShard, Subset, Handle]]:
         """Those parts that have some of the examples, or the first."""
@@ -179,18 +207,9 @@ class SumShard(PlaneSumShard):
         """None: dual ascent visits examples one by one, in one place. Other solvers take over."""
 
     @property
-    def has_near_problem(self) -> bool:
-        """Whether there is a `near_problem`: of every part."""
-        return all(part.has_near_problem for part in self._parts)
-
-    def most_near(self, work: float) -> int:
-        """How many examples `near_problem` may take if each of its systems is to cost `work`; 0: there is none."""
-        if len(self._parts) == 1:
-            return answers([self._parts[0].most_near(work)])[0]
-        if not self.has_near_problem:
-            return 0
-        each = work / self.examples  # a part has its share of the work
-        return sum(answers(part.most_near(each * part.examples) for part in self._parts))
+    def near_work(self) -> float:
+        """What an example adds to the work of each system of `near_problem`; infinite: a part has none."""
+        return max(part.near_work for part in self._parts)
 
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of about the `most` nearest."""

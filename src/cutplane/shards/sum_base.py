@@ -22,6 +22,8 @@ from cutplane.solvers.protocols import RayLike
 
 # Kinks that come here, at most, to find the best intercept among them.
 _MOST_TURNS = 100_000
+# Examples elsewhere come here while they take no more bytes: on the wire less than the dozen rounds that it saves.
+_MOST_BYTES = 2.0**26
 
 
 def each_of(handle: Handle) -> tuple[Handle, ...]:
@@ -74,6 +76,26 @@ class PlaneSumShard:
     def advances_in_place(self) -> bool:
         """Whether `advance` goes with weights that are written where those of the end lay."""
         return all(part.advances_in_place for part in self._parts)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether examples lie in other processes."""
+        return any(part.elsewhere for part in self._parts)
+
+    @property
+    def row_bytes(self) -> float:
+        """What an example takes, in the mean: of the part where that is most."""
+        return max(part.row_bytes for part in self._parts)
+
+    @property
+    def _most_gathered(self) -> int:
+        """Examples that come here from elsewhere."""
+        return int(_MOST_BYTES / self.row_bytes)
+
+    @property
+    def most_drawn(self) -> int:
+        """How large a sample may be: it comes here."""
+        return self._most_gathered if self.elsewhere else self.examples
 
     def rounding(self, *, by_columns: bool) -> Rounding:
         """As that of the part where it does most, and that of adding them up."""

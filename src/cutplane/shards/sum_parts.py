@@ -30,6 +30,8 @@ class PartCurvature(Curvature, Protocol):
 
     def moments(self, most: int | None = None) -> tuple[float, Array]: ...  # noqa: D102
 
+    def sampled_root(self, most: int) -> Array | None: ...  # noqa: D102
+
 
 @dataclass(frozen=True, slots=True)
 class SubsetSum(Subset):
@@ -126,12 +128,21 @@ class CurvatureSum:
 
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from about `most` of its examples."""
-        share = self.share(most)
-        gram = added(answers(part.matrix(share) for part in self.parts))
+        rows = self._sampled_rows(most)
+        asked = [part.matrix(self.share(most)) for part in self.parts] if rows is None else [rows.T @ rows]
         if self.mean is None:
-            return gram
+            return added(answers(asked))
         weight, slope = self.moments(most)  # of the same examples: see RowCurvature
-        return gram - np.outer(slope, slope) / weight
+        return added(answers(asked)) - np.outer(slope, slope) / weight
+
+    def _sampled_rows(self, most: int | None) -> Array | None:
+        """The examples that an estimate is made of, where they come here sooner than a matrix from each part does."""
+        share = self.share(most)
+        if share is None or not all(getattr(part, "elsewhere", False) for part in self.parts):
+            return None
+        roots = answers(cast(PartCurvature, part).sampled_root(share) for part in self.parts)
+        found = [root for root in roots if root is not None]
+        return np.concatenate(found) if len(found) == len(roots) else None
 
     def share(self, most: int | None) -> int | None:
         """Of so many examples, those that each part takes."""

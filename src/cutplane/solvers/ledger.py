@@ -75,6 +75,7 @@ class Ledger:
         self._margin = 0.0  # by how much bounds must be closer than asked for: what the prover did not grant
         self.witness = Plane(np.zeros(bundle.dimension), bundle.lower_bound)  # the plane that proves the lower bound
         self.incumbent: Point | None = None
+        self.radius = float("inf")  # how far the optimum's weights are from the incumbent's, as the prover says
         self.handover = Handover() if handover is None else handover
         self.drift = self.handover.drift  # how far scores that are moved along with the weights may have left them
         self.foreseen_error = float("inf")  # what the incumbent is thought to be above the optimum at most
@@ -130,7 +131,7 @@ class Ledger:
         if not value < self.upper:
             return False
         self.upper = value
-        self.incumbent = point
+        self.incumbent, self.radius = point, float("inf")
         self.foreseen_error = float("inf")
         if self.rounding.unit > UNIT and self.C * allowance > _TOO_COARSE * self.stopping.allowed(value, self.C):
             raise ScoresTooCoarseError
@@ -205,7 +206,7 @@ class Ledger:
     def accept(self, proven: Proven) -> None:
         """Take over what the prover says, as part of the last iteration."""
         believed = self.upper - self.lower
-        self.upper, self.lower = proven
+        self.upper, self.lower, self.radius = proven
         disputed = max(0.0, proven.upper - proven.lower - max(believed, 0.0))
         self._margin = min(2.0 * disputed, 0.5 * self.stopping.allowed(proven.upper, self.C))
         if self.history:
@@ -288,4 +289,5 @@ class Ledger:
             reason,
             self.bundle,
             self.handover.duals,
+            self.radius,
         )

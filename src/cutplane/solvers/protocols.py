@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -170,6 +170,9 @@ class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     def first_width(self) -> float: ...  # noqa: D102
 
     @property
+    def most_drawn(self) -> int: ...  # noqa: D102
+
+    @property
     def correction(self) -> float: ...  # noqa: D102
 
     @property
@@ -211,10 +214,12 @@ class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     def move(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint: ...  # noqa: D102
 
     def smoothed_ray(  # noqa: D102
-        self, point: ScoredPoint, direction: ScoredPoint, t: float, h: float
-    ) -> tuple[float, float, float]: ...
+        self, point: ScoredPoint, direction: ScoredPoint, steps: Sequence[float], h: float
+    ) -> list[tuple[float, float, float]]: ...
 
     def draw(self, size: int, generator: np.random.Generator) -> Sample: ...  # noqa: D102
+
+    def samples(self, sizes: Sequence[int], generator: np.random.Generator) -> Iterator[Sample]: ...  # noqa: D102
 
     def estimate(self, sample: Sample) -> SmoothObjectiveLike: ...  # noqa: D102
 
@@ -242,6 +247,9 @@ class RoundedPairs(Protocol):
 
 class PairObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     """An objective whose curvature is estimated: see `cutplane.objectives.pairs.PairObjective`."""
+
+    @property
+    def most_drawn(self) -> int: ...  # noqa: D102
 
     def direction(self, p: Array) -> ScoredPoint: ...  # noqa: D102
 

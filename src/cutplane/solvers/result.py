@@ -44,8 +44,8 @@ class Step:
     violation : float
         SMO: the maximal violation of the optimality conditions. Cuts of kernel machines: by how much the mean loss is
         above its model. Infinite where it is not known.
-    machine : int or None
-        Which of several kernel machines; None for other models.
+    problem : int
+        Which of several problems: its place in `certificates_`.
     estimate : Estimate or None
         What cuts of kernel machines say of the objective. None where `upper` and `lower` say it all.
     phases : mapping
@@ -60,7 +60,7 @@ class Step:
     step: float = 0.0
     phases: Mapping[str, float] = field(default_factory=dict)
     violation: float = float("inf")
-    machine: int | None = None
+    problem: int = 0
     estimate: Estimate | None = None
 
     @property
@@ -93,7 +93,7 @@ class Result:
     """The incumbent of a run with its certificate, and what another run needs to go on from there.
 
     Ensures: `upper` is at least the objective at (`w`, `intercept`), `lower` is at most the optimum: as inequalities of
-    real numbers, what rounding can do to them included.
+    real numbers, what rounding can do to them included. The weights of the optimum are within `radius` of `w`.
     """
 
     w: NDArray[np.float64]
@@ -104,6 +104,7 @@ class Result:
     stop_reason: StopReason
     bundle: BundleLike
     duals: Duals | None = None
+    radius: float = float("inf")
 
     @property
     def certificate(self) -> Certificate:

@@ -16,7 +16,15 @@ from cutplane._runtime.threads import openmp_threads
 from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.solvers.ascent.dual import DualAscent, is_wide
 from cutplane.solvers.auto import Auto
-from cutplane.solvers.base import Array, Intercept, ScoredPoint, ScoresTooCoarseError, ShardLostError, bare
+from cutplane.solvers.base import (
+    Array,
+    Intercept,
+    ScoredPoint,
+    ScoresTooCoarseError,
+    ShardLostError,
+    bare,
+    though_shards_are_lost,
+)
 from cutplane.solvers.bundle.bounded import BoundedBundle, BoundedLineSearch
 from cutplane.solvers.bundle.planes import Bundle, BundleLike, plane_storage
 from cutplane.solvers.cutting_plane import CuttingPlane
@@ -93,7 +101,8 @@ class Settings:
         """What weights and a plane of an earlier run are worth."""
         with one_blas_thread(), openmp_threads(self.n_threads):
             upper = prover.upper(w, intercept)
-            return Proven(upper, prover.lower(witness, w, upper))
+            lower = prover.lower(witness, w, upper)
+            return Proven(upper, lower, prover.radius(witness, w, upper, lower))
 
 
 def run(
@@ -124,14 +133,8 @@ def run(
     if settings.method == "newton" and settings.bounds is not None:
         raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")
     with one_blas_thread(), openmp_threads(settings.n_threads):
-        return _begun(objective, settings, prover, Handover() if handover is None else handover).train(watch)
-
-
-def _begun(objective: RunObjectiveLike, settings: Settings, prover: Prover, handover: Handover) -> _Run:
-    """A run, however often examples elsewhere have to be read again before it can begin."""
-    while True:
-        with suppress(ShardLostError):
-            return _Run(objective, settings, prover, handover)
+        given = Handover() if handover is None else handover
+        return though_shards_are_lost(lambda: _Run(objective, settings, prover, given)).train(watch)
 
 
 class _Run:
@@ -219,7 +222,8 @@ class _Run:
         with ledger.phase("proof"):
             upper = prover.upper(point.w, point.intercept)
             lower = prover.lower(ledger.witness, point.w, upper)
-        ledger.accept(Proven(upper, lower))
+            radius = prover.radius(ledger.witness, point.w, upper, lower)
+        ledger.accept(Proven(upper, lower, radius))
 
     def _reach(self) -> StopReason:
         reason = self._resume() if self.resumed else None

@@ -17,7 +17,7 @@ class Stopping:
         (upper - lower) / |upper|; 0 turns it off.
     absolute_gap : float
         upper - lower; 0 turns it off.
-    risk_epsilon : float
+    risk_gap : float
         SVM-perf's epsilon: (upper - lower) / C, the gap as a risk; 0 turns it off.
     max_iter : int or None
     time_limit : float or None
@@ -26,7 +26,7 @@ class Stopping:
 
     relative_gap: float = 1e-3
     absolute_gap: float = 0.0
-    risk_epsilon: float = 0.0
+    risk_gap: float = 0.0
     max_iter: int | None = None
     time_limit: float | None = None
 
@@ -50,4 +50,4 @@ class Stopping:
 
     def allowed(self, upper: float, C: float) -> float:
         """The largest difference of the bounds that ends a run."""
-        return max(self.relative_gap * abs(upper), self.absolute_gap, self.risk_epsilon * C, 0.0)
+        return max(self.relative_gap * abs(upper), self.absolute_gap, self.risk_gap * C, 0.0)

@@ -53,6 +53,11 @@ class AugmentedSource(Source):
         return AugmentedSource(self.base.gathered(rows), self.constant)
 
     @property
+    def row_bytes(self) -> float:
+        """As the base."""
+        return self.base.row_bytes
+
+    @property
     def gram_cost(self) -> float:
         """As the base, and a pass for the last row."""
         return self.base.gram_cost + 1.0

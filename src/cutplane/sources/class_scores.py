@@ -59,6 +59,11 @@ class ClassScores:
         """The map over some examples."""
         return ClassScores(self.source.take(rows), self.class_features, self.n_classes)
 
+    @property
+    def row_bytes(self) -> float:
+        """As the examples'."""
+        return self.source.row_bytes
+
     def gathered(self, rows: Rows) -> ClassScores:
         """The same, copied together where that makes many passes over them cheaper."""
         return ClassScores(self.source.gathered(rows), self.class_features, self.n_classes)

@@ -47,6 +47,16 @@ class MappedSource(Source):
         `open_rows` gives them for a file.
     n_threads : int
         0 leaves it to OpenMP.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from cutplane.sources import MappedSource, open_rows
+    >>> path = os.path.join(tempfile.mkdtemp(), "X.npy")
+    >>> np.save(path, np.eye(3))
+    >>> MappedSource(open_rows(path)).scores(np.arange(3.0))
+    array([0., 1., 2.])
     """
 
     streamed = True

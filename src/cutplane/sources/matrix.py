@@ -169,6 +169,13 @@ class DenseSource(MatrixSource):
         Rows or columns must be contiguous; anything else is copied once.
     n_threads : int
         0 leaves it to OpenMP.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.sources import DenseSource
+    >>> DenseSource(np.array([[1.0, 2.0], [3.0, 4.0]])).scores(np.array([1.0, 0.5]))
+    array([2., 5.])
     """
 
     def __init__(self, X: NDArray[np.floating], *, rows: Rows | None = None, n_threads: int = 0) -> None:
@@ -197,6 +204,11 @@ class DenseSource(MatrixSource):
         return DenseSource(copied, n_threads=self._n_threads)
 
     @property
+    def row_bytes(self) -> float:
+        """What an example takes."""
+        return float(self._X.shape[1] * self._X.dtype.itemsize)
+
+    @property
     def exact_gram(self) -> bool:
         """Whether `gram` is summed up in double precision: where examples are few, by a BLAS, too."""
         return self._few or super().exact_gram
@@ -223,6 +235,13 @@ class CsrSource(MatrixSource):
         No index may come twice in a row.
     n_threads : int
         0 leaves it to OpenMP.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse
+    >>> from cutplane.sources import CsrSource
+    >>> CsrSource(scipy.sparse.csr_array([[1.0, 0.0], [0.0, 4.0]])).combine(np.array([1.0, 0.5]))
+    array([1., 2.])
     """
 
     def __init__(self, X: sp.csr_array, *, rows: Rows | None = None, n_threads: int = 0) -> None:
@@ -241,6 +260,12 @@ class CsrSource(MatrixSource):
     def take(self, rows: Rows) -> CsrSource:
         """The source over some rows, without copying them."""
         return CsrSource(self._X, rows=self._positions(rows), n_threads=self._n_threads)
+
+    @property
+    def row_bytes(self) -> float:
+        """What an example takes, in the mean of the whole matrix."""
+        X = self._X
+        return float((X.data.itemsize + X.indices.itemsize) * X.nnz / max(1, X.shape[0]))
 
     def gathered(self, rows: Rows) -> CsrSource:
         """A copy of some rows: scattered, they are read at a fraction of the speed."""

@@ -32,6 +32,28 @@ class StructuredModel(ABC, Generic[ExampleT, LabelT]):
     Requires: `joint_feature` has the same length for every pair; ``loss(y, y)`` is 0 and no loss is negative. Ensures,
     while `exact` is True: no labelling beats the one that `argmax` and the loss-augmented search return. The truth
     itself is always one of the labellings searched.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane import StructuralSVM
+    >>> from cutplane.structured import StructuredModel
+    >>> class Nearest(StructuredModel):
+    ...     "One of three numbers, the nearest to x; a mistake costs the distance."
+    ...
+    ...     def joint_feature(self, x, y):
+    ...         return np.array([x * y, -0.5 * y * y])
+    ...
+    ...     def loss(self, y, y_hat):
+    ...         return abs(y - y_hat)
+    ...
+    ...     def argmax(self, x, w):
+    ...         return max((0, 1, 2), key=lambda y: w @ self.joint_feature(x, y))
+    ...
+    ...     def loss_augmented_argmax(self, x, y, w):
+    ...         return max((0, 1, 2), key=lambda z: self.loss(y, z) + w @ self.joint_feature(x, z))
+    >>> StructuralSVM(Nearest(), C=10.0).fit([0.1, 0.9, 2.2], [0, 1, 2]).predict([-1.0, 1.2, 3.0])
+    [0, 1, 2]
     """
 
     #: Whether the searches find the best labelling. Planes of an inexact model hold, but nothing is certified with it.
@@ -168,3 +190,6 @@ class Sample(Protocol):
 
     def ascent(self, C: float, seed: int) -> Ascent:
         """Block-coordinate ascent for ½|w|² + C·Σ losses, C per example."""
+
+    def weighted(self, factors: Array) -> Sample:
+        """The same examples, every plane of one times its factor: all are greater than 0 and their mean is 1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -142,28 +143,37 @@ class ChainSample:
         self._n_threads = n_threads
         self.dimension = model.dimension
         self.examples = len(tokens)
+        self._factors = np.ones(self.examples)
         self.rounding = _rounding_of(tokens, float(self._cost.max(initial=0.0)))
 
     def sweep(self, w: Array) -> Sweep:
         """Search every sequence at w."""
         labels, heights, losses = self._chains.search(w, self._truth, self._cost, self._n_threads)
+        factors = self._factors
         return Sweep(
-            lambda: self._chains.difference(labels, self._truth, 1.0 / self.examples),
-            float(losses.sum()) / self.examples,
-            heights,
+            lambda: self._chains.difference(labels, self._truth, factors / self.examples),
+            float(factors @ losses) / self.examples,
+            factors * heights,
         )
 
     def ascent(self, C: float, seed: int) -> ChainAscent:
         """Block-coordinate ascent in the core."""
-        core = _core.ChainAscent(self._chains, self._truth, self._cost, C, seed)
-        return ChainAscent(core, self._n_threads)
+        core = _core.ChainAscent(self._chains, self._truth, self._cost, C, self._factors, seed)
+        return ChainAscent(core, self._factors, self._n_threads)
+
+    def weighted(self, factors: Array) -> ChainSample:
+        """The same sequences, every plane times the factor of its sequence."""
+        twin = copy.copy(self)
+        twin._factors = np.ascontiguousarray(factors, dtype=np.float64)
+        return twin
 
 
 class ChainAscent:
     """See `cutplane.structured.block_ascent.BlockAscent`; this one runs in the core, on one thread."""
 
-    def __init__(self, core: _core.ChainAscent, n_threads: int) -> None:
+    def __init__(self, core: _core.ChainAscent, factors: Array, n_threads: int) -> None:
         self._core = core
+        self._factors = factors
         self._n_threads = n_threads
 
     def epoch(self) -> None:
@@ -172,7 +182,7 @@ class ChainAscent:
 
     def renew(self, sweep: Sweep) -> None:
         """Take the sequences' gaps from a sweep at the present weights."""
-        self._core.renew(sweep.heights, self._n_threads)
+        self._core.renew(sweep.heights / self._factors, self._n_threads)
 
     @property
     def weights(self) -> Array:
@@ -211,7 +221,7 @@ def _rounding_of(tokens: Tokens, dearest: float) -> Rounding:
     return Rounding(
         reach=2.0 * float(np.diff(ends[tokens.starts]).max()) * (1.0 + 1e-9),
         row_depth=int(np.diff(terms[tokens.starts]).max()),
-        sum_depth=4 * len(squares) + 8,
+        sum_depth=4 * len(squares) + 16,
         scale=max(longest * dearest, 1.0),
     )
 

@@ -224,10 +224,11 @@ class ClassSample(OracleSample[VectorLike, Hashable]):
         heights = self._losses * (1.0 + margins) if self.rescaling == "slack" else self._losses + margins
         found = np.argmax(heights, axis=1)
         losses = self._losses[rows, found]
-        scale = (losses if self.rescaling == "slack" else np.ones(self.examples)) / self.examples
+        factors = np.ones(self.examples) if self.factors is None else self.factors
+        scale = (losses * factors if self.rescaling == "slack" else factors) / self.examples
         coef = (self._groups[found] - self._groups[self._codes]) * scale[:, None]
 
         def slope() -> Array:
             return np.ascontiguousarray(self._source.combine(coef).T).ravel()
 
-        return Sweep(slope, float(losses.sum()) / self.examples, heights[rows, found])
+        return Sweep(slope, float(factors @ losses) / self.examples, factors * heights[rows, found])

@@ -23,6 +23,10 @@ class ExamplePlane(NamedTuple):
         """The plane at w."""
         return vectors.dot(self.slope, w) + self.offset
 
+    def times(self, factor: float) -> ExamplePlane:
+        """The plane of an example that counts so many times."""
+        return ExamplePlane(vectors.times(self.slope, factor), factor * self.offset)
+
 
 def truth_plane(dimension: int) -> ExamplePlane:
     """The plane of the right labelling: zero."""

@@ -85,9 +85,22 @@ class FactoredRisk(ABC):
     def violations(self, examples: Rows, scores: Array, weights: Array) -> Violations:
         """The most violated labellings, at the scores of the examples' rows and the weights of explicit features."""
 
+    @property
+    def total_weight(self) -> float:
+        """What C per example is multiplied by to weigh the mean."""
+        return float(self.examples)
+
+    @property
+    def heaviest(self) -> float:
+        """No example counts more often."""
+        return 1.0
+
     @abstractmethod
-    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
-        """Psi(labelling) - Psi(truth): coefficients of the examples' rows, and the sum over explicit features."""
+    def direction(self, examples: Rows, labels: Choices, factors: Array | None = None) -> tuple[Array, Array]:
+        """Psi(labelling) - Psi(truth): coefficients of the examples' rows, and the sum over explicit features.
+
+        `factors` say how often each of the examples counts; None: once.
+        """
 
     def step(
         self,
@@ -166,9 +179,11 @@ class BinaryHinge(FactoredRisk):
         wrong = values > 0.0
         return Violations(wrong, wrong.astype(np.float64), np.maximum(values, 0.0, out=values))
 
-    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices, factors: Array | None = None) -> tuple[Array, Array]:
         """-y where the margin is violated."""
         coef = np.where(labels, -self._y[examples], 0.0)
+        if factors is not None:
+            coef *= factors
         return coef[:, None], np.array([self._bias * coef.sum()] if self._bias else [])
 
     def step(
@@ -229,16 +244,17 @@ class ClassHinge(FactoredRisk):
         labels = np.where(wrong, labels, truth)
         return Violations(labels, self._cost[truth, labels], np.where(wrong, values, 0.0))
 
-    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices, factors: Array | None = None) -> tuple[Array, Array]:
         """+1 for the labelling's class or its groups, -1 for the true one's."""
         truth = self._codes[examples]
         if self._groups is not None:
-            return np.ascontiguousarray(self._groups[labels] - self._groups[truth]), np.zeros(0)
-        coef = np.zeros((len(examples), self.columns))
-        everyone = np.arange(len(examples))
-        coef[everyone, labels] += 1.0
-        coef[everyone, truth] -= 1.0
-        return coef, np.zeros(0)
+            coef = np.ascontiguousarray(self._groups[labels] - self._groups[truth])
+        else:
+            coef = np.zeros((len(examples), self.columns))
+            everyone = np.arange(len(examples))
+            coef[everyone, labels] += 1.0
+            coef[everyone, truth] -= 1.0
+        return coef if factors is None else coef * factors[:, None], np.zeros(0)
 
     def reach(self, squared_lengths: float) -> float:
         """As many blocks of phi(x) as two classes have groups that they do not share."""

@@ -63,27 +63,28 @@ class ChainHinge(FactoredRisk):
         labels, heights, losses = search.search(table, truth, self._cost.ravel(), self._n_threads)
         return Violations(labels, losses, np.maximum(0.0, heights))
 
-    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices, factors: Array | None = None) -> tuple[Array, Array]:
         """+1 for a token's label, -1 for the true one, and the difference of the counts of transitions."""
         truth = self._truth[self.rows(examples)]
         coef = np.zeros((len(labels), self.columns))
         tokens = np.arange(len(labels))
-        coef[tokens, labels] += 1.0
-        coef[tokens, truth] -= 1.0
+        each = np.ones(len(labels)) if factors is None else np.repeat(factors, self._lengths(examples))
+        coef[tokens, labels] += each
+        coef[tokens, truth] -= each
         # No transition leads into the first token of a sequence.
         inside = np.ones(len(labels), dtype=bool)
         inside[starts_of(self._lengths(examples))[:-1]] = False
-        return coef, self._moves(labels, inside) - self._moves(truth, inside)
+        return coef, self._moves(labels, inside, each) - self._moves(truth, inside, each)
 
     def reach(self, squared_lengths: float) -> float:
         """All labels of the longest sequence different: two blocks of each phi(x), two counts for each transition."""
         longest = float(self._lengths(np.arange(self.examples)).max())
         return float(np.sqrt(2.0 * longest**2 * squared_lengths + 2.0 * (longest - 1.0) ** 2))
 
-    def _moves(self, labels: Choices, inside: NDArray[np.bool_]) -> Array:
+    def _moves(self, labels: Choices, inside: NDArray[np.bool_], each: Array) -> Array:
         last = np.flatnonzero(inside)
         pairs = labels[last - 1].astype(np.int64) * self.columns + labels[last]
-        return np.bincount(pairs, minlength=self.explicit).astype(np.float64)
+        return np.asarray(np.bincount(pairs, each[last], minlength=self.explicit), dtype=np.float64)
 
     def _lengths(self, examples: Rows) -> Rows:
         return self._starts[examples + 1] - self._starts[examples]

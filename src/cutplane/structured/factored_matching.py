@@ -59,13 +59,14 @@ class MatchingHinge(FactoredRisk):
             parts.append(places)
         return Violations(np.concatenate(parts), np.array(losses), np.maximum(0.0, np.array(values)))
 
-    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices, factors: Array | None = None) -> tuple[Array, Array]:
         """+1 for the pairs of the matching, -1 for the true ones."""
         coef = np.zeros((len(self.rows(examples)), 1))
         places = np.repeat(self._shapes[examples, 1], self._shapes[examples, 0])
         first = np.cumsum(places) - places  # the row of each item's first place
-        np.add.at(coef[:, 0], first + labels, 1.0)
-        np.add.at(coef[:, 0], first + self.choose(self._truth, examples), -1.0)
+        each = 1.0 if factors is None else np.repeat(factors, self._shapes[examples, 0])
+        np.add.at(coef[:, 0], first + labels, each)
+        np.subtract.at(coef[:, 0], first + self.choose(self._truth, examples), each)
         return coef, np.zeros(0)
 
     def reach(self, squared_lengths: float) -> float:

@@ -100,13 +100,14 @@ class MultilabelSample(OracleSample[VectorLike, ArrayLike]):
         scores = self._source.scores(np.ascontiguousarray(w.reshape(self._signs.shape[1], -1).T))
         violations = 1.0 - self._signs * scores
         wrong = violations > 0.0
-        coef = np.where(wrong, -self._signs, 0.0) / self.examples
+        factors = np.ones(self.examples) if self.factors is None else self.factors
+        coef = np.where(wrong, -self._signs, 0.0) * (factors / self.examples)[:, None]
 
         def slope() -> Array:
             return np.ascontiguousarray(self._source.combine(coef).T).ravel()
 
-        heights = np.where(wrong, violations, 0.0).sum(axis=1)
-        return Sweep(slope, float(np.count_nonzero(wrong)) / self.examples, heights)
+        heights = factors * np.where(wrong, violations, 0.0).sum(axis=1)
+        return Sweep(slope, float(factors @ wrong.sum(axis=1)) / self.examples, heights)
 
 
 class MultilabelHinge(FactoredRisk):
@@ -132,9 +133,10 @@ class MultilabelHinge(FactoredRisk):
         wrong = values > 0.0
         return Violations(wrong, wrong.sum(axis=1).astype(np.float64), np.where(wrong, values, 0.0).sum(axis=1))
 
-    def direction(self, examples: Rows, labels: Choices) -> tuple[Array, Array]:
+    def direction(self, examples: Rows, labels: Choices, factors: Array | None = None) -> tuple[Array, Array]:
         """+1 for a label that is wrongly there, -1 for one that is missed."""
-        return np.where(labels, -self._signs[examples], 0.0), np.zeros(0)
+        coef = np.where(labels, -self._signs[examples], 0.0)
+        return coef if factors is None else coef * factors[:, None], np.zeros(0)
 
     def reach(self, squared_lengths: float) -> float:
         """phi(x) in the block of each label."""

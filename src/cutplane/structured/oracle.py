@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -144,6 +145,8 @@ class OracleSample(Generic[ExampleT, LabelT]):
         Processes serve models written in Python, threads those that release the interpreter's lock.
     on_planes : callable, optional
         Handed the planes of every sweep: how a cache of planes is filled.
+    factors : array, optional
+        What the planes of each example are multiplied by, its weight; of mean 1.
     """
 
     model: StructuredModel[ExampleT, LabelT]
@@ -153,6 +156,7 @@ class OracleSample(Generic[ExampleT, LabelT]):
     workers: int = 1
     backend: str = "threads"
     on_planes: Callable[[list[ExamplePlane], Array], None] | None = None
+    factors: Array | None = None
     dimension: int = field(init=False, default=0)
     oracle: Oracle[ExampleT, LabelT] = field(init=False)
     truths: list[Vector] = field(init=False)
@@ -188,18 +192,25 @@ class OracleSample(Generic[ExampleT, LabelT]):
         factor = self.dearest if self.rescaling == "slack" else 1.0
         reach = (self.steepest + 2.0 * factor * self.longest) * (1.0 + 1e-9)
         depth = self.dimension + ORACLE.search_terms
-        return Rounding(max(reach, ORACLE.least_reach), depth, self.examples + 8, scale=self.dearest)
+        # Factors have a mean of 1, so errors that are the same for all examples are on average what they were.
+        return Rounding(max(reach, ORACLE.least_reach), depth, self.examples + 16, scale=self.dearest)
 
     def _measure(self, planes: Sequence[ExamplePlane]) -> None:
         for plane in planes:
             self.steepest = max(self.steepest, vectors.length(plane.slope))
             self.dearest = max(self.dearest, plane.offset)
 
+    def weighted(self, factors: Array) -> Self:
+        """The same examples, every plane times the factor of its example."""
+        twin = copy.copy(self)
+        twin.factors = factors
+        return twin
+
     def search(self, index: int, w: Array) -> ExamplePlane:
         """The plane found for one example."""
         plane = self.oracle.search(index, self.X[index], self.Y[index], self.truths[index], w)
         self._measure([plane])
-        return plane
+        return plane if self.factors is None else plane.times(float(self.factors[index]))
 
     def planes(self, w: Array) -> list[ExamplePlane]:
         """The planes found for all examples."""
@@ -213,7 +224,9 @@ class OracleSample(Generic[ExampleT, LabelT]):
             found = parallel(delayed(search_chunk)(self.oracle, chunk, w) for chunk in chunks)
         planes = [plane for part in found for plane in part]
         self._measure(planes)
-        return planes
+        if self.factors is None:
+            return planes
+        return [plane.times(factor) for plane, factor in zip(planes, self.factors.tolist(), strict=True)]
 
     def sweep(self, w: Array) -> Sweep:
         """Search every example at w."""

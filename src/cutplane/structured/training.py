@@ -41,9 +41,9 @@ class StructuredTraining:
     on_step: OnStep | None = field(default=None, repr=False)
     began: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
-    def for_examples(self, n_examples: int, cache: PlaneCache | None = None) -> StructuredTraining:
-        """The same settings for a mean risk: C per example times the number of them."""
-        return replace(self, C=self.C * n_examples, cache=cache)
+    def for_weight(self, total: float, cache: PlaneCache | None = None) -> StructuredTraining:
+        """The same settings for a mean risk: C per example times the weight of all, which is 1 each or as given."""
+        return replace(self, C=self.C * total, cache=cache)
 
     def new_bundle(self, objective: StructuredObjective) -> Bundle:
         """One without planes."""

@@ -84,6 +84,13 @@ def add(v: Vector, coef: float, out: Array) -> None:
         out += coef * v
 
 
+def times(v: Vector, factor: float) -> Vector:
+    """factor·v."""
+    if isinstance(v, SparseVector):
+        return SparseVector(v.size, v.indices, factor * v.values)
+    return factor * v
+
+
 def combination(a: Vector, b: Vector, scale: float) -> Vector:
     """scale·(a - b); sparse if both are."""
     if isinstance(a, SparseVector) and isinstance(b, SparseVector):

@@ -45,9 +45,9 @@ FITS: dict[str, Callable[[int], Any]] = {
     "SVC": lambda n_jobs: cutplane.SVC(n_jobs=n_jobs).fit(X[:1200], GRADES[:1200]),
     "SVR": lambda n_jobs: cutplane.SVR(n_jobs=n_jobs).fit(X[:1200], SCORES[:1200]),
     "OneClassSVM": lambda n_jobs: cutplane.OneClassSVM(n_jobs=n_jobs).fit(X[:1200]),
-    "SampledCutSVC": lambda n_jobs: cutplane.SampledCutSVC(random_state=0, r=50, epsilon=0.05, n_jobs=n_jobs).fit(
-        X[:600], SIGNS[:600]
-    ),
+    "SampledCutSVC": lambda n_jobs: cutplane.SampledCutSVC(
+        random_state=0, n_samples_cut=50, risk_tol=0.05, n_jobs=n_jobs
+    ).fit(X[:600], SIGNS[:600]),
     "SequenceSVM": lambda n_jobs: cutplane.SequenceSVM(n_jobs=n_jobs).fit(SENTENCES, TAGS),
     "StringSVC": lambda n_jobs: cutplane.StringSVC(order=4, tol=0.01, n_jobs=n_jobs).fit(STRINGS, STRING_SIGNS),
     "StructuralSVM": lambda n_jobs: cutplane.StructuralSVM(MulticlassModel(range(4)), n_jobs=n_jobs).fit(

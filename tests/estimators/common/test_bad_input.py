@@ -122,8 +122,7 @@ BAD_PARAMETERS: dict[str, list[Any]] = {
     "spectra": [3, "1:2", [(1,)], [("a", "b")]],
     "alphabet": ["", 3, None],
     "rescaling": ["scale", None, 3],
-    "algorithm": ["cubic", None, 3],
-    "r": [0, 10**9, "many"],
+    "n_samples_cut": [0, 10**9, "many"],
     "memory": [0, -1, "much"],
 }
 

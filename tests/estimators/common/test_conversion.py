@@ -71,10 +71,19 @@ def test_dense(dtype: Any, order: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (some == X[::2, ::3]).all()
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("dtype", "wanted"), [(np.float16, np.float32), (np.longdouble, np.float64)])
+def test_precision(dtype: Any, wanted: Any, order: Any) -> None:
+    X = np.asarray(np.random.default_rng(0).normal(size=(5, 3)), dtype, order=order)
+    found = converted(X, 2)
+    assert found.dtype == wanted
+    assert found.flags.c_contiguous == X.flags.c_contiguous
+    assert (found == X.astype(wanted)).all()
+
+
 def test_what_is_none_of_these_is_left_alone() -> None:
     for X in (
         [[1, 2]],
-        np.ones((2, 2), np.float16),
         np.ones(3, bool),
         sp.lil_array((2, 2)),
         sp.csc_array((2, 2), dtype=complex),

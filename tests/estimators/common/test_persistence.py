@@ -168,8 +168,8 @@ def test_an_unfitted_model_is_refused(tmp_path: Path) -> None:
         ("classes", np.array([1])),
         ("classes", np.array([[1, 2]])),
         ("history.upper", np.ones(10_000)),
-        ("history.lengths", np.array([-1])),
-        ("history.lengths", None),
+        ("history.iteration", None),
+        ("history.planes", np.ones(1)),
     ],
 )
 def test_arrays_that_do_not_fit_are_one_sentence(tmp_path: Path, array: str, value: Any) -> None:
@@ -188,26 +188,18 @@ def test_arrays_that_do_not_fit_are_one_sentence(tmp_path: Path, array: str, val
         {"params": 3},
         {"classes": {"stored": "text", "values": [1, 2]}},
         {"classes": {"stored": "pickle"}},
-        {"certificate": {}},
+        {"certificates": {}},
         {
-            "certificate": {
+            "certificates": {
                 "objective": [1.0, 2.0],
-                "lower_bound": 1.0,
-                "gap": 0.0,
-                "n_iter": 1,
-                "stop_reason": "gap",
+                "lower_bound": [1.0],
+                "n_iter": [1],
+                "seconds": [1.0],
+                "stop_reason": ["gap"],
+                "history": {"phases": [], "estimated": False},
             }
         },
-        {
-            "certificate": {
-                "objective": 1.0,
-                "lower_bound": 1.0,
-                "gap": 0.0,
-                "n_iter": 1,
-                "stop_reason": "fun",
-            }
-        },
-        {"history": None},
+        {"certificates": None},
         {"n_features_in": 5},
         {"n_features_in": "4"},
         {"feature_names_in": ["a"]},

@@ -20,14 +20,15 @@ Y = np.digitize(X[:, 0] + RNG.normal(size=200), [-0.5, 0.5])
 def test_no_time_at_all_gives_zero_with_its_certificate(method: str) -> None:
     with pytest.warns(ConvergenceWarning, match="ran out of time"):
         model = LinearSVC(method=method, time_limit=1e-9).fit(X, Y)
-    assert model.stop_reason_ == ["time_limit"] * 3
+    assert [each.stop_reason for each in model.certificates_] == ["time_limit"] * 3
     assert not model.coef_.any()
     # The best that an intercept alone can do: one loss of 2 for each example of the smaller side.
     smaller = np.minimum(np.bincount(Y), len(Y) - np.bincount(Y))
-    np.testing.assert_allclose(model.objective_, 2.0 * smaller, rtol=1e-12)
+    np.testing.assert_allclose([each.objective for each in model.certificates_], 2.0 * smaller, rtol=1e-12)
     exact = LinearSVC(tol=1e-8).fit(X, Y)
-    assert (model.lower_bound_ <= exact.objective_).all()
-    assert (exact.lower_bound_ <= model.objective_).all()
+    for one, other in zip(model.certificates_, exact.certificates_, strict=True):
+        assert one.lower_bound <= other.objective
+        assert other.lower_bound <= one.objective
 
 
 def test_bounds_on_weights_are_kept() -> None:
@@ -52,7 +53,7 @@ def test_all_classes_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Clock(monkeypatch).slow
     with pytest.warns(ConvergenceWarning, match="ran out of time"):
         model = LinearSVC(method="cpa", tol=1e-9, time_limit=0.25, on_step=slow).fit(X, Y)
-    assert [len(history) for history in model.history_] == [2, 1, 1]  # the clock is looked at before `on_step`
+    assert [each.n_iter for each in model.certificates_] == [2, 1, 1]  # the clock is looked at before `on_step`
     assert model.coef_[0].any()
     assert not model.coef_[1:].any()
 

@@ -15,8 +15,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from cutplane import SVC, NuSVC
-from cutplane.estimators.kernel.calibration import agree, fit_curve
-from cutplane.estimators.kernel.one_vs_one import couple, pairs
+from cutplane.estimators.common.calibration import fit_curve
+from cutplane.plain.one_vs_one import couple, pairs
+from cutplane.plain.probabilities import agree
 
 KINDS = ["sigmoid", "isotonic"]
 

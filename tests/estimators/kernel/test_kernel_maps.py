@@ -24,7 +24,7 @@ def test_scikit_learns_own_checks(estimator, check):
 def test_a_linear_machine_on_the_whitened_map_is_the_kernel_machine():
     features = WhitenedKernelMap(gamma=3.0).fit(X)
     linear = LinearSVC(1.0, fit_intercept=False, tol=1e-6).fit(features.transform(X), y)
-    kernel = SampledCutSVC(1.0, gamma=3.0, algorithm="exact", epsilon=1e-6).fit(X, y)
+    kernel = SampledCutSVC(1.0, gamma=3.0, method="exact", risk_tol=1e-6).fit(X, y)
     assert linear.objective_ == pytest.approx(kernel.objective_, rel=1e-4)
     new = make_moons(100, noise=0.2, random_state=1)[0]
     np.testing.assert_allclose(

@@ -50,10 +50,8 @@ def test_verify_agrees_with_the_certificate_of_the_fit(model: Any, y: Any, weigh
     model.fit(data, y, sample_weight=weights)
     assert model.certificate_of_ == "kernel"
     found = verify(model, data, y, sample_weight=weights)
-    assert len(found) == np.size(model.gap_)
-    for bounds, upper, lower in zip(
-        found, np.atleast_1d(model.objective_), np.atleast_1d(model.lower_bound_), strict=True
-    ):
+    for bounds, each in zip(found, model.certificates_, strict=True):
+        upper, lower = each.objective, each.lower_bound
         assert bounds.objective == pytest.approx(upper, rel=1e-5)
         assert bounds.lower_bound == pytest.approx(lower, rel=1e-9)
         assert bounds.lower_bound <= upper

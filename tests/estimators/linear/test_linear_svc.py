@@ -200,18 +200,14 @@ def test_shapes_of_three_classes() -> None:
     assert model.coef_.shape == (3, 4)
     assert model.intercept_.shape == (3,)
     assert model.decision_function(X).shape == (200, 3)
-    for values in (model.gap_, model.objective_, model.lower_bound_):
-        assert values.shape == (3,)
-    assert (model.gap_ <= 1e-4).all()
-    assert model.stop_reason_ == ["gap"] * 3
-    assert len(model.history_) == 3
-    assert all(model.history_)
-    assert model.n_iter_ == max(len(history) for history in model.history_)
+    assert model.gap_ <= 1e-4
+    assert model.stop_reason_ == "gap"
+    assert model.n_iter_ == max(len(each.history) for each in model.certificates_)
     # Each class against the rest is the binary problem.
     for k in range(3):
         one = LinearSVC(tol=1e-4).fit(X, y == k)
         np.testing.assert_array_equal(model.coef_[k], one.coef_[0])
-        assert model.objective_[k] == one.objective_
+        assert model.certificates_[k].objective == one.objective_
 
 
 def test_the_penalised_intercept_is_liblinears() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import cvxpy as cp
@@ -114,6 +115,17 @@ def test_queries_with_one_target_are_ignored_and_that_is_said_once() -> None:
         model = RankSVM().fit(X, y, qid=qid)
     assert len(caught) == 1
     assert model.n_queries_ == 5
+
+
+def test_without_queries_it_is_said_what_was_assumed() -> None:
+    X, y, _ = queries()
+    with pytest.warns(UserWarning, match="qid is None: all 60 examples are taken for one query") as caught:
+        model = RankSVM().fit(X, y)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(RankSVM().fit(X, y, qid=np.zeros(60)).coef_, model.coef_)
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_a_damaged_file_is_refused(tmp_path):
     file = read_model(tmp_path / "model.safetensors")
     arrays_ = {**file.arrays, "weights": file.arrays["weights"][:-1]}
     write_model(tmp_path / "bad.safetensors", kind=file.kind, arrays=arrays_, metadata=file.metadata)
-    with pytest.raises(ModelFileError, match="weights has shape"):
+    with pytest.raises(ModelFileError, match="weights should have 60 finite numbers"):
         load(tmp_path / "bad.safetensors")
 
 
@@ -118,7 +118,7 @@ def test_a_damaged_file_is_refused(tmp_path):
     ("rows", "labels", "words"),
     [
         ([], [], "X is empty; at least one sequence"),
-        (X, Y[:-1], "X has 6 sequences and Y 5"),
+        (X, Y[:-1], "X has 6 sequences and y 5"),
         ([*X[:-1], []], [*Y[:-1], []], "Sequence 5 is empty"),
         (X, [*Y[:-1], ["N"]], "Sequence 5 has 2 tokens and 1 labels"),
         ([[["a"], ["b"]]], [["N", "N"]], "only one class, 'N'"),
@@ -194,3 +194,50 @@ def test_scores():
     assert scores.by_type["Y"].recall == 0.0
     with pytest.raises(ValueError, match="Sequence 0 has 2 labels, but 1 were predicted"):
         score_sequences([["a", "b"]], [["a"]])
+
+
+def test_the_best_labelling_is_the_prediction_and_margins_are_the_distance_to_others():
+    model = SequenceSVM(C=10.0, tol=1e-3).fit(X, Y)
+    ways = model.n_best(X, 4)
+    assert [sequence[0][0] for sequence in ways] == model.predict(X)
+    for sequence, margins in zip(ways, model.margins(X), strict=True):
+        scores = [score for _, score in sequence]
+        assert scores == sorted(scores, reverse=True)
+        assert margins.min() == pytest.approx(scores[0] - scores[1])
+    assert len(model.n_best([[["the"]]], 10)[0]) == 3  # there are three labels
+    assert model.n_best([], 3) == model.margins([]) == []
+    with pytest.raises(ValueError, match="n=0"):
+        model.n_best(X, 0)
+
+
+def test_margins_of_arrays():
+    rows, labels = arrays()
+    model = SequenceSVM(C=0.5).fit(rows, labels)
+    assert [margins.shape for margins in model.margins(rows)] == [(len(x),) for x in rows]
+    assert all((margins >= 0.0).all() for margins in model.margins([sp.csr_matrix(x) for x in rows]))
+
+
+def test_top_features_and_transitions_are_the_largest_weights():
+    model = SequenceSVM(C=10.0, tol=1e-3).fit(X, Y)
+    top = model.top_features(3)
+    assert list(top) == ["D", "N", "V"]
+    for number, named in enumerate(top.values()):
+        weights = [weight for _, weight in named]
+        assert [abs(w) for w in weights] == sorted(np.abs(model.coef_[:, number]), reverse=True)[: len(weights)]
+        assert [model.coef_[model.feature_names_.index(name), number] for name, _ in named] == weights
+    before, after, weight = model.top_transitions(1)[0]
+    where = (list(model.classes_).index(before), list(model.classes_).index(after))
+    assert model.transitions_[where] == weight
+    assert abs(weight) == np.abs(model.transitions_).max()
+
+
+def test_files_hold_weights_other_than_zero(tmp_path):
+    sentences = [[[f"word {k}"], ["end"]] for k in range(300)]
+    model = SequenceSVM(C=0.1).fit(sentences, [["a" if k % 3 else "b", "c"] for k in range(300)])
+    model.coef_[50:] = 0.0  # as with features that no mistake is about
+    model.save(tmp_path / "model.safetensors")
+    assert (tmp_path / "model.safetensors").stat().st_size < model.coef_.nbytes + 10_000
+    loaded = load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(loaded.coef_, model.coef_)
+    np.testing.assert_array_equal(loaded.transitions_, model.transitions_)
+    assert loaded.predict(sentences) == model.predict(sentences)

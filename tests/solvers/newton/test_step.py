@@ -70,7 +70,7 @@ def test_a_step_is_far_enough_where_at_most_half_of_the_slope_is_left(length: fl
     found = objective.stepped(point, direction.w, h)
     assert found is not None
     slopes = [
-        objective.smoothed_ray(point, direction, t, h)[1] * C + (point.w + t * direction.w) @ direction.w
+        objective.smoothed_ray(point, direction, [t], h)[0][1] * C + (point.w + t * direction.w) @ direction.w
         for t in (0.0, 1.0)
     ]
     assert is_far_enough(now, C, direction.w, *found) == (abs(slopes[1]) <= 0.5 * abs(slopes[0]))

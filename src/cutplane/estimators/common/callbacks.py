@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
@@ -48,12 +49,30 @@ class Watched(BaseEstimator):
     """An estimator whose clones call its own `on_step`: scikit-learn would copy the object that a method belongs to."""
 
     on_step: Callable[[Step], object] | None = None
+    verbose: bool | int = False
+
+    @property
+    def _listener(self) -> Callable[[Step], object] | None:
+        """What is called with every step: `on_step`, after a line is printed where that is wanted."""
+        return _printing(self.on_step) if self.verbose else self.on_step
 
     def __sklearn_clone__(self) -> Self:
         """What `sklearn.base.clone` gives."""
         twin: Self = super().__sklearn_clone__()
         twin.on_step = self.on_step
         return twin
+
+
+def _printing(on_step: Callable[[Step], object] | None) -> Callable[[Step], object]:
+    def listen(step: Step) -> object:
+        violation = f"violation {step.violation:.2e}, " if math.isfinite(step.violation) else ""
+        print(
+            f"[cutplane] problem {step.problem + 1}, iteration {step.iteration}: {violation}gap {step.gap:.2e}, "
+            f"{step.seconds:.2f} s"
+        )
+        return on_step is not None and on_step(step)
+
+    return listen
 
 
 class StepHooks:

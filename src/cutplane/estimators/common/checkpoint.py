@@ -80,11 +80,11 @@ class Checkpoint:
             result, witness = entry.result(run, objective), entry.witness(objective)
         except _UNFIT as error:
             raise self._damaged(error) from error
-        upper, lower = run.proven(prover, result.w, result.intercept, witness)
+        upper, lower, radius = run.proven(prover, result.w, result.intercept, witness)
         if result.stop_reason == "gap" and not run.stopping.proven(upper, lower, run.C):
             return None
         history = [*result.history[:-1], replace(result.history[-1], upper=upper, lower=lower)]
-        return replace(result, upper=upper, lower=lower, history=history)
+        return replace(result, upper=upper, lower=lower, radius=radius, history=history)
 
     def warm(self, index: int, run: Run[P], objective: P) -> Result | None:
         """What a run goes on from; None where nothing is known of the problem."""

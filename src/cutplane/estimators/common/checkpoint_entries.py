@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar, cast, get_args
+from typing import Protocol, Self, TypeVar, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from cutplane.risks.base import Array, Risk
 from cutplane.solvers.base import Duals
 from cutplane.solvers.bundle.planes import BundleLike
 from cutplane.solvers.ledger import Ledger
-from cutplane.solvers.result import Result, Step, StopReason
+from cutplane.solvers.result import Result, StopReason
 from cutplane.solvers.stopping import Stopping
 
 _SCALES = (0.1, 1.0, 10.0)
@@ -109,14 +109,12 @@ class Entry:
         if reason not in get_args(StopReason):
             raise ValueError(f"{reason!r} is no reason to stop")
         history = history_from_arrays(self.about["history"], arrays) if "history" in self.about else []
-        if not all(isinstance(step, Step) for step in history):
-            raise ValueError("the history is not that of one run")
         return Result(
             finite(arrays, "w", (d,)),
             intercept if intercept.ndim else float(intercept),
             float("inf"),
             float("-inf"),
-            cast(list[Step], history),
+            history,
             reason,
             bundle,
             self._duals(objective),
@@ -137,7 +135,7 @@ def settings_of(run: Run[P]) -> Params:
         "C": run.C,
         "relative_gap": stopping.relative_gap,
         "absolute_gap": stopping.absolute_gap,
-        "risk_epsilon": stopping.risk_epsilon,
+        "risk_gap": stopping.risk_gap,
         "max_iter": None if stopping.max_iter is None else int(stopping.max_iter),
     }
 

@@ -7,11 +7,11 @@ from cutplane.estimators.common.documented import table
 COMMON = table(
     """
     tol : float
-        The relative gap (upper - lower) / upper at which training ends.
+        The relative gap (upper - lower) / |upper| at which training ends.
     max_iter : int or None
-        Iterations at most.
+        Iterations at most; None or -1 for no limit.
     time_limit : float or None
-        Seconds at most.
+        Seconds at most, for all of `fit`; None for no limit.
     n_jobs : int or None
         Threads; None leaves it to OpenMP (``OMP_NUM_THREADS``, threadpoolctl), -1 takes all processors. The model
         does not depend on it.
@@ -24,14 +24,22 @@ COMMON = table(
         Seconds between two checkpoints, or more where one takes long to write.
     class_weight : dict, "balanced" or None
         Factors on C by class.
-    objective_, lower_bound_, gap_ : float
-        The objective at the model, a proven lower bound on its least value, and their relative difference.
+    certificates_ : list of ProblemCertificate
+        For each problem that was solved (one for each class against the rest, one for each pair of classes, or one in
+        all): `problem`, `objective`, `lower_bound`, `gap`, `stop_reason`, `n_iter`, `seconds` and `history`. The
+        attributes below follow from it.
+    objective_, lower_bound_ : float
+        The objective at the model, and a proven lower bound on its least value: sums over the problems.
+    gap_ : float
+        (objective - lower_bound) / |objective| of the worst problem; infinite where nothing is proven.
     n_iter_ : int
-        Iterations.
+        Iterations; of several problems, the most.
     history_ : list of Step
-        What each iteration reached.
+        What each iteration reached, one problem after the other; `Step.problem` is a place in `certificates_`.
     stop_reason_ : str
-        "gap", "max_iter", "time_limit", "interrupted" or "stalled".
+        Why training ended: of several problems' reasons the first of "interrupted", "time_limit", "max_iter",
+        "stalled" (no more progress in double precision), "pair", "risk_tol", "kkt", "certain" (as many
+        predictions are proven as `certain_on` asks for) and "gap" (the tolerance is proven).
     classes_ : array of shape (n_classes,)
         The labels, sorted.
     n_features_in_ : int

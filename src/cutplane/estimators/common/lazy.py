@@ -15,16 +15,18 @@ from cutplane.cluster.collections import is_collection, lazily
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 # What predictions do not need and workers would be sent: records of the fit.
-_RECORDS = ("history_", "_warm", "_warm_key", "proof_")
+_RECORDS = ("certificates_", "_warm", "_warm_key", "proof_")
 
 
 def also_lazily(method: Method) -> Method:
     """A method of rows that, given a collection of Dask, gives one of what it would say of each partition."""
 
     @wraps(method)
-    def either(self: BaseEstimator, X: Any) -> Any:
+    def either(self: BaseEstimator, X: Any, **options: Any) -> Any:
         if not is_collection(X):
-            return method(self, X)
+            return method(self, X, **options)
+        if any(options.values()):
+            raise ValueError(f"{', '.join(options)} is for rows in this process, not for collections of Dask.")
         check_is_fitted(self)
         model = copy.copy(self)
         model.on_step = None

@@ -40,3 +40,16 @@ def qualified_name(value: object) -> str:
         return value.name
     named = value if hasattr(value, "__qualname__") else type(value)
     return f"{named.__module__}.{named.__qualname__}"
+
+
+def same_name(stored: str, value: object) -> bool:
+    """Whether a file's import path is that of `value`; of a class that a script had, the last part has to do."""
+    name = qualified_name(value)
+    if stored.startswith("__main__."):
+        return name.endswith(stored.removeprefix("__main__"))
+    return name == stored
+
+
+def loss_name(loss: object) -> str:
+    """The name of a loss: that by which the library knows it, or the import path of the user's own."""
+    return loss if isinstance(loss, str) else qualified_name(loss)

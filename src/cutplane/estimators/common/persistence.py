@@ -1,4 +1,4 @@
-"""Fitted estimators as model files; `cutplane.estimators.loading` brings them back."""
+"""Fitted estimators as model files; `cutplane.estimators.restoring` brings them back."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Arrays, Document, Params
-from cutplane.estimators.common.history_arrays import history_to_arrays
+from cutplane.estimators.common.certificate_files import certificates_to_file
 from cutplane.estimators.common.left_out import qualified_name
 from cutplane.estimators.common.stored import Stored
 from cutplane.io.model_file import write_model
 from cutplane.io.plain_json import encode
+from cutplane.plain.document import Beside, to_document
 
-BOUNDS = ("objective", "lower_bound", "gap")
 PARAM = "param."
-# They do not make the model: whoever watches, and how chance goes on.
-_FORGOTTEN = ("on_step", "random_state")
+# They do not make the model: whoever watches, how chance goes on, and rows that said when to stop.
+_FORGOTTEN = ("on_step", "random_state", "certain_on")
 # Where a fit writes is the business of whoever runs it: no file says it.
 PLACES = ("checkpoint",)
 
@@ -55,14 +55,22 @@ def save(
         metadata["n_features_in"] = int(model.n_features_in_)
     if hasattr(model, "feature_names_in_"):
         metadata["feature_names_in"] = [str(name) for name in model.feature_names_in_]
-    if hasattr(model, "gap_"):
-        metadata["certificate"] = {name: getattr(model, f"{name}_") for name in (*BOUNDS, "n_iter", "stop_reason")}
-    history_arrays: Arrays = {}
-    if hasattr(model, "history_"):
-        history_arrays, metadata["history"] = history_to_arrays(model.history_)
+    certificate_arrays, metadata["certificates"] = certificates_to_file(model.certificates_)
     proof_arrays = _proof_to_file(model, proof, metadata)
-    everything = {**arrays, **param_arrays, **history_arrays, **proof_arrays}
+    plain_arrays = _plain_to_file(model, arrays, metadata)
+    everything = {**arrays, **param_arrays, **certificate_arrays, **proof_arrays, **plain_arrays}
     write_model(path, kind=type(model).__name__, arrays=everything, metadata=metadata)
+
+
+def _plain_to_file(model: Stored, arrays: Arrays, metadata: Document) -> Arrays:
+    """The arrays that the plain form has besides those of the model, its description put into the metadata."""
+    try:
+        form = model.plain_form()
+    except ValueError:  # there is none: plain=True will say so
+        return {}
+    beside = Beside(arrays)
+    metadata["plain"] = to_document(form, beside)
+    return beside.added
 
 
 def _proof_to_file(model: BaseEstimator, wanted: bool | None, metadata: Document) -> Arrays:

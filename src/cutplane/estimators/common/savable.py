@@ -11,17 +11,19 @@ from sklearn.base import BaseEstimator
 
 from cutplane._types import Arrays, Document, Listed, MatrixLike
 from cutplane.estimators.common import persistence, proofs
+from cutplane.estimators.common.certificates import CertifiedEstimator
+from cutplane.estimators.common.servable import Servable
 
 if TYPE_CHECKING:
     from cutplane.report.trained import Examples
 
 
-class Savable:
+class Savable(CertifiedEstimator, Servable):
     """An estimator that `cutplane.load` can bring back.
 
-    Parameters, feature names, certificate and history are stored for every estimator; `_to_file` adds the fitted
+    Parameters, feature names and certificates are stored for every estimator; `_to_file` adds the fitted
     attributes that predictions need, and `_from_file` sets them again. A new estimator also needs its lines in
-    `cutplane.estimators` and `cutplane.estimators.loading`.
+    `cutplane.estimators` and `cutplane.estimators.restoring`.
     """
 
     def save(self, path: str | PathLike[str], *, proof: bool | None = None) -> None:

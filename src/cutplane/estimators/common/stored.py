@@ -8,15 +8,20 @@ import numpy as np
 
 from cutplane._types import Array, Document, Labels
 from cutplane._types import Arrays as Arrays
-
-_ROUNDING = 1e-9
+from cutplane.plain.form import PlainForm
+from cutplane.solvers.certificates import ProblemCertificate
 
 
 class Stored(Protocol):
     """A fitted estimator as files see it."""
 
+    certificates_: list[ProblemCertificate]
+
     def _to_file(self) -> tuple[Arrays, Document]:
         """The fitted attributes as arrays, and what JSON can hold."""
+
+    def plain_form(self) -> PlainForm:
+        """What predictions need; `ValueError` where that is no plain data."""
 
     def _from_file(self, arrays: Arrays, stored: Document) -> None:
         """Set the fitted attributes; any error if they do not fit together means a damaged file."""
@@ -48,22 +53,6 @@ def labels_from_file(arrays: Arrays, stored: Document) -> Labels:
     if labels.ndim != 1 or len(labels) < 2:
         raise ValueError("there are not two classes or more")
     return labels
-
-
-def check_bounds(objective: Array, lower_bound: Array, gap: Array) -> None:
-    """Refuse bounds that contradict each other: no training ends with them.
-
-    Where nothing is certified the objective and the gap are infinite. Bounds that meet may cross by their rounding.
-    """
-    if np.isnan([objective, lower_bound, gap]).any() or (lower_bound == np.inf).any() or (objective == -np.inf).any():
-        raise ValueError("the certificate holds something other than bounds")
-    size = np.maximum(np.abs(objective), np.abs(lower_bound))
-    size = np.where(np.isfinite(size), size, 0.0)
-    if (lower_bound > objective + _ROUNDING * size).any():
-        raise ValueError("the certificate has a lower bound above the objective")
-    proven = np.where(np.isinf(gap), np.inf, (np.where(np.isinf(gap), 0.0, gap) + _ROUNDING) * size)
-    if (gap < 0.0).any() or (objective - lower_bound > proven).any():
-        raise ValueError("the certificate has a gap that its bounds do not prove")
 
 
 def finite(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Array:

@@ -9,17 +9,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Labels, MatrixLike, RandomState
-from cutplane.estimators.kernel import one_vs_one
-from cutplane.estimators.kernel.calibration import Curve, agree, fit_curve
+from cutplane.estimators.common.calibration import fit_curve
+from cutplane.estimators.common.calibration_folds import warn_if_cut_short
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.machines import MachineTraining
-from cutplane.estimators.kernel.splits import Folds, Kept, Split, warn_if_cut_short
+from cutplane.estimators.kernel.splits import Folds, Kept, Split
 from cutplane.kernels import DualProblem, KernelMatrix, SMOResult
+from cutplane.plain.probabilities import Calibrated, Curve
 
 Codes = NDArray[np.intp]
-
-# Pairwise probabilities are coupled for as many examples at a time as take about this many numbers.
-_COUPLED_AT_ONCE = 4_000_000
 
 
 def _wants_probability(model: CalibratedMachine) -> bool:
@@ -62,7 +60,7 @@ class CalibratedMachine(KernelMachine):
         return np.asarray(problem.y * (result.gradient - problem.p) / scale + intercept)
 
     def _folds(self, codes: Codes) -> Folds:
-        return Folds.of(codes, [shown_label(label) for label in self.classes_], self.random_state)
+        return Folds.of(codes, self.classes_, self.random_state)
 
     def _calibrated(
         self, training: MachineTraining, matrix: KernelMatrix, kept: Kept, splits: list[Split], folds: Folds
@@ -71,7 +69,7 @@ class CalibratedMachine(KernelMachine):
         parts = [folds.without(split, number) for split in splits for number in range(folds.count)]
         problems = [self._problem(part) for part in parts]
         results = training.run(matrix, kept.machines(problems, parts))
-        warn_if_cut_short(results)
+        warn_if_cut_short({result.stop_reason for result in results})
         decisions = [self._own_decisions(problem, result) for problem, result in zip(problems, results, strict=True)]
         joined = [folds.joined(split, decisions, number) for number, split in enumerate(splits)]
         return self._curves_of(joined, splits, kept)
@@ -92,17 +90,11 @@ class CalibratedMachine(KernelMachine):
         probabilities that agree with it are given.
         """
         decisions = self._decisions_for_probabilities(X)
-        k = len(self.classes_)
         assert self._curves is not None
-        sides = np.column_stack([curve(column) for curve, column in zip(self._curves, decisions.T, strict=True)])
-        if k == 2:
-            p = np.column_stack([1.0 - sides[:, 0], sides[:, 0]])
-        elif self._pairwise:
-            size = max(1, _COUPLED_AT_ONCE // k**2)
-            p = np.vstack([one_vs_one.couple(sides[i : i + size], k) for i in range(0, max(1, len(sides)), size)])
-        else:
-            p = sides / sides.sum(axis=1, keepdims=True)
-        return agree(p, self._winners(decisions))
+        return self._probabilities(self._curves)(decisions, self._winners(decisions))
+
+    def _probabilities(self, curves: list[Curve]) -> Calibrated:
+        return Calibrated(curves, len(self.classes_), self._pairwise)
 
     @available_if(_wants_probability)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: MatrixLike) -> Array:
@@ -116,8 +108,3 @@ class CalibratedMachine(KernelMachine):
         if self._curves is None:
             raise NotFittedError("predict_proba is not available when fitted with probability=False")
         return self._decisions(X)
-
-
-def shown_label(label: object) -> object:
-    """A label as a user wrote it: np.float64(1.0) is no way to name one."""
-    return label.item() if isinstance(label, np.generic) else label

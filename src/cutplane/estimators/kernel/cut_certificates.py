@@ -26,7 +26,7 @@ from cutplane.structured.factored import FactoredRisk
 
 
 def certified(
-    finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome, epsilon: float
+    finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome, risk_tol: float
 ) -> tuple[Outcome, str]:
     """The outcome with the bounds of its certificate, and what that is a certificate of.
 
@@ -48,7 +48,7 @@ def certified(
         of += INDEFINITE
     elif definite.assumed or not exact:
         of += ASSUMED
-    return _with(outcome, proof, C, epsilon), of
+    return _with(outcome, proof, C, risk_tol), of
 
 
 def _of_single(outcome: Outcome, definite: Definite) -> Certificate:
@@ -60,7 +60,7 @@ def _of_single(outcome: Outcome, definite: Definite) -> Certificate:
     return Certificate(outcome.objective + off, max(0.0, lower - off))
 
 
-def _with(outcome: Outcome, proof: Certificate, C: float, epsilon: float) -> Outcome:
+def _with(outcome: Outcome, proof: Certificate, C: float, risk_tol: float) -> Outcome:
     """The outcome, its last step and why it ended, by its certificate."""
     if not np.isfinite(proof.lower_bound):
         return replace(outcome, objective=proof.objective, lower_bound=None, bound=np.inf)
@@ -72,7 +72,7 @@ def _with(outcome: Outcome, proof: Certificate, C: float, epsilon: float) -> Out
         violation=violation,
         estimate=Estimate(proof.objective, proof.lower_bound),
     )
-    reason: Reason = "stalled" if outcome.reason == "epsilon" and violation > epsilon else outcome.reason
+    reason: Reason = "stalled" if outcome.reason == "risk_tol" and violation > risk_tol else outcome.reason
     return replace(
         outcome,
         objective=proof.objective,

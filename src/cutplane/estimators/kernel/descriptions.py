@@ -83,19 +83,15 @@ MACHINE = KERNELS | table(
         What is added to the sum over support vectors.
     coef_ : array of shape (1, n_features)
         For ``kernel="linear"`` only.
-    objective_, lower_bound_, gap_ : float
-        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
-        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
+    objective_, lower_bound_ : float
+        The primal objective at the model, and a lower bound on every model's: sums over the machines. Where the kernel
+        is not positive semi-definite nothing is proven: `lower_bound_` is -inf and `gap_` is inf.
     certificate_of_ : str
         What they are proven for: "kernel", the kernel itself, evaluated in double precision, or "single-precision
         kernel matrix", the matrix that was trained on, where the former would cost more than a tenth of the training.
         " (assumed positive semi-definite)" follows where nobody has looked.
     n_iter_ : int
         Pair steps.
-    history_ : list of Step
-        Looks at the run.
-    stop_reason_ : str
-        The rule of `stopping`, or "max_iter", "time_limit", "interrupted", "stalled".
     fit_status_ : int
         0 if the rule was met, else 1.
     shape_fit_ : tuple
@@ -136,15 +132,8 @@ MACHINES = MACHINE | table(
         What is added to each machine's sum over support vectors.
     coef_ : array of shape (n_machines, n_features)
         For ``kernel="linear"`` only.
-    objective_, lower_bound_, gap_ : float or array of shape (n_machines,)
-        The primal objective at the model, a lower bound on every model's, and (objective_ - lower_bound_) /
-        |objective_|. Where the kernel is not positive semi-definite nothing is proven: -inf and inf.
     n_iter_ : array of shape (n_machines,)
-        Pair steps.
-    history_ : list of Step or list of such lists
-        Looks at the runs.
-    stop_reason_ : str or list of str
-        The rule of `stopping`, or "max_iter", "time_limit", "interrupted", "stalled".
+        Pair steps of each machine.
     """
 )
 
@@ -153,13 +142,13 @@ CUTS = KERNELS | table(
     """
     C : float
         Weight of the losses against the margin, per example.
-    algorithm : {"linear", "constant", "exact"}
-        "linear": every example is looked at, cuts are made of `r` of those with a loss: n·r kernel values an
-        iteration. "constant": nothing but `r` sampled examples is looked at: the cost of an iteration does not depend
-        on n, and the result is known from samples only. "exact": cuts of all examples, n² kernel values.
-    r : int or None
+    method : {"linear", "constant", "exact"}
+        "linear": every example is looked at, cuts are made of `n_samples_cut` (r) of those with a loss: n·r kernel
+        values an iteration. "constant": nothing but r sampled examples is looked at: the cost of an iteration does not
+        depend on n, and the result is known from samples only. "exact": cuts of all examples, n² kernel values.
+    n_samples_cut : int or None
         Examples in a sample, at most n; None: 400, or all if there are fewer.
-    epsilon : float
+    risk_tol : float
         Training ends when the mean loss is within this of the cuts' model of it; "constant": in four samples in a row.
     stabilised : bool
         Whether "linear" and "exact" take cuts near the best point on the line to the model's minimiser, as OCA does,
@@ -169,8 +158,9 @@ CUTS = KERNELS | table(
     memory : int or None
         Bytes for the products of cuts with all examples, 4·n·classes for each cut ("linear" and "exact"); None: a
         quarter of what is free.
-    max_iter : int
-        Iterations; 1,000 at most where the kernel turns out not to be positive semi-definite.
+    max_iter : int or None
+        Iterations at most, -1 or None for no limit; 1,000 at most where the kernel turns out not to be
+        positive semi-definite.
     on_step : callable or None
         Called with a `Step` after every iteration; returning True ends the fit.
     objective_ : float
@@ -181,14 +171,12 @@ CUTS = KERNELS | table(
         With at least this probability, `objective_` (the true one) exceeds the optimum by at most `bound_`: the
         paper's Theorems 2 and 3, which are coarse. With "exact": the gap, with certainty.
     lower_bound_, gap_ : float
-        A proven bound on the optimum and the relative gap: with "exact" only, because cuts of samples prove none.
+        A proven bound on the optimum and the relative gap: with "exact" only. Cuts of samples prove none: -inf and inf.
     certificate_of_ : str
         With "exact": what the bounds are for. "kernel": evaluated in double precision, with all rounding charged.
         "single-precision kernel matrix": where that would cost much beside the training, those of the run with an
         allowance. As for `SVC`, it says where the kernel is assumed, or found not, to be positive semi-definite.
-    history_ : list of Step
-        What each iteration reached.
-    stop_reason_ : {"epsilon", "max_iter", "time_limit", "interrupted", "stalled"}
-        "stalled": the run seemed to be within epsilon, but in double precision it is not.
+    stop_reason_ : {"risk_tol", "max_iter", "time_limit", "interrupted", "stalled"}
+        "stalled": the run seemed to be within its tolerance, but in double precision it is not.
     """
 )

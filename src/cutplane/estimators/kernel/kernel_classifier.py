@@ -12,16 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, ClassWeight, Document, Labels, Matrix, MatrixLike
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.calibration import curves_from_arrays, curves_to_arrays
+from cutplane.estimators.common.calibration_folds import warn_of_haste
 from cutplane.estimators.common.stored import finite, labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.class_weights import class_factors
-from cutplane.estimators.kernel import one_vs_one
-from cutplane.estimators.kernel.calibrated_machine import CalibratedMachine, shown_label
-from cutplane.estimators.kernel.calibration import curves_from_arrays, curves_to_arrays
+from cutplane.estimators.kernel.calibrated_machine import CalibratedMachine
 from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
-from cutplane.estimators.kernel.splits import Kept, Split, warn_of_haste
+from cutplane.estimators.kernel.splits import Kept, Split
 from cutplane.kernels import SMOResult
 from cutplane.kernels.functions import Kernel
+from cutplane.plain import one_vs_one
+from cutplane.plain.decisions import Highest, Sign, Votes
+from cutplane.plain.form import PlainForm
 from cutplane.proof.kernel_machines import Sided
 
 Codes = NDArray[np.intp]
@@ -35,6 +38,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
     break_ties: bool = False
     multi_class: str = "ovo"
     _needs_two = "a classifier needs two"
+    _objective = "hinge"
 
     def _check_own(self) -> None:
         """The parameters that the subclass has for itself."""
@@ -71,7 +75,6 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         results = training.run(matrix, machines)
         self._assemble(X, kernel, order, codes, splits, results)
         self._certify(matrix, machines, results, training)
-        self.n_iter_ = np.array([result.n_iter for result in results], np.int32)
         self._curves = None
         if folds is not None and (training.late or any(result.stop_reason == "interrupted" for result in results)):
             warn_of_haste()
@@ -101,7 +104,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
                 f"Invalid input - all samples with positive weights belong to the same class; {self._needs_two}."
             )
         if not left.all():
-            gone = shown_label(self.classes_[np.flatnonzero(~left)[0]])
+            gone = validation.shown_label(self.classes_[np.flatnonzero(~left)[0]])
             raise ValueError(f"All examples of class {gone!r} have weight zero; each class needs one with weight.")
 
     # --- training ---
@@ -109,7 +112,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
     def _splits(self, codes: Codes, weights: Array) -> list[Split]:
         """The machines: of two classes the second is the positive one, of a pair of several the first (LIBSVM's)."""
         k = len(self.classes_)
-        shown = [repr(shown_label(label)) for label in self.classes_]
+        shown = [repr(validation.shown_label(label)) for label in self.classes_]
         members = [np.flatnonzero(codes == code) for code in range(k)]
 
         def split(positive: int, rows: Codes, name: str) -> Split:
@@ -150,12 +153,16 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         self.n_support_ = np.bincount(of_kept[used], minlength=k).astype(np.int32)
         self._keep(X, kernel, order[used], np.ascontiguousarray(dual_coef[:, used]), np.array(intercepts))
 
-    def _problem_names(self) -> list[str]:
-        """What the machines are about, for reports."""
-        shown = [str(shown_label(label)) for label in self.classes_]
-        if self._pairwise:
-            return [f"{shown[i]} against {shown[j]}" for i, j in one_vs_one.pairs(len(shown))]
-        return shown if len(shown) > 2 else ["problem 1"]
+    @property
+    def n_iter_(self) -> NDArray[np.int32]:
+        """Pair steps of each machine."""
+        return np.array([each.n_iter for each in self.certificates_], np.int32)
+
+    def _problem_labels(self) -> list[object]:
+        labels: list[object] = self.classes_.tolist()
+        if self._pairwise or len(labels) == 2:
+            return [(labels[i], labels[j]) for i, j in one_vs_one.pairs(len(labels))]
+        return labels
 
     def _class_parts(self) -> list[slice]:
         """Where the support vectors of each class lie."""
@@ -191,14 +198,8 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         Of two classes: one value for each example, above 0 for the second class. Of several: a value for each class,
         or with ``decision_function_shape="ovo"`` one for each pair, above 0 for its first class.
         """
-        return self._shaped(self._decisions(X))
-
-    def _shaped(self, decisions: Array) -> Array:
-        if len(self.classes_) == 2:
-            return decisions[:, 0]
-        if self._pairwise and self.decision_function_shape == "ovr":
-            return one_vs_one.class_scores(decisions, len(self.classes_))
-        return decisions
+        decisions = self._decisions(X)
+        return self._decision().decision_function(decisions)
 
     def predict(self, X: MatrixLike) -> Labels:
         """The class of each example: by the sign, by votes, or of the largest decision value."""
@@ -211,14 +212,15 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
 
     def _winners(self, decisions: Array) -> Codes:
-        k = len(self.classes_)
-        if k == 2:
-            return (decisions[:, 0] > 0).astype(np.intp)
+        return self._decision().winners(decisions)
+
+    def _decision(self) -> Sign | Highest | Votes:
+        """How decision values of the machines become classes."""
+        if len(self.classes_) == 2:
+            return Sign(self.classes_)
         if not self._pairwise:
-            return np.asarray(np.argmax(decisions, axis=1))
-        if self.break_ties:
-            return np.asarray(np.argmax(one_vs_one.class_scores(decisions, k), axis=1))
-        return np.asarray(np.argmax(one_vs_one.votes(decisions, k), axis=1))
+            return Highest(self.classes_)
+        return Votes(self.classes_, self.decision_function_shape == "ovr", bool(self.break_ties))
 
     # --- proofs ---
 
@@ -234,6 +236,12 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         return kept, [ProvenMachine(split.name, split.rows, self._proof_risk(split)) for split in splits]
 
     # --- files ---
+
+    def _plain_model(self) -> PlainForm:
+        self._check_ties()
+        scores = self._plain_scores(self.n_support_ if self._pairwise else None)
+        made = None if self._curves is None else self._probabilities(self._curves)
+        return PlainForm(type(self).__name__, self._objective, scores, self._decision(), made)
 
     def _to_file(self) -> tuple[Arrays, Document]:
         arrays, stored = super()._to_file()
@@ -254,7 +262,6 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         layers = 1 if k == 2 else k - 1 if self._pairwise else k
         if self.intercept_.shape != (machines,) or self.dual_coef_.shape[0] != layers or len(self.n_support_) != k:
             raise ValueError("the machines do not fit the classes")
-        self.n_iter_ = np.array(stored["n_iters"], np.int32)
         self._curves = None
         if "calibration" in stored:
             self._curves = curves_from_arrays(stored["calibration"], arrays, machines)

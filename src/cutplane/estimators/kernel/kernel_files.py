@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from cutplane._types import Array, Arrays, Document, Matrix, is_sparse
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.kernel.kernel_certificates import ASSUMED, OF_SINGLE
 from cutplane.kernels import Kernel
 
 _SPARSE_PARTS = ("data", "indices", "indptr")
@@ -30,9 +29,7 @@ class FittedMachine(Protocol):
     shape_fit_: tuple[int, ...]
     fit_status_: int
     certificate_of_: str
-    n_iter_: int | NDArray[np.int32]
     n_features_in_: int
-    gap_: float | Array
 
 
 def kernel_machine_to_file(model: FittedMachine) -> tuple[Arrays, Document]:
@@ -50,7 +47,6 @@ def kernel_machine_to_file(model: FittedMachine) -> tuple[Arrays, Document]:
         "shape_fit": [int(size) for size in model.shape_fit_],
         "fit_status": int(model.fit_status_),
         "certificate_of": str(model.certificate_of_),
-        "n_iters": np.atleast_1d(model.n_iter_).tolist(),
     }
 
 
@@ -63,7 +59,7 @@ def kernel_machine_from_file(model: FittedMachine, arrays: Arrays, stored: Docum
         raise ValueError("the shape of the training examples does not fit the features")
     model.shape_fit_ = (n, d)
     model.fit_status_ = int(stored["fit_status"])
-    model.certificate_of_ = str(stored.get("certificate_of", OF_SINGLE + ASSUMED))  # files of before say nothing
+    model.certificate_of_ = str(stored["certificate_of"])
     support, n_support = arrays["support"], arrays["n_support"]
     if support.ndim != 1 or support.dtype.kind != "i" or np.any((support < 0) | (support >= n)):
         raise ValueError("support holds something other than positions of examples")
@@ -73,7 +69,7 @@ def kernel_machine_from_file(model: FittedMachine, arrays: Arrays, stored: Docum
     model.support_vectors_ = vectors_from_file(model._kernel, arrays, bool(stored["sparse"]), (len(support), d))
     dual_coef = finite(arrays, "dual_coef", (len(arrays["dual_coef"]), len(support)))
     model.dual_coef_ = sp.csr_array(dual_coef) if stored["sparse"] else dual_coef
-    model.intercept_ = finite(arrays, "intercept", (np.size(model.gap_),))
+    model.intercept_ = finite(arrays, "intercept", arrays["intercept"].shape[:1])
 
 
 def kernel_to_file(kernel: Kernel) -> Document:

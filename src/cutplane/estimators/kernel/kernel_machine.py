@@ -24,15 +24,17 @@ from cutplane.estimators.kernel.kernel_files import kernel_machine_from_file, ke
 from cutplane.estimators.kernel.kernel_proofs import KernelProofs, NothingProvenError, ProvenMachine
 from cutplane.estimators.kernel.kernel_scores import kernel_scores
 from cutplane.estimators.kernel.machines import Machine, MachineTraining, history_of, warn_unless_proven
+from cutplane.estimators.kernel.plain_scores import Support, plain_scores
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
 from cutplane.kernels.definite import MOST_ROWS
 from cutplane.kernels.functions import KernelFunction, single
 from cutplane.kernels.memory import default_cache
-from cutplane.kernels.smo_result import SMOStopReason
 from cutplane.kernels.smo_settings import DEFAULT_SELECTION, Selection, Stopping
 from cutplane.kernels.table import positive_only
+from cutplane.plain.scores import KernelScores, PrecomputedScores
 from cutplane.proof.kernel_machines import KernelRisk
-from cutplane.solvers.result import OnStep, Step
+from cutplane.solvers.certificates import ProblemCertificate
+from cutplane.solvers.result import OnStep
 
 SELECTIONS = ("second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg")
 STOPPINGS = ("kkt", "gap", "pair")
@@ -54,7 +56,6 @@ class KernelMachine(Savable, Watched):
     tol: float = 1e-3
     shrinking: bool = True
     cache_size: float | None = None
-    verbose: bool | int = False
     max_iter: int | None = -1
     selection: str = DEFAULT_SELECTION
     stopping: str = "kkt"
@@ -88,21 +89,11 @@ class KernelMachine(Savable, Watched):
             cast(Stopping, validation.check_choice("stopping", self.stopping, STOPPINGS)),
             bool(self.shrinking),
             None if self.working_set is None else int(self.working_set),
-            self._most_steps(),
+            validation.check_max_iter(self.max_iter),
             self.time_limit,
             validation.check_threads(self.n_jobs),
-            _printing(self.on_step) if self.verbose else self.on_step,
+            self._listener,
         )
-
-    def _most_steps(self) -> int | None:
-        """`max_iter`, checked: None where there is no limit."""
-        if self.max_iter is None or self.max_iter == -1:
-            return None
-        if not _is_whole(self.max_iter) or self.max_iter < 1:
-            raise ValueError(
-                f"max_iter={self.max_iter!r} must be an integer greater than 0, or -1 or None for as many as it takes."
-            )
-        return int(self.max_iter)
 
     def _check_C(self, C: float) -> float:
         """C as it is. Infinity becomes a large number, so that sums and products stay finite."""
@@ -149,6 +140,7 @@ class KernelMachine(Savable, Watched):
         self.intercept_ = intercept
         self.shape_fit_ = X.shape
         self._kernel = kernel
+        self.__dict__.pop("intercept_bounds_", None)  # of another fit
         self._prepare_predictions()
 
     def _prepare_predictions(self) -> None:
@@ -167,18 +159,22 @@ class KernelMachine(Savable, Watched):
     def _certify(
         self, matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
     ) -> None:
-        """The certificate, as attributes; arrays and lists where there are several machines."""
+        """The certificates of all machines, as attributes."""
         proven = certified(matrix, machines, results, training)
         results, self.certificate_of_ = proven.results, proven.of
-        several = len(results) > 1
-        self.objective_: float | Array = np.array([r.primal for r in results]) if several else float(results[0].primal)
-        self.lower_bound_: float | Array = np.array([r.dual for r in results]) if several else float(results[0].dual)
-        self.gap_: float | Array = np.array([r.gap for r in results]) if several else float(results[0].gap)
-        reasons = [r.stop_reason for r in results]
-        self.stop_reason_: SMOStopReason | list[SMOStopReason] = reasons if several else reasons[0]
-        histories = [history_of(result, k) for k, result in enumerate(results)]
-        self.history_: list[Step] | list[list[Step]] = histories if several else histories[0]
-        self.fit_status_ = int(any(reason != training.stopping for reason in reasons))
+        self.certificates_ = [
+            ProblemCertificate(
+                label,
+                float(result.primal),
+                float(result.dual),
+                result.stop_reason,
+                int(result.n_iter),
+                result.seconds,
+                history_of(result, number),
+            )
+            for number, (label, result) in enumerate(zip(self._problem_labels(), results, strict=True))
+        ]
+        self.fit_status_ = int(any(result.stop_reason != training.stopping for result in results))
         warn_unless_proven(results, training, type(self).__name__)
 
     def _decisions(self, X: MatrixLike) -> Array:
@@ -259,6 +255,11 @@ class KernelMachine(Savable, Watched):
         if self.dual_coef_.shape[0] != 1 or self.intercept_.shape != (1,):
             raise ValueError("there is not one machine")
 
+    def _plain_scores(self, n_support: NDArray[np.int32] | None = None) -> KernelScores | PrecomputedScores:
+        coef, intercept = np.ascontiguousarray(self._dual_coef), np.asarray(self.intercept_)
+        rows = Support(self.support_, self.support_vectors_, self.shape_fit_[0])
+        return plain_scores(self._kernel, rows, coef, intercept, n_support)
+
     def _to_file(self) -> tuple[Arrays, Document]:
         return kernel_machine_to_file(self)
 
@@ -276,14 +277,3 @@ class KernelMachine(Savable, Watched):
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def _printing(on_step: OnStep | None) -> OnStep:
-    def listen(step: Step) -> object:
-        print(
-            f"[cutplane] machine {(step.machine or 0) + 1}, iteration {step.iteration}: "
-            f"violation {step.violation:.2e}, duality gap {step.gap:.2e}, {step.seconds:.2f} s"
-        )
-        return on_step is not None and on_step(step)
-
-    return listen

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from cutplane._types import MatrixLike
+from cutplane._types import Array, MatrixLike
 from cutplane.estimators.common.proofs import Proving
 from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_rows, kernel_weights
 from cutplane.proof.checker import Bounds
@@ -51,7 +51,7 @@ class KernelProofs(Proving[KernelProof]):
         `ValueError` where nothing is proven: the kernel is not positive semi-definite on these examples.
         """
         self.refuse()
-        problem = _Examples(self, X, y, sample_weight)
+        problem = ProofExamples(self, X, y, sample_weight)
         widths = tuple(problem.width(k) for k in range(len(problem.machines))) if self.model._free_width else ()
         claims = problem.bounds(widths)
         if not all(np.isfinite(claim.lower_bound) and np.isfinite(claim.objective) for claim in claims):
@@ -65,7 +65,7 @@ class KernelProofs(Proving[KernelProof]):
         self, proof: KernelProof, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> list[Bounds]:
         """Kernel values of all examples with the support vectors, once."""
-        problem = _Examples(self, X, y, sample_weight)
+        problem = ProofExamples(self, X, y, sample_weight)
         check_data(proof, problem.X, problem.y, problem.weights)
         count = len(problem.machines)
         if len(proof.claims) != count or len(proof.widths) != (count if self.model._free_width else 0):
@@ -77,7 +77,7 @@ class KernelProofs(Proving[KernelProof]):
         return found
 
 
-class _Examples:
+class ProofExamples:
     """The examples of a fit, and the model's coefficients among them."""
 
     def __init__(
@@ -132,6 +132,15 @@ class _Examples:
         """What the machines prove."""
         cases = [self.case(k, widths[k] if widths else None) for k in range(len(self.machines))]
         return check_kernel(self.kernel, self._examples, cases)
+
+    def scores(self) -> tuple[Array, Array]:
+        """Of the examples with weight, without intercepts, for every machine; and how far each can be off."""
+        support = np.flatnonzero(self._columns.any(axis=1))
+        return products(self.kernel, self._examples, support, self._columns[support])
+
+    def own_values(self) -> Array:
+        """K(x, x) of the examples with weight, or a little more."""
+        return self.kernel.own_value_of_each(self._examples)
 
     def width(self, k: int) -> float:
         """The margin that machine k chose, from its coefficients; or its tube, from the residuals."""

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import _core
 from cutplane._runtime.side_by_side import side_by_side
+from cutplane.estimators.common.certificates import steps_of
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
 from cutplane.kernels.smo import solve
@@ -26,7 +27,7 @@ _NO_TIME = 1e-9
 
 def history_of(result: SMOResult, machine: int) -> list[Step]:
     """The looks at a run; the last one says where the time went."""
-    steps = [replace(step, machine=machine) for step in result.history]
+    steps = steps_of(result.history, machine)
     return [*steps[:-1], replace(steps[-1], phases={name: s for name, s in result.phases.items() if s > 0.0})]
 
 
@@ -99,7 +100,7 @@ class _Run:
         def listen(step: Step) -> bool:
             assert training.on_step is not None
             with self.listening:  # a caller need not think of threads
-                if training.on_step(replace(step, machine=number)) is True:
+                if training.on_step(replace(step, problem=number)) is True:
                     self.stop()
             return self.stopped
 

@@ -19,6 +19,8 @@ from cutplane.estimators.kernel.machines import Machine
 from cutplane.kernels import DualProblem
 from cutplane.kernels.functions import KernelFunction
 from cutplane.kernels.smo_settings import DEFAULT_SELECTION
+from cutplane.plain.decisions import Inside
+from cutplane.plain.form import PlainForm
 from cutplane.proof.kernel_machines import KernelRisk, Sided, share_of
 from cutplane.solvers.result import OnStep
 
@@ -43,7 +45,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_
     offset_ : array of shape (1,)
         What `score_samples` is held against: the negative intercept.
-    objective_, lower_bound_, gap_, certificate_of_, n_iter_, history_, stop_reason_, fit_status_, shape_fit_,
+    certificates_, objective_, lower_bound_, gap_, certificate_of_, n_iter_, history_, stop_reason_, fit_status_,
+    shape_fit_,
     n_features_in_, feature_names_in_
 
     Examples
@@ -118,7 +121,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self._keep(X, kernel, kept[used], result.alpha[None, used], np.array([-result.rho[0]]))
         self.offset_ = -self.intercept_
         self._certify(matrix, [machine], [result], training)
-        self.n_iter_ = int(result.n_iter)
         return self._proven(given, None, sample_weight)
 
     def _proven_machines(self, y: Labels, weights: Array) -> tuple[NDArray[np.intp], list[ProvenMachine]]:
@@ -142,6 +144,10 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """1 for examples inside, -1 for outliers."""
         return np.where(self.decision_function(X) > 0, 1, -1).astype(np.intp)
+
+    def _plain_model(self) -> PlainForm:
+        decision = Inside(float(self.offset_[0]), border=False)
+        return PlainForm(type(self).__name__, "one_class", self._plain_scores(), decision)
 
     def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)

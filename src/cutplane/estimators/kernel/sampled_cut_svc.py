@@ -15,10 +15,14 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.kernel.descriptions import CUTS
+from cutplane.estimators.kernel.plain_scores import Support, plain_scores
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.kernels.functions import KernelFunction
+from cutplane.plain.decisions import Highest, Sign
+from cutplane.plain.form import PlainForm
 from cutplane.solvers.result import OnStep
 from cutplane.structured.factored import BinaryHinge, ClassHinge, FactoredRisk
+from cutplane.structured.weighted import WeightedRisk
 
 
 @documented(CUTS)
@@ -30,7 +34,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
 
     Parameters
     ----------
-    C, kernel, gamma, degree, coef0, algorithm, r, epsilon, stabilised
+    C, kernel, gamma, degree, coef0, method, n_samples_cut, risk_tol, stabilised
     intercept_scaling : float or None, default=None
         A number adds a constant feature of that size (two classes only); None: no intercept.
     memory, max_iter, time_limit, n_jobs, random_state, on_step
@@ -44,7 +48,8 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         Their coefficients.
     intercept_ : float
         What is added to the scores of two classes.
-    objective_, violation_, bound_, bound_probability_, lower_bound_, gap_, certificate_of_, n_iter_, history_,
+    certificates_, objective_, violation_, bound_, bound_probability_, lower_bound_, gap_, certificate_of_,
+    n_iter_, history_,
     stop_reason_, n_features_in_, feature_names_in_
 
     Examples
@@ -52,7 +57,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
     >>> from sklearn.datasets import make_moons
     >>> from cutplane import SampledCutSVC
     >>> X, y = make_moons(1000, noise=0.1, random_state=0)
-    >>> model = SampledCutSVC(gamma=5.0, r=100).fit(X, y)
+    >>> model = SampledCutSVC(gamma=5.0, n_samples_cut=100).fit(X, y)
     >>> bool(model.score(X, y) > 0.98)
     True
     """
@@ -65,13 +70,13 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        algorithm: str = "linear",
-        r: int | None = None,
-        epsilon: float = 1e-3,
+        method: str = "linear",
+        n_samples_cut: int | None = None,
+        risk_tol: float = 1e-3,
         stabilised: bool = True,
         intercept_scaling: float | None = None,
         memory: int | None = None,
-        max_iter: int = 10_000,
+        max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -82,9 +87,9 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.algorithm = algorithm
-        self.r = r
-        self.epsilon = epsilon
+        self.method = method
+        self.n_samples_cut = n_samples_cut
+        self.risk_tol = risk_tol
         self.stabilised = stabilised
         self.intercept_scaling = intercept_scaling
         self.memory = memory
@@ -94,8 +99,11 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self.random_state = random_state
         self.on_step = on_step
 
-    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on X (dense or CSR; a square kernel matrix if precomputed) and labels y of any type.
+
+        Samples are drawn from all examples, whatever they weigh: `bound_` grows with the largest `sample_weight`,
+        relative to the mean.
 
         Returns
         -------
@@ -104,7 +112,12 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self._check_settings()
         examples, labels = validation.check_examples(self, X, y, in_order=True)
         self.classes_, codes = validation.check_many_labels(labels)
-        outcome = self._train(self._risk(codes), examples, self._make_kernel(examples))
+        weights = validation.check_weights(sample_weight, examples, None, self.classes_, labels)
+        risk = self._risk(codes)
+        if weights is not None:
+            validation.check_class_weights(codes, weights, self.classes_)
+            risk = WeightedRisk(risk, weights)
+        outcome = self._train(risk, examples, self._make_kernel(examples))
         self.intercept_ = float(self.intercept_scaling or 0.0) * float(outcome.explicit.sum())
         return self
 
@@ -138,6 +151,14 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+    def _plain_model(self) -> PlainForm:
+        coef = np.ascontiguousarray(self.dual_coef_.T)
+        two = len(self.classes_) == 2
+        rows = Support(self.support_, self.support_vectors_, self.n_features_in_)  # of a kernel matrix: its columns
+        scores = plain_scores(self._kernel, rows, coef, np.full(len(coef), self.intercept_ if two else 0.0))
+        decision = Sign(self.classes_) if two else Highest(self.classes_)
+        return PlainForm(type(self).__name__, "hinge" if two else "crammer_singer", scores, decision)
 
     def _to_file(self) -> tuple[Arrays, Document]:
         arrays, described = super()._to_file()

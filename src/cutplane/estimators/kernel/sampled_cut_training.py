@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +21,17 @@ from cutplane.kernels.cut_finders import CutFinder
 from cutplane.kernels.expansions import KernelRows
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.memory import default_cache
-from cutplane.kernels.sampled_cuts import Outcome, Reason, minimise
+from cutplane.kernels.sampled_cuts import Outcome, minimise
 from cutplane.kernels.whole_sample_cuts import ExactCuts, LinearTimeCuts
-from cutplane.proof.certificate import relative_gap
 from cutplane.report.page import Section
 from cutplane.report.sections import sampled_cuts
 from cutplane.report.trained import Trained
+from cutplane.solvers.certificates import ProblemCertificate
 from cutplane.structured.factored import FactoredRisk
 
-ALGORITHMS = ("linear", "constant", "exact")
+METHODS = ("linear", "constant", "exact")
 _SAMPLE = 400
-_KNOWN = ("objective", "violation", "bound", "bound_probability")
+_KNOWN = ("violation", "bound", "bound_probability")
 
 
 class SampledCutEstimator(Savable, Watched):
@@ -43,25 +42,27 @@ class SampledCutEstimator(Savable, Watched):
     def _check_settings(self) -> None:
         """Everything that can be wrong without looking at data."""
         validation.check_positive("C", self.C)
-        validation.check_positive("epsilon", self.epsilon)
-        validation.check_choice("algorithm", self.algorithm, ALGORITHMS)
+        validation.check_positive("risk_tol", self.risk_tol)
+        validation.check_choice("method", self.method, METHODS)
         validation.check_flag("stabilised", self.stabilised)
-        validation.check_count("max_iter", self.max_iter, or_none=False)
+        validation.check_max_iter(self.max_iter)
         validation.check_threads(self.n_jobs)
         validation.check_seed(self.random_state)
-        if self.r is not None:
-            validation.check_count("r", self.r)
+        if self.n_samples_cut is not None:
+            validation.check_count("n_samples_cut", self.n_samples_cut)
         if self.memory is not None:
             validation.check_count("memory", self.memory)
         if self.time_limit is not None:
             validation.check_positive("time_limit", self.time_limit)
 
     def _sample_size(self, n: int) -> int:
-        if self.r is None:
+        if self.n_samples_cut is None:
             return min(_SAMPLE, n)
-        if self.r > n:
-            raise ValueError(f"r={self.r} is more than the {n} examples of X; a sample has at most as many.")
-        return int(self.r)
+        if self.n_samples_cut > n:
+            raise ValueError(
+                f"n_samples_cut={self.n_samples_cut} is more than the {n} examples of X; a sample has at most as many."
+            )
+        return int(self.n_samples_cut)
 
     def _make_kernel(self, rows: Matrix) -> Kernel:
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
@@ -71,12 +72,12 @@ class SampledCutEstimator(Savable, Watched):
 
     def _train(self, risk: FactoredRisk, rows: Matrix, kernel: Kernel) -> Outcome:
         """Minimise ½|w|² + C·Σ losses."""
-        finder, C = self._finder(risk, rows, kernel), float(self.C) * risk.examples
+        finder, C = self._finder(risk, rows, kernel), float(self.C) * risk.total_weight
         outcome = minimise(
             finder,
             C,
-            epsilon=float(self.epsilon),
-            max_iter=int(self.max_iter),
+            risk_tol=float(self.risk_tol),
+            max_iter=validation.check_max_iter(self.max_iter),
             time_limit=self.time_limit,
             on_step=self.on_step,
         )
@@ -84,20 +85,20 @@ class SampledCutEstimator(Savable, Watched):
             del self.certificate_of_  # of an earlier fit
         self.certificate_of_: str
         if finder.exact:
-            outcome, self.certificate_of_ = certified(finder, risk, kernel, rows, C, outcome, float(self.epsilon))
+            outcome, self.certificate_of_ = certified(finder, risk, kernel, rows, C, outcome, float(self.risk_tol))
         self._keep(outcome, rows, kernel)
         return outcome
 
     def _finder(self, risk: FactoredRisk, X: Matrix, kernel: Kernel) -> CutFinder:
         r, seed = self._sample_size(risk.examples), validation.check_seed(self.random_state)
         threads = validation.check_threads(self.n_jobs)
-        if self.algorithm == "constant":
+        if self.method == "constant":
             like = risk.rows(np.arange(r, dtype=np.int64))
             rows = KernelRows(X, kernel, n_threads=threads, like=like)
             return ConstantTimeCuts(risk, rows, r, seed, stabilised=bool(self.stabilised))
         rows = KernelRows(X, kernel, n_threads=threads)
         memory = default_cache() if self.memory is None else int(self.memory)
-        if self.algorithm == "exact":
+        if self.method == "exact":
             return ExactCuts(risk, rows, memory=memory, stabilised=bool(self.stabilised))
         return LinearTimeCuts(risk, rows, r, seed, memory=memory, stabilised=bool(self.stabilised))
 
@@ -106,22 +107,18 @@ class SampledCutEstimator(Savable, Watched):
         self.support_ = outcome.rows
         self.support_vectors_ = X[outcome.rows] if kernel.name != "precomputed" else np.zeros((0, 0))
         self.dual_coef_ = outcome.coef
-        self.objective_ = outcome.objective
         self.violation_ = outcome.violation
         self.bound_ = outcome.bound
         self.bound_probability_ = outcome.probability
-        if outcome.lower_bound is not None:
-            self.lower_bound_ = outcome.lower_bound
-            self.gap_ = relative_gap(self.objective_, self.lower_bound_)
-        elif hasattr(self, "gap_"):
-            del self.lower_bound_, self.gap_  # of an earlier fit with exact cuts
-        self.n_iter_ = len(outcome.history)
-        self.history_ = outcome.history
-        self.stop_reason_ = outcome.reason
-        if outcome.reason != "epsilon":
+        lower = -np.inf if outcome.lower_bound is None else outcome.lower_bound
+        steps = outcome.history
+        self.certificates_ = [
+            ProblemCertificate(None, outcome.objective, lower, outcome.reason, len(steps), steps[-1].seconds, steps)
+        ]
+        if outcome.reason != "risk_tol":
             warnings.warn(
                 f"{type(self).__name__} ended by {outcome.reason} after {self.n_iter_} iterations; its mean loss is "
-                f"{outcome.violation:.2g} above the model of its cuts, where {self.epsilon:g} was asked for.",
+                f"{outcome.violation:.2g} above the model of its cuts, where {self.risk_tol:g} was asked for.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -150,7 +147,7 @@ class SampledCutEstimator(Savable, Watched):
             "kernel": kernel_to_file(self._kernel),
             "sparse": bool(is_sparse(self.support_vectors_)),
             "width": int(self.support_vectors_.shape[1]),
-            "sampled_cuts": {**known, "n_iter": self.n_iter_, "stop_reason": self.stop_reason_}
+            "sampled_cuts": known
             | ({"certificate_of": self.certificate_of_} if hasattr(self, "certificate_of_") else {}),
         }
 
@@ -166,8 +163,5 @@ class SampledCutEstimator(Savable, Watched):
         known = stored["sampled_cuts"]
         for name in _KNOWN:
             setattr(self, f"{name}_", float(known[name]))
-        if known["stop_reason"] not in get_args(Reason):
-            raise ValueError(f"{known['stop_reason']!r} is no reason to stop")
-        self.n_iter_, self.stop_reason_ = int(known["n_iter"]), known["stop_reason"]
         if "certificate_of" in known:
             self.certificate_of_ = str(known["certificate_of"])

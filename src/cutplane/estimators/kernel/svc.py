@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cutplane._types import Array, ClassWeight, RandomState
+from cutplane._types import Array, ClassWeight, Codes, Labels, MatrixLike, RandomState
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.certain import CertainLabels
+from cutplane.estimators.common.certain_classes import by_highest, by_sign, by_votes
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.kernel.certain_kernel import KernelCertain
 from cutplane.estimators.kernel.descriptions import MACHINES
 from cutplane.estimators.kernel.kernel_classifier import KernelClassifier
 from cutplane.estimators.kernel.splits import Split
@@ -18,7 +22,7 @@ from cutplane.solvers.result import OnStep
 
 
 @documented(MACHINES)
-class SVC(KernelClassifier):
+class SVC(CertainLabels, KernelCertain, KernelClassifier):
     """Kernel support vector classification.
 
     Minimises ½|w|² + C·Σ max(0, 1 - yᵢ(⟨w, φ(xᵢ)⟩ + b)) for each pair of classes, by sequential minimal optimisation.
@@ -32,7 +36,8 @@ class SVC(KernelClassifier):
 
     Attributes
     ----------
-    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, objective_,
+    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_,
+    certificates_, objective_,
     lower_bound_, gap_, certificate_of_, n_iter_, history_, stop_reason_, fit_status_, shape_fit_,
     n_features_in_, feature_names_in_
 
@@ -98,6 +103,27 @@ class SVC(KernelClassifier):
         self.on_step = on_step
         self.keep_proof = keep_proof
 
+    def predict(  # type: ignore[override]  # what more is asked for is returned beside
+        self, X: MatrixLike, *, return_certain: bool = False
+    ) -> Labels | tuple[Labels, NDArray[np.bool_]]:
+        """The class of each example: by the sign, by votes, or of the largest decision value.
+
+        Parameters
+        ----------
+        X : matrix of shape (n, n_features)
+        return_certain : bool, default=False
+            Whether to return, beside the labels, which of them are proven to be those of the exact optimum; that needs
+            `certify_intercept` first.
+        """
+        labels = super().predict(X)
+        return self._with_certainty(X, labels) if return_certain else labels
+
+    def _proven_codes(self, X: MatrixLike) -> Codes:
+        low, high = self._intervals(X).with_intercepts()
+        if self._pairwise:
+            return by_votes(low, high, len(self.classes_))
+        return by_sign(low[:, 0], high[:, 0]) if low.shape[1] == 1 else by_highest(low, high)
+
     def _check_own(self) -> None:
         self._check_C(self.C)
 
@@ -133,7 +159,8 @@ class NuSVC(KernelClassifier):
 
     Attributes
     ----------
-    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, objective_,
+    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_,
+    certificates_, objective_,
     lower_bound_, gap_, certificate_of_, n_iter_, history_, stop_reason_, fit_status_, shape_fit_,
     n_features_in_, feature_names_in_
 
@@ -147,6 +174,7 @@ class NuSVC(KernelClassifier):
 
     _free_width = True
     _needs_two = "a classifier needs two (specified nu is infeasible)"
+    _objective = "nu_hinge"
 
     def __init__(
         self,

@@ -10,7 +10,9 @@ from sklearn.base import RegressorMixin
 
 from cutplane._types import Array, Arrays, Document, Labels, MatrixLike
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.certain import CertainTargets
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.kernel.certain_kernel import KernelCertain
 from cutplane.estimators.kernel.descriptions import MACHINE
 from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
@@ -19,12 +21,16 @@ from cutplane.estimators.kernel.machines import Machine
 from cutplane.kernels import DualProblem, SMOResult
 from cutplane.kernels.functions import KernelFunction
 from cutplane.kernels.smo_settings import DEFAULT_SELECTION
+from cutplane.plain.decisions import Value
+from cutplane.plain.form import PlainForm
 from cutplane.proof.kernel_machines import KernelRisk, Tubed, share_of
 from cutplane.solvers.result import OnStep
 
 
 class KernelRegressor(RegressorMixin, KernelMachine):
     """What `SVR` and `NuSVR` share; a subclass makes the dual problem and reads the offset off its solution."""
+
+    _objective = "epsilon_insensitive"
 
     def _problem(self, y: Array, weights: Array) -> DualProblem:
         raise NotImplementedError
@@ -55,7 +61,6 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         self.n_support_ = np.array([len(used)], np.int32)
         self._keep(X, kernel, kept[used], (plus - minus)[None, used], np.array([-self._offset(result)]))
         self._certify(matrix, [machine], [result], training)
-        self.n_iter_ = int(result.n_iter)
         return self._proven(given, y, sample_weight)
 
     def _proof_risk(self, y: Array, weights: Array) -> Tubed:
@@ -71,6 +76,9 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         """The value of the function at each example."""
         return self._decisions(X)[:, 0]
 
+    def _plain_model(self) -> PlainForm:
+        return PlainForm(type(self).__name__, self._objective, self._plain_scores(), Value())
+
     def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)
         self._check_one_machine()
@@ -78,7 +86,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
 
 
 @documented(MACHINE)
-class SVR(KernelRegressor):
+class SVR(CertainTargets, KernelCertain, KernelRegressor):
     """Kernel support vector regression.
 
     Minimises ½|w|² + C·Σ max(0, |yᵢ - ⟨w, φ(xᵢ)⟩ - b| - epsilon) by sequential minimal optimisation. Parameters and
@@ -94,7 +102,8 @@ class SVR(KernelRegressor):
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, objective_, lower_bound_, gap_,
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificates_, objective_, lower_bound_,
+    gap_,
     certificate_of_, n_iter_, history_, stop_reason_, fit_status_, shape_fit_, n_features_in_, feature_names_in_
 
     Examples
@@ -179,7 +188,8 @@ class NuSVR(KernelRegressor):
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, objective_, lower_bound_, gap_,
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificates_, objective_, lower_bound_,
+    gap_,
     certificate_of_, n_iter_, history_, stop_reason_, fit_status_, shape_fit_, n_features_in_, feature_names_in_
 
     Examples
@@ -191,6 +201,7 @@ class NuSVR(KernelRegressor):
     """
 
     _free_width = True
+    _objective = "nu_epsilon_insensitive"
 
     def __init__(
         self,

@@ -14,7 +14,9 @@ from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.side_by_side import Watch, side_by_side
 from cutplane._runtime.threads import openmp_threads
+from cutplane._types import Params
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.certificates import listening
 from cutplane.estimators.common.training import prover_of, total_weight, warn_unless_proven
 from cutplane.estimators.linear.linear_model import LinearModel
 from cutplane.estimators.linear.problems import Prepared
@@ -59,8 +61,10 @@ class CPathMixin:
         training = pattern._training()
         prepared = pattern._prepare(training, X, y, sample_weight)
         source = pattern._source(prepared.X, 0)  # each run says how many threads it has
-        results = path_results(pattern, training, prepared, source, grid)
-        return [_fitted_model(pattern, C, [each[k] for each in results]) for k, C in enumerate(grid)]
+        found = path_results(pattern, training, prepared, source, grid)
+        results = [[each[k] for each in found] for k in range(len(grid))]
+        beside = pattern._learned_beside(training, prepared, grid, results, sample_weight)
+        return [_fitted_model(pattern, *of_one) for of_one in zip(grid, results, beside, strict=True)]
 
 
 def path_results(
@@ -87,6 +91,22 @@ def results_in_time(
     whole: bool = False,
 ) -> list[dict[float, Result]]:
     """The same by C; unless the whole grid is wanted, those that there was time to begin with."""
+    results = runs_in_time(model, training, prepared, source, grid, rows, whole=whole)
+    warn_unless_proven([result for each in results for result in each.values()], type(model).__name__)
+    return results
+
+
+def runs_in_time(
+    model: LinearModel,
+    training: Settings,
+    prepared: Prepared,
+    source: Source,
+    grid: Sequence[float],
+    rows: Rows | None = None,
+    *,
+    whole: bool = False,
+) -> list[dict[float, Result]]:
+    """The same, and nothing is said of gaps that are not proven."""
     weights = prepared.weights
     part = weights if rows is None or weights is None else weights[rows]
     results: list[dict[float, Result]] = []
@@ -99,11 +119,10 @@ def results_in_time(
             objective = though_shards_are_lost(partial(in_single, objective, relative_gap))
             scale = total_weight(risk, source.shape[0], part)
             make_prover = partial(prover_of, objective)
-            settings = replace(settings, on_step=model.on_step)
+            settings = replace(settings, on_step=listening(model._listener, index))
             found = _follow_all(objective, settings, scale, grid, make_prover, whole=whole)
             finish = partial(model._with_threshold, objective=objective, risk=risk, source=source, origin=origin)
             results.append({C: finish(result) for C, result in found.items()})
-    warn_unless_proven([result for each in results for result in each.values()], type(model).__name__)
     return results
 
 
@@ -150,9 +169,10 @@ def _trainer(
     return train
 
 
-def _fitted_model(pattern: Any, C: float, results: list[Result]) -> Any:
+def _fitted_model(pattern: Any, C: float, results: list[Result], beside: Params) -> Any:
     model = copy.copy(pattern)  # with what preparing the examples has found out: classes, names of features
     model.C = C
     model._warm_key = None
     model._keep(results)
+    vars(model).update(beside)
     return model

@@ -100,19 +100,6 @@ class CrammerSinger:
         return np.stack([-0.5 * coef[0], 0.5 * coef[0]], axis=1) if len(coef) == 1 else np.ascontiguousarray(coef.T)
 
 
-def check_class_weights(codes: Codes, weights: Array | None, classes: Labels) -> None:
-    """Every class needs weight: without, its scores mean nothing."""
-    if weights is None:
-        return
-    totals = np.bincount(codes, weights, len(classes))
-    if not totals.all():
-        shown = classes[int(np.argmin(totals))]
-        label = shown.item() if isinstance(shown, np.generic) else shown
-        raise ValueError(
-            f"All examples of class {label!r} have weight zero; each class needs at least one with weight."
-        )
-
-
 def _rows_of(name: str, value: object) -> int | None:
     """How many rows a table has; an error where it is none."""
     if value is None:

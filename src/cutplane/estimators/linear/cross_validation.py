@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 
 from cutplane._types import Arrays, ClassWeight, Document, MatrixLike, RandomState
 from cutplane.estimators.common import validation
@@ -16,6 +17,7 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
+from cutplane.estimators.common.validation.partitions import scattered_examples
 from cutplane.estimators.linear.descriptions import CROSS_VALIDATED, LINEAR_CLASSES, LINEAR_TARGETS
 from cutplane.estimators.linear.folds import CrossValidation, Scoring, choose
 from cutplane.estimators.linear.linear_svc import LinearSVC
@@ -52,11 +54,14 @@ class _CrossValidated(SupervisedModel):
         chooser._training()  # settings are checked before any is changed
         if limit is not None:
             chooser.set_params(time_limit=_FOR_CHOOSING * limit)
-        scores, best = choose(chooser, grid, self.cv, self.scoring, X, y, sample_weight)
+        # On a cluster, examples are placed but once.
+        scattered = scattered_examples(chooser, X, y, sample_weight, labels=is_classifier(self))
+        rows: MatrixLike = X if scattered is None else scattered
+        scores, best = choose(chooser, grid, self.cv, self.scoring, rows, y, sample_weight)
         model = self._plain(best, **shared)
         if limit is not None:
             model.set_params(time_limit=max(_LEAST_TIME, limit - (time.perf_counter() - began)))
-        model.fit(X, y, sample_weight)
+        model.fit(rows, y, sample_weight)
         self.__dict__.update({name: value for name, value in vars(model).items() if name not in model.get_params()})
         self.Cs_ = np.array(grid)
         self.scores_ = scores
@@ -91,13 +96,14 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
 
     Parameters
     ----------
-    Cs, cv, scoring, loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol,
-    risk_tol, method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter,
-    time_limit, n_jobs, random_state, on_step
+    Cs, cv, scoring, loss, loss_options, calibration, multi_class, cost_matrix, rescaling, class_features, tol,
+    absolute_tol, risk_tol, method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight,
+    max_iter, time_limit, n_jobs, random_state, on_step
 
     Attributes
     ----------
-    C_, Cs_, scores_, coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
+    C_, Cs_, scores_, coef_, intercept_, classes_, certificates_, objective_, lower_bound_, gap_, n_iter_,
+    history_, stop_reason_,
     n_features_in_, feature_names_in_
 
     Examples
@@ -120,6 +126,7 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
         scoring: Scoring = None,
         loss: str | Callable[..., Risk] = "hinge",
         loss_options: Mapping[str, object] | None = None,
+        calibration: str | None = None,
         multi_class: str = "ovr",
         cost_matrix: ArrayLike | None = None,
         rescaling: str = "margin",
@@ -157,7 +164,8 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
 
     Attributes
     ----------
-    C_, Cs_, scores_, coef_, intercept_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
+    C_, Cs_, scores_, coef_, intercept_, certificates_, objective_, lower_bound_, gap_, n_iter_, history_,
+    stop_reason_,
     n_features_in_, feature_names_in_
 
     Examples

@@ -9,6 +9,12 @@ LINEAR = COMMON | table(
     """
     C : float
         Weight of the losses against the margin, per example.
+    penalty : {"l2"}
+        For the sake of scikit-learn's signature: ½|w|² is what certificates are about, and "l1" is refused.
+    dual : bool or "auto"
+        For the sake of scikit-learn's signature: it changes nothing, `method` says how the model is found.
+    verbose : int
+        Above 0, print a line after every iteration; classes are then trained one after the other.
     loss_options : dict or None
         Further keyword arguments of the loss.
     multi_class : {"ovr", "crammer_singer"}
@@ -55,27 +61,27 @@ LINEAR_CLASSES = LINEAR | table(
         "hinge", "squared_hinge", "logistic" (with `predict_proba`), another name in `cutplane.risks.registry.BINARY`,
         or your own: a subclass of `cutplane.risks.base.Risk` (or a function that returns one) that is called as
         ``loss(y, sample_weight)`` with labels of -1 and +1.
+    calibration : {"sigmoid", "isotonic"} or None
+        Curves that make probabilities of scores, learned in five folds from examples left out of training: then there
+        is `predict_proba`, which never contradicts `predict`. With None only ``loss="logistic"`` has probabilities.
     prior : array of shape (n_features,) or (n_classes, n_features) or None
         Weights w0 to stay close to, of the shape that `coef_` has: ½|w - w0|² takes the place of ½|w|².
     nonnegative : bool, array of indices or of booleans, or None
         Features whose weights must not be negative, for any class; True is all of them. Planes are then found by
         cutting planes (``method="oca"`` or ``"cpa"``) alone.
+    certain_on : tuple of a matrix and a float, or None
+        ``(X, share)``: train on, with ever smaller gaps, until the labels of this share of the rows are proven to be
+        those of the exact optimum; `stop_reason_` is then "certain". `tol` is the first gap that is aimed at.
     time_limit : float or None
         Seconds at most, for all of `fit`. What is then left to train of several classes keeps weights of zero.
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
         Weights: of two classes, of the second against the first.
     intercept_ : array of shape (1,) or (n_classes,)
         What is added to the scores.
-    objective_, lower_bound_, gap_ : float
-        The objective at the model, a proven lower bound on its least value, and their relative difference. With more
-        than two classes, each against the rest: arrays, one entry for each class.
-    n_iter_ : int
-        Iterations (the most over the classes).
     history_ : list of Step
-        What each iteration reached; a list for each class if there are several problems. Of many short examples
-        scores are kept in single precision: the objective of the last entry is exact, those before it may be 1e-6 off.
-    stop_reason_ : str
-        "gap", "max_iter", "time_limit", "interrupted" or "stalled"; a list if there are several problems.
+        What each iteration reached, one problem after the other; `Step.problem` is a place in `certificates_`. Of many
+        short examples scores are kept in single precision: the objective of a problem's last entry is exact, those
+        before it may be 1e-6 off.
     """
 )
 

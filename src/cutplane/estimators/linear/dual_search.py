@@ -59,7 +59,7 @@ class Search:
 
     def gap(self, index: int) -> float:
         """What is to be proven: the gap that the model asks for, or the one that it has."""
-        reached, asked = float(np.max(np.atleast_1d(self._model.gap_)[index])), self._training.stopping.relative_gap
+        reached, asked = self._model.certificates_[index].gap, self._training.stopping.relative_gap
         return max(float(asked), reached if math.isfinite(reached) else 0.0)
 
     def proven(self, index: int, coded: Callable[[Array], tuple[C, Bounds]]) -> tuple[C, Bounds]:
@@ -81,7 +81,7 @@ class Search:
         if settings.bounds is not None:
             objective, settings = self._problem(self._freed(objective, settings, index, aim), index)
             # The objective that counts is that of the model, not the one with multipliers in its prior.
-            close = aim * abs(float(np.atleast_1d(self._model.objective_)[index]))
+            close = aim * abs(self._model.certificates_[index].objective)
             stopping = replace(stopping, relative_gap=_LEAST, absolute_gap=max(close, stopping.absolute_gap))
         coef = find_witness(objective.keeping(), settings.C, stopping, settings.seed)
         if coef is None:

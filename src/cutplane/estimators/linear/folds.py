@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Self, TypeAlias, cast
 
 import numpy as np
@@ -24,10 +25,12 @@ from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
 from cutplane._types import Array, Labels, Matrix, MatrixLike
+from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.linear.c_path import results_in_time
+from cutplane.estimators.linear.held_out import scores_of
 from cutplane.estimators.linear.problems import Prepared
+from cutplane.plain.probabilities import logistic
 from cutplane.risks.base import Rows
-from cutplane.risks.logistic import probabilities
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
 from cutplane.sources import Source, given_source
@@ -67,10 +70,14 @@ class Scored:
         """What the model would predict from the scores."""
         return np.asarray(self._model._predict_from(self._scores))
 
-    @available_if(lambda self: hasattr(self._model, "predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(lambda self: _scores_are_probabilities(self._model))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: MatrixLike) -> Array:
-        """What the model makes of the scores, where it can."""
-        return probabilities(self._scores)
+        """Of scores that stand for probabilities: curves are learned for the model that is chosen alone."""
+        return logistic(self._scores)
+
+
+def _scores_are_probabilities(model: BaseEstimator) -> bool:
+    return getattr(model, "loss", None) == "logistic"
 
 
 class Fold:
@@ -115,27 +122,34 @@ class Fold:
     def _scores(self, grid: Sequence[float], rows: Rows, others: Rows) -> list[float]:
         runs = results_in_time(self._model, self._training, self._prepared, self._source.take(rows), grid, rows)
         beyond = self._source.take(others)
-        return [
-            self._score(beyond, others, [run[C] for run in runs]) if all(C in run for run in runs) else math.nan
-            for C in map(float, grid)
-        ]
+        return score_each(grid, runs, lambda results: self._score(beyond, others, results))
 
     def _score(self, beyond: Source, rows: Rows, results: list[Result]) -> float:
-        fitted = self._model._fitted(results)
-        coef = np.atleast_2d(fitted["coef_"])
-        if self._model._penalised:  # rows have a constant feature, which the intercept accounts for
-            coef = np.column_stack([coef, np.zeros(len(coef))])
-        scores = beyond.scores(np.ascontiguousarray(coef.T)) + fitted["intercept_"]
-        model = clone(self._model)
-        vars(model).update(vars(self._model))
         if isinstance(self._scorer, _BaseScorer):
-            scored = Scored(model, scores[:, 0] if scores.shape[1] == 1 else scores)
-            return float(self._scorer(scored, rows.reshape(-1, 1), self._y[rows]))
+            return score_of(self._model, self._scorer, results, beyond, self._y[rows])
         self._model._warm_key = None
         self._model._keep(results)
         source = given_source(self._prepared.X)  # a user's own function may look at X
         part = cast(Matrix, self._prepared.X)[rows] if source is None else source.take(rows)
         return float(self._scorer(self._model, part, self._y[rows]))
+
+
+def score_each(
+    grid: Sequence[float], runs: list[dict[float, Result]], score: Callable[[list[Result]], float]
+) -> list[float]:
+    """The score of each C of the grid, from the runs of each problem; not a number where there was no time for it."""
+    return [score([run[C] for run in runs]) if all(C in run for run in runs) else math.nan for C in map(float, grid)]
+
+
+def score_of(
+    model: BaseEstimator, scorer: Callable[..., float], results: list[Result], beyond: Source, y: Labels
+) -> float:
+    """What a scorer of scikit-learn says of other examples: one pass."""
+    scores = scores_of(model, results, beyond)
+    copied = clone(model)
+    vars(copied).update(vars(model))
+    scored = Scored(copied, scores[:, 0] if scores.shape[1] == 1 else scores)
+    return float(scorer(scored, np.arange(len(y)).reshape(-1, 1), y))
 
 
 def choose(
@@ -154,14 +168,13 @@ def choose(
             "sklearn.metrics.get_scorer_names() are."
         )
     training = model._training()
+    if isinstance(X, ScatteredExamples):
+        scores = scattered_scores(model, training, X, grid, cv, scoring)
+        return scores, _best(grid, scores, type(model).__name__)
     prepared = model._prepare(training, X, y, sample_weight)
-    if prepared.y is None:
-        raise ValueError(
-            f"{type(model).__name__}CV takes examples of this process; on a collection of Dask, `{type(model).__name__}"
-            "().path(X, y, Cs)` trains a model for each C, which other rows can choose from."
-        )
+    assert prepared.y is not None
     folds = list(check_cv(cv, prepared.y, classifier=is_classifier(model)).split(np.zeros(len(prepared.y)), prepared.y))
-    scorer = check_scoring(model, scoring or ("accuracy" if is_classifier(model) else "r2"))
+    scorer = _scorer(model, scoring)
     threads = _core.thread_count(training.n_threads)
     own = isinstance(scorer, _BaseScorer)
     workers = min(threads, len(folds)) if own and model.on_step is None else 1
@@ -173,6 +186,44 @@ def choose(
         runs = [pool.submit(fold.scores, grid, train, test) for train, test in folds]
         scores = np.array([run.result() for run in runs]).T
     return scores, _best(grid, scores, type(model).__name__)
+
+
+def _scorer(model: BaseEstimator, scoring: Scoring) -> Callable[..., float]:
+    found: Callable[..., float] = check_scoring(model, scoring or ("accuracy" if is_classifier(model) else "r2"))
+    if getattr(found, "_response_method", None) == "predict_proba" and not _scores_are_probabilities(model):
+        raise ValueError(
+            f"scoring={scoring!r} judges probabilities, which models in folds have with loss='logistic' alone; "
+            "'roc_auc', 'accuracy' and many others judge scores and predictions."
+        )
+    return found
+
+
+def scattered_scores(
+    model: BaseEstimator,
+    training: Settings,
+    examples: ScatteredExamples,
+    grid: Sequence[float],
+    cv: CrossValidation,
+    scoring: Scoring,
+) -> Array:
+    """The same of examples that lie elsewhere, fold after fold; scores of those left out come here."""
+    folds = 5 if cv is None else cv
+    scorer = _scorer(model, scoring)
+    if not isinstance(folds, int) or folds < 2:
+        raise ValueError(f"cv={cv!r}: of examples on a cluster, each partition is cut into folds; say into how many.")
+    if not isinstance(scorer, _BaseScorer):
+        raise ValueError("scoring is a function of rows, which lie on a cluster; the name of a scorer will do.")
+    columns = []
+    for number in range(folds):
+        if training.overdue:
+            columns.append([math.nan] * len(grid))
+            continue
+        prepared = model._prepare(training, examples.fold(number, folds, inside=True), None, None)
+        runs = results_in_time(model, training, prepared, model._source(prepared.X, 0), grid)
+        others = examples.fold(number, folds, inside=False)
+        score = partial(score_of, model, scorer, beyond=others.source, y=others.targets())
+        columns.append(score_each(grid, runs, score))
+    return np.array(columns).T
 
 
 def _best(grid: Sequence[float], scores: Array, name: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils import Tags
 
-from cutplane._types import Array, Arrays, Document, Matrix, MatrixLike, Params, RandomState, Weights
+from cutplane._types import Arrays, Document, Matrix, MatrixLike, Params, RandomState, Weights
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import CallbackSupportMixin, Watched
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
@@ -38,6 +38,8 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, Watched):
     """
 
     C: float = 1.0
+    penalty: str = "l2"
+    dual: bool | str = "auto"
     tol: float = 1e-3
     absolute_tol: float = 0.0
     risk_tol: float = 0.0
@@ -64,10 +66,9 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, Watched):
 
     def _training(self) -> Settings:
         """The settings, checked."""
+        validation.check_like_liblinear(self.penalty, self.dual, self.verbose)
         if self.intercept_scaling is not None:
             validation.check_positive("intercept_scaling", self.intercept_scaling)
-        if self.max_iter is not None:
-            validation.check_count("max_iter", self.max_iter)
         if self.time_limit is not None:
             validation.check_positive("time_limit", self.time_limit)
         validation.check_file_name("checkpoint", self.checkpoint)
@@ -78,7 +79,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, Watched):
                 validation.check_positive("tol", self.tol),
                 validation.check_not_negative("absolute_tol", self.absolute_tol),
                 validation.check_not_negative("risk_tol", self.risk_tol),
-                self.max_iter,
+                validation.check_max_iter(self.max_iter),
                 self.time_limit,
             ),
             validation.check_choice("method", self.method, METHODS),
@@ -135,14 +136,26 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, Watched):
             w[:, : prior.shape[1]] += prior
         return w
 
-    def _train(self, training: Settings, prepared: Prepared) -> list[Result]:
-        """Solve each problem and keep the results."""
-        solver = Problems(self, training, prepared)
+    def _train(self, training: Settings, prepared: Prepared, begin: Sequence[Result] | None = None) -> list[Result]:
+        """Solve each problem and keep the results; from those of an earlier run on, where there are some."""
+        solver = Problems(self, training, prepared, begin)
         results = solver.side_by_side() if solver.workers > 1 else solver.in_turn()
         self._keep(results)
-        self.__dict__.pop("proof_", None)  # of another fit
+        for name in ("proof_", "intercept_bounds_"):  # of another fit
+            self.__dict__.pop(name, None)
         solver.close()
         return results
+
+    def _learned_beside(
+        self,
+        training: Settings,
+        prepared: Prepared,
+        grid: Sequence[float],
+        results: Sequence[list[Result]],
+        sample_weight: ArrayLike | None,
+    ) -> list[Params]:
+        """What models learn after their training, as attributes for each C of a grid; `results` are by C."""
+        return [{} for _ in grid]
 
     def _with_threshold(
         self, result: Result, objective: Objective, risk: Risk, source: Source, origin: NDArray[np.float64] | None
@@ -161,13 +174,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, Watched):
         """The fitted model and its certificate, as attributes."""
         for name, value in self._fitted(results).items():
             setattr(self, name, value)
-        several = len(results) > 1
-        self.objective_ = _each([r.upper for r in results])
-        self.lower_bound_ = _each([r.lower for r in results])
-        self.gap_ = _each([r.gap for r in results])
-        self.n_iter_ = max(len(r.history) for r in results)
-        self.history_ = [r.history for r in results] if several else results[0].history
-        self.stop_reason_ = [r.stop_reason for r in results] if several else results[0].stop_reason
+        self._certify_problems(results)
         if self._warm_key is not None:
             self._warm = (self._warm_key, results)
         else:
@@ -215,12 +222,10 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, Watched):
     def _to_file(self) -> tuple[Arrays, Document]:
         return {"coef": dense(self.coef_), "intercept": np.asarray(self.intercept_)}, {}
 
-    def _weights_from_file(self, arrays: Arrays, shape: tuple[int, ...], problems: int | None = None) -> None:
-        """Take `coef_` of the given shape and an intercept for each of its rows; there are as many problems, or so."""
+    def _weights_from_file(self, arrays: Arrays, shape: tuple[int, ...]) -> None:
+        """Take `coef_` of the given shape and an intercept for each of its rows."""
         self.coef_: Weights = finite(arrays, "coef", shape)
         self.intercept_: NDArray[np.float64] = finite(arrays, "intercept", shape[:-1] or (1,))
-        if np.size(self.gap_) != (problems or (shape[0] if len(shape) > 1 else 1)):
-            raise ValueError("the certificate is not one number per problem")
 
     def __sklearn_tags__(self) -> Tags:
         """Scikit-learn's description of what this estimator takes."""
@@ -231,8 +236,3 @@ class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, Watched):
 
 def _as_key(parameter: ArrayLike | None) -> NDArray[np.generic] | None:
     return None if parameter is None else np.asarray(parameter)
-
-
-def _each(values: list[float]) -> float | Array:
-    """The value of one problem, or an array of those of several."""
-    return float(values[0]) if len(values) == 1 else np.array(values)

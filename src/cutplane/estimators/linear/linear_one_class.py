@@ -24,6 +24,9 @@ from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import LinearModel
 from cutplane.estimators.linear.problems import Prepared
+from cutplane.plain.decisions import Inside
+from cutplane.plain.form import PlainForm
+from cutplane.plain.scores import LinearScores
 from cutplane.risks.one_class import OneClass
 from cutplane.solvers.result import Step
 from cutplane.solvers.run import Settings
@@ -64,6 +67,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         Rho: the decision function is ⟨w, x⟩ - rho.
     intercept_ : array of shape (1,)
         Minus rho.
+    certificates_
     objective_, lower_bound_, gap_ : float
         The objective at the model (never above zero), a proven lower bound on its least value, and their relative
         difference.
@@ -150,6 +154,10 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
     def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """+1 for what is like the examples, -1 for outliers."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    def _plain_model(self) -> PlainForm:
+        scores = LinearScores(dense(self.coef_), -np.asarray(self.offset_))
+        return PlainForm(type(self).__name__, "one_class", scores, Inside(float(self.offset_[0]), border=True))
 
     def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self._weights_from_file(arrays, (1, self.n_features_in_))

@@ -16,38 +16,48 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane._types import Array, Arrays, ClassWeight, Codes, Document, Labels, Matrix, MatrixLike, Params, RandomState
 from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.certain import CertainLabels
+from cutplane.estimators.common.certain_classes import by_highest, by_highest_difference, by_sign
+from cutplane.estimators.common.certificates import one_against_rest
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.lazy import also_lazily
+from cutplane.estimators.common.left_out import loss_name
 from cutplane.estimators.common.parameters import keep_parameters
+from cutplane.estimators.common.probability_bounds import logistic_bounds
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.partitions import scattered_classes, scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
-from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger, check_class_weights
+from cutplane.estimators.linear.calibrated import CalibratedModel
+from cutplane.estimators.linear.certain_joint import apart, joint_balls
+from cutplane.estimators.linear.certain_linear import Balls
+from cutplane.estimators.linear.certain_training import check_goal, enough_of_gap, train_until_certain
+from cutplane.estimators.linear.crammer_singer import MULTI_CLASS, CrammerSinger
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.objectives.generic import Objective
-from cutplane.proof.rounding import exact_sum
+from cutplane.plain.form import PlainForm
+from cutplane.plain.scores import LinearScores
+from cutplane.proof.rounding import LEAST_NUMBER, exact_sum
 from cutplane.risks.base import Risk, Rows
-from cutplane.risks.logistic import probabilities
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
-from cutplane.shards.scattered import Recipe
+from cutplane.shards.scattered import Recipe, ScatteredRisk
 from cutplane.solvers.result import Result, Step
 from cutplane.solvers.run import Settings
 from cutplane.sources import Source, given_source
 
 
-def _has_probabilities(model: LinearSVC) -> bool:
-    """Only the logistic loss makes probabilities of scores."""
-    if model.loss == "logistic":
+def _is_logistic(model: LinearSVC) -> bool:
+    """Probabilities that are learned beside the model have no optimum to be bounded by."""
+    if model.loss == "logistic" and model.calibration is None:
         return True
-    raise AttributeError(f"predict_proba needs loss='logistic', not loss={model.loss!r}.")
+    raise AttributeError("probability_bounds are of loss='logistic' without calibration.")
 
 
 @documented(LINEAR_CLASSES)
-class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
+class LinearSVC(CPathMixin, LinearClassifierMixin, CertainLabels, CalibratedModel, SupervisedModel):
     """Linear support vector classification, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ loss(yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised; the loss is
@@ -55,13 +65,14 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
 
     Parameters
     ----------
-    C, loss, loss_options, multi_class, cost_matrix, rescaling, class_features, tol, absolute_tol, risk_tol,
-    method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight, max_iter,
-    time_limit, n_jobs, warm_start, random_state, on_step, keep_proof, checkpoint, checkpoint_every
+    C, penalty, loss, loss_options, calibration, multi_class, cost_matrix, rescaling, class_features, dual, tol,
+    absolute_tol, risk_tol, method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight,
+    max_iter, time_limit, n_jobs, warm_start, random_state, verbose, on_step, keep_proof, certain_on, checkpoint,
+    checkpoint_every
 
     Attributes
     ----------
-    coef_, intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
+    coef_, intercept_, classes_, certificates_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_,
     n_features_in_, feature_names_in_
 
     Examples
@@ -81,6 +92,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
     rescaling: str
     class_features: ArrayLike | None
     class_weight: ClassWeight
+    certain_on: tuple[MatrixLike, float] | None = None
 
     # Of the fit: the joint problem of all classes, and a risk that decides in its own way.
     _joint: CrammerSinger | None = None
@@ -90,12 +102,15 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         self,
         C: float = 1.0,
         *,
+        penalty: str = "l2",
         loss: str | Callable[..., Risk] = "hinge",
         loss_options: Mapping[str, object] | None = None,
+        calibration: str | None = None,
         multi_class: str = "ovr",
         cost_matrix: ArrayLike | None = None,
         rescaling: str = "margin",
         class_features: ArrayLike | None = None,
+        dual: bool | str = "auto",
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -111,12 +126,35 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         n_jobs: int | None = None,
         warm_start: bool = False,
         random_state: RandomState = None,
+        verbose: bool | int = 0,
         on_step: Callable[[Step], object] | None = None,
         keep_proof: bool = False,
+        certain_on: tuple[MatrixLike, float] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 30.0,
     ) -> None:
         keep_parameters(locals())
+
+    def _train_as_asked(self, training: Settings, prepared: Prepared) -> list[Result]:
+        if self.certain_on is None:
+            return self._train(training, prepared)
+        goal = check_goal(self.certain_on)
+        rows = validation.check_new_rows(self, goal.rows)
+        if self.checkpoint is not None:
+            raise ValueError("certain_on trains several times over, which a checkpoint cannot go on from.")
+        if self._intercept_is_free:
+            self._refuse_joint_intercepts()
+            self._terms(prepared)
+
+        def shrink() -> float | None:
+            if self._intercept_is_free:
+                self.intercept_bounds_ = self._found_ends(self, prepared)
+            ends = self._free_ends()
+            if float(np.mean(self._codes_from(rows, ends) >= 0)) >= goal.share:
+                return None
+            return enough_of_gap(*self._intervals_of(rows, ends).with_intercepts(), goal.share)
+
+        return train_until_certain(self, training, prepared, shrink)
 
     def _proving(self) -> AnyProving:
         from cutplane.estimators.linear.joint_proofs import JointProofs
@@ -134,6 +172,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
     def _prepare(self, training: Settings, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Prepared:
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=training.n_threads)
         self._check_multi_class()
+        self._check_calibration()
         scattered = scattered_examples(self, X, y, sample_weight, labels=True)
         if scattered is not None:
             return self._prepare_scattered(scattered)
@@ -145,12 +184,18 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         self._joint = None
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
-        return Prepared(rows, labels, weights, problems, (codes, self.loss, self.loss_options))
+        prepared = Prepared(rows, labels, weights, problems, (codes, self.loss, self.loss_options))
+        self._check_calibrated(prepared)
+        return prepared
 
     def _prepare_scattered(self, examples: ScatteredExamples) -> Prepared:
         """One class against the rest, on the workers that hold the examples."""
         if self.multi_class != "ovr":
             raise ValueError("multi_class='crammer_singer' is trained in one process; on a Dask collection, 'ovr' is.")
+        if self.calibration is not None:
+            raise ValueError(
+                "calibration is learned in one process; on a Dask collection, loss='logistic' has probabilities."
+            )
         self._joint = self._decides = None
         self.classes_, factors, weights = scattered_classes(examples, self.class_weight)
         loss = find_loss(self.loss, BINARY, self.loss_options, n_threads=0)
@@ -159,9 +204,12 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
             validation.check_both_sides(
                 validation.signs(np.arange(len(weights)) == positive), weights, self.classes_[positive]
             )
-        recipes = [Recipe(loss, self.classes_, positive, factors, exact_sum(weights)) for positive in positives]
+        total = exact_sum(weights)
+        risks = [ScatteredRisk(Recipe(loss, self.classes_, positive, factors, total)) for positive in positives]
+        if risks[0].own_decision:
+            raise ValueError(f"loss={self.loss!r} has a `decide` of its own, which is for examples in this process.")
         key = (examples.marks, self.loss, self.loss_options)
-        return Prepared(examples.source, None, None, [scattered_problem(recipe) for recipe in recipes], key)
+        return Prepared(examples.source, None, None, [scattered_problem(risk) for risk in risks], key)
 
     def _check_multi_class(self) -> None:
         """Refuse what only one way of having several classes understands, where it is not that way."""
@@ -196,7 +244,7 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
                 "nonnegative with multi_class='crammer_singer' is for three classes and more: of two, `coef_` is the "
                 "difference; multi_class='ovr' bounds that."
             )
-        check_class_weights(codes, weights, self.classes_)
+        validation.check_class_weights(codes, weights, self.classes_)
         problem = partial(joint.risk, codes, weights, training.n_threads)
         return Prepared(X, y, weights, [problem], (codes, self.multi_class, *joint.key))
 
@@ -234,6 +282,9 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         self._decides = None if type(risk).decide is Risk.decide else risk
         return risk
 
+    def _problem_labels(self) -> list[object]:
+        return [None] if self.multi_class == "crammer_singer" else one_against_rest(self.classes_)
+
     def _fitted(self, results: list[Result]) -> Params:
         if self._joint is None:
             return {**super()._fitted(results), "classes_": self.classes_}
@@ -259,9 +310,57 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         return np.asarray(scores.ravel() if scores.shape[1] == 1 else scores)
 
     @also_lazily
-    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
-        """The class of each example: by the sign of its score, or the highest score where there are several."""
-        return self._predict_from(self.decision_function(X))
+    def predict(
+        self, X: MatrixLike, *, return_certain: bool = False
+    ) -> NDArray[np.generic] | tuple[NDArray[np.generic], NDArray[np.bool_]]:
+        """The class of each example: by the sign of its score, or the highest score where there are several.
+
+        Parameters
+        ----------
+        X : matrix of shape (n, n_features)
+        return_certain : bool, default=False
+            Whether to return, beside the labels, which of them are proven to be those of the exact optimum. With a
+            free intercept that needs `certify_intercept` first.
+        """
+        labels = self._predict_from(self.decision_function(X))
+        return self._with_certainty(X, labels) if return_certain else labels
+
+    def _balls(self) -> Balls:
+        if self.multi_class != "crammer_singer":
+            return super()._balls()
+        prior = self._prior_rows(1, self.n_features_in_)
+        return joint_balls(self.certificates_[0], self._class_factors(), prior)
+
+    def _class_factors(self) -> NDArray[np.float64]:
+        """What weights that are trained together are multiplied by, a row for each class."""
+        if self.class_features is None:
+            return np.eye(len(self.classes_))
+        return np.asarray(self.class_features, np.float64)
+
+    def _refuse_joint_intercepts(self) -> None:
+        if self.multi_class == "crammer_singer" and self._intercept_is_free:
+            raise ValueError(
+                "Free intercepts of classes that are trained together have no proven bounds; with "
+                "intercept_scaling=1.0 or fit_intercept=False scores have."
+            )
+
+    def _free_ends(self) -> NDArray[np.float64]:
+        self._refuse_joint_intercepts()
+        return super()._free_ends()
+
+    def _proven_codes(self, X: MatrixLike) -> Codes:
+        if getattr(self, "_decides", None) is not None:
+            raise ValueError(f"The predictions of loss={self.loss!r} are its own `decide`: nothing is proven of them.")
+        return self._codes_from(validation.check_new_rows(self, X), self._free_ends())
+
+    def _codes_from(self, rows: Matrix, ends: Array) -> Codes:
+        if self.multi_class == "crammer_singer" and len(self.classes_) > 2:
+            scores, errors, lengths = self._scored(rows)
+            factors, (certificate,) = self._class_factors(), self.certificates_
+            reach = certificate.ball * np.maximum(lengths, LEAST_NUMBER)
+            return by_highest_difference(scores, errors, reach, apart(factors))
+        low, high = self._intervals_of(rows, ends).with_intercepts()
+        return by_sign(low[:, 0], high[:, 0]) if low.shape[1] == 1 else by_highest(low, high)
 
     def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.generic]:
         if scores.ndim > 1:
@@ -270,20 +369,22 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
         positive = scores > 0 if decides is None else np.asarray(decides.decide(scores)) > 0
         return np.asarray(self.classes_[positive.astype(int)])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    @also_lazily
-    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """The probability of each class; only with ``loss="logistic"``.
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def probability_bounds(self, X: MatrixLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Between what the probabilities of the exact optimum lie; only with ``loss="logistic"``.
 
-        With more than two classes these are of each class against the rest, divided by their sum.
+        Returns
+        -------
+        low, high : array of shape (n, n_classes)
         """
-        return probabilities(self.decision_function(X))
+        return logistic_bounds(*self.decision_bounds(X))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    @also_lazily
-    def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """The logarithm of the probability of each class; only with ``loss="logistic"``."""
-        return np.asarray(np.log(self.predict_proba(X)))
+    def _plain_model(self) -> PlainForm:
+        if getattr(self, "_decides", None) is not None:
+            raise ValueError(f"The predictions of loss={self.loss!r} are its own `decide`, which is code and no data.")
+        scores = LinearScores(dense(self.coef_), np.asarray(self.intercept_))
+        objective = self.multi_class if self.multi_class == "crammer_singer" else loss_name(self.loss)
+        return PlainForm(type(self).__name__, objective, scores, self._decision(), self._made_of_scores())
 
     def _to_file(self) -> tuple[Arrays, Document]:
         if getattr(self, "_decides", None) is not None:
@@ -293,10 +394,11 @@ class LinearSVC(CPathMixin, LinearClassifierMixin, SupervisedModel):
             )
         arrays, stored = super()._to_file()
         class_arrays, classes = labels_to_file(self.classes_)
-        return {**arrays, **class_arrays}, {**stored, "classes": classes}
+        curves, kind = self._curves_to_file()
+        return {**arrays, **class_arrays, **curves}, {**stored, "classes": classes, **kind}
 
     def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self.classes_ = labels_from_file(arrays, stored["classes"])
         rows = 1 if len(self.classes_) == 2 else len(self.classes_)
-        problems = 1 if self.multi_class == "crammer_singer" else rows
-        self._weights_from_file(arrays, (rows, self.n_features_in_), problems)
+        self._weights_from_file(arrays, (rows, self.n_features_in_))
+        self._curves_from_file(arrays, stored)

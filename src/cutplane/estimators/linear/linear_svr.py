@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
+from cutplane.estimators.common.certain import CertainTargets
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.lazy import also_lazily
+from cutplane.estimators.common.left_out import loss_name
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.validation.partitions import scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
@@ -22,28 +24,31 @@ from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_TARGETS
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.estimators.linear.supervised import SupervisedModel
+from cutplane.plain.decisions import Value
+from cutplane.plain.form import PlainForm
+from cutplane.plain.scores import LinearScores
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.registry import REGRESSION, Loss, check_loss_options, find_loss, make_risk, takes_option
-from cutplane.shards.scattered import Recipe
+from cutplane.shards.scattered import Recipe, ScatteredRisk
 from cutplane.solvers.result import Result, Step
 from cutplane.solvers.run import Settings
 
 
 @documented(LINEAR_TARGETS)
-class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
+class LinearSVR(CPathMixin, RegressorMixin, CertainTargets, SupervisedModel):
     """Linear support vector regression, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ loss(⟨w, xᵢ⟩ + b, yᵢ) over w and the intercept b, which is not penalised.
 
     Parameters
     ----------
-    C, loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
-    intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, warm_start, random_state, on_step,
+    C, loss, epsilon, loss_options, dual, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
+    intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, warm_start, random_state, verbose, on_step,
     keep_proof, checkpoint, checkpoint_every
 
     Attributes
     ----------
-    coef_, intercept_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_, n_features_in_,
+    coef_, intercept_, certificates_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_, n_features_in_,
     feature_names_in_
 
     Examples
@@ -67,6 +72,7 @@ class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
         loss: str | Callable[..., Risk] = "epsilon_insensitive",
         epsilon: float = 0.0,
         loss_options: Mapping[str, object] | None = None,
+        dual: bool | str = "auto",
         tol: float = 1e-3,
         absolute_tol: float = 0.0,
         risk_tol: float = 0.0,
@@ -81,6 +87,7 @@ class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
         n_jobs: int | None = None,
         warm_start: bool = False,
         random_state: RandomState = None,
+        verbose: bool | int = 0,
         on_step: Callable[[Step], object] | None = None,
         keep_proof: bool = False,
         checkpoint: str | PathLike[str] | None = None,
@@ -95,9 +102,9 @@ class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
         loss = self._loss(training.n_threads)
         scattered = scattered_examples(self, X, y, sample_weight, labels=False)
         if scattered is not None:
-            recipe = Recipe(self._loss(0), None, 0, None, scattered.whole.weight)
+            whole = ScatteredRisk(Recipe(self._loss(0), None, 0, None, scattered.whole.weight))
             key = (scattered.marks, self.loss, self.epsilon, self.loss_options)
-            return Prepared(scattered.source, None, None, [scattered_problem(recipe)], key)
+            return Prepared(scattered.source, None, None, [scattered_problem(whole)], key)
         examples, given = validation.check_examples(self, X, y)
         targets = validation.check_targets(given)
         weights = validation.check_sample_weight(sample_weight, examples)
@@ -134,6 +141,10 @@ class LinearSVR(CPathMixin, RegressorMixin, SupervisedModel):
 
     def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return scores
+
+    def _plain_model(self) -> PlainForm:
+        scores = LinearScores(dense(self.coef_).reshape(1, -1), np.asarray(self.intercept_))
+        return PlainForm(type(self).__name__, loss_name(self.loss), scores, Value())
 
     def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self._weights_from_file(arrays, (self.n_features_in_,))

@@ -37,7 +37,7 @@ class OneClassProofs(Proving[OneClassProof]):
         training, examples, weights, risk = pattern._sample(training, X, sample_weight)
         objective = pattern._objective(pattern._source(examples, training.n_threads), risk)
         limit, rows = self._limit(examples, weights), plain(examples)
-        gap = max(training.stopping.relative_gap, float(self.model.gap_))
+        gap = max(training.stopping.relative_gap, self.model.gap_)
         best: tuple[Whole, Bounds] | None = None
         for aim in _AIMS:
             stopping = replace(training.stopping, relative_gap=aim * gap, max_iter=None)

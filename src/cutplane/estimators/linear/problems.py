@@ -16,6 +16,7 @@ from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.side_by_side import Watch, side_by_side
 from cutplane._types import Labels, Matrix, Params
 from cutplane.estimators.common.callbacks import StepHooks
+from cutplane.estimators.common.certificates import listening
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests
 from cutplane.estimators.common.training import on_scales, prover_of, total_weight, warn_unless_proven
@@ -23,7 +24,7 @@ from cutplane.objectives.factory import in_single
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.risks.base import Risk, Rows
-from cutplane.shards.scattered import Recipe, ScatteredRisk
+from cutplane.shards.scattered import ScatteredRisk
 from cutplane.solvers.base import though_shards_are_lost
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.ledger import Ledger
@@ -56,22 +57,24 @@ class Prepared(NamedTuple):
     key: tuple[object, ...]
 
 
-def scattered_problem(recipe: Recipe) -> Callable[[Rows | None], Risk]:
-    """What makes the risk of examples that lie elsewhere: of all of them."""
+def scattered_problem(risk: ScatteredRisk) -> Callable[[Rows | None], Risk]:
+    """What gives the risk of examples that lie elsewhere: of all of them."""
 
-    def risk(rows: Rows | None) -> Risk:
+    def whole(rows: Rows | None) -> Risk:
         assert rows is None
-        return ScatteredRisk(recipe)
+        return risk
 
-    return risk
+    return whole
 
 
 class ProblemMaker(Protocol):
     """What makes problems of examples, and a model of their results: see `LinearModel`."""
 
-    on_step: OnStep | None
     checkpoint: str | PathLike[str] | None
     checkpoint_every: float
+
+    @property
+    def _listener(self) -> OnStep | None: ...
 
     def _source(self, X: Matrix | Source, n_threads: int) -> Source: ...
 
@@ -108,6 +111,8 @@ class Problems:
     model : ProblemMaker
     training : Settings
     prepared : Prepared
+    begin : sequence of Result, optional
+        Of an earlier run on the same problems, to go on from.
 
     Attributes
     ----------
@@ -115,13 +120,20 @@ class Problems:
         How many of them are solved at a time. Hooks see one run after the other, and so do checkpoints.
     """
 
-    def __init__(self, model: ProblemMaker, training: Settings, prepared: Prepared) -> None:
+    def __init__(
+        self,
+        model: ProblemMaker,
+        training: Settings,
+        prepared: Prepared,
+        begin: Sequence[Result] | None = None,
+    ) -> None:
         self._model = model
         self._training = training
         self._prepared = prepared
         self._results: list[Result] = []
+        self._earlier = begin
         self._ledgers: list[Ledger] = []  # of the run under way
-        self._hooks = StepHooks(model, model.on_step, prepared.X, prepared.y, self._so_far)
+        self._hooks = StepHooks(model, model._listener, prepared.X, prepared.y, self._so_far)
         self._threads = int(_core.thread_count(training.n_threads))
         watched = self._hooks.wanted or model.checkpoint is not None
         apart = getattr(prepared.X, "elsewhere", False)  # asked for one thing after the other
@@ -132,13 +144,13 @@ class Problems:
         self._checkpoint = Checkpoint(
             model.checkpoint, model.checkpoint_every, lambda: digests(model._key(self._source, prepared))
         )
-        self._warm = model._warm_results(self._source, prepared)
+        self._warm = model._warm_results(self._source, prepared) if begin is None else begin
 
     def in_turn(self) -> list[Result]:
         """The result of each, solved one after the other."""
         checkpoint, ledgers = self._checkpoint, self._ledgers
         for index in range(self._number):
-            on_step = checkpoint.watching(index, ledgers, self._hooks if self._hooks.wanted else None)
+            on_step = checkpoint.watching(index, ledgers, listening(self._hooks if self._hooks.wanted else None, index))
             posed = though_shards_are_lost(partial(self._pose, index, self._training, on_step))
             result = checkpoint.ended(index, posed.settings, posed.objective, posed.prover)
             if result is None:
@@ -146,7 +158,7 @@ class Problems:
                 handover = None if begin is None else Handover.of(begin)
                 result = run(posed.objective, posed.settings, posed.prover, handover, ledgers.append)
                 checkpoint.note(index, posed.settings, result, ledgers.pop())
-            self._results.append(self._finished(posed, result))
+            self._results.append(self._finished(posed, self._after(index, result)))
             if result.stop_reason == "interrupted" and len(self._results) < self._number:
                 warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
                 raise KeyboardInterrupt
@@ -178,7 +190,8 @@ class Problems:
     def _solve(self, index: int, training: Settings, on_step: OnStep) -> Result:
         posed, begin = self._pose(index, training, on_step), self._begin(index)
         handover = None if begin is None else Handover.of(begin)
-        return self._finished(posed, run(posed.objective, posed.settings, posed.prover, handover))
+        result = run(posed.objective, posed.settings, posed.prover, handover)
+        return self._finished(posed, self._after(index, result))
 
     def _pose(self, index: int, training: Settings, on_step: OnStep | None) -> _Posed:
         model, (X, _, weights, problems, _) = self._model, self._prepared
@@ -191,6 +204,15 @@ class Problems:
     def _begin(self, index: int) -> Result | None:
         """The result of an earlier fit that this problem starts from."""
         return self._warm[index] if self._warm else None
+
+    def _after(self, index: int, result: Result) -> Result:
+        """With the history of the run that it goes on from, where that is a part of this fit."""
+        if self._earlier is None:
+            return result
+        before = self._earlier[index].history
+        count, seconds = len(before), before[-1].seconds if before else 0.0
+        later = [replace(s, iteration=s.iteration + count, seconds=s.seconds + seconds) for s in result.history]
+        return replace(result, history=[*before, *later])
 
     def _finished(self, posed: _Posed, result: Result) -> Result:
         return self._model._with_threshold(result, posed.objective, posed.risk, self._source, posed.origin)

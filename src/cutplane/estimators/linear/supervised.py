@@ -9,15 +9,18 @@ from numpy.typing import ArrayLike
 from cutplane._types import Array, Labels, MatrixLike
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.proofs import AnyProving
-from cutplane.estimators.linear.linear_model import LinearModel
+from cutplane.estimators.linear.problems import Prepared
+from cutplane.estimators.linear.screening import ScreeningModel
+from cutplane.solvers.result import Result
+from cutplane.solvers.run import Settings
 
 
-class SupervisedModel(LinearModel):
+class SupervisedModel(ScreeningModel):
     """A linear model of targets, each problem of which a number for each example proves."""
 
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on X (dense, CSR, memory-mapped, DataFrame) and y: labels of any type, or targets of a regression.
+        """Train on X (dense, CSR, memory-mapped, DataFrame, a collection of Dask) and y: labels or targets.
 
         Returns
         -------
@@ -27,8 +30,13 @@ class SupervisedModel(LinearModel):
         prepared = self._prepare(training, X, y, sample_weight)
         if self.keep_proof:
             self._proving().refuse(prepared)
-        self._train(training, prepared)
+        results = self._train_as_asked(training, prepared)
+        self.__dict__.update(self._learned_beside(training, prepared, [training.C], [results], sample_weight)[0])
         return self.proof(X, y, sample_weight) if self.keep_proof else self
+
+    def _train_as_asked(self, training: Settings, prepared: Prepared) -> list[Result]:
+        """Until the gap is proven; a subclass may ask for more."""
+        return self._train(training, prepared)
 
     def _proving(self) -> AnyProving:
         from cutplane.estimators.linear.linear_proofs import LinearProofs

@@ -22,6 +22,8 @@ from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
 from cutplane.estimators.ranking.ranking_data import check_pairs
+from cutplane.plain.decisions import Thresholds
+from cutplane.plain.form import PlainForm
 from cutplane.risks.ordinal import OrdinalRisk
 from cutplane.risks.thresholds import least_error_thresholds
 from cutplane.solvers.result import Result, Step
@@ -52,10 +54,7 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         Ascending; the class of an example is the number of thresholds below its score.
     classes_ : array of shape (n_classes,)
         In their order.
-    objective_, lower_bound_, gap_ : float
-        The objective at the model, a proven lower bound on its least value, and their relative difference. They are
-        of the weights: thresholds do not enter the objective.
-    n_iter_, history_, stop_reason_, n_features_in_, feature_names_in_
+    certificates_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_, n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -128,6 +127,10 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         """The class of each example: the number of thresholds below its score."""
         scores = self.score_samples(X)
         return np.asarray(self.classes_[np.searchsorted(self.thresholds_, scores, side="left")])
+
+    def _plain_model(self) -> PlainForm:
+        decision = Thresholds(self.classes_, self.thresholds_)
+        return PlainForm(type(self).__name__, "pairs", self._plain_scores(), decision)
 
     def _to_file(self) -> tuple[Arrays, Document]:
         arrays, stored = super()._to_file()

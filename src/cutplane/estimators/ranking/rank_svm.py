@@ -10,18 +10,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from cutplane._types import Arrays, Document, MatrixLike, RandomState
+from cutplane._types import Arrays, Document, Matrix, MatrixLike, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
 from cutplane.estimators.ranking.ranking_data import check_pairs, check_queries
+from cutplane.estimators.ranking.scattered_queries import scattered_ranking
 from cutplane.metrics import pair_accuracy
+from cutplane.plain.decisions import Value
+from cutplane.plain.form import PlainForm
 from cutplane.risks.ranking import RankingRisk
+from cutplane.shards.scattered_pairs import ScatteredPairs
 from cutplane.solvers.result import Step
+from cutplane.solvers.run import Settings
+from cutplane.sources import Source
 
 WEIGHTINGS = ("queries", "pairs")
 
@@ -46,7 +53,7 @@ class RankSVM(PairModel):
     ----------
     coef_ : array of shape (1, n_features)
         Weights.
-    objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
+    certificates_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
     n_queries_ : int
         The queries that have a pair, Q.
     n_pairs_ : int
@@ -92,19 +99,19 @@ class RankSVM(PairModel):
 
     @with_callbacks
     def fit(
-        self, X: MatrixLike, y: ArrayLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> Self:
-        """Train on X (dense, CSR, memory-mapped, DataFrame), targets y and the query of each example.
+        """Train on X (dense, CSR, memory-mapped, DataFrame, Dask), targets y and the query of each example.
 
         Parameters
         ----------
         X : matrix of shape (n, n_features)
         y : array of shape (n,)
             Targets, higher is better; only their order within a query counts.
-        qid : array of shape (n,), optional
-            The query of each example, of any type and in any order; all are one query if None.
         sample_weight : array of shape (n,), optional
             A pair weighs the product of its examples' weights.
+        qid : array of shape (n,), optional
+            The query of each example, of any type and in any order; if None all are one query, and a warning says so.
 
         Returns
         -------
@@ -112,18 +119,33 @@ class RankSVM(PairModel):
         """
         training = self._training()
         validation.check_choice("weighting", self.weighting, WEIGHTINGS)
+        equal = self.weighting == "queries"
+        scattered = scattered_ranking(self, X, y, sample_weight, qid, equal_groups=equal)
+        if scattered is not None:
+            return self._fit_problem(training, scattered.source, None, scattered.risk, (scattered.marks, equal))
         rows, given = validation.check_examples(self, X, y)
         ranks = validation.check_targets(given)
         queries = check_queries(qid, len(ranks))
         weights = validation.check_weights(sample_weight, rows, None, None, ranks)
         check_pairs(ranks, queries, weights)
         everyone = np.zeros(len(ranks), dtype=np.int64) if queries is None else queries
-        equal = self.weighting == "queries"
         risk = RankingRisk(ranks, everyone, weights, equal_groups=equal, n_threads=training.n_threads)
-        self._train(training, Prepared(rows, ranks, weights, [lambda part: risk], (ranks, everyone, self.weighting)))
+        return self._fit_problem(training, rows, ranks, risk, (ranks, everyone, equal), weights)
+
+    def _fit_problem(
+        self,
+        training: Settings,
+        rows: Matrix | Source,
+        ranks: NDArray[np.float64] | None,
+        risk: RankingRisk | ScatteredPairs,
+        key: tuple[object, ...],
+        weights: NDArray[np.float64] | None = None,
+    ) -> Self:
+        self._train(training, Prepared(rows, ranks, weights, [lambda part: risk], key))
         self.n_queries_, self.n_pairs_ = risk.n_groups, risk.n_pairs
         return self
 
+    @also_lazily
     def predict(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example: within a query, higher is better."""
         return self._scores(X)
@@ -131,6 +153,9 @@ class RankSVM(PairModel):
     def score(self, X: MatrixLike, y: ArrayLike, qid: ArrayLike | None = None) -> float:
         """The share of pairs in the right order, averaged over the queries: `cutplane.metrics.pair_accuracy`."""
         return pair_accuracy(y, self.predict(X), qid=qid)
+
+    def _plain_model(self) -> PlainForm:
+        return PlainForm(type(self).__name__, "pairs", self._plain_scores(), Value())
 
     def _to_file(self) -> tuple[Arrays, Document]:
         arrays, stored = super()._to_file()

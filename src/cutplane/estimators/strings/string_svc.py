@@ -16,12 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane._types import Array, Arrays, ClassWeight, Document, Labels, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
+from cutplane.estimators.common.certificates import one_against_rest
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.linear_model import LinearModel
 from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.strings.string_input import StringsLike, as_strings, labels_for, windows_of
+from cutplane.plain.decisions import Highest, Sign
+from cutplane.plain.form import PlainForm
+from cutplane.plain.strings import Kmers, StringScores
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.hinge import Hinge
 from cutplane.solvers.result import OnStep, Result
@@ -63,7 +68,7 @@ class StringSVC(ClassifierMixin, LinearModel):
     ----------
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
         Weights, in the order of the parts, the spectra first; of two classes, of the second against the first.
-    intercept_, classes_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
+    intercept_, classes_, certificates_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
     length_ : int
         Letters of a string.
     n_features_in_ : int
@@ -235,8 +240,28 @@ class StringSVC(ClassifierMixin, LinearModel):
     def _string_source(self, strings: StringCollection, n_threads: int) -> StringSource:
         return StringSource(strings, self.parts(strings.length), normalize=bool(self.normalize), n_threads=n_threads)
 
+    def _problem_labels(self) -> list[object]:
+        return one_against_rest(self.classes_)
+
     def _fitted(self, results: list[Result]) -> Document:
         return {**super()._fitted(results), "classes_": self.classes_}
+
+    def _plain_model(self) -> PlainForm:
+        alphabet = as_alphabet(self.alphabet)
+        parts = [
+            Kmers(part.positional, part.begin, part.end, np.array(part.values)) for part in self.parts(self.length_)
+        ]
+        scores = StringScores(
+            alphabet.codes,
+            alphabet.size,
+            self.length_,
+            parts,
+            bool(self.normalize),
+            dense(self.coef_),
+            np.asarray(self.intercept_),
+        )
+        decision = Sign(self.classes_) if len(self.classes_) == 2 else Highest(self.classes_)
+        return PlainForm(type(self).__name__, "hinge", scores, decision)
 
     def _to_file(self) -> tuple[Arrays, Document]:
         arrays, stored = super()._to_file()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Arrays, Document, Matrix, RandomState, is_sparse
@@ -14,15 +15,18 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
+from cutplane.estimators.structured.example_weights import check_example_weights
+from cutplane.estimators.structured.labelled_objects import LabelledObjects
 from cutplane.estimators.structured.structural_svm import check_model, check_pairs, model_from_file, model_to_file
 from cutplane.kernels.functions import KernelFunction
 from cutplane.solvers.result import OnStep
 from cutplane.structured.base import StructuredModel
 from cutplane.structured.factored import Factors
+from cutplane.structured.weighted import WeightedRisk
 
 
 @documented(CUTS)
-class KernelStructuralSVM(SampledCutEstimator):
+class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
     """A structural SVM with a kernel, by cutting planes made of all or of sampled examples (Yu and Joachims 2008).
 
     Minimises ½|w|² + C·Σ maxᵧ (loss(yᵢ, y) + ⟨w, Ψ(xᵢ, y) - Ψ(xᵢ, yᵢ)⟩) in the feature space of the kernel. The
@@ -37,10 +41,11 @@ class KernelStructuralSVM(SampledCutEstimator):
     kernel : str (a key of `cutplane.kernels.FORMULAS`, or "precomputed") or callable, default="rbf"
         Between the rows of examples: tokens of a chain.
     gamma, degree, coef0
-    algorithm : {"exact", "linear", "constant"}, default="exact"
+    method : {"exact", "linear", "constant"}, default="exact"
         "exact": cuts of all examples, rows² kernel values an iteration; a gap is proven. "linear": every example is
-        looked at, cuts are made of `r` of those with a loss. "constant": nothing but `r` sampled examples is looked at.
-    r, epsilon, stabilised
+        looked at, cuts are made of `n_samples_cut` of those with a loss. "constant": nothing but that many sampled
+        examples is looked at.
+    n_samples_cut, risk_tol, stabilised
     memory : int or None, default=None
         Bytes for the products of cuts with all rows, 4·rows·columns for each cut ("linear" and "exact"); None: a
         quarter of what is free.
@@ -54,7 +59,8 @@ class KernelStructuralSVM(SampledCutEstimator):
         A column for each label.
     explicit_coef_ : array
         Weights of explicit features: of a chain's transitions, a row of the table after the other.
-    objective_, violation_, bound_, bound_probability_, n_iter_, history_, stop_reason_, lower_bound_, gap_,
+    certificates_, objective_, violation_, bound_, bound_probability_, n_iter_, history_, stop_reason_,
+    lower_bound_, gap_,
     certificate_of_, n_features_in_
 
     Examples
@@ -78,12 +84,12 @@ class KernelStructuralSVM(SampledCutEstimator):
         gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        algorithm: str = "exact",
-        r: int | None = None,
-        epsilon: float = 1e-2,
+        method: str = "exact",
+        n_samples_cut: int | None = None,
+        risk_tol: float = 1e-2,
         stabilised: bool = True,
         memory: int | None = None,
-        max_iter: int = 10_000,
+        max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -95,9 +101,9 @@ class KernelStructuralSVM(SampledCutEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.algorithm = algorithm
-        self.r = r
-        self.epsilon = epsilon
+        self.method = method
+        self.n_samples_cut = n_samples_cut
+        self.risk_tol = risk_tol
         self.stabilised = stabilised
         self.memory = memory
         self.max_iter = max_iter
@@ -106,8 +112,8 @@ class KernelStructuralSVM(SampledCutEstimator):
         self.random_state = random_state
         self.on_step = on_step
 
-    def fit(self, X: Sequence[object] | Matrix, Y: Sequence[object]) -> Self:
-        """Train on examples X and their labellings Y, as many of each.
+    def fit(self, X: Sequence[object] | Matrix, y: Sequence[object], sample_weight: ArrayLike | None = None) -> Self:
+        """Train on examples X and their labellings y, as many of each, with or without weights.
 
         Returns
         -------
@@ -115,11 +121,14 @@ class KernelStructuralSVM(SampledCutEstimator):
         """
         self._check_settings()
         model, factors = self._factorised()
-        check_pairs(model, X, Y)
-        self._sample_size(len(Y))
+        check_pairs(model, X, y)
+        self._sample_size(len(y))
         rows = _finite_rows(factors.rows(X))
         self.n_features_in_ = int(rows.shape[1])
-        risk = factors.risk(X, Y, n_threads=validation.check_threads(self.n_jobs))
+        risk = factors.risk(X, y, n_threads=validation.check_threads(self.n_jobs))
+        weights = check_example_weights(sample_weight, len(y))
+        if weights is not None:
+            risk = WeightedRisk(risk, weights)
         outcome = self._train(risk, rows, self._make_kernel(rows))
         self.explicit_coef_ = outcome.explicit
         return self
@@ -134,10 +143,10 @@ class KernelStructuralSVM(SampledCutEstimator):
         scores = self._row_scores(_finite_rows(factors.rows(X)))
         return list(factors.label(X, scores, self.explicit_coef_, n_threads=threads))
 
-    def score(self, X: Sequence[object] | Matrix, Y: Sequence[object]) -> float:
+    def score(self, X: Sequence[object] | Matrix, y: Sequence[object]) -> float:
         """Minus the mean loss of the predictions: the greater the better, 0 at best."""
         model = check_model(self.model)
-        losses = [model.loss(y, found) for y, found in zip(Y, self.predict(X), strict=True)]
+        losses = [model.loss(true, found) for true, found in zip(y, self.predict(X), strict=True)]
         return -float(np.mean(losses))
 
     def _factorised(self) -> tuple[StructuredModel, Factors]:

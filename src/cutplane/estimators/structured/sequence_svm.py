@@ -7,18 +7,22 @@ from os import PathLike
 from typing import Any, Self, TypeGuard, cast
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Arrays, Document, Matrix, RandomState, is_sparse
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
-from cutplane.estimators.common.stored import finite, labels_from_file, labels_to_file
+from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.input_kinds import plain_labels
 from cutplane.estimators.structured.descriptions import STRUCTURED
+from cutplane.estimators.structured.example_weights import check_example_weights, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
+from cutplane.io.sparse_vector import vector_from_arrays, vector_to_arrays
 from cutplane.solvers.result import OnStep
 from cutplane.structured.chain import ChainModel, ChainSample
+from cutplane.structured.chain_decoding import best_labellings, token_margins
 from cutplane.structured.metrics import SequenceScores, score_sequences
 from cutplane.structured.tokens import Sequences, Token, Tokens, Vocabulary, tokens_from_matrices
 from cutplane.structured.vectors import rows_in
@@ -54,7 +58,7 @@ class SequenceSVM(StructuredEstimator):
         The labels of tokens, sorted.
     feature_names_ : list of str or None
         Where tokens are dicts or lists of names.
-    objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
+    certificates_, objective_, lower_bound_, gap_, n_iter_, history_, stop_reason_
     n_features_in_ : int
         Features of a token.
 
@@ -97,31 +101,36 @@ class SequenceSVM(StructuredEstimator):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def fit(self, X: Sequences, Y: LabelSequences) -> Self:
-        """Train on sequences X and their labels Y.
+    def fit(self, X: Sequences, y: LabelSequences, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on sequences X and their labels y.
 
         Parameters
         ----------
         X : sequence of sequences
             For each sequence an array or a sparse matrix with a row for each token, or a list of tokens, each a dict
             (``{"word": "the", "capital": True, "length": 3}``) or a list of names of features.
-        Y : sequence of sequences
+        y : sequence of sequences
             The labels of the tokens.
+        sample_weight : array of shape (n_sequences,), optional
+            How often each sequence counts. One of weight 0 is left out, its features and labels, too.
 
         Returns
         -------
         self
         """
         settings = self._settings()
-        _check_sequences(X, Y)
-        flat = np.asarray(plain_labels([label for y in Y for label in y]))
+        _check_sequences(X, y)
+        weights = check_example_weights(sample_weight, len(y))
+        if weights is not None:
+            X, y = with_weight(X, weights), with_weight(y, weights)
+        flat = np.asarray(plain_labels([label for labels in y for label in labels]))
         self.classes_, codes = validation.check_labels(flat)
         self._vocabulary = None if _are_matrices(X) else Vocabulary()
         tokens = self._tokens(X, grow=True)
         self.n_features_in_ = tokens.n_features
         model = ChainModel(len(self.classes_), tokens.n_features, self.cost)
         sample = ChainSample(model, tokens, codes.astype(np.int32), n_threads=settings.n_threads)
-        result = self._train(settings, sample, 0)
+        result = self._train(settings, sample, 0, weights)
         self._keep(result.w)
         return self
 
@@ -145,13 +154,66 @@ class SequenceSVM(StructuredEstimator):
         codes = chains.label(self._w, None, None, validation.check_threads(self.n_jobs))
         return [labels.tolist() for labels in tokens.split(self.classes_[codes])]
 
-    def score(self, X: Sequences, Y: LabelSequences) -> float:
-        """The share of tokens that are labelled rightly."""
-        return self.evaluate(X, Y).accuracy
+    def n_best(self, X: Sequences, n: int = 5) -> list[list[tuple[list[Any], float]]]:
+        """The n best labellings of each sequence with their scores, best first.
 
-    def evaluate(self, X: Sequences, Y: LabelSequences) -> SequenceScores:
+        Scores are no probabilities: the model is trained for the order of labellings, and no softmax over a few of them
+        makes their scores more than that.
+
+        Parameters
+        ----------
+        X : sequence of sequences
+        n : int, default=5
+            There are fewer where a short sequence has no more.
+        """
+        check_is_fitted(self)
+        validation.check_count("n", n, or_none=False)
+        found = [best_labellings(scores, self.transitions_, n) for scores in self._token_scores(X)]
+        return [[(self.classes_[codes].tolist(), score) for score, codes in ways] for ways in found]
+
+    def margins(self, X: Sequences) -> list[NDArray[np.float64]]:
+        """How sure each label is: how much the score falls if the token has another label and all else is at its best.
+
+        The least of a sequence's is the distance to the second of `n_best`.
+        """
+        check_is_fitted(self)
+        return [token_margins(scores, self.transitions_) for scores in self._token_scores(X)]
+
+    def top_features(self, n: int = 10) -> dict[Any, list[tuple[str, float]]]:
+        """For each label, the n features with the largest weights in size. Negative weights speak against the label."""
+        check_is_fitted(self)
+        validation.check_count("n", n, or_none=False)
+        return {
+            label: [(self._feature_name(index), float(column[index])) for index in _largest(column, n)]
+            for label, column in zip(self.classes_.tolist(), self.coef_.T, strict=True)
+        }
+
+    def top_transitions(self, n: int = 10) -> list[tuple[Any, Any, float]]:
+        """The n transitions with the largest weights in size: a label, the one that follows, and the weight."""
+        check_is_fitted(self)
+        validation.check_count("n", n, or_none=False)
+        labels, flat = self.classes_.tolist(), self.transitions_.ravel()
+        pairs = [(int(index), *divmod(int(index), len(labels))) for index in _largest(flat, n)]
+        return [(labels[before], labels[after], float(flat[index])) for index, before, after in pairs]
+
+    def _token_scores(self, X: Sequences) -> list[NDArray[np.float64]]:
+        """The score of each label for each token, by sequences."""
+        if not len(X):
+            return []
+        tokens = self._tokens(X, grow=False)
+        values = np.ones(len(tokens.indices)) if tokens.values is None else tokens.values
+        rows = sp.csr_array(
+            (values, tokens.indices, tokens.indptr), shape=(len(tokens.indptr) - 1, self.n_features_in_)
+        )
+        return tokens.split(rows @ self.coef_)
+
+    def score(self, X: Sequences, y: LabelSequences) -> float:
+        """The share of tokens that are labelled rightly."""
+        return self.evaluate(X, y).accuracy
+
+    def evaluate(self, X: Sequences, y: LabelSequences) -> SequenceScores:
         """Accuracy and F1 of the labels, and of the entities that B-, I- labels spell out."""
-        return score_sequences([list(y) for y in Y], self.predict(X))
+        return score_sequences([list(labels) for labels in y], self.predict(X))
 
     def _tokens(self, X: Sequences, *, grow: bool) -> Tokens:
         if self._vocabulary is not None:
@@ -171,7 +233,7 @@ class SequenceSVM(StructuredEstimator):
 
     def _to_file(self) -> tuple[Arrays, Document]:
         arrays, classes = labels_to_file(self.classes_)
-        arrays["weights"] = self._w
+        arrays |= vector_to_arrays("weights", self._w)
         if self._vocabulary is not None:
             names = [name.encode() for name in self._vocabulary.names]
             arrays["names"] = np.frombuffer(b"".join(names), dtype=np.uint8)
@@ -181,7 +243,7 @@ class SequenceSVM(StructuredEstimator):
     def _from_file(self, arrays: Arrays, stored: Document) -> None:
         self.classes_ = labels_from_file(arrays, stored["classes"])
         count = (int(self.n_features_in_) + len(self.classes_)) * len(self.classes_)
-        w = finite(arrays, "weights", (count,))
+        w = vector_from_arrays("weights", arrays, count)
         self._vocabulary = None
         if "names" in arrays:
             text, ends = arrays["names"].tobytes(), np.cumsum(arrays["names.lengths"]).tolist()
@@ -197,6 +259,12 @@ class SequenceSVM(StructuredEstimator):
         return hasattr(self, "_w")
 
 
+def _largest(weights: NDArray[np.float64], n: int) -> NDArray[np.intp]:
+    """Places of the n largest in size, without zeros."""
+    order = np.argsort(-np.abs(weights), kind="stable")[:n]
+    return np.asarray(order[weights[order] != 0.0])
+
+
 def _are_matrices(X: Sequences) -> TypeGuard[Sequence[Matrix]]:
     first = X[0]
     return is_sparse(first) or (isinstance(first, np.ndarray) and first.dtype.kind in "biuf")
@@ -204,7 +272,7 @@ def _are_matrices(X: Sequences) -> TypeGuard[Sequence[Matrix]]:
 
 def _check_sequences(X: Sequences, Y: LabelSequences) -> None:
     if len(X) != len(Y):
-        raise ValueError(f"X has {len(X)} sequences and Y {len(Y)}; as many are needed.")
+        raise ValueError(f"X has {len(X)} sequences and y {len(Y)}; as many are needed.")
     if not len(X):
         raise ValueError("X is empty; at least one sequence is needed.")
     for index, (x, y) in enumerate(zip(X, Y, strict=True)):

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Arrays, Document, Matrix, RandomState
@@ -15,6 +16,7 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.structured.descriptions import STRUCTURED
+from cutplane.estimators.structured.example_weights import check_example_weights, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
 from cutplane.solvers.result import OnStep
 from cutplane.structured.base import Sample, StructuredModel
@@ -62,6 +64,7 @@ class StructuralSVM(StructuredEstimator):
     ----------
     coef_ : array of shape (n_weights,)
         Weights of the joint features.
+    certificates_
     objective_, lower_bound_, gap_ : float
         The objective at the model, a proven lower bound on its least value, and their relative difference. Where the
         model's searches are not exact, `objective_` and `gap_` are infinite: nothing is certified.
@@ -115,8 +118,8 @@ class StructuralSVM(StructuredEstimator):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def fit(self, X: Sequence[object] | Matrix, Y: Sequence[object]) -> Self:
-        """Train on examples X and their labellings Y, as many of each.
+    def fit(self, X: Sequence[object] | Matrix, y: Sequence[object], sample_weight: ArrayLike | None = None) -> Self:
+        """Train on examples X and their labellings y, as many of each, with or without weights.
 
         Returns
         -------
@@ -124,8 +127,12 @@ class StructuralSVM(StructuredEstimator):
         """
         settings = self._settings()
         validation.check_not_negative("planes_kept", self.planes_kept)
-        sample = self._sample(X, Y, settings.n_threads)
-        result = self._train(settings, sample, int(self.planes_kept))
+        check_pairs(check_model(self.model), X, y)
+        weights = check_example_weights(sample_weight, _length("y", y))
+        if weights is not None:
+            X, y = with_weight(X, weights), with_weight(y, weights)
+        sample = self._sample(X, y, settings.n_threads)
+        result = self._train(settings, sample, int(self.planes_kept), weights)
         self.coef_ = result.w
         return self
 
@@ -133,7 +140,6 @@ class StructuralSVM(StructuredEstimator):
         model = check_model(self.model)
         rescaling = validation.check_choice("rescaling", self.rescaling, RESCALINGS)
         backend = validation.check_choice("backend", self.backend, BACKENDS)
-        check_pairs(model, X, Y)
         bound = model.bind(X, Y, rescaling=rescaling, n_threads=n_threads)
         if bound is not None:
             return bound
@@ -145,10 +151,10 @@ class StructuralSVM(StructuredEstimator):
         threads = validation.check_threads(self.n_jobs)
         return list(check_model(self.model).predict(X, self.coef_, n_threads=threads))
 
-    def score(self, X: Sequence[object] | Matrix, Y: Sequence[object]) -> float:
+    def score(self, X: Sequence[object] | Matrix, y: Sequence[object]) -> float:
         """Minus the mean loss of the predictions: the greater the better, 0 at best."""
         model = check_model(self.model)
-        losses = [model.loss(y, found) for y, found in zip(Y, self.predict(X), strict=True)]
+        losses = [model.loss(true, found) for true, found in zip(y, self.predict(X), strict=True)]
         return -float(np.mean(losses))
 
     def _to_file(self) -> tuple[Arrays, Document]:
@@ -169,9 +175,9 @@ def check_model(model: object) -> StructuredModel:
 
 def check_pairs(model: StructuredModel, X: Sequence[object] | Matrix, Y: Sequence[object]) -> None:
     """`ValueError` unless there are as many examples as labellings, and all are for this model."""
-    n_examples, n_labellings = _length("X", X), _length("Y", Y)
+    n_examples, n_labellings = _length("X", X), _length("y", Y)
     if n_examples != n_labellings:
-        raise ValueError(f"X has {n_examples} examples and Y {n_labellings} labellings; as many are needed.")
+        raise ValueError(f"X has {n_examples} examples and y {n_labellings} labellings; as many are needed.")
     if not n_examples:
         raise ValueError("X is empty; at least one example is needed.")
     for index in range(n_examples):

@@ -8,13 +8,15 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from cutplane._types import Document
+from cutplane._types import Array, Document
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests
 from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.common.training import warn_unless_proven
+from cutplane.estimators.structured.labelled_objects import LabelledObjects
+from cutplane.proof.rounding import exact_sum
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import Result
 from cutplane.solvers.stopping import Stopping
@@ -23,24 +25,27 @@ from cutplane.structured.cache import PlaneCache
 from cutplane.structured.objective import StructuredObjective
 from cutplane.structured.oracle import OracleSample
 from cutplane.structured.training import LINE_SEARCHES, METHODS, StructuredTraining
+from cutplane.structured.weighted import factors_of
 
 
-class StructuredEstimator(Savable, Watched):
+class StructuredEstimator(LabelledObjects, Savable, Watched):
     """An estimator with the settings that all structured ones have, and their run."""
 
     _no_proof = "its planes are of labellings, which only the model's own search can compare"
 
     def _settings(self) -> StructuredTraining:
         """The settings, checked."""
-        if self.max_iter is not None:
-            validation.check_count("max_iter", self.max_iter)
         if self.time_limit is not None:
             validation.check_positive("time_limit", self.time_limit)
         validation.check_file_name("checkpoint", self.checkpoint)
         validation.check_positive("checkpoint_every", self.checkpoint_every)
         return StructuredTraining(
             validation.check_positive("C", self.C),
-            Stopping(validation.check_positive("tol", self.tol), max_iter=self.max_iter, time_limit=self.time_limit),
+            Stopping(
+                validation.check_positive("tol", self.tol),
+                max_iter=validation.check_max_iter(self.max_iter),
+                time_limit=self.time_limit,
+            ),
             validation.check_choice("method", self.method, METHODS),
             validation.check_choice("line_search", self.line_search, LINE_SEARCHES),
             validation.check_seed(self.random_state),
@@ -48,23 +53,22 @@ class StructuredEstimator(Savable, Watched):
             on_step=self.on_step,
         )
 
-    def _train(self, settings: StructuredTraining, sample: Sample, planes_kept: int) -> Result:
+    def _train(self, settings: StructuredTraining, sample: Sample, planes_kept: int, weights: Array | None) -> Result:
+        """Minimise; of `weights`, those of the examples in the sample are greater than 0."""
+        total = float(sample.examples)
+        if weights is not None:
+            sample, total = sample.weighted(factors_of(weights[weights > 0.0])), exact_sum(weights)
         objective, cache = StructuredObjective(sample), None
         ledgers: list[Ledger] = []
         checkpoint = self._checkpoint(settings, objective)
         if planes_kept and type(sample) is OracleSample:
             cache = PlaneCache(sample.examples, sample.dimension, most=planes_kept, exact=sample.exact)
             sample.on_planes = cache.add
-        run = settings.for_examples(sample.examples, cache)
+        run = settings.for_weight(total, cache)
         run = replace(run, on_step=checkpoint.watching(0, ledgers, run.on_step))
         result = run.run(objective, ledgers.append, checkpoint.warm(0, run, objective))
         checkpoint.note(0, run, result, ledgers[-1])
-        self.objective_ = result.upper
-        self.lower_bound_ = result.lower
-        self.gap_ = result.gap
-        self.n_iter_ = len(result.history)
-        self.history_ = result.history
-        self.stop_reason_ = result.stop_reason
+        self._certify_problems([result])
         if result.stop_reason != "interrupted":
             checkpoint.remove()
         if sample.exact:

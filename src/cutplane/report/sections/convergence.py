@@ -7,7 +7,8 @@ import math
 from cutplane.report.charts import COLOURS, Axis, Line, LineChart
 from cutplane.report.markup import Markup, details, element, figure, number, paragraph, seconds, table
 from cutplane.report.page import Section
-from cutplane.report.trained import Look, Trained
+from cutplane.report.trained import Trained
+from cutplane.solvers.result import Step
 
 _MOST_ROWS = 12
 
@@ -28,7 +29,7 @@ def section(trained: Trained) -> Section | None:
     return Section("convergence", "Certified convergence", Markup("".join(body)))
 
 
-def _bounds(run: list[Look]) -> Markup:
+def _bounds(run: list[Step]) -> Markup:
     times = [step.seconds for step in run]
     # First guesses may be a hundred times off: show where the bounds meet.
     last = run[-1].upper
@@ -50,8 +51,8 @@ def _bounds(run: list[Look]) -> Markup:
     return figure("Bounds on the optimum: what is still open is shaded.", chart.svg(), chart.legend())
 
 
-def _model_of(run: list[Look]) -> str:
-    return "the best model so far" if run[0].machine is None else "the model at that time"
+def _model_of(run: list[Step]) -> str:
+    return "the best model so far" if math.isinf(run[0].violation) else "the model at that time"
 
 
 def _gap(trained: Trained) -> Markup:
@@ -83,7 +84,7 @@ def _gap(trained: Trained) -> Markup:
     return figure("Proven relative gap: (upper − lower) / upper.", chart.svg(), legend)
 
 
-def _steps(run: list[Look]) -> Markup:
+def _steps(run: list[Step]) -> Markup:
     every = max(1, -(-len(run) // _MOST_ROWS))
     chosen = [*run[:-1:every], run[-1]]
     rows = [
@@ -101,9 +102,9 @@ def _steps(run: list[Look]) -> Markup:
     return details("The steps as a table", table("Steps", head, rows))
 
 
-def _own(step: Look) -> dict[str, str]:
+def _own(step: Step) -> dict[str, str]:
     """What only steps of this kind have: those of kernel machines, and those of others."""
-    if step.machine is not None:
+    if math.isfinite(step.violation):
         return {"violation": f"{step.violation:.1e}"}
     return {"planes": f"{step.planes:,}"}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from sklearn.base import BaseEstimator
 
 from cutplane.report.charts import Axis, Line, LineChart
@@ -17,18 +19,24 @@ _MOST_POINTS = 400
 def section(trained: Trained) -> Section:
     """The objective above the value of its model, and by how much the mean loss exceeds the model."""
     model = trained.model
-    steps = model.history_[:: max(1, len(model.history_) // _MOST_POINTS)]
+    (certificate,) = model.certificates_
+    steps = certificate.history[:: max(1, certificate.n_iter // _MOST_POINTS)]
     body = [paragraph(proven(model)), element("div", _objective(steps), _violation(model, steps), class_="pair")]
     return Section("sampled-cuts", "Convergence of the cuts", Markup("".join(body)))
 
 
+def by_samples(model: BaseEstimator) -> bool:
+    """Whether a model is of cuts that prove no gap: of samples, or of a kernel that is not positive semi-definite."""
+    return hasattr(model, "bound_probability_") and not math.isfinite(model.gap_)
+
+
 def proven(model: BaseEstimator) -> str:
     """What is proven of a model by sampled cuts, in words."""
-    if hasattr(model, "gap_"):
+    if not by_samples(model):
         return "Every cut was made of all examples, so the value of their model is a proven lower bound on the optimum."
     if model.bound_ == float("inf"):
         return "The kernel is not positive semi-definite: what was found need not be a minimum."
-    estimate = "The objective itself is an estimate from samples. " if model.algorithm == "constant" else ""
+    estimate = "The objective itself is an estimate from samples. " if model.method == "constant" else ""
     return (
         f"Cuts of sampled examples prove no gap. {estimate}With a probability of at least "
         f"{model.bound_probability_:.0%} the objective is at most {number(model.bound_)} above the optimum, which is "
@@ -63,6 +71,6 @@ def _violation(model: BaseEstimator, steps: list[Step]) -> Markup:
         Axis("seconds", low=0.0),
         Axis("mean loss above the model", log=True),
         [Line("violation", [step.seconds for step in above], [step.violation for step in above], True, 6)],
-        mark=(f"epsilon {model.epsilon:g}", float(model.epsilon)),
+        mark=(f"risk_tol {model.risk_tol:g}", float(model.risk_tol)),
     )
     return figure("By how much the mean loss exceeds the cuts' model of it.", chart.svg(), Markup(""))

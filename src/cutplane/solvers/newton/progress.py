@@ -152,17 +152,33 @@ class Progress:
         return self.reason is not None or self.idle >= TUNING.most_idle
 
     def _enter(self, point: ScoredPoint, now: Evaluation, step: float, h: float) -> ScoredPoint | None:
-        """Certify an evaluation; returns its point with the best intercept if it is the new incumbent."""
+        """Certify an evaluation; returns its point if it is the new incumbent, with the best intercept if need be."""
         ledger = self.ledger
-        settled = self.objective.fit_intercept(point)
-        value = now.cut.value if settled is point else self.objective.value(settled)
         if ledger.handover.more:
             ledger.handover.evaluated = Evaluated(point, now.cut, h)
-        better = ledger.offer(settled if ledger.handover.more else bare(settled), value)
+        best = self._offered(point, now.cut.value)
         with ledger.phase("qp"):
             ledger.enter(now.cut)
+        if self._settles(now):
+            settled = self.objective.fit_intercept(point)
+            best = self._offered(settled, self.objective.value(settled)) or best
         self.reason = ledger.close_iteration(step)
-        return settled if better else None
+        return best
+
+    def _settles(self, now: Evaluation) -> bool:
+        """Whether to look for the very best intercept: that of the rounded risk is best but for rounding.
+
+        Where many examples are on their kinks, it gains next to nothing, and only what ends the run is worth it.
+        """
+        ledger = self.ledger
+        if not self.objective.intercept or not plenty(now, 1.0):
+            return self.objective.intercept
+        left = now.upper - TUNING.settling * now.error - ledger.lower
+        return not ledger.proven and left <= ledger.allowed_fraction * abs(ledger.upper)
+
+    def _offered(self, point: ScoredPoint, value: float) -> ScoredPoint | None:
+        """The point, if it is the new incumbent."""
+        return point if self.ledger.offer(point if self.ledger.handover.more else bare(point), value) else None
 
     def _finish(self, point: ScoredPoint, best: ScoredPoint | None, h: float) -> None:
         """Go on with an interior point, once; where it stalls, Newton's method takes over again."""

@@ -89,7 +89,7 @@ class SampledNewton:
         generator = np.random.default_rng(self.seed)
         w, h = np.zeros(d), TUNING.first_width
         size = max(TUNING.least_sample, TUNING.least_sample_per_feature * d)
-        while size * 2 <= n:
+        while size * 2 <= n and size <= objective.most_drawn:
             part = objective.sample(size, generator)
             if part is None:
                 break

@@ -68,12 +68,12 @@ class SmoothedNewton:
 
     def _from_samples(self, objective: SmoothObjectiveLike, ledger: Ledger, system: NewtonSystem) -> Start:
         """A good start from growing samples, as far as samples can tell."""
-        n, d = objective.examples, objective.dimension
+        d = objective.dimension
         start = Start(np.zeros(d), 0.0, objective.first_width)
         generator = np.random.default_rng(self.seed)
         with ledger.phase("sample"):
-            for size in sample_sizes(n, d):
-                sample = objective.draw(size, generator)
+            sizes = sample_sizes(objective, ledger.allowed_fraction)
+            for size, sample in zip(sizes, objective.samples(sizes, generator), strict=True):
                 part = objective.estimate(sample)
                 if ledger.handover.more:
                     ledger.handover.keep_sample(sample)
@@ -91,10 +91,9 @@ class SmoothedNewton:
         self, objective: SmoothObjectiveLike, ledger: Ledger, anchor: Evaluated, system: NewtonSystem
     ) -> Start:
         """A start from a sample that has the slope of the whole at some point, and tells more for it."""
-        n = objective.examples
         with ledger.phase("sample"):
             if ledger.handover.sample is None:
-                size = sample_sizes(n, objective.dimension)[-1]
+                size = sample_sizes(objective, ledger.allowed_fraction)[-1]
                 ledger.handover.keep_sample(objective.draw(size, np.random.default_rng(self.seed)))
             part, there = ledger.handover.on_sample(objective, anchor)
             scale = abs(ledger.upper)

@@ -62,7 +62,7 @@ def worth_a_sample(objective: SmoothObjectiveLike, ledger: Ledger, last: Evaluat
     relative to the gap, is about the error of its slope relative to the objective: within a factor of three, measured.
     """
     n, d = objective.examples, objective.dimension
-    if n < TUNING.ample * d or not sample_sizes(n, d):
+    if n < TUNING.ample * d or not sample_sizes(objective, ledger.allowed_fraction):
         return False
     gap, scale = ledger.upper - ledger.lower, abs(ledger.upper)
     far = gap > TUNING.worth_a_sample * scale

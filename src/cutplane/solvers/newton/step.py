@@ -61,17 +61,22 @@ def search(
     quadratic = float(direction.w @ direction.w)
     linear = float(point.w @ direction.w)
 
-    def slope(t: float) -> tuple[float, float]:
-        _, risk_slope, risk_curvature = objective.smoothed_ray(point, direction, t, h)
-        return quadratic * t + linear + C * risk_slope, quadratic + C * risk_curvature
+    def slopes(*steps: float) -> list[tuple[float, float]]:
+        found = objective.smoothed_ray(point, direction, steps, h)
+        return [
+            (quadratic * t + linear + C * slope, quadratic + C * curvature)
+            for t, (_, slope, curvature) in zip(steps, found, strict=True)
+        ]
 
     low, high, t = 0.0, np.inf, 1.0
     if first is None:
-        first, _ = slope(0.0)
+        (first, _), there = slopes(0.0, t)  # asked for at once: the examples may lie elsewhere
+    else:
+        (there,) = slopes(t)
     if first >= 0.0:
         return 0.0
-    for _ in range(40):
-        now, curvature = slope(t)
+    for k in range(40):
+        now, curvature = there if k == 0 else slopes(t)[0]
         if abs(now) <= TUNING.slope_left * abs(first) or time_is_up():
             break
         if now > 0.0:

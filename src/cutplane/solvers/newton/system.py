@@ -80,7 +80,7 @@ class NewtonSystem:
             few = _FewRows.of(root, kappa)
             if few is not None:
                 return self._conjugate_gradients(few.solve, curvature, kappa, gradient, residual)[0]
-        if self._dimension <= LARGEST_FACTOR and curvature.examples:
+        if self._dimension <= LARGEST_FACTOR:
             fresh = self._saved >= curvature.cost
             if fresh:
                 self._square = self._factor = None  # makes room

@@ -38,6 +38,8 @@ class NewtonTuning:
     largest_sample: float = 0.08
     #: How close a sample comes to the whole, relative to its features over its examples.
     sample_tells: float = 1.0
+    #: No sample comes closer than this, relative to the gap aimed at.
+    sample_finer: float = 0.25
     #: The same where it has the slope of the whole at some point, relative to the gap there.
     anchored_sample_tells: float = 0.01
     #: Steps on a sample, or on the examples near their kinks, at most.
@@ -94,6 +96,9 @@ class NewtonTuning:
     many_steps: int = 7
     #: Steps in a row that close less than 2 % of the gap before it gives up.
     most_idle: int = 15
+    #: What the very best intercept may gain on that of the rounded risk, of what rounding costs, where many examples
+    #: are on their kinks. Examples elsewhere: covtype, normal features.
+    settling: float = 0.1
     idle: float = 0.98
 
     # Starts from an earlier run.

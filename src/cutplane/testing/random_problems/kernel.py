@@ -72,7 +72,7 @@ def _problem(
     labels = rng.integers(2, size=n)
     labels[:2] = 0, 1
     targets = {"labels": labels, "targets": rng.normal(size=n).round(1) + 0.0, None: None}[y]
-    data = {"X": X, "y": targets, "sample_weight": None if name == "SampledCutSVC" else draws.weights(rng, n)}
+    data = {"X": X, "y": targets, "sample_weight": draws.weights(rng, n)}
     if data["sample_weight"] is not None:
         data["sample_weight"][:2] = 1.0
     return Problem(name, {**settings, **kernel}, data, ways(rng, kernel["kernel"]), loss=kernel["kernel"])
@@ -104,13 +104,13 @@ def one_class(rng: Generator) -> Problem:
 
 
 def _cut_ways(rng: Generator, kernel: str) -> tuple[Way, ...]:
-    ways = [{"epsilon": draws.power(rng, -5, -2), "stabilised": flag, "max_iter": 300} for flag in (True, False)]
+    ways = [{"risk_tol": draws.power(rng, -5, -2), "stabilised": flag, "max_iter": 300} for flag in (True, False)]
     return (*map(Way, ways), Way({"max_iter": int(rng.integers(1, 5))}))
 
 
 def sampled_cuts(rng: Generator) -> Problem:
     """`SampledCutSVC` with exact cuts: only these prove a bound."""
-    settings: Params = {"C": draws.strength(rng), "algorithm": "exact"}
+    settings: Params = {"C": draws.strength(rng), "method": "exact"}
     if often(rng, 0.3):
         settings["intercept_scaling"] = one_of(rng, (0.5, 1.0, 2.0))
     return _problem(rng, "SampledCutSVC", settings, "labels", _cut_ways)
@@ -138,17 +138,17 @@ class KernelJudge:
 
     def claims(self, index: int, place: int, model: BaseEstimator) -> list[Claim]:
         """Of the one machine there is."""
-        upper, lower = float(model.objective_), float(model.lower_bound_)
+        upper, lower = model.objective_, model.lower_bound_
         sampled = self.problem.estimator == "SampledCutSVC"
         history = [(upper, lower)] if sampled else [(step.upper, step.lower) for step in model.history_]
         tol = 0.0 if sampled else model.tol
         truth = self.truth(self._coefficients(model), float(np.ravel(model.intercept_)[0]))
         C = float(self.settings.get("C", 1.0))
-        reason = str(model.stop_reason_)
+        reason = model.stop_reason_
         allowed = tol * max(abs(upper), abs(lower))
         # The width of the tube, or the margin, is part of the model, too, but no attribute.
         complete = self.problem.estimator not in ("NuSVR", "NuSVC")
-        bounds = (C, upper, lower, float(model.gap_))
+        bounds = (C, upper, lower, model.gap_)
         return [Claim(index, place, 0, *bounds, history, reason, allowed, truth, complete=complete)]
 
     def _coefficients(self, model: BaseEstimator) -> Array:

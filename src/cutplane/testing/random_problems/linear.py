@@ -187,27 +187,23 @@ class LinearJudge:
         coef = np.atleast_2d(model.coef_)
         intercept = np.atleast_1d(getattr(model, "intercept_", np.zeros(len(coef))))
         finite = np.isfinite(coef).all() and np.isfinite(intercept).all()
-        truths = self.true.truths(coef, intercept) if finite else [None] * np.size(model.objective_)
-        several = np.ndim(model.objective_) > 0
-        reasons = model.stop_reason_ if several else [model.stop_reason_]
-        runs = model.history_ if several else [model.history_]
-        uppers, lowers, gaps = map(np.atleast_1d, (model.objective_, model.lower_bound_, model.gap_))
+        truths = self.true.truths(coef, intercept) if finite else [None] * len(model.certificates_)
         return [
             Claim(
                 way=index,
                 place=place,
                 part=k,
                 C=float(getattr(model, "C", 1.0)),
-                objective=float(uppers[k]),
-                lower_bound=float(lowers[k]),
-                gap=float(gaps[k]),
-                history=[(step.upper, step.lower) for step in runs[k]],
-                stop_reason=reasons[k],
-                allowed=self._allowed(model, float(uppers[k])),
+                objective=each.objective,
+                lower_bound=each.lower_bound,
+                gap=each.gap,
+                history=[(step.upper, step.lower) for step in each.history],
+                stop_reason=each.stop_reason,
+                allowed=self._allowed(model, each.objective),
                 truth=truths[k],
                 within=self.true.within(coef),
             )
-            for k in range(len(uppers))
+            for k, each in enumerate(model.certificates_)
         ]
 
     def _allowed(self, model: BaseEstimator, upper: float) -> float:

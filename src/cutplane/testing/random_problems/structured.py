@@ -109,6 +109,14 @@ def _ways(rng: Generator, methods: tuple[str, ...]) -> tuple[Way, ...]:
     return tuple(ways)
 
 
+def _weights(rng: Generator, n: int) -> Array | None:
+    """Of examples; the first, which has all labels, counts always."""
+    found = draws.weights(rng, n)
+    if found is not None:
+        found[0] = max(found[0], 0.5)
+    return found
+
+
 _METHODS = ("auto", "one-slack", "oca", "frank-wolfe")
 
 
@@ -136,8 +144,8 @@ def structural(rng: Generator) -> Problem:
         settings["model"] = Source("MatchingModel()")
     if kind not in ("matching", "multilabel") and often(rng, 0.3):
         settings["rescaling"] = "slack"
-    ways = _ways(rng, _METHODS)
-    return Problem("StructuralSVM", settings, {"X": X, "y": y}, ways, prelude=_PRELUDE, loss=kind)
+    data = {"X": X, "y": y, "sample_weight": _weights(rng, n)}
+    return Problem("StructuralSVM", settings, data, _ways(rng, _METHODS), prelude=_PRELUDE, loss=kind)
 
 
 def sequences(rng: Generator) -> Problem:
@@ -146,7 +154,8 @@ def sequences(rng: Generator) -> Problem:
     lengths = rng.integers(1, 5, size=n).tolist()
     X, y = [_quarters(rng, m, d) for m in lengths], [rng.integers(count, size=m) for m in lengths]
     y[0], X[0] = np.arange(count), _quarters(rng, count, d)
-    return Problem("SequenceSVM", {"C": draws.strength(rng)}, {"X": X, "y": y}, _ways(rng, _METHODS), loss="chain")
+    data = {"X": X, "y": y, "sample_weight": _weights(rng, n)}
+    return Problem("SequenceSVM", {"C": draws.strength(rng)}, data, _ways(rng, _METHODS), loss="chain")
 
 
 STRUCTURED: Mapping[str, Callable[[Generator], Problem]] = {"StructuralSVM": structural, "SequenceSVM": sequences}
@@ -176,22 +185,24 @@ class StructuredJudge:
         """Of one model."""
         w = model.coef_ if self.problem.estimator == "StructuralSVM" else np.vstack([model.coef_, model.transitions_])
         truth = self.truth(np.ravel(w).tolist()) if np.isfinite(w).all() else None
-        upper, lower = float(model.objective_), float(model.lower_bound_)
+        upper, lower = model.objective_, model.lower_bound_
         history = [(step.upper, step.lower) for step in model.history_]
-        C, allowed, reason = float(model.C), float(model.tol) * abs(upper), str(model.stop_reason_)
-        return [Claim(index, place, 0, C, upper, lower, float(model.gap_), history, reason, allowed, truth)]
+        C, allowed, reason = float(model.C), float(model.tol) * abs(upper), model.stop_reason_
+        return [Claim(index, place, 0, C, upper, lower, model.gap_, history, reason, allowed, truth)]
 
     def truth(self, w: list[float]) -> Truth:
         """The objective of some weights: every labelling of every example is tried."""
         slack = self.problem.settings.get("rescaling") == "slack"
-        risk = Fraction(0)
-        for x, y in zip(self.problem.data["X"], self.problem.data["y"], strict=True):
+        risk, data = Fraction(0), self.problem.data
+        given = data.get("sample_weight")
+        weights = [1.0] * len(data["X"]) if given is None else np.asarray(given).tolist()
+        for x, y, weight in zip(data["X"], data["y"], weights, strict=True):
             rows, label = np.asarray(x).tolist(), y.tolist() if hasattr(y, "tolist") else y
             right = self.kind.score(w, rows, label)
             worst = Fraction(0)
             for other in self.kind.labellings(rows):
                 loss, rise = self.kind.loss(label, other), self.kind.score(w, rows, other) - right
                 worst = max(worst, loss * (1 + rise) if slack else loss + rise)
-            risk += worst
+            risk += Fraction(weight) * worst
         size = 1.0 + float(np.abs(w).sum()) * 100.0
         return Truth(_dot(w, w) / 2, risk, size=size)

@@ -13,6 +13,8 @@ from cutplane.estimators.common.validation.parameters import (
     check_flag,
     check_flags,
     check_grid,
+    check_like_liblinear,
+    check_max_iter,
     check_not_negative,
     check_positive,
     check_seed,
@@ -23,10 +25,12 @@ from cutplane.estimators.common.validation.targets import (
     check_labels,
     check_many_labels,
     check_targets,
+    shown_label,
     signs,
 )
 from cutplane.estimators.common.validation.weights import (
     check_both_sides,
+    check_class_weights,
     check_sample_weight,
     check_weights,
 )
@@ -34,6 +38,7 @@ from cutplane.estimators.common.validation.weights import (
 __all__ = [
     "check_both_sides",
     "check_choice",
+    "check_class_weights",
     "check_count",
     "check_examples",
     "check_file_name",
@@ -41,7 +46,9 @@ __all__ = [
     "check_flags",
     "check_grid",
     "check_labels",
+    "check_like_liblinear",
     "check_many_labels",
+    "check_max_iter",
     "check_new_rows",
     "check_not_negative",
     "check_positive",
@@ -53,5 +60,6 @@ __all__ = [
     "check_threads",
     "check_weights",
     "check_width",
+    "shown_label",
     "signs",
 ]

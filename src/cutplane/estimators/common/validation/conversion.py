@@ -18,12 +18,22 @@ _MANY = 1 << 18
 def converted(X: Any, n_threads: int) -> Any:
     """X, or what scikit-learn would make of it in one thread: booleans and integers as float64, CSC and COO as CSR.
 
-    What is none of these is left as it is. X must have passed `check_structure`.
+    Half precision, bfloat16 of ml_dtypes too, becomes float32, and what is more than double becomes that. What is none
+    of these is left as it is. X must have passed `check_structure`.
     """
+    if type(X) is np.ndarray and X.dtype not in (np.float32, np.float64):
+        X = _usual_precision(X)
     if sp.issparse(X):
         return _converted_sparse(X, n_threads) if X.format in ("csr", "csc", "coo") and X.ndim == 2 else X
     plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biu"
     return as_float(X, n_threads) if plain and X.size >= _MANY else X
+
+
+def _usual_precision(X: NDArray[Any]) -> NDArray[Any]:
+    """Floating-point numbers of other sizes in one of the two that the core knows: no digit is lost of smaller ones."""
+    if X.dtype == np.float16 or X.dtype.name == "bfloat16":
+        return X.astype(np.float32)
+    return X.astype(np.float64) if X.dtype == np.longdouble else X
 
 
 def _converted_sparse(X: Any, n_threads: int) -> Any:

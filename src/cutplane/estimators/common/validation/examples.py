@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from cutplane._types import Labels, Matrix, MatrixLike
 from cutplane.estimators.common.validation.conversion import converted
+from cutplane.estimators.common.validation.foreign_arrays import as_numpy
 from cutplane.estimators.common.validation.input_kinds import check_kind, check_words, plain_labels
 from cutplane.estimators.common.validation.parameters import check_flags, check_threads
 from cutplane.estimators.common.validation.ranges import MOST
@@ -35,6 +36,7 @@ def check_examples(
     A source is taken as it is: whatever it reads its examples from. `in_order`: indices are sorted within rows.
     """
     check_flags(estimator)
+    y = as_numpy("y", y)
     check_kind("y", y)
     source, labels = given_source(X), plain_labels(y)
     if source is not None:
@@ -73,6 +75,8 @@ def check_new_rows(estimator: BaseEstimator, X: MatrixLike) -> Matrix:
     """X for the predictions of a linear model: as it is where that serves, checked, with the features of the fit."""
     X = _check_given(estimator, X)
     rows: Matrix = validate_data(estimator, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+    if rows.dtype == object:  # of decimal numbers, which scikit-learn leaves as they are in a table
+        rows = rows.astype(np.float64)
     if rows.dtype in (np.float64, np.float32):
         _check_finite(rows, check_threads(getattr(estimator, "n_jobs", None)))
     return rows
@@ -91,6 +95,7 @@ def check_width(n_features: int) -> None:
 
 def _check_given(estimator: BaseEstimator, X: MatrixLike) -> MatrixLike:
     """What must be known of X before any library converts it; and X, converted where threads help."""
+    X = as_numpy("X", X)
     check_kind("X", X)
     check_words(X)
     check_structure(X)

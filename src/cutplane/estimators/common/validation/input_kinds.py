@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from cutplane._types import MatrixLike
 from cutplane.cluster.collections import is_collection
+from cutplane.estimators.common.validation.frames import columns_of, entries, is_lazy
 
-# Types of columns, as pandas calls them, that may hold words.
-_NOT_NUMBERS = ("object", "str", "string", "category")
 _REFUSED = {
     "M": "holds dates; subtract one and divide by a unit, such as np.timedelta64(1, 'D')",
     "m": "holds spans of time; divide by a unit, such as np.timedelta64(1, 'D')",
     "c": "is complex (Complex data not supported); take real and imaginary parts",
+    "L": "holds lists or records; make a column of each part",
 }
 
 
@@ -27,6 +27,8 @@ def check_kind(name: str, values: object) -> None:
             f"{name} is a collection of Dask, on which LinearSVC and LinearSVR train, given X and y that both are; "
             f"{name}.compute() brings it here, where it fits."
         )
+    if is_lazy(values):
+        raise ValueError(f"{name} is a lazy frame, which has no values yet; {name}.collect() gives it some.")
     if isinstance(values, np.ma.MaskedArray):
         _check_mask(name, values)
     for column, kind in _columns(values):
@@ -37,9 +39,9 @@ def check_kind(name: str, values: object) -> None:
 
 def check_words(X: MatrixLike) -> None:
     """Name the first value of a data frame that is no number."""
-    for name, kind in _kinds(X):
-        if str(kind) in _NOT_NUMBERS:
-            for row, value in enumerate(X[name]):  # type: ignore[index, arg-type, call-overload]
+    for name, kind in columns_of(X):
+        if kind == "O":
+            for row, value in enumerate(entries(X, name)):
                 if not _is_number(value):
                     raise ValueError(
                         f"Column {name!r} of X has the value {value!r} in row {row}; features must be numbers, and "
@@ -70,17 +72,11 @@ def _check_mask(name: str, values: np.ma.MaskedArray) -> None:
         raise ValueError(f"{name}[{first}] is masked; fill masked values, or leave their examples out.")
 
 
-def _kinds(values: object) -> list[tuple[object, object]]:
-    """The names and types of the columns of a data frame; nothing of anything else."""
-    kinds = getattr(values, "dtypes", None)
-    return [] if kinds is None or not hasattr(kinds, "items") else list(kinds.items())
-
-
 def _columns(values: object) -> list[tuple[object, str]]:
     """The names of the columns of a data frame and what each holds; of anything else, one without a name."""
-    kinds = _kinds(values)
-    if kinds:
-        return [(name, getattr(kind, "kind", "")) for name, kind in kinds]
+    columns = columns_of(values)
+    if columns:
+        return [(name, kind) for name, kind in columns]
     if isinstance(values, (list, tuple)):
         values = np.asarray(values) if _is_regular(values) else None
     kind = getattr(getattr(values, "dtype", None), "kind", "")
@@ -97,6 +93,8 @@ def _is_regular(values: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
+    if value is None:  # missing, which is another matter than a word
+        return True
     try:
         float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -67,6 +67,25 @@ def check_count(name: str, value: object, *, or_none: bool = True) -> int:
     return int(value)
 
 
+def check_max_iter(value: object) -> int | None:
+    """`max_iter`: an integer above zero; None and -1, which become None, are no limit."""
+    if value is None or (isinstance(value, numbers.Integral) and int(value) == -1):
+        return None
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
+        raise ValueError(f"max_iter={value!r} must be an integer greater than 0, or None or -1 for no limit.")
+    return int(value)
+
+
+def check_like_liblinear(penalty: object, dual: object, verbose: object) -> None:
+    """What scikit-learn's linear machines take for LIBLINEAR's sake."""
+    if penalty != "l2":
+        raise ValueError(f"penalty={penalty!r} must be 'l2': what is proven here is proven of ½|w|² + C·Σ loss.")
+    if not isinstance(dual, bool) and dual != "auto":
+        raise ValueError(f"dual={dual!r} must be True, False or 'auto'; the solver chooses, whichever it is.")
+    if not isinstance(verbose, numbers.Integral) or int(verbose) < 0:
+        raise ValueError(f"verbose={verbose!r} must be True, False or an integer of 0 or greater.")
+
+
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     """One of the strings that are accepted."""
     if not isinstance(value, str) or value not in choices:

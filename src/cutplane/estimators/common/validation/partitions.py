@@ -21,7 +21,9 @@ from cutplane.shards.part_examples import PartExamples
 def scattered_examples(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, labels: bool
 ) -> ScatteredExamples | None:
-    """The examples on the workers that hold them; None where X is no collection of Dask."""
+    """The examples on the workers that hold them, where they may be already; None where X is no collection of Dask."""
+    if isinstance(X, ScatteredExamples):
+        return X
     if not is_collection(X):
         return None
     if getattr(estimator, "keep_proof", False):
@@ -29,12 +31,17 @@ def scattered_examples(
             "keep_proof=True is for examples in this process; `proof`, called with them, makes one for any model."
         )
     make = _labelled if labels else _targeted
-    examples = ScatteredExamples(make, X, y, sample_weight, labels=labels)
-    estimator.n_features_in_ = examples.source.features
-    estimator.__dict__.pop("feature_names_in_", None)
-    if examples.names is not None:
-        estimator.feature_names_in_ = np.array(examples.names, dtype=object)
+    examples = ScatteredExamples.of_collections(make, X, y, sample_weight, labels=labels)
+    keep_names(estimator, examples.source.features, examples.names)
     return examples
+
+
+def keep_names(estimator: BaseEstimator, features: int, names: list[str] | None) -> None:
+    """What scikit-learn's checks would note of the features."""
+    estimator.n_features_in_ = features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def scattered_classes(examples: ScatteredExamples, class_weight: ClassWeight) -> tuple[Labels, Array | None, Array]:
@@ -48,22 +55,24 @@ def scattered_classes(examples: ScatteredExamples, class_weight: ClassWeight) ->
 
 
 def _labelled(number: int, X: Any, y: Any, sample_weight: Any) -> PartExamples:
-    return _checked(number, X, y, sample_weight, labels=True)
+    return PartExamples(*checked_partition(number, X, y, sample_weight, labels=True))
 
 
 def _targeted(number: int, X: Any, y: Any, sample_weight: Any) -> PartExamples:
-    return _checked(number, X, y, sample_weight, labels=False)
+    return PartExamples(*checked_partition(number, X, y, sample_weight, labels=False))
 
 
-def _checked(number: int, X: Any, y: Any, sample_weight: Any, *, labels: bool) -> PartExamples:
-    """The examples of a partition; bad ones are refused in a sentence that names it."""
+def checked_partition(
+    number: int, X: Any, y: Any, sample_weight: Any, *, labels: bool
+) -> tuple[Any, Any, Array | None]:
+    """The rows of a partition, their targets and weights; bad ones are refused in a sentence that names it."""
     try:
         if not len(y):
             width = X.shape[1] if len(X.shape) > 1 else 0
-            return PartExamples(sp.csr_array((0, width)), np.asarray(y), None)
+            return sp.csr_array((0, width)), np.asarray(y), None
         rows, found = check_examples(BaseEstimator(), X, y)
         weights = None if sample_weight is None else _weights(sample_weight, rows)
-        return PartExamples(rows, found if labels else check_targets(found), weights)
+        return rows, found if labels else check_targets(found), weights
     except ValueError as error:
         raise ValueError(f"In partition {number}: {error}") from None
 
@@ -73,4 +82,4 @@ def _weights(sample_weight: Any, rows: Any) -> Array | None:
     plain = np.asarray(sample_weight)
     if plain.shape == (rows.shape[0],) and plain.dtype.kind in "iuf" and not plain.any():
         return np.zeros(len(plain))
-    return check_sample_weight(plain, rows)
+    return check_sample_weight(sample_weight, rows)

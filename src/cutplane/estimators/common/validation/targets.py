@@ -74,6 +74,11 @@ def _coded_by_table(y: Labels) -> tuple[Labels, Codes] | None:
     return (found + low).astype(y.dtype), codes
 
 
+def shown_label(label: object) -> object:
+    """A label as a user wrote it: np.float64(1.0) is no way to name one."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
 def signs(positive: NDArray[np.bool_]) -> NDArray[np.int8]:
     """+1 where `positive`, else -1."""
     labels = positive.astype(np.int8)

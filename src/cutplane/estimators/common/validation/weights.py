@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
-from cutplane._types import Array, ClassWeight, Labels, MatrixLike
+from cutplane._types import Array, ClassWeight, Codes, Labels, MatrixLike
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.common.validation.input_kinds import check_kind
 from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST_WEIGHT
+from cutplane.estimators.common.validation.targets import shown_label
 from cutplane.sources import given_source
 
 
@@ -61,7 +62,19 @@ def check_both_sides(labels: NDArray[np.int8], weights: Array | None, positive: 
     """An intercept without penalty needs weight on both sides, and so does a classifier."""
     if weights is None:
         return
-    shown = positive.item() if isinstance(positive, np.generic) else positive
+    shown = shown_label(positive)
     for sign, name in ((1, f"class {shown!r}"), (-1, f"the classes other than {shown!r}")):
         if not weights[labels == sign].any():
             raise ValueError(f"All examples of {name} have weight zero; each side needs at least one with weight.")
+
+
+def check_class_weights(codes: Codes, weights: Array | None, classes: Labels) -> None:
+    """Every class needs weight: without, its scores mean nothing."""
+    if weights is None:
+        return
+    totals = np.bincount(codes, weights, len(classes))
+    if not totals.all():
+        label = shown_label(classes[int(np.argmin(totals))])
+        raise ValueError(
+            f"All examples of class {label!r} have weight zero; each class needs at least one with weight."
+        )

@@ -1,8 +1,6 @@
-"""Probabilities from decision values: a sigmoid or an isotonic curve for each machine, and agreement with `predict`."""
+"""Curves that make probabilities of decision values, fitted to the decisions of a machine and kept in files."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,33 +8,10 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from cutplane._types import Array, Arrays
+from cutplane.plain.probabilities import Curve
 
 KINDS = ("sigmoid", "isotonic")
-# No probability is 0 or 1 for certain: a single surprise would cost an infinite log-loss.
-_LEAST_PROBABILITY = 1e-7
 _NEWTON_STEPS = 100
-# Far above rounding, far below anything a probability is read for.
-_AHEAD = 1.0 + 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """A monotone curve through `values` at the decisions `at`; a sigmoid where `kind` says so.
-
-    For a sigmoid `at` is its slope and offset, and `values` is empty: p = 1 / (1 + exp(-(slope f + offset))).
-    """
-
-    kind: str
-    at: Array
-    values: Array
-
-    def __call__(self, decisions: Array) -> Array:
-        """The probability of the positive side."""
-        if self.kind == "sigmoid":
-            p = expit(self.at[0] * decisions + self.at[1])
-        else:
-            p = np.interp(decisions, self.at, self.values)
-        return np.asarray(np.clip(p, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY))
 
 
 def fit_curve(kind: str, decisions: Array, positive: NDArray[np.bool_], weights: Array) -> Curve:
@@ -79,31 +54,6 @@ def _sigmoid(decisions: Array, positive: NDArray[np.bool_], weights: Array) -> A
         value = loss(point)
     # Decisions that point the wrong way say nothing about the class; the share of the classes does.
     return np.array([point[0] / scale, point[1]]) if point[0] > 0.0 else base
-
-
-def agree(probabilities: Array, predicted: NDArray[np.intp]) -> Array:
-    """The nearest probabilities (in least squares) of which the predicted class has the largest.
-
-    Where another class has more, the classes above a level t are brought down to t and the predicted one up to it, t
-    being such that the sum stays 1. The predicted class is then a rounding ahead, so that no tie is left: row by row
-    ``argmax`` of the result is `predicted`.
-    """
-    result = probabilities.copy()
-    rows = np.arange(len(result))
-    others = result.copy()
-    others[rows, predicted] = -1.0
-    wrong = np.flatnonzero(others.max(axis=1) >= result[rows, predicted])
-    for row in wrong:
-        own = result[row, predicted[row]]
-        higher = np.sort(others[row][others[row] >= own])[::-1]
-        levels = (own + np.cumsum(higher)) / np.arange(2, len(higher) + 2)
-        # The level for the m highest holds if the next one lies below it.
-        following = np.append(higher[1:], -1.0)
-        level = levels[np.flatnonzero(following <= levels)[0]]
-        result[row] = np.minimum(result[row], level)
-        result[row, predicted[row]] = level * _AHEAD
-        result[row] /= result[row].sum()
-    return result
 
 
 def curves_to_arrays(curves: list[Curve]) -> Arrays:

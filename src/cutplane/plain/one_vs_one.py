@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane._types import Array
-
-Codes = NDArray[np.intp]
+if TYPE_CHECKING:
+    from cutplane._types import Array
 
 
 def pairs(n_classes: int) -> list[tuple[int, int]]:

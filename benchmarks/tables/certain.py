@@ -1,0 +1,99 @@
+"""What a certificate buys: the tables of docs/certain.md."""
+
+from __future__ import annotations
+
+from benchmarks.figures import Panel, draw
+from benchmarks.tables.markdown import markdown_table
+
+PAGE = "../certain.md"
+
+
+def tables(result: dict) -> dict[str, str]:
+    found = {}
+    if "labels" in result:
+        found["certain-labels"] = _labels(result["labels"]["rows"])
+        found["certain-examples"] = _examples(result["labels"]["rows"])
+    if "until" in result:
+        found["certain-until"] = _until(result["until"]["rows"])
+    return found
+
+
+def _percent(share: float, digits: int = 2) -> str:
+    """Never rounded up to all, nor down to none."""
+    shown = f"{100.0 * share:.{digits}f}"
+    if share < 1.0 and float(shown) == 100.0:
+        shown = f"{100.0 - 10.0**-digits:.{digits}f}"
+    if share > 0.0 and float(shown) == 0.0:
+        return f"< {10.0**-digits:.{digits}f}"
+    return "0" if share == 0.0 else "100" if share == 1.0 else shown
+
+
+def _cell(row: dict) -> list[str]:
+    return [f"{row['data']}, {row['C']:g}", "free" if row["intercept"] else "none"]
+
+
+def _labels(rows: list[dict]) -> str:
+    header = ["data, C", "intercept", "tol", "fit", "gap", "certify", "labels certain", "accuracy of the exact optimum"]
+    lines = [
+        [
+            *_cell(row),
+            f"{row['tol']:.0e}",
+            f"{row['seconds']:.2g} s",
+            f"{row['gap']:.1e}",
+            f"{row['certify_seconds']:.2g} s" if row["intercept"] else "-",
+            f"{_percent(row['certain'])} %",
+            f"[{100.0 * row['accuracy'][0]:.2f}, {100.0 * row['accuracy'][1]:.2f}] %",
+        ]
+        for row in rows
+    ]
+    return markdown_table(header, lines)
+
+
+def _examples(rows: list[dict]) -> str:
+    header = ["data, C", "intercept", "gap", "redundant", "at their bound", "open"]
+    lines = [
+        [
+            *_cell(row),
+            f"{row['gap']:.1e}",
+            f"{_percent(row['redundant'])} %",
+            f"{_percent(row['bound'])} %",
+            f"{_percent(1.0 - row['redundant'] - row['bound'])} %",
+        ]
+        for row in rows
+    ]
+    return markdown_table(header, lines)
+
+
+def _until(rows: list[dict]) -> str:
+    header = ["data, C", "intercept", "seconds", "gap", "labels certain", "stopped for"]
+    lines = [
+        [
+            *_cell(row),
+            f"{row['seconds']:.2g}",
+            f"{row['gap']:.1e}",
+            f"{_percent(row['certain'])} %",
+            f'"{row["stop"]}"',
+        ]
+        for row in rows
+    ]
+    return markdown_table(header, lines)
+
+
+def figures(result: dict) -> dict:
+    """Open labels and open examples over the gap."""
+    rows = result.get("labels", {}).get("rows", [])
+    if not rows:
+        return {}
+    panels = []
+    for what, share in (
+        ("labels not proven", lambda row: 1.0 - row["certain"]),
+        ("examples not proven", lambda row: 1.0 - row["redundant"] - row["bound"]),
+    ):
+        lines: dict[str, tuple[list[float], list[float]]] = {}
+        for row in rows:
+            name = f"{row['data']}, {'free' if row['intercept'] else 'no'} intercept"
+            gaps, shares = lines.setdefault(name, ([], []))
+            gaps.append(max(row["gap"], 1e-16))
+            shares.append(max(share(row), 1e-6))
+        panels.append(Panel(what, "relative gap", "share", lines))
+    return {"open": draw(panels)}

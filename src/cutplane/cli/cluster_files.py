@@ -1,0 +1,78 @@
+"""Files of examples, read by the workers of a cluster: Parquet, CSV and svmlight, wherever fsspec finds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from cutplane.cluster.collections import the_client
+from cutplane.io.svmlight import load_svmlight
+
+_TABLES = {".parquet": "read_parquet", ".pq": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
+
+
+def is_table(pattern: str) -> bool:
+    """Whether files of that name hold columns with names, one of which is the target."""
+    return _kind(pattern) in _TABLES
+
+
+def read_tables(pattern: str, target: str) -> tuple[Any, Any]:
+    """The columns of all files but one, and that one: lazy collections."""
+    import dask.dataframe
+
+    options = {"sep": "\t"} if _kind(pattern) == ".tsv" else {}
+    table = getattr(dask.dataframe, _TABLES[_kind(pattern)])(pattern, **options)
+    if target not in table.columns:
+        known = ", ".join(map(str, table.columns[:20]))
+        raise ValueError(f"{pattern} has no column {target!r}; its columns are {known}.")
+    return table.drop(columns=[target]), table[target]
+
+
+def read_svmlight(pattern: str, *, zero_based: bool, n_features: int | None) -> tuple[list[Any], list[Any]]:
+    """A partition for each file: rows of equally many features, and labels."""
+    import fsspec
+    from dask import delayed
+
+    files = fsspec.open_files(pattern, "rb")
+    if not files:
+        raise ValueError(f"No file is called {pattern}.")
+    client = the_client()
+    read = client.compute([delayed(_read, pure=False)(file, zero_based) for file in files])
+    widths = client.gather(client.map(_width, read, pure=False))
+    width = max(widths) if n_features is None else n_features
+    rows = [delayed(_widened)(each, width) for each in read]
+    return rows, [delayed(_labels)(each) for each in read]
+
+
+def _kind(pattern: str) -> str:
+    """The ending of the name, without that of a compression."""
+    plain = pattern.rstrip("/").lower()
+    for compressed in (".gz", ".bz2", ".xz", ".zst"):
+        plain = plain.removesuffix(compressed)
+    return plain[plain.rfind(".") :] if "." in plain else ""
+
+
+def _read(file: Any, zero_based: bool) -> tuple[Any, Any]:
+    with file as opened:
+        data = load_svmlight(opened.read(), zero_based=zero_based)
+    return data.X, data.y
+
+
+def _width(read: tuple[Any, Any]) -> int:
+    return int(read[0].shape[1])
+
+
+def _widened(read: tuple[Any, Any], width: int) -> Any:
+    X, _ = read
+    if X.shape[1] > width:
+        raise ValueError(f"A file has {X.shape[1]} features; --n-features says {width}.")
+    return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width), copy=False)
+
+
+def _labels(read: tuple[Any, Any]) -> Any:
+    """Whole numbers as such, where all of a file are."""
+    y = read[1]
+    whole = np.rint(y)
+    return whole.astype(np.int64) if np.array_equal(whole, y) and np.all(np.abs(y) < 2.0**53) else y

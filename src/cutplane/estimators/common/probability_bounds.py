@@ -1,0 +1,33 @@
+"""Probabilities of the exact optimum by the logistic loss, from intervals of its scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from cutplane._types import Array
+
+# A few roundings of a probability, relative to itself.
+_OUTWARD = 1e-14
+
+
+def logistic_bounds(low: Array, high: Array) -> tuple[Array, Array]:
+    """Of two classes, or of each against the rest divided by their sum: that rises with the own score alone."""
+    if low.ndim == 1:
+        least = np.stack([expit(-high), expit(low)], axis=1)
+        most = np.stack([expit(-low), expit(high)], axis=1)
+        return _outward(least, most, 1)
+    worst, best = expit(low), expit(high)
+    return _outward(_share(worst, best, 0.0), _share(best, worst, 1.0), low.shape[1])
+
+
+def _share(own: Array, others: Array, unknown: float) -> Array:
+    """Of each class its own probability over the sum with those of the others; `unknown` where all are zero."""
+    rest = np.stack([np.delete(others, k, axis=1).sum(axis=1) for k in range(others.shape[1])], axis=1)
+    total = own + rest
+    return np.asarray(np.divide(own, total, out=np.full_like(own, unknown), where=total > 0.0))
+
+
+def _outward(low: Array, high: Array, terms: int) -> tuple[Array, Array]:
+    share = _OUTWARD * terms
+    return np.maximum(0.0, low * (1.0 - share)), np.minimum(1.0, high * (1.0 + share) + 1e-300)
