@@ -18,6 +18,8 @@ struct LanesOf {
   // In arrays, where they may begin at any number.
   typedef double stored
       __attribute__((vector_size(N * sizeof(double)), aligned(sizeof(double)), may_alias));
+  typedef float single
+      __attribute__((vector_size(N * sizeof(float)), aligned(sizeof(float)), may_alias));
 };
 
 template <int N>
@@ -29,7 +31,8 @@ CUTPLANE_INLINE void load(const double* from, Lanes<N>& out) {
 }
 template <int N>
 CUTPLANE_INLINE void load(const float* from, Lanes<N>& out) {
-  for (int l = 0; l < N; ++l) out[l] = from[l];
+  out = __builtin_convertvector(*reinterpret_cast<const typename LanesOf<N>::single*>(from),
+                                Lanes<N>);
 }
 template <int N>
 CUTPLANE_INLINE void store(const Lanes<N>& value, double* to) {

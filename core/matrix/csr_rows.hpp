@@ -118,8 +118,9 @@ struct CsrRows {
     sum += x * weights;
   }
   CUTPLANE_INLINE static double sum_group(const Lanes<kGroup>& sum) {
-    if constexpr (kGroup == 4) return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    return sum[0] + sum[1];
+    double rest = 0;
+    for (int l = 2; l < kGroup; ++l) rest += sum[l];
+    return (sum[0] + sum[1]) + rest;
   }
 
   // Calls a function with the value and the feature of every entry of a row.

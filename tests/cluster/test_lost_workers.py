@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dask import delayed
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Status
 
 from cutplane import LinearSVC
 
@@ -44,10 +44,15 @@ def labels_of(number: int, again: Path | None = None) -> Any:
     return labels
 
 
-def kill(client: Client, addresses: list[str]) -> None:
-    for process in client.run(os.getpid, workers=addresses, on_error="ignore").values():
-        if isinstance(process, int):  # not of one that is about to start again
-            os.kill(process, signal.SIGKILL)
+def kill(client: Client, how_many: int) -> None:
+    """So many workers. Their nannies must know that they run, for else they do not start them again."""
+    nannies = list(client.cluster.workers.values())
+    deadline = time.monotonic() + 60.0
+    while not all(nanny.process is not None and nanny.process.status == Status.running for nanny in nannies):
+        assert time.monotonic() < deadline, "a worker did not start again"
+        time.sleep(0.05)
+    for nanny in nannies[:how_many]:
+        os.kill(nanny.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("all_of_them", [False, True])
@@ -59,10 +64,7 @@ def test_a_fit_goes_on(client: Client, all_of_them: bool) -> None:
     def on_step(step: Any) -> None:
         if left and step.iteration >= left[0]:
             left.pop(0)
-            client.wait_for_workers(2, timeout=60)
-            time.sleep(0.5)  # a nanny does not start a worker again that is killed before it has heard of it
-            there = sorted(client.nthreads())
-            kill(client, there if all_of_them else there[:1])
+            kill(client, 2 if all_of_them else 1)
 
     model = LinearSVC(tol=1e-6, on_step=on_step).fit(X, y)
     assert not left
@@ -95,7 +97,7 @@ def test_other_data_is_refused(client: Client, tmp_path: Path) -> None:
     def on_step(step: Any) -> None:
         if not killed:
             killed.append(step.iteration)
-            kill(client, sorted(client.nthreads()))
+            kill(client, 2)
 
     with pytest.raises(ValueError, match=r"Partition 0 was read again .* and is not what it was"):
         LinearSVC(tol=1e-8, on_step=on_step).fit(X, y)
