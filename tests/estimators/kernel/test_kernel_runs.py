@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import traceback
 import warnings
 from pathlib import Path
@@ -218,9 +219,10 @@ def test_two_ctrl_c_end_the_process() -> None:
     stubborn = ENDLESS.replace('print("step", flush=True)', 'print("step", flush=True); time.sleep(1)')
     process = interrupted(stubborn.format(kind="SVC", params="kernel='linear'"))
     while process.poll() is None:
+        time.sleep(0.2)  # two that are not told apart are one
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(0.05)
+            process.wait(5.0)  # a third one might strike while the interpreter ends
         except subprocess.TimeoutExpired:
             continue
     assert process.returncode == -signal.SIGINT
