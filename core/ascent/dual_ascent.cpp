@@ -154,6 +154,7 @@ void DualAscent::resume(const double* coefficients, const double* v, double inte
   state_.keep_above();
   state_.bias_weight = state_.bias * balance;
   state_.bias_center = state_.bias != 0.0 && !state_.penalised ? intercept : 0.0;
+  extrapolation_ = {};
   unshrink();
 }
 

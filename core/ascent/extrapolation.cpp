@@ -1,6 +1,7 @@
 #include "core/ascent/extrapolation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -15,6 +16,9 @@ constexpr int kTries = 3;
 constexpr double kShorter = 0.25;
 // Two ways are told apart where the square of the sine between them is at least this.
 constexpr double kIndependent = 1e-9;
+// Of the dual value: a rise that is less than this is rounding, and where it leads, too. Steps
+// along it would be long, and v would no longer be what the variables add up to.
+constexpr double kRounding = 1e-15;
 
 }  // namespace
 
@@ -43,8 +47,8 @@ Extrapolation::Steps Extrapolation::best_steps(const Ascent& state) const {
   const double *v = state.v.data(), *v0 = last.v.data(), *v1 = before.v.data();
   const double* w = state.weights();
   const index_t n = std::ssize(state.alpha), d = std::ssize(state.v);
-  double slope0 = 0, slope1 = 0, square0 = 0, square1 = 0, product = 0;
-#pragma omp simd reduction(+ : slope0, slope1, square0, square1, product)
+  double slope0 = 0, slope1 = 0, square0 = 0, square1 = 0, product = 0, size = 0;
+#pragma omp simd reduction(+ : slope0, slope1, square0, square1, product, size)
   for (index_t j = 0; j < d; ++j) {
     const double change0 = v[j] - v0[j], change1 = v[j] - v1[j];
     slope0 += change0 * w[j];
@@ -52,6 +56,7 @@ Extrapolation::Steps Extrapolation::best_steps(const Ascent& state) const {
     square0 += change0 * change0;
     square1 += change1 * change1;
     product += change0 * change1;
+    size += std::abs(v[j] * w[j]);
   }
   if (state.bias != 0.0) {
     const double change0 = state.bias_weight - last.bias_weight;
@@ -86,6 +91,7 @@ Extrapolation::Steps Extrapolation::best_steps(const Ascent& state) const {
         }
       },
       state.loss);
+  if (std::max(std::abs(rise0), std::abs(rise1)) <= kRounding * size) return {};
   const double determinant = square0 * square1 - product * product;
   if (determinant > kIndependent * square0 * square1)
     return {(rise0 * square1 - rise1 * product) / determinant,

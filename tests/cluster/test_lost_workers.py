@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,21 +11,66 @@ from typing import Any
 import numpy as np
 import pytest
 from dask import delayed
-from distributed import Client, LocalCluster, Status
+from distributed import Client, LocalCluster
 
 from cutplane import LinearSVC
 
 PARTS, ROWS, FEATURES = 6, 3000, 5
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """A cluster of processes, those that are killed start again."""
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+class Workers:
+    """Processes that work for a scheduler; where one is killed, another is started in its place.
+
+    The nannies of dask.distributed do that too, but not all of them succeed in it.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._started = 0
+
+    def start(self) -> None:
+        self._started += 1
+        name = f"worker-{self._started}"
+        options = ["--no-nanny", "--nthreads", "1", "--no-dashboard", "--name", name]
+        self._processes[name] = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_worker", self._client.scheduler.address, *options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def kill(self, *, all_of_them: bool) -> None:
+        """Those that work by now, or one of them."""
+        self._client.wait_for_workers(1, timeout=120)
+        names = [each["name"] for each in self._client.scheduler_info(n_workers=-1)["workers"].values()]
+        for name in names if all_of_them else names[:1]:
+            process = self._processes.pop(name, None)
+            if process is not None:  # not of one that has been killed already
+                self._end(process)
+                self.start()
+
+    def end(self) -> None:
+        for process in self._processes.values():
+            self._end(process)
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    """Of a cluster of processes, for one test."""
+    with LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as cluster, Client(cluster) as client:
+        workers = Workers(client)
+        try:
+            workers.start()
+            workers.start()
+            client.wait_for_workers(2, timeout=120)
+            yield workers
+        finally:
+            workers.end()
 
 
 def rows_of(number: int) -> Any:
@@ -44,27 +88,15 @@ def labels_of(number: int, again: Path | None = None) -> Any:
     return labels
 
 
-def kill(client: Client, how_many: int) -> None:
-    """So many workers. Their nannies must know that they run, for else they do not start them again."""
-    nannies = list(client.cluster.workers.values())
-    deadline = time.monotonic() + 60.0
-    while not all(nanny.process is not None and nanny.process.status == Status.running for nanny in nannies):
-        assert time.monotonic() < deadline, "a worker did not start again"
-        time.sleep(0.05)
-    for nanny in nannies[:how_many]:
-        os.kill(nanny.pid, signal.SIGKILL)
-
-
 @pytest.mark.parametrize("all_of_them", [False, True])
-def test_a_fit_goes_on(client: Client, all_of_them: bool) -> None:
-    client.wait_for_workers(2, timeout=60)
+def test_a_fit_goes_on(workers: Workers, all_of_them: bool) -> None:
     X, y = ([delayed(make)(k) for k in range(PARTS)] for make in (rows_of, labels_of))
     left = [1, 2]  # steps after which workers are killed
 
     def on_step(step: Any) -> None:
         if left and step.iteration >= left[0]:
             left.pop(0)
-            kill(client, 2 if all_of_them else 1)
+            workers.kill(all_of_them=all_of_them)
 
     model = LinearSVC(tol=1e-6, on_step=on_step).fit(X, y)
     assert not left
@@ -88,8 +120,7 @@ def test_a_cluster_without_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) 
         LinearSVC().fit([delayed(rows_of)(0)], [delayed(labels_of)(0)])
 
 
-def test_other_data_is_refused(client: Client, tmp_path: Path) -> None:
-    client.wait_for_workers(2, timeout=60)
+def test_other_data_is_refused(workers: Workers, tmp_path: Path) -> None:
     X = [delayed(rows_of)(k) for k in range(PARTS)]
     y = [delayed(labels_of, pure=False)(k, tmp_path) for k in range(PARTS)]
     killed: list[int] = []
@@ -97,7 +128,7 @@ def test_other_data_is_refused(client: Client, tmp_path: Path) -> None:
     def on_step(step: Any) -> None:
         if not killed:
             killed.append(step.iteration)
-            kill(client, 2)
+            workers.kill(all_of_them=True)
 
     with pytest.raises(ValueError, match=r"Partition 0 was read again .* and is not what it was"):
         LinearSVC(tol=1e-8, on_step=on_step).fit(X, y)

@@ -13,9 +13,6 @@ from cutplane.objectives.intercepts import MakeRoundedIntercepts, NoIntercept, R
 from cutplane.shards.base import Array, RoundedShard, ShardPlane
 from cutplane.solvers.base import Curvature, Cut, Evaluated, Intercept, Point, ScoredPoint, SmoothedCut, Subset
 
-# One of so many examples may be near its kink where an interior point looks at these alone. w8a.
-_NEAR = 5
-
 
 class Sample(NamedTuple):
     """Some of the examples: which, and a shard of these alone."""
@@ -257,7 +254,7 @@ class RoundedObjective(Objective):
 
     def most_near_hinges(self, work: float) -> int:
         """How many examples `near_hinges` may take if each of its systems is to cost `work`; 0 where it cannot be."""
-        return min(self.examples // _NEAR, int(work / self.shard.near_work)) if self._visits_examples else 0
+        return min(self.examples, int(work / self.shard.near_work)) if self._visits_examples else 0
 
     def near_hinges(self, point: ScoredPoint, radius: float, most: int) -> Any:
         """The problem of the examples within `radius` of their kinks, of the `most` nearest where these are more."""

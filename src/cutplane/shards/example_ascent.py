@@ -223,6 +223,12 @@ class ExampleAscent:
         else:
             self._ascent.unshrink(self._own(point.scores))
 
+    def renew(self) -> None:
+        """Add up the weights afresh from the dual variables, and forget where the last epochs led."""
+        self._estimate = None
+        coef = -self._ascent.coefficients(1.0, False)
+        self._ascent.resume(coef, self._source.combine(coef), self._ascent.intercept)
+
     @property
     def weights(self) -> tuple[Array, float]:
         """The weights and the intercept reached."""

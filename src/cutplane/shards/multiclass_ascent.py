@@ -102,6 +102,9 @@ class MulticlassAscent:
         if point is None:
             self._ascent.unshrink()
 
+    def renew(self) -> None:
+        """Nothing to do: without extrapolation, weights stay what the dual variables add up to."""
+
     @property
     def weights(self) -> tuple[Array, Array]:
         """The weights and the intercepts reached."""

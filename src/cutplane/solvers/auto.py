@@ -63,12 +63,12 @@ class Auto:
         start = self._resumed(objective, ledger, ample=ample) if resumed else None
         if start is None and not ample:
             reason = self._ascend(objective, ledger)
-            if reason != "stalled":
+            if reason != "stalled" or ledger.mostly_rounding:
                 return reason
             start = resumed_start(objective, ledger)
         if objective.newton_pays:
             reason = SmoothedNewton(self.seed).run(objective, ledger, start)
-            if reason != "stalled":
+            if reason != "stalled" or ledger.mostly_rounding:
                 return reason
         return self._planes(objective, ledger)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from cutplane import _core
 from cutplane.proof.prover import Plane, Proven
-from cutplane.proof.rounding import UNIT, Rounding, gamma
+from cutplane.proof.rounding import UNIT, Rounding, gamma, length
 from cutplane.solvers.base import Array, Cut, Duals, Point, ScoresTooCoarseError, SmoothedCut
 from cutplane.solvers.bundle.planes import BundleLike, BundleSolution
 from cutplane.solvers.handover import Handover
@@ -25,6 +25,9 @@ IDLE_SOLVES = 50
 _STANDSTILL, _HARDLY_CLOSER = 100, 0.999
 # The same where none of them found a direction of descent.
 _CLOSER_WITHOUT_DESCENT = 0.9
+# And where this share of their difference is what they are charged for rounding; or this, and so few iterations have
+# not brought them closer. That is looked at below such a gap.
+_ROUNDING_ALONE, _MOSTLY_ROUNDING, _SOON, _TIGHT = 0.9, 0.1, 10, 1e-6
 # Of the gap that is aimed at: what scores in single precision may hide.
 _TOO_COARSE = 0.5
 # Scores may be moved along until rounding is this much of the scale on which the risk bends.
@@ -268,14 +271,32 @@ class Ledger:
         return reason
 
     def _stands_still(self) -> bool:
-        """Whether many iterations have not brought the bounds closer: rounding is all that is left."""
-        if len(self.history) <= _STANDSTILL:
+        """Whether rounding is all that is left, or many iterations have not brought the bounds closer."""
+        rounding = self._share_of_rounding()
+        if rounding >= _ROUNDING_ALONE:
+            return True
+        patience = _SOON if rounding >= _MOSTLY_ROUNDING else _STANDSTILL
+        if len(self.history) <= patience:
             return False
-        before, now = self.history[-1 - _STANDSTILL], self.history[-1]
+        before, now = self.history[-1 - patience], self.history[-1]
         # Planes whose minimum is never a direction of descent may be rounded too much to be told apart.
-        descends = any(entry.step != 0.0 for entry in self.history[-_STANDSTILL:])
-        enough = _HARDLY_CLOSER if descends else _CLOSER_WITHOUT_DESCENT
+        descends = any(entry.step != 0.0 for entry in self.history[-patience:])
+        enough = _HARDLY_CLOSER if descends and patience == _STANDSTILL else _CLOSER_WITHOUT_DESCENT
         return not now.upper - now.lower < enough * abs(before.upper - before.lower) or now.upper < now.lower
+
+    @property
+    def mostly_rounding(self) -> bool:
+        """Whether what keeps the bounds apart may be rounding: where one solver stands still, no other will help."""
+        return self._share_of_rounding() >= _MOSTLY_ROUNDING
+
+    def _share_of_rounding(self) -> float:
+        """Of the gap: what the bounds are charged for it. The prover, who sums more finely, may charge less."""
+        gap = self.upper - self.lower
+        if self.incumbent is None or not 0.0 < gap <= _TIGHT * abs(self.upper):
+            return 0.0
+        plane = self.witness
+        lowered = self.rounding.offset(plane.offset, plane.mass, 0.0) + plane.error * length(self.incumbent.w)
+        return self.C * (self._allowance(self.incumbent) + lowered) / gap
 
     def result(self, reason: StopReason) -> Result:
         """What the run has reached, and why it ended."""

@@ -290,6 +290,8 @@ class AscentLike(Protocol):
 
     def unshrink(self, point: ScoredPoint | None = None) -> None: ...  # noqa: D102
 
+    def renew(self) -> None: ...  # noqa: D102
+
     @property
     def weights(self) -> tuple[Array, Intercept]: ...  # noqa: D102
 

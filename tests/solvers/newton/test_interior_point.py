@@ -75,6 +75,25 @@ def test_the_small_problem_is_solved(intercept: bool, seed: int) -> None:
     assert (interior.at.dual < interior.at.bound).all()
 
 
+def test_it_does_not_end_out_of_balance() -> None:
+    """With most examples of one class near their kinks and an intercept below zero, the sum of the two once did."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((400, 12), density=0.1, rng=rng, format="csr")
+    y = np.where(X @ rng.normal(size=12) + 0.2 * rng.normal(size=400) > 0.6, 1, -1)
+    C = 40.0
+    objective = make_objective(as_source(X), Hinge(y), intercept=True)
+    point = objective.score(np.zeros(12), -1.02)
+    near = objective.near_hinges(point, 3.0, 400)
+    interior = InteriorPoint(near, C, point.w, -1.02)
+    interior.run(1e-9, books(C, 12, 1e-9))
+    _, balance = near.dual_sums(interior.at)
+    assert balance == pytest.approx(C * near.rest_balance, abs=1e-8)
+    plane = near.plane(interior.at)
+    assert C * plane.offset - 0.5 * C * C * plane.slope @ plane.slope == pytest.approx(
+        optimum(objective, None, C), rel=1e-7
+    )
+
+
 @given(st.integers(0, 500), st.booleans(), st.floats(0.05, 3.0), st.integers(5, 80))
 @settings(deadline=None, max_examples=60)
 def test_any_shares_make_a_plane_below_the_risk(seed: int, intercept: bool, radius: float, most: int) -> None:

@@ -72,6 +72,8 @@ class DualAscent:
             pace.certified()
             if pace.disputed:
                 return "stalled"
+            if pace.sums_are_doubtful:
+                ascent.renew()
             if pace.too_slow:
                 self._prove(ledger, ascent)
                 return "stalled"

@@ -41,6 +41,8 @@ class AscentTuning:
     most_gain: float = 12.0
     #: Certificates in a row that fail although the running sums promise them.
     most_disputes: int = 50
+    #: After so many of them the running sums are added up afresh: extrapolations multiply their rounding.
+    doubtful: int = 5
     #: Features per example from which weights are also scaled and epochs extrapolated: with fewer, neither paid.
     wide: float = 0.25
     #: Epochs until the next certificate at most, relative to those before it.
@@ -174,6 +176,11 @@ class Pace:
     def disputed(self) -> bool:
         """Whether certificates fail again and again although the running sums promise them."""
         return self.disputes > TUNING.most_disputes
+
+    @property
+    def sums_are_doubtful(self) -> bool:
+        """Whether it may be the rounding of the running sums that certificates fail by."""
+        return self.disputes > 0 and self.disputes % TUNING.doubtful == 0
 
     @property
     def too_slow(self) -> bool:

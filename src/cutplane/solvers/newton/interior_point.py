@@ -26,6 +26,8 @@ class InteriorTuning:
 
     #: Multiplications of a BLAS that each of its systems may cost: some hundredths of a second.
     most_work: float = 2e9
+    #: One of so many examples may be near its kink where it looks at these alone, at first. w8a.
+    one_of: int = 5
     most_steps: int = 40
     most_rounds: int = 6
     #: Of the gap asked for, what the small problem may leave: the tangents of the others will not all hold.
@@ -96,9 +98,13 @@ class InteriorPoint:
         return self.w + self._C * problem.rest_slope - weights, imbalance
 
     def _gap(self, residual: Array, imbalance: float) -> float:
-        """Primal less dual value: ½|residual|², and by example what its loss and its dual variable disagree about."""
+        """Primal less dual value: ½|residual|², and by example what its loss and its dual variable disagree about.
+
+        Dual variables that are out of balance prove nothing: it is a loss, whatever its sign, of about the margin and
+        the intercept each.
+        """
         hinges = self._problem.disagreement(self.at)
-        return 0.5 * float(residual @ residual) + hinges + imbalance * self.intercept
+        return 0.5 * float(residual @ residual) + hinges + abs(imbalance) * (1.0 + abs(self.intercept))
 
     @np.errstate(divide="ignore", invalid="ignore", over="ignore")
     def _step(self, residual: Array, imbalance: float) -> bool:
@@ -144,8 +150,10 @@ class InteriorPoint:
 
 
 def most_examples(objective: SmoothObjectiveLike, work: float = TUNING.most_work) -> int:
-    """How many examples near their kinks an interior point may take; 0 where it cannot be used."""
-    return objective.most_near_hinges(work) if objective.dimension <= LARGEST_FACTOR else 0
+    """How many examples near their kinks an interior point takes at first; 0 where it cannot be used."""
+    if objective.dimension > LARGEST_FACTOR:
+        return 0
+    return min(objective.examples // TUNING.one_of, objective.most_near_hinges(work))
 
 
 def finish(
@@ -155,6 +163,7 @@ def finish(
 
     Near is what is within `radius`, or the `most` nearest where these are more. `base` is the incumbent, scored.
     """
+    most_of_all = objective.most_near_hinges(TUNING.most_work)
     line_search = ExactLineSearch()
     for _ in range(TUNING.most_rounds):
         with ledger.phase("interior_point"):
@@ -182,6 +191,9 @@ def finish(
             return reason
         if step < 0.9:  # some tangents did not hold: look further
             if problem.radius < radius:
-                return "stalled"
-            radius *= 2.0
+                if most >= most_of_all:
+                    return "stalled"
+                most = min(2 * most, most_of_all)
+            else:
+                radius *= 2.0
     return "stalled"

@@ -1,0 +1,61 @@
+"""Asking for more never gives less: at gaps where rounding counts, runs end soon, with the best that can be proven."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from cutplane import LinearSVC
+from cutplane.objectives.factory import make_objective
+from cutplane.risks.hinge import Hinge
+from cutplane.sources import as_source
+
+
+def text(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
+    """Rows of length one with few of many features, and labels that weights of some of them explain."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((n, d), density=20 / d, rng=rng, format="csr")
+    X = sp.diags_array(1.0 / np.maximum(sp.linalg.norm(X, axis=1), 1e-9)) @ X
+    y = np.where(X @ rng.normal(size=d) + 0.1 * rng.normal(size=n) > 0.0, 1, -1)
+    return sp.csr_array(X), y
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_extrapolations_leave_weights_what_the_dual_variables_add_up_to(intercept: bool) -> None:
+    """At the optimum the last epochs differ by rounding alone: steps along that have no end."""
+    X, y = text(150, 2000)
+    ascent = make_objective(as_source(X), Hinge(y), intercept=intercept).dual_ascent(1500.0, seed=0)
+    assert ascent is not None
+    for epoch in range(4000):
+        if epoch % 2:
+            ascent.extrapolate()
+        ascent.epoch()
+    coef = -np.asarray(ascent._ascent.coefficients(1.0, False))
+    summed, kept = X.T @ coef, ascent.weights[0]
+    np.testing.assert_allclose(kept, summed, rtol=0.0, atol=1e-9 * np.abs(summed).max())
+    before = ascent.estimate
+    ascent.renew()
+    np.testing.assert_allclose(ascent.weights[0], summed, rtol=0.0, atol=1e-13 * np.abs(summed).max())
+    assert ascent.estimate == pytest.approx(before, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_more_is_never_less(loss: str, intercept: bool) -> None:
+    X, y = text(400, 3000, seed=1)
+    gaps, steps = [], []
+    for tol in (1e-3, 1e-6, 1e-9, 1e-11, 1e-13):
+        model = LinearSVC(C=10.0, loss=loss, fit_intercept=intercept, tol=tol)
+        with warnings.catch_warnings(action="ignore"):
+            model.fit(X, y)
+        assert model.stop_reason_ in ("gap", "stalled")
+        assert model.stop_reason_ == "gap" or tol <= 1e-11
+        gaps.append(model.gap_)
+        steps.append(model.n_iter_)
+    assert gaps[2] <= 1e-9
+    assert max(gaps[3:]) <= 1e-9
+    assert max(steps) < 100  # where only rounding is left, no hundred iterations are made to find out
