@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from benchmarks.figures import Panel, draw
 from benchmarks.tables.markdown import markdown_table
 
@@ -15,6 +17,8 @@ def tables(result: dict) -> dict[str, str]:
         found["certain-examples"] = _examples(result["labels"]["rows"])
     if "until" in result:
         found["certain-until"] = _until(result["until"]["rows"])
+    if "tight" in result:
+        found["certain-tight"] = _tight(result["tight"]["rows"])
     return found
 
 
@@ -76,6 +80,37 @@ def _until(rows: list[dict]) -> str:
         ]
         for row in rows
     ]
+    return markdown_table(header, lines)
+
+
+def _tight(rows: list[dict]) -> str:
+    """What digits cost, over the data sets and values of C, beside the loosest tolerance of the same cell."""
+    cells: dict[tuple, dict[float, dict]] = {}
+    for row in rows:
+        cells.setdefault((row["loss"], row["intercept"], row["data"], row["C"]), {})[row["tol"]] = row
+    header = ["loss", "intercept", "tol", "mean of the times", "worst", "where", "proven", "worst gap"]
+    lines = []
+    for loss, intercept, tol in sorted({(row["loss"], row["intercept"], row["tol"]) for row in rows}, key=str):
+        group = {key: each for key, each in cells.items() if key[:2] == (loss, intercept)}
+        loosest = max(row["tol"] for row in rows)
+        if tol == loosest:
+            continue
+        times = {key[2:]: each[tol]["seconds"] / each[loosest]["seconds"] for key, each in group.items()}
+        (data, C), worst = max(times.items(), key=lambda item: item[1])
+        ends = [each[tol] for each in group.values()]
+        proven = sum(end["stop"] == "gap" for end in ends)
+        lines.append(
+            [
+                loss,
+                "free" if intercept else "none",
+                f"{tol:.0e}",
+                f"{math.exp(sum(map(math.log, times.values())) / len(times)):.2f}",
+                f"{worst:.1f}",
+                f"{data}, {C:g}",
+                f"{proven} of {len(ends)}",
+                f"{max(end['gap'] for end in ends):.1e}",
+            ]
+        )
     return markdown_table(header, lines)
 
 
