@@ -21,8 +21,8 @@ from cutplane._types import Array
 from cutplane.proof.ball import interval
 from cutplane.proof.rounding import UNIT, summed
 
-# Rounds of the search for the least ball: one combination after the other. What is left does not matter.
-_SWEEPS = 40
+# Rounds of the search for the least ball at most, one combination after the other, and when they have settled.
+_SWEEPS, _SETTLED = 40, 1e-4
 # Roundings in a radius and in a score of its centre, of numbers of the size of what is added up.
 _OPERATIONS = 32.0
 # For C per example times the weight of all, which is rounded.
@@ -122,15 +122,18 @@ class Between:
         scale = self._whole(C, np.ones(2), np.ones(2))
         gram = self._gram * np.outer(scale, scale)
         rise = C * np.array([self._risks[0] - self._risks[1], self._offsets[1] - self._offsets[0]])
-        shares = np.array([0.5, 0.5])
+        shares = [0.5, 0.5]
         for _ in range(_SWEEPS):
+            before = list(shares)
             for k in range(2):
                 z = np.array([shares[0], 1.0 - shares[0], shares[1], 1.0 - shares[1]])
                 row = gram[2 * k] - gram[2 * k + 1]
-                slope, bend = 0.5 * float(row @ z) + rise[k], 0.5 * float(row[2 * k] - row[2 * k + 1])
-                step = -slope / bend if bend > abs(slope) else -math.copysign(1.0, slope) * float(slope != 0.0)
+                slope, bend = 0.5 * float(row @ z) + float(rise[k]), 0.5 * float(row[2 * k] - row[2 * k + 1])
+                step = -slope / bend if bend > abs(slope) else -math.copysign(float(slope != 0.0), slope)
                 shares[k] = min(1.0, max(0.0, shares[k] + step))
-        return _parts(float(shares[0])), _parts(float(shares[1]))
+            if max(abs(shares[0] - before[0]), abs(shares[1] - before[1])) <= _SETTLED:
+                break
+        return _parts(shares[0]), _parts(shares[1])
 
 
 def _parts(share: float) -> Array:

@@ -25,7 +25,7 @@ from cutplane.solvers.run import Settings
 from cutplane.sources import given_source
 
 # Of the error that is to be certified: what labels that are open at the C of a model may make of it.
-_OPEN_SHARE = 0.1
+_OPEN_SHARE = 0.3
 
 
 def choose_certified(
@@ -59,15 +59,14 @@ def choose_certified(
         folds = [_fold(model, each, prepared, train, test, _OPEN_SHARE * certify, given) for train, test in parts]
         search = Search(folds, certify, max_fits, lambda: training.overdue, workers)
         found = search.run(grid)
-    _warn_unless_certified(found, type(model).__name__)
+    _warn_unless_certified(found, f"{type(model).__name__}CV")
     return search.Cs, 1.0 - search.errors, found
 
 
 def _check_budget(max_fits: object, grid: Sequence[float]) -> None:
-    if not isinstance(max_fits, (int, np.integer)) or isinstance(max_fits, bool) or max_fits < len(set(grid)):
-        raise ValueError(
-            f"max_fits={max_fits!r} must be a whole number, no less than the {len(set(grid))} values in Cs."
-        )
+    least = len(set(grid))
+    if not isinstance(max_fits, (int, np.integer)) or isinstance(max_fits, bool) or max_fits < least:
+        raise ValueError(f"max_fits={max_fits!r} must be a whole number, {least} or more: there are as many Cs.")
 
 
 def _refuse(model: BaseEstimator, prepared: Prepared) -> None:

@@ -34,7 +34,9 @@ from cutplane.solvers.run import Settings, run
 from cutplane.sources import Source
 
 # The first gap that is aimed at, the last, and from one to the next; a run with another C begins this much coarser.
-_FIRST_GAP, _LEAST_GAP, _TIGHTER, _COARSER = 1e-6, 1e-13, 0.03, 10.0
+_FIRST_GAP, _LEAST_GAP, _TIGHTER, _COARSER = 1e-5, 1e-13, 0.03, 10.0
+# Where few labels are open, and a smaller gap leaves this share of them open, a still smaller one does not help.
+_FEW, _STILL_OPEN = 0.3, 0.9
 
 
 class Reach(NamedTuple):
@@ -124,15 +126,15 @@ class CertifiedFold:
     def train(self, C: float) -> FoldModels:
         """Models with this C, with ever smaller gaps until nearly all labels at this C are certain."""
         self._gap = min(_FIRST_GAP, self._training.stopping.relative_gap, _COARSER * self._gap)
-        before = len(self._others) + 1
+        before = 1.0
         with openmp_threads(self._training.n_threads):
             while True:
                 results = [problem.train(C, self._gap) for problem in self._problems]
                 trained = [each.trained for each in self._problems]
                 own = [each.anchor(each.reach) for each in trained]
                 found = FoldModels(trained, self._error(results))
-                is_open = self._between(own, own, found.intercepts).open_at(C)
-                done = is_open <= self._open_share * len(self._others) or is_open >= before
+                is_open = self._between(own, own, found.intercepts).open_at(C) / len(self._others)
+                done = is_open <= self._open_share or _FEW > is_open > _STILL_OPEN * before
                 proven = all(result.stop_reason == "gap" for result in results)
                 if done or not proven or self._gap <= _LEAST_GAP:
                     return found
