@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from cutplane import LinearSVC, LinearSVCCV, load
 from cutplane.estimators.linear import certified_choice
+from cutplane.estimators.linear.certified_cross_validation import _fold as folded
 from cutplane.estimators.linear.certified_fold import certain_errors
 from cutplane.risks.hinge import Hinge
 
@@ -69,8 +70,33 @@ def most_errors(X, y, weights, settings, C):
     return float(np.mean(shares))
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", CASES)
+def test_scores_of_the_exact_optimum_lie_between_their_ends(name):
+    """Of rows left out, one of them the mean of the others: there a free intercept is all that there is to know."""
+    X, y, weights, settings = case(name, list(CASES).index(name))
+    train, test = np.arange(0, 40), np.arange(40, 60)
+    X[40] = X[train].mean(axis=0)
+    model = LinearSVC(**settings)
+    training = model._training()
+    prepared = model._prepare(training, X, y, weights)
+    fold = folded(model, training, prepared, train, test, 0.01, weights)
+    low_C, high_C = 0.1, 0.3
+    models = [fold.train(C) for C in (low_C, high_C)]
+    bounds = fold.between(*models, fold.reaches(*models))
+    whole = bounds.ends(low_C, high_C)
+    for C in np.geomspace(low_C, high_C, 4):
+        given = None if weights is None else weights[train]
+        exact = LinearSVC(C, tol=1e-11, **settings).fit(X[train], y[train], given)
+        exact.certify_intercept(X[train], y[train], given)
+        least, most = (each.reshape(len(test), -1) for each in exact.decision_bounds(X[test]))
+        for low, high in (whole, bounds.ends(C, C)):
+            assert (low <= most).all()
+            assert (least <= high).all()
+        assert (whole[1] - whole[0]).max() < 20.0  # they do say something
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ["none", "free", "weights", "prior, none", "three classes"])
 def test_no_model_has_fewer_errors_than_the_bound(name):
     X, y, weights, settings = case(name, list(CASES).index(name))
     model = LinearSVCCV((0.1, 2.0), cv=FOLDS, certify=0.1, max_fits=5, **settings).fit(X, y, weights)

@@ -262,15 +262,16 @@ class FoldBounds(NamedTuple):
 
     def error(self, low: float, high: float) -> float:
         """The share of the rows that the exact optimum gets wrong, whatever C from `low` to `high` is, at least."""
-        return float(np.mean(certain_errors(*self._ends(low, high), self.codes)))
+        return float(np.mean(certain_errors(*self.ends(low, high), self.codes)))
 
     def open_at(self, C: float) -> int:
         """How many labels are open at one C."""
-        least, most = self._ends(C, C)
+        least, most = self.ends(C, C)
         codes = by_sign(least[:, 0], most[:, 0]) if least.shape[1] == 1 else by_highest(least, most)
         return int(np.count_nonzero(codes < 0))
 
-    def _ends(self, low: float, high: float) -> tuple[Array, Array]:
+    def ends(self, low: float, high: float) -> tuple[Array, Array]:
+        """Between what the scores of the rows lie, of shape (n, problems), for every C from `low` to `high`."""
         found = [each.ends(low, high) for each in self.problems]
         return np.stack([least for least, _ in found], axis=1), np.stack([most for _, most in found], axis=1)
 
