@@ -16,7 +16,7 @@ def tables(result: dict) -> dict[str, str]:
             intercept,
             f"{row['certify']:g}",
             str(row["fits"]),
-            f"{row['seconds']:.2g}",
+            f"{row['seconds']:.0f}" if row["seconds"] >= 10.0 else f"{row['seconds']:.2g}",
             f"{100.0 * row['error']:.2f} %",
             f"{100.0 * row['lower_bound']:.2f} %",
             f'"{row["stop"]}"',
