@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from cutplane import LinearSVR, load
+from cutplane.cli import exit_codes
 from cutplane.cli.app import run
 
 
@@ -83,9 +84,27 @@ def test_a_path(folder, capfd, task, data):
     assert "4 values of C" in capfd.readouterr().out
 
 
+def test_a_path_that_is_certified(folder, capfd):
+    wanted = ("--folds", "3", "--steps", "2", "--smallest", "0.1", "--largest", "1", "--certify")
+    found = answer(capfd, "path", "classes.svm", *wanted, "0.2", "--plot", "p.svg", "--model", "best")
+    said, model = found["certified"], load("best")
+    assert said["proven"]
+    assert said["error"] - said["lower_bound"] <= 0.2
+    assert said["lower_bounds"] == model.certified_.lower_bounds.tolist()
+    assert said["n_fits"] == len(found["path"])
+    assert found["best_C"] == model.C_
+    assert Path("p.svg").read_text().count("<svg") == 1
+    assert run(["path", "classes.svm", *wanted, "0.2"]) == 0
+    assert "no C from 0.1 to 1 has less than" in " ".join(capfd.readouterr().out.split())
+    assert run(["path", "classes.svm", *wanted, "1e-9", "--max-fits", "2", "--quiet"]) == exit_codes.NOT_PROVEN
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        ("path targets.svm --task regression --certify 0.1", "it is an error rate, which classes alone have"),
+        ("path classes.svm --certify 2", "certify=2.0 must be a number greater than 0 and at most 1"),
+        ("path classes.svm --certify 0.1 --scoring roc_auc", "certify bounds the error rate"),
         ("train classes.svm m --loss hings", "loss='hings' must be one of 'hinge'"),
         ("train classes.svm m --loss-option margin=2", "loss_options has 'margin'"),
         ("train classes.svm m --loss-option margin", "'margin' is not NAME=NUMBER"),

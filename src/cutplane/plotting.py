@@ -1,7 +1,8 @@
 """Plots of training runs and models, for notebooks."""
 
+from cutplane.report.certified_plot import plot_certified
 from cutplane.report.importance import plot_importance
 from cutplane.report.model_plots import plot_features, plot_path
 from cutplane.report.plots import plot_convergence
 
-__all__ = ["plot_convergence", "plot_features", "plot_importance", "plot_path"]
+__all__ = ["plot_certified", "plot_convergence", "plot_features", "plot_importance", "plot_path"]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from cutplane import LinearSVC
-from cutplane.plotting import plot_features, plot_path
+from cutplane import LinearSVC, LinearSVCCV
+from cutplane.plotting import plot_certified, plot_features, plot_path
 from cutplane.report.strength import strongest
 
 mpl.use("Agg")
@@ -35,6 +35,22 @@ def test_a_path_without_examples_or_into_axes_of_ones_own() -> None:
     axes = figure.subplots()
     assert plot_path(models, X, Y, ax=axes) is figure
     assert len(axes.lines) == 1
+
+
+def test_a_certified_choice() -> None:
+    model = LinearSVCCV((0.01, 1.0), cv=3, certify=0.3).fit(X, Y)
+    figure = plot_certified(model)
+    (axes,) = figure.axes
+    assert list(axes.lines[0].get_xdata()) == model.Cs_.tolist()
+    assert list(axes.lines[0].get_ydata()) == (1.0 - model.scores_.mean(axis=1)).tolist()
+    values, edges, _ = axes.patches[0].get_data()
+    assert (values == model.certified_.lower_bounds).all()
+    assert (edges == model.certified_.edges).all()
+    assert "certified with" in axes.get_title(loc="left")
+    own = Figure()
+    assert plot_certified(model, own.subplots()) is own
+    with pytest.raises(ValueError, match="no certified choice"):
+        plot_certified(LinearSVC().fit(X, Y))
 
 
 def test_the_strongest_features_by_name() -> None:

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from cutplane._types import Params
 from cutplane.cli import exit_codes
+from cutplane.cli.certified_path import CertifiedPath, certified_path
 from cutplane.cli.data import Examples, read_data
 from cutplane.cli.options import (
     DataArgument,
@@ -44,6 +45,15 @@ def path(
         str | None,
         typer.Option(metavar="NAME", help="A scikit-learn scorer; accuracy or r2 unless given.", show_default=False),
     ] = None,
+    certify: Annotated[
+        float | None,
+        typer.Option(
+            callback=positive,
+            help="Try more C until none of the range can have an error rate lower by more than this, such as 0.01.",
+            show_default=False,
+        ),
+    ] = None,
+    max_fits: Annotated[int, typer.Option(min=2, help="With --certify: values of C at most.")] = 200,
     tol: Annotated[float, typer.Option(callback=positive, help="Relative gap to prove at every C.")] = 1e-3,
     model_path: Annotated[
         Path | None,
@@ -51,7 +61,11 @@ def path(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Plot score and |w| against C (.png, .svg or .pdf).", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="Plot score and |w|, or error and its lower bound, against C (.png, .svg or .pdf).",
+            show_default=False,
+        ),
     ] = None,
     threads: ThreadsOption = None,
     zero_based: ZeroBasedOption = None,
@@ -62,26 +76,34 @@ def path(
     """Train for a grid of C, choose among them by cross-validation, and prove every model.
 
     The planes found for one C serve for all others, so that a grid costs little more than its most
-    expensive fit.
+    expensive fit. With --certify, the C that is chosen is proven to be the best of all C between the
+    smallest and the largest, up to that much.
     """
     if task not in (Task.classes, Task.regression):
         raise typer.BadParameter(f"{task.value} has no path; classes and regression have.", param_hint="--task")
     if smallest >= largest:
         raise typer.BadParameter(f"{smallest:g} is not below --largest {largest:g}.", param_hint="--smallest")
+    if certify is not None and task is not Task.classes:
+        raise typer.BadParameter("it is an error rate, which classes alone have.", param_hint="--certify")
     _check_files(data, model_path, plot)
     examples = read_data(data, zero_based=zero_based, threads=threads, quiet=quiet)
     grid = np.geomspace(smallest, largest, steps).tolist()
     settings: Params = {"cv": folds, "scoring": scoring, "tol": tol, "n_jobs": threads}
-    found = _trained(task, examples, grid, settings | ({} if loss is None else {"loss": loss}))
+    settings |= {} if loss is None else {"loss": loss}
+    found: _Path | CertifiedPath
+    if certify is None:
+        found = _trained(task, examples, grid, settings)
+    else:
+        found = certified_path(examples, grid, settings | {"certify": certify, "max_fits": max_fits})
     if model_path is not None:
         save(found.chosen, model_path, notes={"data": data.name, "zero_based": examples.zero_based})
     if plot is not None:
-        save_path_plot(grid, found.lengths, found.chosen.scores_.tolist(), plot, score_name=found.score_name)
+        found.save_plot(plot)
     if as_json:
         print_json({**found.as_json(), "model": model_path, "plot": plot})
     elif not quiet:
         stdout().print(found.table())
-    return exit_codes.OK if found.worst_gap <= tol else exit_codes.NOT_PROVEN
+    return exit_codes.OK if found.proven(tol) else exit_codes.NOT_PROVEN
 
 
 def _check_files(data: Path, model_path: Path | None, plot: Path | None) -> None:
@@ -111,10 +133,14 @@ class _Path:
         """What is proven at each C."""
         return [model.gap_ for model in self.models]
 
-    @property
-    def worst_gap(self) -> float:
-        """Of all models, the one with the chosen C included."""
-        return max(*self.gaps, float(self.chosen.gap_))
+    def proven(self, tol: float) -> bool:
+        """Whether all models are, the one with the chosen C included."""
+        return max(*self.gaps, float(self.chosen.gap_)) <= tol
+
+    def save_plot(self, path: Path) -> None:
+        """Scores and lengths over C."""
+        scores = self.chosen.scores_.tolist()
+        save_path_plot(self.chosen.Cs_.tolist(), self.lengths, scores, path, score_name=self.score_name)
 
     def as_json(self) -> dict[str, object]:
         """The summary for machines."""
@@ -146,7 +172,6 @@ def _trained(task: Task, examples: Examples, grid: list[float], settings: Params
     y = examples.y.astype(float) if regression else examples.y
     begin = time.perf_counter()
     chosen: BaseEstimator = kind(grid, **settings).fit(examples.X, y)
-    shared = {name: value for name, value in chosen.get_params().items() if name not in ("Cs", "cv", "scoring")}
-    models = kind._plain(**shared).path(examples.X, y, grid)
+    models = kind._plain(**chosen._shared()).path(examples.X, y, grid)
     seconds = time.perf_counter() - begin
     return _Path(chosen, models, settings["scoring"] or ("r2" if regression else "accuracy"), seconds)

@@ -15,7 +15,7 @@ import numpy as np
 
 from cutplane._types import Array, Matrix, is_sparse
 from cutplane.proof.checker import blocks
-from cutplane.proof.rounding import UNIT, gamma, length
+from cutplane.proof.rounding import UNIT, gamma, half_square, length, summed
 
 # More than what numbers whose squares are too small for double precision add to a length, each; and to a score.
 _LOST_LENGTH, _LOST_SCORE = 2e-154, 1e-300
@@ -40,17 +40,46 @@ def radius(upper: float, lower: float) -> float:
 
 def scored(X: Matrix, weights: Array) -> Scored:
     """The rows of X times weights of shape (k, d): one pass, in double precision."""
-    n, d = X.shape
+    n = X.shape[0]
     scores, lengths = np.empty((n, len(weights))), np.empty(n)
     for part, rows in blocks(X):
         product = rows @ weights.T
         scores[part] = product
         squares = rows.multiply(rows).sum(axis=1) if is_sparse(rows) else np.einsum("ij,ij->i", rows, rows)
         lengths[part] = np.sqrt(np.asarray(squares).ravel())
-    depth = int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else d
+    depth = _row_depth(X)
     lengths = lengths * (1.0 + gamma(depth + 4)) + math.sqrt(depth) * _LOST_LENGTH
     sizes = np.array([length(w) for w in weights])
     return Scored(scores, gamma(depth + 4) * np.outer(lengths, sizes) + _LOST_SCORE, lengths)
+
+
+def centred(X: Matrix, found: Scored, weights: Array, centre: Array) -> Scored:
+    """The same of the rows less `centre`: what a free intercept makes no difference to, and shorter near their mean.
+
+    Parameters
+    ----------
+    X : matrix of shape (n, d)
+    found : Scored
+        By weights of shape (k, d), which are given again.
+    centre : array of shape (d,)
+    """
+    along = scored(X, centre[None])
+    products = [summed(centre * w) for w in weights]
+    values, errors = (np.array(each) for each in zip(*products, strict=True))
+    square, error = half_square(centre)
+    lengths = np.square(found.lengths) - 2.0 * along.scores[:, 0] + 2.0 * square
+    # The squares of lengths are a little too large already, by what the factor is for.
+    off = gamma(_row_depth(X) + 16) * (np.square(found.lengths) + 2.0 * square) + 2.0 * (along.errors[:, 0] + error)
+    return Scored(
+        found.scores - values,
+        found.errors + errors + 2.0 * UNIT * (np.abs(found.scores) + np.abs(values)),
+        np.sqrt(np.maximum(lengths, 0.0) + off) * (1.0 + 4.0 * UNIT),
+    )
+
+
+def _row_depth(X: Matrix) -> int:
+    """The longest chain of additions in a score."""
+    return int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else int(X.shape[1])
 
 
 def interval(centre: Array, errors: Array, reach: Array) -> tuple[Array, Array]:

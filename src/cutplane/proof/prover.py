@@ -168,6 +168,23 @@ class Prover:
             return plain
         return min(plain, (0.5 * apart + math.sqrt(gap - 0.25 * apart**2)) * (1.0 + 1e-12))
 
+    def offset(self, plane: Plane, furthest: float, risk: float) -> float:
+        """The offset of a plane, lowered by what rounding did to it, whatever C is.
+
+        Parameters
+        ----------
+        plane : Plane
+        furthest : float
+            The plane is asked about at weights that are no longer than this, counted from the origin,
+        risk : float
+            and where the risk is at most this.
+        """
+        nothing = np.zeros_like(plane.slope)
+        near_total = self._rounding.around(nothing if self._origin is None else self._origin)
+        charge = self._charge(plane, self._rounding.around(nothing), near_total, furthest, self._C * risk)
+        lost = charge / self._C * (1.0 + 1e-9) + OPERATIONS * UNIT * abs(plane.offset)
+        return plane.offset - lost if math.isfinite(lost) else -math.inf
+
     @cached_property
     def _without_planes(self) -> float:
         """What no objective is below, whatever the plane."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from cutplane._types import Arrays, ClassWeight, Document, MatrixLike, RandomState
+from cutplane._types import Arrays, ClassWeight, Document, MatrixLike, Params, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
@@ -18,13 +18,18 @@ from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.common.validation.partitions import scattered_examples
+from cutplane.estimators.linear.certified_choice import CertifiedChoice
+from cutplane.estimators.linear.certified_cross_validation import choose_certified
 from cutplane.estimators.linear.descriptions import CROSS_VALIDATED, LINEAR_CLASSES, LINEAR_TARGETS
-from cutplane.estimators.linear.folds import CrossValidation, Scoring, choose
+from cutplane.estimators.linear.folds import CrossValidation, Scoring, best_C, choose
 from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.estimators.linear.linear_svr import LinearSVR
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.risks.base import Risk
 from cutplane.solvers.result import Step
+
+#: Parameters that plain models do not have.
+OF_THE_CHOICE = ("Cs", "cv", "scoring", "certify", "max_fits")
 
 _DEFAULT_GRID = 13
 # Of the time there is, what choosing C may take; and what is left at least for the last fit, which proves little in it.
@@ -37,6 +42,8 @@ class _CrossValidated(SupervisedModel):
     Cs: Sequence[float] | None
     cv: CrossValidation
     scoring: Scoring
+    certify: float | None = None
+    max_fits: int = 200
     _plain: type[LinearSVC] | type[LinearSVR]
 
     @with_callbacks
@@ -48,7 +55,7 @@ class _CrossValidated(SupervisedModel):
         self
         """
         grid = np.logspace(-4.0, 2.0, _DEFAULT_GRID).tolist() if self.Cs is None else validation.check_grid(self.Cs)
-        shared = {name: value for name, value in self.get_params().items() if name not in ("Cs", "cv", "scoring")}
+        shared = self._shared()
         began, limit = time.perf_counter(), self.time_limit
         chooser = self._plain(**shared)
         chooser._training()  # settings are checked before any is changed
@@ -57,7 +64,14 @@ class _CrossValidated(SupervisedModel):
         # On a cluster, examples are placed but once.
         scattered = scattered_examples(chooser, X, y, sample_weight, labels=is_classifier(self))
         rows: MatrixLike = X if scattered is None else scattered
-        scores, best = choose(chooser, grid, self.cv, self.scoring, rows, y, sample_weight)
+        self.__dict__.pop("certified_", None)  # of another fit
+        if self.certify is None:
+            scores, best = choose(chooser, grid, self.cv, self.scoring, rows, y, sample_weight)
+        else:
+            how = (self.cv, self.scoring, self.certify, self.max_fits)
+            tried, scores, self.certified_ = choose_certified(chooser, grid, *how, rows, y, sample_weight)
+            grid = tried.tolist()
+            best = best_C(grid, scores)
         model = self._plain(best, **shared)
         if limit is not None:
             model.set_params(time_limit=max(_LEAST_TIME, limit - (time.perf_counter() - began)))
@@ -68,23 +82,29 @@ class _CrossValidated(SupervisedModel):
         self.C_ = float(best)
         return self
 
+    def _shared(self) -> Params:
+        """The settings of the plain model."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in OF_THE_CHOICE}
+
     def _proving(self) -> AnyProving:
         """As the plain model with the C that was chosen."""
         own = self.get_params(deep=False)
-        shared = {name: value for name, value in own.items() if name not in ("Cs", "cv", "scoring")}
-        model = self._plain(C=self.C_, **shared)
+        model = self._plain(C=self.C_, **self._shared())
         model.__dict__.update({name: value for name, value in vars(self).items() if name not in own})
         return model._proving()
 
     def _to_file(self) -> tuple[Arrays, Document]:
         arrays, stored = super()._to_file()
-        return {**arrays, "Cs": self.Cs_, "scores": self.scores_}, {**stored, "C": self.C_}
+        proven, said = self.certified_.to_file() if hasattr(self, "certified_") else ({}, {})
+        return {**arrays, **proven, "Cs": self.Cs_, "scores": self.scores_}, {**stored, **said, "C": self.C_}
 
     def _from_file(self, arrays: Arrays, stored: Document) -> None:
         super()._from_file(arrays, stored)
         self.Cs_ = finite(arrays, "Cs", arrays["Cs"].shape[:1])
         self.scores_ = finite(arrays, "scores", (len(self.Cs_), arrays["scores"].shape[-1]))
         self.C_ = float(stored["C"])
+        if "certified" in stored:
+            self.certified_ = CertifiedChoice.from_file(arrays, stored)
 
 
 @documented(LINEAR_CLASSES | CROSS_VALIDATED)
@@ -96,13 +116,13 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
 
     Parameters
     ----------
-    Cs, cv, scoring, loss, loss_options, calibration, multi_class, cost_matrix, rescaling, class_features, tol,
-    absolute_tol, risk_tol, method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight,
-    max_iter, time_limit, n_jobs, random_state, on_step
+    Cs, cv, scoring, certify, max_fits, loss, loss_options, calibration, multi_class, cost_matrix, rescaling,
+    class_features, tol, absolute_tol, risk_tol, method, line_search, fit_intercept, intercept_scaling, prior,
+    nonnegative, class_weight, max_iter, time_limit, n_jobs, random_state, on_step
 
     Attributes
     ----------
-    C_, Cs_, scores_, coef_, intercept_, classes_, certificates_, objective_, lower_bound_, gap_, n_iter_,
+    C_, Cs_, scores_, certified_, coef_, intercept_, classes_, certificates_, objective_, lower_bound_, gap_, n_iter_,
     history_, stop_reason_,
     n_features_in_, feature_names_in_
 
@@ -124,6 +144,8 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
         *,
         cv: CrossValidation = None,
         scoring: Scoring = None,
+        certify: float | None = None,
+        max_fits: int = 200,
         loss: str | Callable[..., Risk] = "hinge",
         loss_options: Mapping[str, object] | None = None,
         calibration: str | None = None,

@@ -117,6 +117,12 @@ CROSS_VALIDATED = table(
         As in scikit-learn: None is 5 folds, which a classifier stratifies by class.
     scoring : str, callable or None
         A scikit-learn scorer; None is the accuracy of a classifier, and R² of a regression.
+    certify : float or None
+        A number such as 0.01 proves the choice: more C are tried until no C between the least and the largest of `Cs`
+        can have a cross-validated error rate that is lower by more than this. The proof is `certified_`. For
+        ``multi_class="ovr"`` and accuracy; a free intercept needs a loss that is a sum over examples.
+    max_fits : int
+        With `certify`: so many C are tried at most. What is proven by then is in `certified_`.
     time_limit : float or None
         Seconds at most, for all of `fit`; choosing C takes half of them at most.
     C_ : float
@@ -126,5 +132,7 @@ CROSS_VALIDATED = table(
     scores_ : array of shape (n_Cs, n_folds)
         Of each C on the rows that a fold holds out. All other attributes are of the model trained with `C_` on all
         examples.
+    certified_ : CertifiedChoice
+        With `certify`: the least error found, a lower bound for every C of the range, and how many C that took.
     """
 )

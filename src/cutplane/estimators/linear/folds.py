@@ -106,17 +106,9 @@ class Fold:
             return self._balanced(rows)._scores(grid, rows, others)
 
     def _balanced(self, rows: Rows) -> Fold:
-        """With ``class_weight="balanced"``: weights by the classes of the training rows, as a fit on these has them."""
-        if getattr(self._model, "class_weight", None) != "balanced":
+        model, prepared = balanced(self._model, self._training, self._prepared, rows, self._sample_weight)
+        if model is self._model:
             return self
-        y, given = self._y, self._sample_weight
-        part = None if given is None else given[rows]
-        present = np.unique(y[rows])
-        factors = compute_class_weight("balanced", classes=present, y=y[rows], sample_weight=part)
-        weights = np.ones(len(y)) if given is None else given.copy()
-        weights[rows] *= factors[np.searchsorted(present, y[rows])]
-        model = clone(self._model).set_params(class_weight=None)
-        prepared = model._prepare(self._training, self._prepared.X, y, weights)
         return Fold(model, self._training, prepared, self._source, self._scorer)
 
     def _scores(self, grid: Sequence[float], rows: Rows, others: Rows) -> list[float]:
@@ -132,6 +124,23 @@ class Fold:
         source = given_source(self._prepared.X)  # a user's own function may look at X
         part = cast(Matrix, self._prepared.X)[rows] if source is None else source.take(rows)
         return float(self._scorer(self._model, part, self._y[rows]))
+
+
+def balanced(
+    model: BaseEstimator, training: Settings, prepared: Prepared, rows: Rows, given: Array | None
+) -> tuple[BaseEstimator, Prepared]:
+    """With ``class_weight="balanced"``: weights by the classes of the training rows, as a fit on these has them."""
+    if getattr(model, "class_weight", None) != "balanced":
+        return model, prepared
+    y = prepared.y
+    assert y is not None
+    part = None if given is None else given[rows]
+    present = np.unique(y[rows])
+    factors = compute_class_weight("balanced", classes=present, y=y[rows], sample_weight=part)
+    weights = np.ones(len(y)) if given is None else given.copy()
+    weights[rows] *= factors[np.searchsorted(present, y[rows])]
+    unweighted = clone(model).set_params(class_weight=None)
+    return unweighted, unweighted._prepare(training, prepared.X, y, weights)
 
 
 def score_each(
@@ -237,5 +246,11 @@ def _best(grid: Sequence[float], scores: Array, name: str) -> float:
             ConvergenceWarning,
             stacklevel=5,
         )
+    return best_C(grid, scores)
+
+
+def best_C(grid: Sequence[float], scores: Array) -> float:
+    """The least C of those with the highest mean score, as far as scores are known (else not a number)."""
+    known = ~np.isnan(scores)
     means = [row[there].mean() if there.any() else -np.inf for row, there in zip(scores, known, strict=True)]
     return min(C for C, mean in zip(grid, means, strict=True) if mean == max(means))
