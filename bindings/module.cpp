@@ -1,4 +1,5 @@
 #include "bindings/bind.hpp"
+#include "core/base/multiversion.hpp"
 #include "core/base/parallel.hpp"
 
 NB_MODULE(_core, m) {
@@ -17,6 +18,14 @@ NB_MODULE(_core, m) {
       },
       nb::arg("n_threads"),
       "What OpenMP uses from now on for calls from this thread; returns what it used before.");
+  m.def(
+      "register_lanes",
+      [] {
+        int found = 0;
+        cutplane::with_lanes(cutplane::kMostLanes, [&](auto lanes) { found = lanes(); });
+        return found;
+      },
+      "Numbers of double precision in a register that the loops use on this machine.");
   cutplane::bind::bind_matrix(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_separable(m);

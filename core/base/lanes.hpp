@@ -47,10 +47,10 @@ CUTPLANE_INLINE void eight_times(const Body& body) {
 
 // As many as every version of a function with CUTPLANE_MULTIVERSION has, but for machines of long
 // ago.
-#ifdef CUTPLANE_X86_LEVELS
+#ifdef CUTPLANE_CLONES
 inline constexpr int kCommonLanes = 4;
 #else
-inline constexpr int kCommonLanes = 2;
+inline constexpr int kCommonLanes = kRegisterLanes < 4 ? kRegisterLanes : 4;
 #endif
 
 // The last N of d numbers, d >= N, with zero for those that whole groups from the beginning have

@@ -1,10 +1,13 @@
 #include "core/base/parallel.hpp"
 
+#if defined(__GNUC__) && !defined(__clang__) && !defined(_WIN32)
+#define CUTPLANE_GNU_OPENMP_FORKS
 #include <pthread.h>
+#endif
 
 namespace cutplane {
 
-#if defined(__GNUC__) && !defined(__clang__)
+#ifdef CUTPLANE_GNU_OPENMP_FORKS
 namespace {
 
 // GNU OpenMP keeps the threads that a thread has used for the regions it will open next. A child of
@@ -20,7 +23,7 @@ void make_forks_safe() {
   static_cast<void>(done);
 }
 #else
-// LLVM's OpenMP, which comes with clang, begins anew in the child by itself.
+// LLVM's OpenMP, which comes with clang, begins anew in the child by itself. Windows has no fork.
 void make_forks_safe() {}
 #endif
 

@@ -135,7 +135,7 @@ CUTPLANE_INLINE void evaluate(const SparseTask& task) {
 }  // namespace
 
 // The shape of a tile follows the registers: 32 of 16 lanes, 16 of 8, 16 or 32 of 4.
-#ifdef CUTPLANE_X86_LEVELS
+#ifdef CUTPLANE_CLONES
 namespace {
 
 __attribute__((target("arch=x86-64-v4"))) void run_v4(const DenseTask& t) {
@@ -160,8 +160,19 @@ void dispatch(const Task& task) {
 void run(const DenseTask& task) { dispatch(task); }
 void run(const SparseTask& task) { dispatch(task); }
 #else
-void run(const DenseTask& task) { evaluate<4, 6, 1>(task); }
-void run(const SparseTask& task) { evaluate<4>(task); }
+namespace {
+
+#if defined(__x86_64__)
+constexpr int kTileRows = kRegisterLanes == 8 ? 12 : kRegisterLanes == 4 ? 6 : 3;
+#else
+constexpr int kTileRows = 6;
+#endif
+constexpr int kTileVectors = kRegisterLanes == 8 ? 2 : 1;
+
+}  // namespace
+
+void run(const DenseTask& task) { evaluate<2 * kRegisterLanes, kTileRows, kTileVectors>(task); }
+void run(const SparseTask& task) { evaluate<2 * kRegisterLanes>(task); }
 #endif
 
 }  // namespace cutplane::smo

@@ -1,7 +1,6 @@
 #include "core/smo/row_cache.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <new>
 #include <stdexcept>
@@ -13,7 +12,7 @@ namespace cutplane::smo {
 
 namespace {
 
-constexpr std::size_t kAlignment = 64;
+constexpr std::align_val_t kAlignment{64};
 constexpr std::size_t kPiece = std::size_t{1} << 24;
 
 // A NaN would make every gradient one, and leave nothing to select.
@@ -29,14 +28,14 @@ void require_finite(const float* values, index_t n, std::int64_t row) {
 
 }  // namespace
 
-void RowMemory::Free::operator()(float* memory) const { std::free(memory); }
+void RowMemory::Free::operator()(float* memory) const { ::operator delete(memory, kAlignment); }
 
 float* RowMemory::next() {
   const std::size_t row_bytes = row_floats_ * sizeof(float);
   const std::size_t per_piece = std::max<std::size_t>(kPiece / row_bytes, 1);
   if (left_ == 0) {
-    // Rows are whole panels of 64 bytes, so this is a multiple of the alignment.
-    auto* memory = static_cast<float*>(std::aligned_alloc(kAlignment, per_piece * row_bytes));
+    auto* memory =
+        static_cast<float*>(::operator new(per_piece * row_bytes, kAlignment, std::nothrow));
     if (memory == nullptr) return nullptr;
     pieces_.emplace_back(memory);
     left_ = per_piece;

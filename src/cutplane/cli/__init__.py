@@ -13,6 +13,13 @@ def main() -> NoReturn:
     """Run the command and leave with its exit status."""
     # First of all: the libraries take a second to import, and Ctrl-C there is one line as well.
     signals.take_charge()
+    from cutplane._runtime.extras import MissingExtraError, require
+
+    try:
+        for package in ("typer", "rich"):
+            require(package, "cli", "Commands")
+    except MissingExtraError as error:
+        raise SystemExit(f"cutplane: error: {error}") from None
     from cutplane.cli.app import main
 
     main()

@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from cutplane._runtime.extras import MissingExtraError
 from cutplane.cli import (
     convert,
     estimators,
@@ -118,7 +119,7 @@ def _explain(error: Exception) -> int:
     elif isinstance(error, OSError) and error.filename is not None and error.strerror:
         # Python's own "[Errno 2] No such file or directory: 'x'", without the number.
         sentence = f"{os.fsdecode(error.filename)}: {error.strerror}."
-    elif not isinstance(error, (ValueError, OSError)):
+    elif not isinstance(error, (ValueError, OSError, MissingExtraError)):
         sentence = (
             f"This is a mistake in Cutplane; please report it with what --debug shows "
             f"({type(error).__name__}: {sentence})."

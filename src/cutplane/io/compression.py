@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Protocol, cast
 
-import zstandard
+from cutplane._runtime.extras import require
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 
 # What the decompressors raise on bytes that are not theirs. A truncated stream is an EOFError.
-_DAMAGED = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError)
+_DAMAGED = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, OSError)
 
 # A few bytes of zstd may stand for 32,000 times as many: a piece must not fill the memory before it is counted.
 _ZSTD_PIECE = 1 << 13
@@ -157,6 +157,9 @@ def open_sink(file: IO[bytes], kind: str | None) -> Sink:
     if kind == "xz":
         return cast(Sink, lzma.LZMAFile(file, "wb"))
     if kind == "zstd":
+        require("zstandard", "cli", "Files of zstd")
+        import zstandard
+
         return cast(Sink, zstandard.ZstdCompressor().stream_writer(file, closefd=False))
     return _PlainSink(file)
 
@@ -193,6 +196,9 @@ def _fill_buffers(stream: _Filled, size: int) -> Iterator[memoryview]:
 
 
 def _zstd_blocks(stream: _Counted) -> Iterator[bytes]:
+    require("zstandard", "cli", "Files of zstd")
+    import zstandard
+
     # zstandard's own stream reader takes a truncated frame for a complete one: follow the frames here.
     factory = zstandard.ZstdDecompressor()
     frame = None
@@ -201,7 +207,10 @@ def _zstd_blocks(stream: _Counted) -> Iterator[bytes]:
         while piece:
             if frame is None:
                 frame = factory.decompressobj()
-            found.append(frame.decompress(piece))
+            try:
+                found.append(frame.decompress(piece))
+            except zstandard.ZstdError as error:
+                raise zlib.error(str(error)) from None  # as the other decompressors do
             piece = b""
             if frame.eof:
                 piece, frame = frame.unused_data, None

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from cutplane.io.atomic import replace_file
+from cutplane.report.plot_style import require_matplotlib
 from cutplane.report.plots import plot_format
 from cutplane.sources.alphabet import as_alphabet
 from cutplane.sources.kmers import blocks
@@ -83,6 +84,7 @@ def plot_importance(model: BaseEstimator, row: int = 0) -> Figure:
     row : int
         The class, if there are more than two.
     """
+    require_matplotlib()
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(9.0, 5.0), layout="constrained")
@@ -92,6 +94,7 @@ def plot_importance(model: BaseEstimator, row: int = 0) -> Figure:
 
 def save_importance(model: BaseEstimator, path: str | os.PathLike[str], row: int = 0) -> None:
     """Save `plot_importance` to a .png, .svg or .pdf file, without a display."""
+    require_matplotlib()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 5.0), layout="constrained")

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, Label, Listed, MatrixLike
 from cutplane.report.path_points import path_points
-from cutplane.report.plot_style import BLUE, GREEN, ORANGE, root_figure, tidy
+from cutplane.report.plot_style import BLUE, GREEN, ORANGE, require_matplotlib, root_figure, tidy
 from cutplane.report.strength import strongest
 from cutplane.report.trained import Examples, Trained, dense_weights, label
 
@@ -138,6 +138,7 @@ def _chosen_weights(model: BaseEstimator, target: Label | np.generic | None) -> 
 
 
 def _new_figure(size: tuple[float, float], rows: int) -> tuple[Figure, list[Axes]]:
+    require_matplotlib()
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=size, layout="constrained")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from cutplane.io.atomic import replace_file
-from cutplane.report.plot_style import BLUE, ORANGE, tidy
+from cutplane.report.plot_style import BLUE, ORANGE, require_matplotlib, tidy
 from cutplane.report.plots import plot_format
 
 _SCORE, _LENGTH = BLUE, ORANGE
@@ -34,6 +34,7 @@ def save_path_plot(
     score_name : str
         For the axis.
     """
+    require_matplotlib()
     from matplotlib.figure import Figure
 
     order = sorted(range(len(Cs)), key=lambda k: Cs[k])

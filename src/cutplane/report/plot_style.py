@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cutplane._runtime.extras import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -11,6 +13,11 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette: told apart with every common kind of colour blindness.
 BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", "#E69F00", BLACK)
+
+
+def require_matplotlib() -> None:
+    """Say how to get Matplotlib where it is missing."""
+    require("matplotlib", "plot", "Plots")
 
 
 def tidy(ax: Axes, *, legend: bool = False) -> None:

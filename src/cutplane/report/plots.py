@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cutplane._types import Params
 from cutplane.io.atomic import replace_file
 from cutplane.report.certificate import proven_within
-from cutplane.report.plot_style import BLACK, BLUE, ORANGE, PALETTE, root_figure, tidy
+from cutplane.report.plot_style import BLACK, BLUE, ORANGE, PALETTE, require_matplotlib, root_figure, tidy
 from cutplane.solvers.result import Step
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def plot_convergence(
         _draw_gap(ax, runs, tol, labels)
         ax.set_xlabel("seconds")
         return root_figure(ax)
+    require_matplotlib()
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(7.0, 6.0), layout="constrained")
@@ -86,6 +87,7 @@ def save_convergence(
     path : path-like
         The file; the end of its name, one of .png, .svg and .pdf, says the format.
     """
+    require_matplotlib()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0, 6.0), layout="constrained")

@@ -1,0 +1,38 @@
+"""Which compiled core is loaded."""
+
+from __future__ import annotations
+
+import platform
+
+import numpy as np
+import pytest
+
+from cutplane import _core
+from cutplane._runtime.core import core_folder
+
+
+@pytest.mark.parametrize(
+    ("built", "level", "loaded"),
+    [
+        ([], 4, "."),
+        (["x86-64-v3", "x86-64-v4"], 1, "."),
+        (["x86-64-v3", "x86-64-v4"], 3, "x86-64-v3"),
+        (["x86-64-v3", "x86-64-v4"], 4, "x86-64-v4"),
+        (["x86-64-v3"], 4, "x86-64-v3"),
+    ],
+)
+def test_the_best_core_that_the_machine_can_run_is_loaded(tmp_path, built, level, loaded):
+    for name in built:
+        (tmp_path / name).mkdir()
+    assert core_folder(tmp_path, level) == tmp_path / loaded
+
+
+def test_loops_use_the_registers_of_the_machine():
+    # NumPy asks the CPU on its own.
+    features = np._core._multiarray_umath.__cpu_features__
+    if platform.machine().lower() not in {"x86_64", "amd64"}:
+        assert _core.register_lanes() == 2
+    elif platform.system() != "Darwin" and features["AVX512_SKX"]:
+        assert _core.register_lanes() == 8
+    else:
+        assert _core.register_lanes() == (4 if features["AVX2"] and features["FMA3"] else 2)
