@@ -137,7 +137,10 @@ def test_converted_svmlight_is_trained_where_it_lies(tmp_path, monkeypatch, capf
         ("train --task strings bare.fa new", "bare.fa has no labels"),
         ("train --task strings reads.fa new --spectrum 4", "--spectrum 4 is no window"),
         ("train --task strings reads.fa new --order 20", "order=20 is longer than the window of 14"),
-        ("train --task strings reads.fa new --intercept-scaling 1", "--intercept-scaling is not for strings"),
+        (
+            "train --task strings reads.fa new --intercept-scaling 1",
+            "--intercept-scaling is for --task classes",
+        ),
         ("train reads.fa new", "reads.fa is a FASTA file; 'cutplane train --task strings' learns from those"),
         ("convert rows.npy new", "rows.npy is read a block at a time as it is"),
         ("scan reads.fa reads.fa", "reads.fa"),
@@ -148,6 +151,6 @@ def test_bad_input_is_one_sentence(reads, capfd, arguments, words):
     Path("bare.fa").write_text(">a\nACGT\n>b\nACCC\n")
     np.save("rows.npy", np.zeros((2, 2)))
     status, _, err = command(capfd, *arguments.split())
-    assert status == 1
+    assert status in (1, 2)
     assert words in err
     assert "Traceback" not in err

@@ -18,20 +18,20 @@ def train(request: TrainRequest) -> int:
     """Train a classifier on the examples of an svmlight file, or of a folder of converted ones."""
     examples = _converted(request) if request.data.is_dir() else request.read()
     refuse_targets(request.data, examples.y)
-    held_out, names = request.read_for_report(examples)
+    held_out, names = request.read_test(examples), request.read_names(examples)
     model = LinearSVC(
         **request.solver_params(),
         **request.loss_params(),
-        fit_intercept=request.fit_intercept,
-        intercept_scaling=request.intercept_scaling,
+        **request.intercept_params(),
+        **request.given("multi_class"),
         keep_proof=request.proof,
-        class_weight=request.class_weight,
+        class_weight=request.weights(examples.y),
         calibration="sigmoid" if request.probability else None,
     )
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
     return request.finish(
         run,
-        notes={"zero_based": examples.zero_based},
+        notes=request.notes(examples),
         labels=list(model.classes_),
         train=examples,
         held_out=held_out,

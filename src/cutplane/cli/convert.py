@@ -9,11 +9,6 @@ import typer
 
 from cutplane.cli import exit_codes
 from cutplane.cli.options import DebugOption, JsonOption, ThreadsOption
-from cutplane.cli.output import print_facts, print_json
-from cutplane.cli.outputs import check_text_output
-from cutplane.io.convert import convert_svmlight
-from cutplane.io.fasta import is_fasta
-from cutplane.io.strings import convert_fasta
 
 
 def convert(
@@ -25,7 +20,13 @@ def convert(
     as_json: JsonOption = False,
     _debug: DebugOption = False,
 ) -> int:
-    """Convert DATA once into a form that is read a block at a time, so that it need not fit into memory."""
+    """Convert DATA once into a form that need not fit into memory: it is read a block at a time."""
+    from cutplane.cli.output import print_facts, print_json
+    from cutplane.cli.outputs import check_text_output
+    from cutplane.io.convert import convert_svmlight
+    from cutplane.io.fasta import is_fasta
+    from cutplane.io.strings import convert_fasta
+
     check_text_output(output, inputs=[data])
     if data.suffix in (".npy", ".parquet"):
         raise ValueError(f"{data} is read a block at a time as it is: cutplane.sources.open_rows({str(data)!r}).")

@@ -21,12 +21,10 @@ def train(request: TrainRequest) -> int:
     """Train a classifier into ordered classes on the examples of an svmlight file."""
     examples = request.read()
     refuse_targets(request.data, examples.y)
-    held_out, names = request.read_for_report(examples)
+    held_out, names = request.read_test(examples), request.read_names(examples)
     model = OrdinalSVC(**request.solver_params())
     run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
-    return request.finish(
-        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
-    )
+    return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 
 def evaluate(model: OrdinalSVC, examples: Examples, model_path: Path, data: Path, *, as_json: bool) -> int:

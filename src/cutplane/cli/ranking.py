@@ -20,14 +20,12 @@ def train(request: TrainRequest) -> int:
     examples = request.read()
     if examples.qid is None and not request.quiet:
         warn(f"{request.data} has no qid, so all of its examples are compared with one another, as one query.")
-    held_out, names = request.read_for_report(examples)
+    held_out, names = request.read_test(examples), request.read_names(examples)
     model = RankSVM(**request.solver_params())
     one_query = np.zeros(len(examples.y), dtype=np.int64)
     queries = one_query if examples.qid is None else examples.qid
     run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1, qid=queries)
-    return request.finish(
-        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
-    )
+    return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 
 def evaluate(model: RankSVM, examples: Examples, model_path: Path, data: Path, *, as_json: bool) -> int:

@@ -10,15 +10,12 @@ from cutplane.estimators.linear.linear_svr import LinearSVR
 def train(request: TrainRequest) -> int:
     """Train a regression on the examples of an svmlight file."""
     examples = request.read()
-    held_out, names = request.read_for_report(examples)
+    held_out, names = request.read_test(examples), request.read_names(examples)
     model = LinearSVR(
         **request.solver_params(),
         **request.loss_params(),
-        fit_intercept=request.fit_intercept,
-        intercept_scaling=request.intercept_scaling,
+        **request.intercept_params(),
         keep_proof=request.proof,
     )
     run = fit(model, examples.X, examples.y.astype(float), quiet=request.quiet)
-    return request.finish(
-        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
-    )
+    return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)

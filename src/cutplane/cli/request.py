@@ -4,88 +4,110 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+import typer
+from numpy.typing import ArrayLike
+
 from cutplane._types import Label, Params
+from cutplane.cli.class_weights import class_weight
 from cutplane.cli.data import Examples, Sentences, read_data
-from cutplane.cli.kernel_options import KernelOptions
+from cutplane.cli.judgement import Judgement, judged
+from cutplane.cli.kernel_options import gamma_or_word
 from cutplane.cli.output import print_facts, print_json
-from cutplane.cli.reporting import Report
+from cutplane.cli.train import TrainOptions
 from cutplane.cli.training import Run, keep
-from cutplane.report.plots import save_convergence
 
 
-@dataclass(frozen=True, slots=True)
-class TrainRequest:
-    """The arguments and options of the command, checked one by one."""
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest(TrainOptions):
+    """The arguments and options of the command, and the words that it was called with."""
 
-    data: Path
-    model_path: Path
-    C: float | None
-    tol: float | None
-    loss: str | None
-    loss_options: dict[str, float]
-    method: str
-    line_search: str | None
-    fit_intercept: bool
-    intercept_scaling: float | None
-    class_weight: str | None
-    max_iter: int | None
-    time_limit: float | None
-    threads: int | None
-    zero_based: bool | None
-    n_features: int | None
-    plot: Path | None
-    report: Report | None
-    as_json: bool
-    quiet: bool
-    order: int = 8
-    spectrum: tuple[str, ...] = ()
-    spectrum_order: int = 8
-    depth: int | None = None
-    alphabet: str = "dna"
-    template: Path | None = None
-    kernel: KernelOptions | None = None
-    proof: bool = False
-    probability: bool = False
-    checkpoint: Path | None = None
-    checkpoint_every: float = 30.0
+    command: str
+
+    @cached_property
+    def data(self) -> Path:
+        """The file of the examples; on a cluster that may be a pattern."""
+        return Path(self.files)
 
     def read(self) -> Examples:
-        """The examples of the svmlight file."""
+        """The examples of the file."""
         return read_data(
             self.data,
             zero_based=self.zero_based,
             threads=self.threads,
             n_features=self.n_features,
+            target=self.target,
             quiet=self.quiet,
         )
 
-    def read_for_report(self, examples: Examples) -> tuple[Examples | None, list[str] | None]:
-        """Held-out examples and names of features, where a report was asked for: before any training."""
-        if self.report is None:
-            return None, None
-        return self.report.read_test(examples, self.threads), self.report.read_names(examples.X.shape[1])
+    def read_test(self, train: Examples) -> Examples | None:
+        """The held-out examples, as wide as those trained on: before any training."""
+        if self.test is None:
+            return None
+        examples = read_data(self.test, zero_based=train.zero_based, threads=self.threads, target=self.target)
+        return examples.widened(train.X.shape[1], self.test, "the data to train on has")
+
+    def read_names(self, train: Examples) -> list[str] | None:
+        """The names of the features: one line each of a file, or those of the columns."""
+        if self.feature_names is None:
+            return train.names
+        names = self.feature_names.read_text(encoding="utf-8").splitlines()
+        if len(names) != train.X.shape[1]:
+            raise ValueError(
+                f"{self.feature_names} has {len(names)} lines, but there are {train.X.shape[1]} features to name."
+            )
+        return names
+
+    def notes(self, train: Examples) -> dict[str, object]:
+        """What the model file keeps, for other files to be read alike."""
+        notes: dict[str, object] = {"zero_based": train.zero_based}
+        return notes if train.names is None else notes | {"columns": train.names, "target": self.target}
 
     def solver_params(self) -> Params:
         """The parameters that every linear estimator takes under the same names."""
         every = None if self.checkpoint is None else self.checkpoint_every
         return {
-            "method": self.method,
+            "method": self.method.value,
             **self.given("C", "tol", "line_search", "max_iter", "time_limit", "checkpoint"),
             **({} if every is None else {"checkpoint_every": every}),
             "n_jobs": self.threads,
         }
 
+    def intercept_params(self) -> Params:
+        """How linear models treat the intercept."""
+        return {"fit_intercept": not self.no_intercept, "intercept_scaling": self.intercept_scaling}
+
+    def kernel_params(self) -> Params:
+        """The parameters by which every estimator with a kernel is told of it."""
+        return {
+            "kernel": self.kernel,
+            "gamma": gamma_or_word(self.gamma),
+            "degree": self.degree,
+            "coef0": self.coef0,
+        }
+
     def given(self, *names: str) -> Params:
         """Of these parameters, those that the command line sets; an estimator has its own defaults for the others."""
         values = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: getattr(value, "value", value) for name, value in values.items() if value is not None}
 
     def loss_params(self) -> Params:
         """The loss, for estimators that have several; the estimator's own unless given."""
-        params: Params = {} if self.loss is None else {"loss": self.loss}
-        return params | ({"loss_options": self.loss_options} if self.loss_options else {})
+        options = {}
+        for pair in self.loss_option or []:
+            name, _, number = pair.partition("=")
+            try:
+                options[name] = float(number)
+            except ValueError:
+                raise typer.BadParameter(f"{pair!r} is not NAME=NUMBER.", param_hint="--loss-option") from None
+        return self.given("loss") | ({"loss_options": options} if options else {})
+
+    def weights(self, y: ArrayLike | None) -> str | dict[Label, float] | None:
+        """The weights of classes with these labels; None for labels that are not known yet."""
+        return class_weight(self.class_weight, None if y is None else np.unique(y).tolist())
 
     def finish(
         self,
@@ -103,12 +125,22 @@ class TrainRequest:
         """
         keep(run.model, self.model_path, {"data": self.data.name, **notes})
         if self.plot is not None:
+            from cutplane.report.plots import save_convergence
+
             save_convergence(run.model.history_, self.plot, tol=run.model.tol, labels=labels)
-        if self.report is not None:
-            self.report.write(run, self.data, train, held_out, names)
-        files = {"model": self.model_path, "plot": self.plot, "report": self.report and self.report.path}
+        if self.report_path is not None:
+            from cutplane.cli.reporting import write
+
+            write(self.report_path, run, train, held_out, names, data=self.data.name, command=self.command)
+        judgement = judged(run.model, train, held_out)
+        files = {"model": self.model_path, "plot": self.plot, "report": self.report_path}
         if self.as_json:
-            print_json({**files, **run.as_json()})
+            print_json({**files, **run.as_json(), **judgement.as_json()})
         elif not self.quiet:
-            print_facts(run.facts() + [(name, str(path)) for name, path in files.items() if path is not None])
+            self._print(run, judgement, files)
         return run.status
+
+    def _print(self, run: Run, judgement: Judgement, files: dict[str, Path | None]) -> None:
+        judgement.warn()
+        facts = [*run.facts(), *judgement.facts()]
+        print_facts(facts + [(name, str(path)) for name, path in files.items() if path is not None], run.styles())

@@ -1,0 +1,144 @@
+"""How good a model is on labelled examples, said as soon as it is trained: a useless one must look useless."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from cutplane._types import Labels
+from cutplane.cli.data import Examples, Sentences
+from cutplane.cli.output import plain_label, warn
+
+# Of what a model can be ahead of one that says the same of every example, the share that is next to nothing.
+_NOTHING = 0.05
+# Fewer examples say nothing.
+_FEWEST = 20
+# Kernel machines compare every example with every support vector: a sample says enough.
+_MOST_BY_KERNEL = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Shares of right predictions on some examples, and of their commonest class."""
+
+    name: str
+    n_examples: int
+    accuracy: float
+    balanced_accuracy: float
+    commonest: float
+    commonest_label: object
+    n_classes: int
+
+    @classmethod
+    def counted(cls, name: str, truth: Labels, predicted: Labels) -> Found:
+        """Compare predictions with the truth."""
+        labels, codes, counts = np.unique(truth, return_inverse=True, return_counts=True)
+        right = np.bincount(codes, weights=np.asarray(truth == predicted, dtype=np.float64), minlength=len(labels))
+        most = int(counts.argmax())
+        return cls(
+            name,
+            len(truth),
+            float(right.sum()) / len(truth),
+            float(np.mean(right / counts)),
+            float(counts[most]) / len(truth),
+            labels[most],
+            len(labels),
+        )
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether the model says next to nothing: the same of every class, but for a few examples.
+
+        Its mean recall over the classes is 1/k if it always says the same. Accuracy would not do: 96.60 % look well
+        where the commonest class has 96.58 %.
+        """
+        if self.n_classes < 2 or self.n_examples < _FEWEST:
+            return False
+        chance = 1.0 / self.n_classes
+        return self.balanced_accuracy - chance < _NOTHING * (1.0 - chance)
+
+    def sentence(self) -> str:
+        """What is wrong with a useless model, and what to try."""
+        return (
+            f"this model is no better than always saying {plain_label(self.commonest_label)}: of each class it finds "
+            f"{100 * self.balanced_accuracy:.1f} % in the mean, as chance would ({100 / self.n_classes:.1f} %), "
+            f"on the {self.name} examples. Try --class-weight balanced, a larger --C, "
+            "or another threshold (cutplane evaluate --threshold f1)."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What was found on the held-out examples, if there are some, else on those trained on; or nothing."""
+
+    found: Found | None = None
+    bounds: tuple[float, float] | None = None
+
+    def warn(self) -> None:
+        """Say it before anything else where the model is useless."""
+        if self.found is not None and self.found.is_useless:
+            warn(self.found.sentence())
+
+    def facts(self) -> list[tuple[str, str]]:
+        """The figures for people."""
+        if self.found is None:
+            return []
+        found = self.found
+        figures = (
+            f"{100 * found.accuracy:.2f} % of {found.n_examples:,} {found.name} examples "
+            f"(commonest class: {100 * found.commonest:.2f} %)"
+        )
+        return [("accuracy", figures), *bounds_facts(self.bounds)]
+
+    def as_json(self) -> dict[str, object]:
+        """The figures for machines."""
+        if self.found is None:
+            return {}
+        found = self.found
+        figures = {
+            "examples": found.name,
+            "n_examples": found.n_examples,
+            "accuracy": found.accuracy,
+            "balanced_accuracy": found.balanced_accuracy,
+            "commonest_class": plain_label(found.commonest_label),
+            "commonest_share": found.commonest,
+            "useless": found.is_useless,
+        }
+        return {"judgement": figures | ({} if self.bounds is None else {"accuracy_bounds": list(self.bounds)})}
+
+
+def judged(model: Any, train: Examples | Sentences | None, held_out: Examples | Sentences | None) -> Judgement:
+    """Look at the held-out examples, or at those trained on; of models that are no classifiers there is none."""
+    examples = train if held_out is None else held_out
+    if not is_classifier(model) or not isinstance(examples, Examples):
+        return Judgement()
+    X, y = examples.X, np.asarray(examples.y)
+    if held_out is None and hasattr(model, "kernel") and len(y) > _MOST_BY_KERNEL:
+        some = np.linspace(0, len(y) - 1, _MOST_BY_KERNEL).astype(np.int64)
+        X, y = X[some], y[some]
+    found = Found.counted("training" if held_out is None else "held-out", y, model.predict(X))
+    return Judgement(found, None if held_out is None else accuracy_bounds(model, X, y))
+
+
+def accuracy_bounds(model: Any, X: Any, y: Labels) -> tuple[float, float] | None:
+    """Between what the accuracy of the exact optimum lies; None of models of which that is not known."""
+    if not hasattr(model, "score_bounds"):
+        return None
+    try:
+        low, high = model.score_bounds(X, y)["accuracy"]
+    except ValueError:  # a free intercept that is not certified, a kernel without a space: nothing is proven
+        return None
+    return (float(low), float(high))
+
+
+def bounds_facts(bounds: tuple[float, float] | None) -> list[tuple[str, str]]:
+    """The interval for people."""
+    if bounds is None:
+        return []
+    low, high = bounds
+    # Rounded outward: what is said must be proven too.
+    least, most = np.floor(1e4 * low) / 100, np.ceil(1e4 * high) / 100
+    return [("", f"the exact optimum has between {least:.2f} % and {most:.2f} %")]
