@@ -12,7 +12,9 @@ from cutplane.cli.options import DebugOption, JsonOption, ThreadsOption
 
 
 def convert(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="FASTA or svmlight file, plain or compressed.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="FASTA or svmlight file, plain or compressed.", show_default=False)
+    ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="A file for strings; a new folder for svmlight.")],
     alphabet: Annotated[str, typer.Option(help="Of strings: dna, rna, protein, or the letters.")] = "dna",
     zero_based: Annotated[bool, typer.Option("--zero-based", help="Features are numbered from 0.")] = False,

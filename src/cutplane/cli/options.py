@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from cutplane.cli.stdin import from_stdin
+
 DATA = "Data"
 MODEL = "Model"
 KERNEL = "Kernel machines"
@@ -79,6 +81,7 @@ DataArgument = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
+        callback=from_stdin,
         help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst; a Parquet or CSV file with --target; - for stdin.",
         show_default=False,
     ),

@@ -10,6 +10,7 @@ import typer
 
 from cutplane.cli.declared import declared
 from cutplane.cli.options import MODEL, OUTPUT, DebugOption, JsonOption, ModelArgument, OutputOption, ThreadsOption
+from cutplane.cli.stdin import from_stdin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,17 +19,33 @@ class ScanOptions:
 
     model_path: ModelArgument
     genome: Annotated[
-        Path, typer.Argument(metavar="GENOME", help="FASTA file, plain or compressed.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="GENOME",
+            callback=from_stdin,
+            help="FASTA file, plain or compressed; - for stdin.",
+            show_default=False,
+        ),
     ]
     threshold: Annotated[
-        float, typer.Option(metavar="T", help="Report windows that score more.", rich_help_panel=MODEL)
-    ] = 0.0
-    motif: Annotated[
-        str,
+        float | None,
         typer.Option(
-            metavar="LETTERS", help="Look at windows with these letters at --at alone.", rich_help_panel=MODEL
+            metavar="T",
+            help="Report windows that score more; 0, or what train --threshold found, unless given.",
+            show_default=False,
+            rich_help_panel=MODEL,
         ),
-    ] = ""
+    ] = None
+    motif: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LETTERS",
+            help="Look at windows with these letters at --at alone; with those that all strings of the training had, "
+            "unless given.",
+            show_default=False,
+            rich_help_panel=MODEL,
+        ),
+    ] = None
     at: Annotated[
         int | None,
         typer.Option(
@@ -39,6 +56,10 @@ class ScanOptions:
             rich_help_panel=MODEL,
         ),
     ] = None
+    any_window: Annotated[
+        bool,
+        typer.Option("--any-window", help="Look at every window, whatever its letters.", rich_help_panel=MODEL),
+    ] = False
     both: Annotated[
         bool, typer.Option("--both-strands", help="Scan the opposite strand of DNA, too.", rich_help_panel=MODEL)
     ] = False
@@ -62,7 +83,8 @@ scan = declared(
     "cutplane.cli.scanning:scan",
     """Score the window at each letter of GENOME; write those above the threshold in BED format.
 
-    Columns: chromosome, begin, end, name (the class), score (a real number), strand; sorted within a strand. Begin and
-    end are those of the motif if --motif is given, else of the letter at --at, else of the whole window.
+    Columns: chromosome, begin, end, name (the class), score (0 to 1000, by the logistic function of the real one),
+    strand, and the model's score. Sorted within a strand. Begin and end are those of the motif, or of the letter at
+    --at; of the whole window where there is neither.
     """,
 )

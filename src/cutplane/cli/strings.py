@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cutplane.cli.data import Examples
+from cutplane.cli.motifs import constant_letters
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.training import fit
 from cutplane.estimators.strings.string_svc import StringSVC
@@ -27,7 +28,13 @@ def train(request: TrainRequest) -> int:
         class_weight=request.weights(examples.y),
     )
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
-    return request.finish(run, notes={}, labels=list(model.classes_), train=examples, held_out=held_out)
+    return request.finish(
+        run,
+        notes={"constant_letters": constant_letters(examples.X)},
+        labels=list(model.classes_),
+        train=examples,
+        held_out=held_out,
+    )
 
 
 def read_labelled(path: Path, alphabet: str | Alphabet) -> Examples:

@@ -12,6 +12,7 @@ from cutplane.cli.declared import declared
 from cutplane.cli.kernel_options import KernelOptions
 from cutplane.cli.model_options import DataOptions, ModelOptions, StoppingOptions
 from cutplane.cli.options import CLUSTER, MODEL, OUTPUT, STOPPING, DebugOption, JsonOption, QuietOption, positive
+from cutplane.cli.stdin import from_stdin
 from cutplane.cli.task_options import SequenceOptions, StringOptions
 
 
@@ -23,6 +24,7 @@ class _Files:
         str,
         typer.Argument(
             metavar="DATA",
+            callback=from_stdin,
             help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst; a Parquet or CSV file with --target; FASTA or "
             "token files for strings and sequences; - for stdin; on a cluster a pattern or URL of such files.",
             show_default=False,
