@@ -12,12 +12,12 @@ from cutplane.cli.summary import label_list
 
 
 def class_weight(text: str | None, labels: Sequence[object] | None) -> str | dict[Label, float] | None:
-    """ "balanced", or the weight of each class that LABEL=WEIGHT names.
+    """ "balanced", None for "none", or the weight of each class that LABEL=WEIGHT names.
 
     `labels` are those of the data, of which the names must be; None where they are not known yet, and numbers.
     """
-    if text is None or text == "balanced":
-        return text
+    if text in (None, "none", "balanced"):
+        return None if text == "none" else text
     weights = _parsed(text)
     if labels is None:
         return {_number(name): weight for name, weight in weights.items()}

@@ -21,15 +21,16 @@ COMMANDS = {
     "quickstart": "Train a first model on bundled data; see what to try next.",
     "train": "Train a linear or kernel SVM and prove how close to optimal it is.",
     "path": "Train for a grid of C, choose among them by cross-validation, and prove every model.",
+    "cross-validate": "Train on parts of DATA and predict the rest, to see how good models of it are.",
     "predict": "Predict the label of each example in DATA, one per line.",
     "evaluate": "Compare a model's predictions with the labels or targets in DATA.",
     "info": "Show a model's kind, parameters and certificate.",
     "verify": "Check the proof in MODEL against DATA, the examples that it was trained on.",
     "scan": "Score the window at each letter of GENOME; write those above the threshold in BED format.",
+    "export": "Write MODEL for other programs: as ONNX, as JSON, or as LIBLINEAR's or LIBSVM's model file.",
+    "scale": "Bring the features of DATA into one range, and other files into the same.",
     "convert": "Convert DATA once into a form that need not fit into memory: it is read a block at a time.",
 }
-# Those whose module has another name than they have.
-_MODULES: dict[str, str] = {}
 
 
 class InPanels(TyperCommand):
@@ -84,7 +85,7 @@ class Commands(TyperGroup):
 
 def function(name: str) -> Any:
     """What a command runs: of the module of that name, the function of that name."""
-    own = _MODULES.get(name, name.replace("-", "_"))
+    own = name.replace("-", "_")
     return getattr(import_module(f"cutplane.cli.{own}"), own)
 
 

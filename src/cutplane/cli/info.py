@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+import typer
 
 from cutplane.cli.declared import declared
-from cutplane.cli.options import DebugOption, JsonOption, ModelArgument
+from cutplane.cli.options import OUTPUT, DebugOption, JsonOption, ModelArgument
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,6 +16,14 @@ class InfoOptions:
     """Which model, and how to show it."""
 
     model_path: ModelArgument
+    reproduce: Annotated[
+        bool,
+        typer.Option(
+            "--reproduce",
+            help="Print a TOML file that trains the same model: cutplane train --config FILE.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False
     as_json: JsonOption = False
     debug: DebugOption = False
 

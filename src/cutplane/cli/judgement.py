@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.base import is_classifier
 from cutplane._types import Labels
 from cutplane.cli.data import Examples, Sentences
 from cutplane.cli.output import plain_label, warn
+from cutplane.cli.thresholds import predicted
 
 # Of what a model can be ahead of one that says the same of every example, the share that is next to nothing.
 _NOTHING = 0.05
@@ -76,6 +78,7 @@ class Judgement:
 
     found: Found | None = None
     bounds: tuple[float, float] | None = None
+    threshold: float | None = None
 
     def warn(self) -> None:
         """Say it before anything else where the model is useless."""
@@ -91,7 +94,8 @@ class Judgement:
             f"{100 * found.accuracy:.2f} % of {found.n_examples:,} {found.name} examples "
             f"(commonest class: {100 * found.commonest:.2f} %)"
         )
-        return [("accuracy", figures), *bounds_facts(self.bounds)]
+        chosen = [] if self.threshold is None else [("threshold", f"{self.threshold:.6g}, chosen on these examples")]
+        return [("accuracy", figures), *bounds_facts(self.bounds), *chosen]
 
     def as_json(self) -> dict[str, object]:
         """The figures for machines."""
@@ -110,7 +114,20 @@ class Judgement:
         return {"judgement": figures | ({} if self.bounds is None else {"accuracy_bounds": list(self.bounds)})}
 
 
-def judged(model: Any, train: Examples | Sentences | None, held_out: Examples | Sentences | None) -> Judgement:
+def certify(model: Any, train: Examples) -> None:
+    """Bound a free intercept, by one pass over the examples: then predictions have bounds, also from the model file."""
+    if not hasattr(model, "certify_intercept") or hasattr(model, "intercept_bounds_"):
+        return
+    with contextlib.suppress(ValueError):  # models of which nothing is proven say why
+        model.certify_intercept(train.X, train.y)
+
+
+def judged(
+    model: Any,
+    train: Examples | Sentences | None,
+    held_out: Examples | Sentences | None,
+    threshold: object = None,
+) -> Judgement:
     """Look at the held-out examples, or at those trained on; of models that are no classifiers there is none."""
     examples = train if held_out is None else held_out
     if not is_classifier(model) or not isinstance(examples, Examples):
@@ -119,8 +136,11 @@ def judged(model: Any, train: Examples | Sentences | None, held_out: Examples | 
     if held_out is None and hasattr(model, "kernel") and len(y) > _MOST_BY_KERNEL:
         some = np.linspace(0, len(y) - 1, _MOST_BY_KERNEL).astype(np.int64)
         X, y = X[some], y[some]
-    found = Found.counted("training" if held_out is None else "held-out", y, model.predict(X))
-    return Judgement(found, None if held_out is None else accuracy_bounds(model, X, y))
+    at = threshold if isinstance(threshold, float) else None
+    found = Found.counted("training" if held_out is None else "held-out", y, predicted(model, X, at))
+    # A threshold of ours is not the optimum's, which says the second class above 0.
+    bounds = None if held_out is None or at is not None else accuracy_bounds(model, X, y)
+    return Judgement(found, bounds, at)
 
 
 def accuracy_bounds(model: Any, X: Any, y: Labels) -> tuple[float, float] | None:
@@ -139,6 +159,8 @@ def bounds_facts(bounds: tuple[float, float] | None) -> list[tuple[str, str]]:
     if bounds is None:
         return []
     low, high = bounds
+    if high - low >= 1.0:
+        return [("", "a smaller --tol, or --until-certain, tells between what that of the exact optimum lies")]
     # Rounded outward: what is said must be proven too.
     least, most = np.floor(1e4 * low) / 100, np.ceil(1e4 * high) / 100
     return [("", f"the exact optimum has between {least:.2f} % and {most:.2f} %")]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutplane._types import Params
+from cutplane._types import Labels
 from cutplane.cli.classification import refuse_targets
 from cutplane.cli.options import Task
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.settings import Settings
 from cutplane.cli.training import fit
 from cutplane.estimators.kernel.svc import SVC
 from cutplane.estimators.kernel.svr import SVR
@@ -25,7 +26,7 @@ def train(request: TrainRequest) -> int:
         return by_cuts(request)
     examples = request.read()
     refuse_targets(request.data, examples.y)
-    model = SVC(**_params(request), class_weight=request.weights(examples.y), probability=request.probability)
+    model = model_for(request, examples.y).set_params(keep_proof=request.proof)
     held_out, names = request.read_test(examples), request.read_names(examples)
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
     labels = [problem_name(each.problem) for each in model.certificates_]
@@ -41,17 +42,20 @@ def train(request: TrainRequest) -> int:
 
 def _train_regression(request: TrainRequest) -> int:
     examples = request.read()
-    model = SVR(**_params(request), epsilon=request.epsilon)
+    model = model_for(request, examples.y).set_params(keep_proof=request.proof)
     held_out, names = request.read_test(examples), request.read_names(examples)
     run = fit(model, examples.X, examples.y.astype(np.float64), quiet=request.quiet)
     return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 
-def _params(request: TrainRequest) -> Params:
-    return {
-        **request.given("C", "tol", "max_iter", "time_limit"),
-        **request.kernel_params(),
-        "cache_size": request.cache_size,
-        "n_jobs": request.threads,
-        "keep_proof": request.proof,
+def model_for(settings: Settings, y: Labels) -> SVC | SVR:
+    """The estimator that the options ask for, not trained."""
+    shared = {
+        **settings.given("C", "tol", "max_iter", "time_limit"),
+        **settings.kernel_params(),
+        "cache_size": settings.cache_size,
+        "n_jobs": settings.threads,
     }
+    if settings.task is Task.regression:
+        return SVR(**shared, epsilon=settings.epsilon)
+    return SVC(**shared, class_weight=settings.weights(y), probability=settings.probability)

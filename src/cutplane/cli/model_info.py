@@ -7,16 +7,20 @@ import typer
 from sklearn.base import BaseEstimator
 
 from cutplane.cli import exit_codes
+from cutplane.cli.config import as_toml
 from cutplane.cli.data import read_fitted
 from cutplane.cli.info import InfoOptions
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.summary import certificate_facts, certificate_json, label_list
+from cutplane.io.model_file import ModelFile
 
 
 def info(options: InfoOptions, context: typer.Context) -> int:
     """Print what the file says."""
     model_path = options.model_path
     model, file = read_fitted(model_path)
+    if options.reproduce:
+        return _reproduce(file, options)
     kernel = hasattr(model, "support_")
     nonzero = int(np.sum(model.n_support_)) if kernel else np.count_nonzero(model.coef_)
     params = file.metadata["params"]
@@ -48,6 +52,15 @@ def info(options: InfoOptions, context: typer.Context) -> int:
             *certificate_facts(model),
         ]
     )
+    return exit_codes.OK
+
+
+def _reproduce(file: ModelFile, options: InfoOptions) -> int:
+    notes = file.metadata.get("notes")
+    given = notes.get("options") if isinstance(notes, dict) else None
+    if not isinstance(given, dict):
+        raise ValueError(f"{options.model_path} does not know how it was trained: 'cutplane train' has not written it.")
+    print(f"# cutplane train --config FILE, with Cutplane {file.library_version}\n{as_toml(given)}", end="")
     return exit_codes.OK
 
 

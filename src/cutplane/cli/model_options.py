@@ -79,7 +79,8 @@ class ModelOptions:
         str | None,
         typer.Option(
             metavar="WEIGHTS",
-            help="'balanced', by the inverse of the classes' frequencies, or LABEL=WEIGHT,LABEL=WEIGHT: 1=2,-1=1.",
+            help="'balanced', by the inverse of the classes' frequencies, 'none', or LABEL=WEIGHT,LABEL=WEIGHT "
+            "(1=2,-1=1). Strings: balanced unless given.",
             show_default=False,
             rich_help_panel=MODEL,
         ),

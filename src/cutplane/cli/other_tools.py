@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 _LINEAR = {
-    "0": "--loss logistic --intercept-scaling 1",
-    "1": "--loss squared_hinge",
-    "2": "--loss squared_hinge",
-    "3": "--loss hinge",
-    "4": "--multi-class crammer_singer",
-    "7": "--loss logistic",
-    "11": "--task regression --loss squared_epsilon_insensitive",
-    "12": "--task regression --loss squared_epsilon_insensitive",
-    "13": "--task regression --loss epsilon_insensitive",
+    "0": "--loss logistic --no-intercept",
+    "1": "--loss squared_hinge --no-intercept",
+    "2": "--loss squared_hinge --no-intercept",
+    "3": "--loss hinge --no-intercept",
+    "4": "--multi-class crammer_singer --no-intercept",
+    "7": "--loss logistic --no-intercept",
+    "11": "--task regression --loss squared_epsilon_insensitive --no-intercept",
+    "12": "--task regression --loss squared_epsilon_insensitive --no-intercept",
+    "13": "--task regression --loss epsilon_insensitive --no-intercept",
 }
 _KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "3": "sigmoid"}
 
@@ -62,7 +62,7 @@ _FLAGS = {
 
 def _solver(value: str) -> str:
     if value in _LINEAR:
-        return f"write {_LINEAR[value]} (that is -s {value} of LIBLINEAR; kernel machines take --kernel)."
+        return f"write {_LINEAR[value]}, which is LIBLINEAR's -s {value} without -B; kernel machines take --kernel."
     if value in ("5", "6"):
         return "models with an L1 penalty are not trained here; --loss names the loss."
     return "write --loss and --task; one-class and nu machines are in Python."

@@ -6,26 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-import numpy as np
-import typer
-from numpy.typing import ArrayLike
+from typing import Any
 
 from cutplane._types import Label, Params
-from cutplane.cli.class_weights import class_weight
 from cutplane.cli.data import Examples, Sentences, read_data
-from cutplane.cli.judgement import Judgement, judged
-from cutplane.cli.kernel_options import gamma_or_word
+from cutplane.cli.judgement import Judgement, certify, judged
 from cutplane.cli.output import print_facts, print_json
+from cutplane.cli.settings import Settings
+from cutplane.cli.thresholds import Rule, check_two_classes
 from cutplane.cli.train import TrainOptions
 from cutplane.cli.training import Run, keep
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainRequest(TrainOptions):
-    """The arguments and options of the command, and the words that it was called with."""
+class TrainRequest(TrainOptions, Settings):
+    """The arguments and options of the command, the words it was called with, and which of its options were given."""
 
     command: str
+    given_options: dict[str, object]
 
     @cached_property
     def data(self) -> Path:
@@ -48,7 +46,13 @@ class TrainRequest(TrainOptions):
         if self.test is None:
             return None
         examples = read_data(self.test, zero_based=train.zero_based, threads=self.threads, target=self.target)
-        return examples.widened(train.X.shape[1], self.test, "the data to train on has")
+        found, expected = examples.X.shape[1], train.X.shape[1]
+        if found > expected and train.names is None:
+            raise ValueError(
+                f"{self.test} has {found} features, but the data to train on has {expected}; "
+                f"--n-features {found} is for both."
+            )
+        return examples.widened(expected, self.test, "the data to train on has")
 
     def read_names(self, train: Examples) -> list[str] | None:
         """The names of the features: one line each of a file, or those of the columns."""
@@ -66,48 +70,11 @@ class TrainRequest(TrainOptions):
         notes: dict[str, object] = {"zero_based": train.zero_based}
         return notes if train.names is None else notes | {"columns": train.names, "target": self.target}
 
-    def solver_params(self) -> Params:
-        """The parameters that every linear estimator takes under the same names."""
-        every = None if self.checkpoint is None else self.checkpoint_every
-        return {
-            "method": self.method.value,
-            **self.given("C", "tol", "line_search", "max_iter", "time_limit", "checkpoint"),
-            **({} if every is None else {"checkpoint_every": every}),
-            "n_jobs": self.threads,
-        }
-
-    def intercept_params(self) -> Params:
-        """How linear models treat the intercept."""
-        return {"fit_intercept": not self.no_intercept, "intercept_scaling": self.intercept_scaling}
-
-    def kernel_params(self) -> Params:
-        """The parameters by which every estimator with a kernel is told of it."""
-        return {
-            "kernel": self.kernel,
-            "gamma": gamma_or_word(self.gamma),
-            "degree": self.degree,
-            "coef0": self.coef0,
-        }
-
-    def given(self, *names: str) -> Params:
-        """Of these parameters, those that the command line sets; an estimator has its own defaults for the others."""
-        values = {name: getattr(self, name) for name in names}
-        return {name: getattr(value, "value", value) for name, value in values.items() if value is not None}
-
-    def loss_params(self) -> Params:
-        """The loss, for estimators that have several; the estimator's own unless given."""
-        options = {}
-        for pair in self.loss_option or []:
-            name, _, number = pair.partition("=")
-            try:
-                options[name] = float(number)
-            except ValueError:
-                raise typer.BadParameter(f"{pair!r} is not NAME=NUMBER.", param_hint="--loss-option") from None
-        return self.given("loss") | ({"loss_options": options} if options else {})
-
-    def weights(self, y: ArrayLike | None) -> str | dict[Label, float] | None:
-        """The weights of classes with these labels; None for labels that are not known yet."""
-        return class_weight(self.class_weight, None if y is None else np.unique(y).tolist())
+    @property
+    def kept(self) -> Params:
+        """A proof in the model file, and checkpoints."""
+        every = {} if self.checkpoint is None else {"checkpoint_every": self.checkpoint_every}
+        return self.given("checkpoint") | every
 
     def finish(
         self,
@@ -123,7 +90,10 @@ class TrainRequest(TrainOptions):
 
         `train`, `held_out` and `names` (of features) go into the report.
         """
-        keep(run.model, self.model_path, {"data": self.data.name, **notes})
+        if isinstance(train, Examples) and isinstance(held_out, Examples):
+            certify(run.model, train)
+            notes = notes | self._threshold(run.model, held_out)
+        keep(run.model, self.model_path, {"data": self.data.name, **notes, "options": self.given_options})
         if self.plot is not None:
             from cutplane.report.plots import save_convergence
 
@@ -132,13 +102,20 @@ class TrainRequest(TrainOptions):
             from cutplane.cli.reporting import write
 
             write(self.report_path, run, train, held_out, names, data=self.data.name, command=self.command)
-        judgement = judged(run.model, train, held_out)
+        judgement = judged(run.model, train, held_out, notes.get("threshold"))
         files = {"model": self.model_path, "plot": self.plot, "report": self.report_path}
         if self.as_json:
             print_json({**files, **run.as_json(), **judgement.as_json()})
         elif not self.quiet:
             self._print(run, judgement, files)
         return run.status
+
+    def _threshold(self, model: Any, held_out: Examples) -> dict[str, object]:
+        """What `--threshold` asks for, chosen on the held-out examples."""
+        if self.threshold is None:
+            return {}
+        rule, classes = Rule.parsed(self.threshold), check_two_classes(model)
+        return {"threshold": rule.best(model.decision_function(held_out.X), held_out.y == classes[1])}
 
     def _print(self, run: Run, judgement: Judgement, files: dict[str, Path | None]) -> None:
         judgement.warn()

@@ -1,33 +1,32 @@
-"""What each option of `cutplane train` is for: one of another task is refused in a sentence, not ignored."""
+"""What each option of training is for: one of another task is refused in a sentence, not ignored."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
 from cutplane.cli.options import Task
-from cutplane.cli.request import TrainRequest
 
 
 class Scope(NamedTuple):
     """Options, whether they are for this request, and what to say where they are not."""
 
     options: tuple[str, ...]
-    holds: Callable[[TrainRequest], bool]
+    holds: Callable[[Any], bool]
     otherwise: str
 
 
-def _by_cuts(request: TrainRequest) -> bool:
+def _by_cuts(request: Any) -> bool:
     return request.kernel is not None and (request.sampled_cuts is not None or request.task is Task.sequence)
 
 
-def _linear(*tasks: Task) -> Callable[[TrainRequest], bool]:
+def _linear(*tasks: Task) -> Callable[[Any], bool]:
     return lambda request: request.kernel is None and request.task in tasks
 
 
-def _tasks(*tasks: Task) -> Callable[[TrainRequest], bool]:
+def _tasks(*tasks: Task) -> Callable[[Any], bool]:
     return lambda request: request.task in tasks
 
 
@@ -85,6 +84,13 @@ _SCOPES = (
         lambda request: not _by_cuts(request),
         "shows proven bounds, which sampled cuts lack; take --report.",
     ),
+    Scope(("until_certain",), _linear(Task.classes), "is for --task classes without --kernel."),
+    Scope(("threshold",), _tasks(Task.classes, Task.strings), "is for --task classes and strings."),
+    Scope(
+        ("until_certain", "threshold"),
+        lambda request: request.test is not None,
+        "needs --test: the examples whose labels count.",
+    ),
     Scope(("workers",), lambda request: request.dask is None, "starts a cluster; --dask names one that is there."),
     Scope(
         ("dask", "workers"),
@@ -99,15 +105,13 @@ _SCOPES = (
 )
 
 
-def check_scopes(request: TrainRequest, context: typer.Context) -> None:
-    """Refuse options that say nothing about this task."""
+def check_scopes(request: Any, context: typer.Context) -> None:
+    """Refuse options that say nothing about this task; `request` has those of the command as attributes."""
     names = {parameter.name: parameter.opts[0] for parameter in context.command.params}
     for scope in _SCOPES:
-        if scope.holds(request):
-            continue
-        for option in scope.options:
-            if _given(context, option):
-                context.fail(f"{names[option]} {scope.otherwise}")
+        given = [option for option in scope.options if option in names and _given(context, option)]
+        if given and not scope.holds(request):
+            context.fail(f"{names[given[0]]} {scope.otherwise}")
 
 
 def _given(context: typer.Context, option: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cutplane._types import Labels, Params
 from cutplane.cli.data import Examples
 from cutplane.cli.motifs import constant_letters
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.settings import Settings
 from cutplane.cli.training import fit
 from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.io.strings import read_strings
@@ -17,16 +19,7 @@ def train(request: TrainRequest) -> int:
     """Train a classifier of the strings of a FASTA file or of one that `cutplane convert` has written."""
     examples = read_labelled(request.data, request.alphabet)
     held_out = _read_held_out(request, examples)
-    model = StringSVC(
-        **request.solver_params(),
-        order=request.order,
-        spectra=[parse_window(text) for text in request.spectrum or ()],
-        spectrum_order=request.spectrum_order,
-        depth=request.depth,
-        alphabet=request.alphabet,
-        fit_intercept=not request.no_intercept,
-        class_weight=request.weights(examples.y),
-    )
+    model = model_for(request, examples.y)
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
     return request.finish(
         run,
@@ -34,6 +27,21 @@ def train(request: TrainRequest) -> int:
         labels=list(model.classes_),
         train=examples,
         held_out=held_out,
+    )
+
+
+def model_for(settings: Settings, y: Labels) -> StringSVC:
+    """The estimator that the options ask for, not trained."""
+    weights: Params = {} if settings.class_weight is None else {"class_weight": settings.weights(y)}
+    return StringSVC(
+        **settings.solver_params(),
+        order=settings.order,
+        spectra=[parse_window(text) for text in settings.spectrum or ()],
+        spectrum_order=settings.spectrum_order,
+        depth=settings.depth,
+        alphabet=settings.alphabet,
+        fit_intercept=not settings.no_intercept,
+        **weights,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cutplane.cli.config import ConfigOption
 from cutplane.cli.declared import declared
 from cutplane.cli.kernel_options import KernelOptions
 from cutplane.cli.model_options import DataOptions, ModelOptions, StoppingOptions
@@ -47,6 +48,32 @@ class _Proofs:
             rich_help_panel=MODEL,
         ),
     ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Certainty:
+    """Stopping by what is proven of predictions."""
+
+    until_certain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="classes: train until this share of the labels of --test, 99.9% say, is proven to be the exact "
+            "optimum's.",
+            show_default=False,
+            rich_help_panel=STOPPING,
+        ),
+    ] = None
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="Two classes: choose on --test above which score the second is said, by f1, precision=SHARE or "
+            "recall=SHARE. predict, evaluate and scan use it.",
+            show_default=False,
+            rich_help_panel=MODEL,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +163,7 @@ class _OutputOptions:
             rich_help_panel=OUTPUT,
         ),
     ] = None
+    config: ConfigOption = None
     as_json: JsonOption = False
     quiet: QuietOption = False
     debug: DebugOption = False
@@ -147,6 +175,7 @@ class TrainOptions(
     _OutputOptions,
     _ClusterOptions,
     _Checkpoints,
+    _Certainty,
     StoppingOptions,
     SequenceOptions,
     StringOptions,

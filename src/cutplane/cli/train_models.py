@@ -8,6 +8,7 @@ from pathlib import Path
 
 import typer
 
+from cutplane.cli.config import recorded
 from cutplane.cli.options import Task
 from cutplane.cli.outputs import check_model_output, check_plot_output, check_report_output
 from cutplane.cli.request import TrainRequest
@@ -28,7 +29,8 @@ _TASKS = {
 
 def train(options: TrainOptions, context: typer.Context) -> int:
     """Check the options, train, and return the exit status."""
-    request = TrainRequest(**vars(options), command=shlex.join(["cutplane", *(context.find_root().obj or [])]))
+    words = shlex.join(["cutplane", *(context.find_root().obj or [])])
+    request = TrainRequest(**vars(options), command=words, given_options=recorded(context))
     check_scopes(request, context)
     _check_files(request)
     _check_checkpoint(request)
