@@ -119,5 +119,7 @@ class TrainRequest(TrainOptions, Settings):
 
     def _print(self, run: Run, judgement: Judgement, files: dict[str, Path | None]) -> None:
         judgement.warn()
+        useless = judgement.found is not None and judgement.found.is_useless
+        styles = {"accuracy": "yellow"} if useless else run.styles()
         facts = [*run.facts(), *judgement.facts()]
-        print_facts(facts + [(name, str(path)) for name, path in files.items() if path is not None], run.styles())
+        print_facts(facts + [(name, str(path)) for name, path in files.items() if path is not None], styles)
