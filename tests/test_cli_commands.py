@@ -181,6 +181,16 @@ def test_training_until_labels_are_certain(cutplane: Command) -> None:
     assert "needs --test" in cutplane("train", "data.svm", "m", "--until-certain", "99%")[2]
 
 
+def test_held_out_figures_of_other_tasks(cutplane: Command) -> None:
+    out = cutplane("train", "data.svm", "m", "--task", "regression", "--test", "held.svm")[1]
+    assert "held-out R²" in out
+    found = json.loads(cutplane("train", "data.svm", "m", "--task", "rank", "--test", "held.svm", "--json", "-q")[1])
+    assert 0.5 < found["judgement"]["pair accuracy"] <= 1.0
+    Path("tokens.txt").write_text("He PRP B\nruns VBZ I\n\nShe PRP B\nwalks VBZ I\nnow RB O\n\n")
+    out = cutplane("train", "tokens.txt", "m", "--task", "sequence", "--test", "tokens.txt")[1]
+    assert "held-out token accuracy  1.0000" in out
+
+
 # Tables, stdin
 
 

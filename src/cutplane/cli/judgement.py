@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
 from cutplane._types import Labels
 from cutplane.cli.data import Examples, Sentences
@@ -79,6 +79,7 @@ class Judgement:
     found: Found | None = None
     bounds: tuple[float, float] | None = None
     threshold: float | None = None
+    figures: dict[str, float] | None = None
 
     def warn(self) -> None:
         """Say it before anything else where the model is useless."""
@@ -88,7 +89,7 @@ class Judgement:
     def facts(self) -> list[tuple[str, str]]:
         """The figures for people."""
         if self.found is None:
-            return []
+            return [(f"held-out {name}", f"{value:.4f}") for name, value in (self.figures or {}).items()]
         found = self.found
         figures = (
             f"{100 * found.accuracy:.2f} % of {found.n_examples:,} {found.name} examples "
@@ -100,7 +101,7 @@ class Judgement:
     def as_json(self) -> dict[str, object]:
         """The figures for machines."""
         if self.found is None:
-            return {}
+            return {} if self.figures is None else {"judgement": {"examples": "held-out", **self.figures}}
         found = self.found
         figures = {
             "examples": found.name,
@@ -128,10 +129,10 @@ def judged(
     held_out: Examples | Sentences | None,
     threshold: object = None,
 ) -> Judgement:
-    """Look at the held-out examples, or at those trained on; of models that are no classifiers there is none."""
+    """Look at the held-out examples, or, of classifiers, at those trained on."""
     examples = train if held_out is None else held_out
     if not is_classifier(model) or not isinstance(examples, Examples):
-        return Judgement()
+        return Judgement(figures=None if held_out is None else _figures(model, held_out))
     X, y = examples.X, np.asarray(examples.y)
     if held_out is None and hasattr(model, "kernel") and len(y) > _MOST_BY_KERNEL:
         some = np.linspace(0, len(y) - 1, _MOST_BY_KERNEL).astype(np.int64)
@@ -141,6 +142,19 @@ def judged(
     # A threshold of ours is not the optimum's, which says the second class above 0.
     bounds = None if held_out is None or at is not None else accuracy_bounds(model, X, y)
     return Judgement(found, bounds, at)
+
+
+def _figures(model: Any, held_out: Examples | Sentences) -> dict[str, float]:
+    """What there is to say of models that are no classifiers."""
+    if isinstance(held_out, Sentences):
+        scores = model.evaluate(held_out.X, held_out.y)
+        return {"token accuracy": scores.accuracy, "token F1": scores.token_f1}
+    if is_regressor(model):
+        return {"R²": float(model.score(held_out.X, np.asarray(held_out.y, dtype=np.float64)))}
+    from cutplane.report.ranking import evaluate_ranking
+
+    ranking = evaluate_ranking(held_out.y, model.predict(held_out.X), held_out.qid)
+    return {**{f"NDCG@{k}": value for k, value in ranking.ndcg.items()}, "pair accuracy": ranking.pair_accuracy}
 
 
 def accuracy_bounds(model: Any, X: Any, y: Labels) -> tuple[float, float] | None:
