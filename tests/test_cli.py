@@ -331,7 +331,7 @@ def test_labels_that_are_text_cannot_be_compared_with_a_file(cutplane: Command) 
 
 
 def test_a_mistake_of_ours_is_no_traceback_either(cutplane: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cutplane.cli.info.read_fitted", lambda path: 1 / 0)
+    monkeypatch.setattr("cutplane.cli.model_info.read_fitted", lambda path: 1 / 0)
     status, _, err = cutplane("info", "model.safetensors")
     assert status == 1
     assert err.startswith("cutplane: error: This is a mistake in Cutplane")
@@ -394,7 +394,6 @@ def test_a_report_of_a_ranking_shows_ndcg(cutplane: Command) -> None:
     ("options", "words"),
     [
         ("--report run.txt", "does not end in .html"),
-        ("--test data.svm", "is for reports: give --report too"),
         ("--feature-names data.svm", "is for reports: give --report too"),
         ("--report run.html --test nowhere.svm", "nowhere.svm"),
         ("--report run.html --test wide.svm", "wide.svm has 9 features, but the data to train on has 4"),

@@ -55,12 +55,14 @@ def test_from_reads_to_sites(reads, capfd):
     )
     assert status == 0, err
     hits = [line.split("\t") for line in out.splitlines()]
-    assert [hit[:3] + hit[5:] for hit in hits] == [
+    assert [hit[:3] + hit[5:6] for hit in hits] == [
         ["chr1", "11", "13", "+"],
         ["chr1", str(7 + 14 + 4 + 10 + 8), str(7 + 14 + 4 + 10 + 10), "-"],
     ]
     model = load("model")
-    np.testing.assert_allclose([float(hit[4]) for hit in hits], model.decision_function([site, site]), rtol=1e-5)
+    np.testing.assert_allclose([float(hit[6]) for hit in hits], model.decision_function([site, site]), rtol=1e-5)
+    assert {hit[3] for hit in hits} == {"1"}
+    assert all(500 < int(hit[4]) <= 1000 for hit in hits)
     assert Path("p.png").read_bytes().startswith(b"\x89PNG")
     assert "1 entries are shorter than a window of 14 letters" in err
     status, out, _ = command(capfd, "scan", "model", "genome.fa", "-o", "hits.bed")
@@ -137,7 +139,10 @@ def test_converted_svmlight_is_trained_where_it_lies(tmp_path, monkeypatch, capf
         ("train --task strings bare.fa new", "bare.fa has no labels"),
         ("train --task strings reads.fa new --spectrum 4", "--spectrum 4 is no window"),
         ("train --task strings reads.fa new --order 20", "order=20 is longer than the window of 14"),
-        ("train --task strings reads.fa new --intercept-scaling 1", "--intercept-scaling is not for strings"),
+        (
+            "train --task strings reads.fa new --intercept-scaling 1",
+            "--intercept-scaling is for --task classes",
+        ),
         ("train reads.fa new", "reads.fa is a FASTA file; 'cutplane train --task strings' learns from those"),
         ("convert rows.npy new", "rows.npy is read a block at a time as it is"),
         ("scan reads.fa reads.fa", "reads.fa"),
@@ -148,6 +153,46 @@ def test_bad_input_is_one_sentence(reads, capfd, arguments, words):
     Path("bare.fa").write_text(">a\nACGT\n>b\nACCC\n")
     np.save("rows.npy", np.zeros((2, 2)))
     status, _, err = command(capfd, *arguments.split())
-    assert status == 1
+    assert status in (1, 2)
     assert words in err
     assert "Traceback" not in err
+
+
+def test_scan_looks_where_all_strings_of_the_training_have_the_same_letters(reads, capfd):
+    assert command(capfd, "train", "--task", "strings", reads, "model", "--order", "3", "-q")[0] == 0
+    Path("genome.fa").write_text(">chr1\nTTTTTTTCCCCAGGATTACACTTTTCCCCTTGATTACACTT\n")
+    status, out, _ = command(capfd, "scan", "model", "genome.fa", "-o", "hits.bed", "--json")
+    found = json.loads(out)
+    assert (status, found["motif"], found["at"], found["looked_at"]) == (0, "AG", 4, 1)
+    assert found["windows"] > 20
+    _, out, _ = command(capfd, "scan", "model", "genome.fa", "-o", "hits.bed", "--any-window", "--json")
+    assert json.loads(out)["looked_at"] == found["windows"]
+    _, out, _ = command(capfd, "scan", "model", "genome.fa", "-o", "hits.bed", "--motif", "G", "--json")
+    assert (json.loads(out)["motif"], json.loads(out)["at"]) == ("G", 5)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--motif AG --at 5", "the strings that the model was trained on all have AG at 4, so none has AG at 5"),
+        ("--motif AG --at 8", "they all have AG at 4"),
+        ("--motif CC", "needs --at"),
+        ("--motif AG --any-window", "leave out --motif"),
+        ("--at 14", "14 is not in a window of 14 letters"),
+    ],
+)
+def test_scan_refuses_places_that_the_training_contradicts(reads, capfd, options, words):
+    assert command(capfd, "train", "--task", "strings", reads, "model", "--order", "2", "-q")[0] == 0
+    Path("genome.fa").write_text(">chr1\nTTTTTTTCCCCAGGATTACACTTTT\n")
+    status, _, err = command(capfd, "scan", "model", "genome.fa", *options.split())
+    assert status == 2
+    assert words in err
+
+
+def test_a_scan_without_sites_says_so_and_what_to_try(reads, capfd):
+    assert command(capfd, "train", "--task", "strings", reads, "model", "--order", "2", "-q")[0] == 0
+    Path("genome.fa").write_text(">chr1\nTTTTTTTCCCCAGGATTACACTTTT\n")
+    status, out, err = command(capfd, "scan", "model", "genome.fa", "--threshold", "50")
+    assert (status, out) == (0, "")
+    assert "no site: of 1 windows with AG at 4 none scores above 50" in err
+    assert "--class-weight balanced" in err

@@ -88,6 +88,6 @@ def test_what_is_refused(folder: Any, address: str, capfd: Any, arguments: list[
     assert not Path("m").exists()
 
 
-def test_a_target_needs_a_cluster(folder: Any, capfd: Any) -> None:
+def test_a_target_needs_a_table(folder: Any, capfd: Any) -> None:
     assert run(["train", "svm/0.svm", "m", "--target", "y"]) != 0
-    assert "is for --dask and --workers" in " ".join(capfd.readouterr().err.split())
+    assert "--target is for Parquet and CSV files" in " ".join(capfd.readouterr().err.split())

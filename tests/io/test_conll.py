@@ -32,6 +32,8 @@ def test_columns(tmp_path):
 def test_universal_dependencies(tmp_path):
     (tmp_path / "a.conllu").write_text(CONLLU)
     assert read_tokens(tmp_path / "a.conllu") == [[["Do", "AUX"], ["n't", "PART"], ["go", "VERB"]]]
+    (tmp_path / "a.txt").write_text(CONLLU)  # known by its content, too
+    assert read_tokens(tmp_path / "a.txt") == read_tokens(tmp_path / "a.conllu")
     (tmp_path / "b.conllu").write_text("1 two columns")
     with pytest.raises(TokenFileError, match=r"b.conllu, line 1: 1 columns; CoNLL-U has 10, separated by tabs"):
         read_tokens(tmp_path / "b.conllu")

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.metadata import version
 from typing import Annotated, NoReturn
 
 import typer
 
 from cutplane._runtime.extras import MissingExtraError
-from cutplane.cli import (
-    convert,
-    estimators,
-    evaluate,
-    exit_codes,
-    info,
-    path,
-    predict,
-    quickstart,
-    scan,
-    signals,
-    train,
-    verify,
-)
+from cutplane.cli import exit_codes, signals
+from cutplane.cli.commands import Commands
 from cutplane.cli.options import DebugOption
+from cutplane.cli.other_tools import instead_of
+from cutplane.cli.stdin import named
 
 # The base of the errors that typer raises for wrong usage. Typer has carried its own copy of click
 # since 0.26, so `import click` would name another class than the one that is raised.
@@ -32,25 +21,18 @@ _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
     name="cutplane",
-    add_completion=False,
+    cls=Commands,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: rich boxes leave half the width to the words
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("quickstart")(quickstart.quickstart)
-app.command("train")(train.train)
-app.command("path")(path.path)
-app.command("predict")(predict.predict)
-app.command("evaluate")(evaluate.evaluate)
-app.command("info")(info.info)
-app.command("verify")(verify.verify)
-app.command("scan")(scan.scan)
-app.command("convert")(convert.convert)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         print(f"cutplane {version('cutplane')}")
         raise typer.Exit
 
@@ -66,6 +48,8 @@ def cutplane(
 ) -> None:
     """Train support vector machines with a proven optimality gap. Start with: cutplane quickstart."""
     if context.invoked_subcommand is None:
+        from cutplane.cli import estimators
+
         print(f"{context.get_help()}\n\nEstimators, in Python (from cutplane import ...):\n{estimators.listed()}")
 
 
@@ -94,7 +78,7 @@ def run(arguments: list[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         status = exit_codes.INTERRUPTED
     except _UsageError as error:
-        return _explain_usage(error)
+        return _explain_usage(error, arguments)
     except Exception as error:
         if debug:
             raise
@@ -105,9 +89,13 @@ def run(arguments: list[str]) -> int:
     return status if isinstance(status, int) else exit_codes.OK
 
 
-def _explain_usage(error: Exception) -> int:
+def _explain_usage(error: Exception, arguments: list[str]) -> int:
     message = getattr(error, "format_message", error.__str__)()
     command = getattr(getattr(error, "ctx", None), "command_path", "cutplane")
+    unknown = getattr(error, "option_name", None)
+    instead = unknown and instead_of(command.rpartition(" ")[2], unknown, arguments)
+    if instead:
+        message = f"There is no {unknown} here; {instead}"
     print(f"cutplane: error: {message}\nTry '{command} --help'.", file=sys.stderr)
     return exit_codes.USAGE
 
@@ -124,7 +112,7 @@ def _explain(error: Exception) -> int:
             f"This is a mistake in Cutplane; please report it with what --debug shows "
             f"({type(error).__name__}: {sentence})."
         )
-    print(f"cutplane: error: {sentence}", file=sys.stderr)
+    print(f"cutplane: error: {named(sentence)}", file=sys.stderr)
     return exit_codes.BAD_INPUT
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
+from cutplane._types import Labels
 from cutplane.cli.data import Examples, whole_labels
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.settings import Settings
 from cutplane.cli.training import fit
 from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.sources.mapped import CsrRows, MappedSource
@@ -18,25 +21,43 @@ def train(request: TrainRequest) -> int:
     """Train a classifier on the examples of an svmlight file, or of a folder of converted ones."""
     examples = _converted(request) if request.data.is_dir() else request.read()
     refuse_targets(request.data, examples.y)
-    held_out, names = request.read_for_report(examples)
-    model = LinearSVC(
-        **request.solver_params(),
-        **request.loss_params(),
-        fit_intercept=request.fit_intercept,
-        intercept_scaling=request.intercept_scaling,
-        keep_proof=request.proof,
-        class_weight=request.class_weight,
-        calibration="sigmoid" if request.probability else None,
-    )
+    held_out, names = request.read_test(examples), request.read_names(examples)
+    model = model_for(request, examples.y).set_params(keep_proof=request.proof)
+    if request.until_certain is not None:
+        assert held_out is not None  # checked with the other options
+        model.set_params(certain_on=(held_out.X, share(request.until_certain)))
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
     return request.finish(
         run,
-        notes={"zero_based": examples.zero_based},
+        notes=request.notes(examples),
         labels=list(model.classes_),
         train=examples,
         held_out=held_out,
         names=names,
     )
+
+
+def model_for(settings: Settings, y: Labels) -> LinearSVC:
+    """The estimator that the options ask for, not trained."""
+    return LinearSVC(
+        **settings.solver_params(),
+        **settings.loss_params(),
+        **settings.intercept_params(),
+        **settings.given("multi_class"),
+        class_weight=settings.weights(y),
+        calibration="sigmoid" if settings.probability else None,
+    )
+
+
+def share(text: str) -> float:
+    """A share of examples: 99.9% or 0.999."""
+    try:
+        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        value = -1.0
+    if not 0.0 < value <= 1.0:
+        raise typer.BadParameter(f"{text!r} is no share of examples, such as 99.9%.", param_hint="--until-certain")
+    return value
 
 
 def _converted(request: TrainRequest) -> Examples:

@@ -7,26 +7,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from cutplane.cli.tables import check_column, table_kind
 from cutplane.cluster.collections import the_client
 from cutplane.io.svmlight import load_svmlight
 
-_TABLES = {".parquet": "read_parquet", ".pq": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
-
-
-def is_table(pattern: str) -> bool:
-    """Whether files of that name hold columns with names, one of which is the target."""
-    return _kind(pattern) in _TABLES
+_READERS = {"parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv"}
 
 
 def read_tables(pattern: str, target: str) -> tuple[Any, Any]:
     """The columns of all files but one, and that one: lazy collections."""
     import dask.dataframe
 
-    options = {"sep": "\t"} if _kind(pattern) == ".tsv" else {}
-    table = getattr(dask.dataframe, _TABLES[_kind(pattern)])(pattern, **options)
-    if target not in table.columns:
-        known = ", ".join(map(str, table.columns[:20]))
-        raise ValueError(f"{pattern} has no column {target!r}; its columns are {known}.")
+    kind = table_kind(pattern)
+    assert kind is not None
+    table = getattr(dask.dataframe, _READERS[kind])(pattern, **({"sep": "\t"} if kind == "tsv" else {}))
+    check_column(pattern, target, [str(name) for name in table.columns])
     return table.drop(columns=[target]), table[target]
 
 
@@ -44,14 +39,6 @@ def read_svmlight(pattern: str, *, zero_based: bool, n_features: int | None) -> 
     width = max(widths) if n_features is None else n_features
     rows = [delayed(_widened)(each, width) for each in read]
     return rows, [delayed(_labels)(each) for each in read]
-
-
-def _kind(pattern: str) -> str:
-    """The ending of the name, without that of a compression."""
-    plain = pattern.rstrip("/").lower()
-    for compressed in (".gz", ".bz2", ".xz", ".zst"):
-        plain = plain.removesuffix(compressed)
-    return plain[plain.rfind(".") :] if "." in plain else ""
 
 
 def _read(file: Any, zero_based: bool) -> tuple[Any, Any]:

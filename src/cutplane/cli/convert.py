@@ -9,15 +9,12 @@ import typer
 
 from cutplane.cli import exit_codes
 from cutplane.cli.options import DebugOption, JsonOption, ThreadsOption
-from cutplane.cli.output import print_facts, print_json
-from cutplane.cli.outputs import check_text_output
-from cutplane.io.convert import convert_svmlight
-from cutplane.io.fasta import is_fasta
-from cutplane.io.strings import convert_fasta
 
 
 def convert(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="FASTA or svmlight file, plain or compressed.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="FASTA or svmlight file, plain or compressed.", show_default=False)
+    ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="A file for strings; a new folder for svmlight.")],
     alphabet: Annotated[str, typer.Option(help="Of strings: dna, rna, protein, or the letters.")] = "dna",
     zero_based: Annotated[bool, typer.Option("--zero-based", help="Features are numbered from 0.")] = False,
@@ -25,7 +22,13 @@ def convert(
     as_json: JsonOption = False,
     _debug: DebugOption = False,
 ) -> int:
-    """Convert DATA once into a form that is read a block at a time, so that it need not fit into memory."""
+    """Convert DATA once into a form that need not fit into memory: it is read a block at a time."""
+    from cutplane.cli.output import print_facts, print_json
+    from cutplane.cli.outputs import check_text_output
+    from cutplane.io.convert import convert_svmlight
+    from cutplane.io.fasta import is_fasta
+    from cutplane.io.strings import convert_fasta
+
     check_text_output(output, inputs=[data])
     if data.suffix in (".npy", ".parquet"):
         raise ValueError(f"{data} is read a block at a time as it is: cutplane.sources.open_rows({str(data)!r}).")

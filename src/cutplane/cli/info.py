@@ -1,54 +1,31 @@
-"""`cutplane info`: what a model file holds."""
+"""`cutplane info`: its arguments and options."""
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.base import BaseEstimator
+from dataclasses import dataclass
+from typing import Annotated
 
-from cutplane.cli import exit_codes
-from cutplane.cli.data import read_fitted
-from cutplane.cli.options import DebugOption, JsonOption, ModelArgument
-from cutplane.cli.output import print_facts, print_json
-from cutplane.cli.summary import certificate_facts, certificate_json, label_list
+import typer
 
-
-def info(model_path: ModelArgument, as_json: JsonOption = False, _debug: DebugOption = False) -> int:
-    """Show a model's kind, parameters and certificate."""
-    model, file = read_fitted(model_path)
-    kernel = hasattr(model, "support_")
-    nonzero = int(np.sum(model.n_support_)) if kernel else np.count_nonzero(model.coef_)
-    params = file.metadata["params"]
-    if as_json:
-        print_json(
-            {
-                "model": model_path,
-                "kind": file.kind,
-                "library_version": file.library_version,
-                "format_version": file.format_version,
-                "params": params,
-                "n_support_vectors" if kernel else "n_nonzero_weights": nonzero,
-                **certificate_json(model),
-            }
-        )
-        return exit_codes.OK
-    defaults = type(model)().get_params(deep=False)
-    chosen = [f"{name}={value!r}" for name, value in params.items() if name == "C" or value != defaults[name]]
-    chosen += [f"{name}={getattr(model, name)!r}" for name in file.metadata["left_out"]]
-    print_facts(
-        [
-            ("model", f"{file.kind}({', '.join(chosen)})"),
-            ("written by", f"Cutplane {file.library_version}, file format {file.format_version}"),
-            (
-                "features",
-                f"{_features(model):,} ({nonzero:,} {'support vectors' if kernel else 'weights are not zero'})",
-            ),
-            *([("classes", label_list(model.classes_))] if hasattr(model, "classes_") else []),
-            *certificate_facts(model),
-        ]
-    )
-    return exit_codes.OK
+from cutplane.cli.declared import declared
+from cutplane.cli.options import OUTPUT, DebugOption, JsonOption, ModelArgument
 
 
-def _features(model: BaseEstimator) -> int:
-    """Numbers of features, or of weights where a structured model makes its own features."""
-    return int(model.n_features_in_ if hasattr(model, "n_features_in_") else np.size(model.coef_))
+@dataclass(frozen=True, kw_only=True)
+class InfoOptions:
+    """Which model, and how to show it."""
+
+    model_path: ModelArgument
+    reproduce: Annotated[
+        bool,
+        typer.Option(
+            "--reproduce",
+            help="Print a TOML file that trains the same model: cutplane train --config FILE.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False
+    as_json: JsonOption = False
+    debug: DebugOption = False
+
+
+info = declared(InfoOptions, "cutplane.cli.model_info:info", """Show a model's kind, parameters and certificate.""")

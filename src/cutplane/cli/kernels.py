@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutplane._types import Params
+from cutplane._types import Labels
 from cutplane.cli.classification import refuse_targets
 from cutplane.cli.options import Task
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.settings import Settings
 from cutplane.cli.training import fit
 from cutplane.estimators.kernel.svc import SVC
 from cutplane.estimators.kernel.svr import SVR
 from cutplane.report.trained import problem_name
 
 
-def train(request: TrainRequest, task: Task) -> int:
-    """Train a kernel classifier on the examples of an svmlight file, or label sequences."""
-    _refuse_linear_options(request)
-    if request.kernel is not None and (task is Task.sequence or request.kernel.sampled_cuts is not None):
+def train(request: TrainRequest) -> int:
+    """Train a kernel machine on the examples of a file, or label sequences."""
+    if request.task is Task.regression:
+        return _train_regression(request)
+    if request.task is Task.sequence or request.sampled_cuts is not None:
         from cutplane.cli import sampled_cuts
 
-        return sampled_cuts.train_sequences(request) if task is Task.sequence else sampled_cuts.train(request)
+        by_cuts = sampled_cuts.train_sequences if request.task is Task.sequence else sampled_cuts.train
+        return by_cuts(request)
     examples = request.read()
     refuse_targets(request.data, examples.y)
-    assert request.kernel is not None
-    model = SVC(**_params(request), class_weight=request.class_weight, probability=request.kernel.probability)
-    held_out, names = request.read_for_report(examples)
+    model = model_for(request, examples.y).set_params(keep_proof=request.proof)
+    held_out, names = request.read_test(examples), request.read_names(examples)
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
     labels = [problem_name(each.problem) for each in model.certificates_]
     return request.finish(
         run,
-        notes={"zero_based": examples.zero_based},
+        notes=request.notes(examples),
         labels=labels,
         train=examples,
         held_out=held_out,
@@ -38,38 +40,22 @@ def train(request: TrainRequest, task: Task) -> int:
     )
 
 
-def train_regression(request: TrainRequest) -> int:
-    """Train a kernel regression on the examples of an svmlight file."""
-    _refuse_linear_options(request)
+def _train_regression(request: TrainRequest) -> int:
     examples = request.read()
-    assert request.kernel is not None
-    model = SVR(**_params(request), epsilon=request.kernel.epsilon)
-    held_out, names = request.read_for_report(examples)
+    model = model_for(request, examples.y).set_params(keep_proof=request.proof)
+    held_out, names = request.read_test(examples), request.read_names(examples)
     run = fit(model, examples.X, examples.y.astype(np.float64), quiet=request.quiet)
-    return request.finish(
-        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
-    )
+    return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 
-def _refuse_linear_options(request: TrainRequest) -> None:
-    given = {
-        "--method": request.method != "auto",
-        "--line-search": request.line_search is not None,
-        "--no-intercept": not request.fit_intercept,
-        "--intercept-scaling": request.intercept_scaling is not None,
+def model_for(settings: Settings, y: Labels) -> SVC | SVR:
+    """The estimator that the options ask for, not trained."""
+    shared = {
+        **settings.given("C", "tol", "max_iter", "time_limit"),
+        **settings.kernel_params(),
+        "cache_size": settings.cache_size,
+        "n_jobs": settings.threads,
     }
-    for option in given:
-        if given[option]:
-            raise ValueError(f"{option} is for linear models; leave it out with --kernel.")
-
-
-def _params(request: TrainRequest) -> Params:
-    kernel = request.kernel
-    assert kernel is not None
-    return {
-        **request.given("C", "tol", "max_iter", "time_limit"),
-        **kernel.kernel_params(),
-        "cache_size": kernel.cache_size,
-        "n_jobs": request.threads,
-        "keep_proof": request.proof,
-    }
+    if settings.task is Task.regression:
+        return SVR(**shared, epsilon=settings.epsilon)
+    return SVC(**shared, class_weight=settings.weights(y), probability=settings.probability)

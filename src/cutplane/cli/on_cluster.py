@@ -11,6 +11,7 @@ import typer
 
 from cutplane.cli.options import Task
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.tables import table_kind
 from cutplane.cli.training import fit
 from cutplane.estimators.common.validation.partitions import scattered_examples
 from cutplane.estimators.linear.linear_svc import LinearSVC
@@ -46,28 +47,26 @@ class Cluster:
 
     def read(self, request: TrainRequest) -> tuple[Any, Any]:
         """Rows and targets, as collections."""
-        from cutplane.cli.cluster_files import is_table, read_svmlight, read_tables
+        from cutplane.cli.cluster_files import read_svmlight, read_tables
 
-        if is_table(self.files):
-            if self.target is None:
-                raise typer.BadParameter("names the column to learn, which tables need.", param_hint="--target")
+        if table_kind(self.files) is not None:
+            assert self.target is not None  # checked with the other options
             return read_tables(self.files, self.target)
         if self.target is not None:
             raise typer.BadParameter("is for Parquet and CSV files.", param_hint="--target")
         return read_svmlight(self.files, zero_based=bool(request.zero_based), n_features=request.n_features)
 
 
-def train(request: TrainRequest, task: Task, cluster: Cluster) -> int:
+def train(request: TrainRequest) -> int:
     """Train on the workers of a cluster; the model is an ordinary one."""
-    _refuse(request, task)
+    cluster = Cluster(request.files, request.dask, request.workers, request.target)
     shared = {
         **request.solver_params(),
         **request.loss_params(),
-        "fit_intercept": request.fit_intercept,
-        "intercept_scaling": request.intercept_scaling,
+        **request.intercept_params(),
     }
-    classes = task is Task.classes
-    model = LinearSVC(**shared, class_weight=request.class_weight) if classes else LinearSVR(**shared)
+    classes = request.task is Task.classes
+    model = LinearSVC(**shared, class_weight=request.weights(None)) if classes else LinearSVR(**shared)
     with cluster.client():
         X, y = cluster.read(request)
         examples = scattered_examples(model, X, y, None, labels=classes)
@@ -77,14 +76,3 @@ def train(request: TrainRequest, task: Task, cluster: Cluster) -> int:
     return request.finish(
         run, notes={"zero_based": request.zero_based}, labels=list(model.classes_) if classes else None
     )
-
-
-def _refuse(request: TrainRequest, task: Task) -> None:
-    """What needs all examples in one place."""
-    if task not in (Task.classes, Task.regression) or request.kernel is not None:
-        raise typer.BadParameter(
-            "is for --task classes and regression without --kernel; others train in one process.", param_hint="--dask"
-        )
-    for name in ("report", "proof", "checkpoint", "probability"):
-        if getattr(request, name):
-            raise typer.BadParameter("is for examples in one process, not on a cluster.", param_hint=f"--{name}")

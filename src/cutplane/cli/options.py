@@ -1,4 +1,4 @@
-"""Options that several commands have, and the checks of their values."""
+"""Options that several commands have, the panels that help lists them in, and the checks of their values."""
 
 from __future__ import annotations
 
@@ -8,6 +8,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from cutplane.cli.stdin import from_stdin
+
+DATA = "Data"
+MODEL = "Model"
+KERNEL = "Kernel machines"
+STRINGS = "Strings (--task strings)"
+SEQUENCES = "Sequences (--task sequence)"
+STOPPING = "Stopping"
+CLUSTER = "Clusters"
+OUTPUT = "Output"
 
 
 class Task(StrEnum):
@@ -38,28 +49,24 @@ class LineSearch(StrEnum):
     three_point = "three-point"
 
 
-class ClassWeight(StrEnum):
-    """Ways to weight classes."""
+class MultiClass(StrEnum):
+    """Ways to tell more than two classes apart."""
 
-    balanced = "balanced"
-
-
-def loss_options(pairs: list[str] | None) -> dict[str, float]:
-    """NAME=NUMBER pairs as a dictionary."""
-    options = {}
-    for pair in pairs or []:
-        name, _, number = pair.partition("=")
-        try:
-            options[name] = float(number)
-        except ValueError:
-            raise typer.BadParameter(f"{pair!r} is not NAME=NUMBER.", param_hint="--loss-option") from None
-    return options
+    ovr = "ovr"
+    crammer_singer = "crammer_singer"
 
 
 def positive(value: float | None) -> float | None:
     """Refuse what is not a positive finite number; None means the option was not given."""
     if value is not None and not (value > 0.0 and math.isfinite(value)):
         raise typer.BadParameter(f"{value:g} is not a positive number.")
+    return value
+
+
+def not_negative(value: float) -> float:
+    """Refuse a number below zero."""
+    if not value >= 0.0:
+        raise typer.BadParameter(f"{value:g} is not a number of 0 or more.")
     return value
 
 
@@ -72,28 +79,32 @@ def limit(value: int | None) -> int | None:
 
 DataArgument = Annotated[
     Path,
-    typer.Argument(metavar="DATA", help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst.", show_default=False),
+    typer.Argument(
+        metavar="DATA",
+        callback=from_stdin,
+        help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst; a Parquet or CSV file with --target; - for stdin.",
+        show_default=False,
+    ),
 ]
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file from 'cutplane train'.", show_default=False)
 ]
-CheckpointOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Keep here what training has reached while it runs; the same command goes on from there.",
-        show_default=False,
-    ),
+DebugOption = Annotated[
+    bool, typer.Option("--debug", help="Show a traceback when something fails.", rich_help_panel=OUTPUT)
 ]
-CheckpointEveryOption = Annotated[
-    float, typer.Option(callback=positive, metavar="SECONDS", help="Time between two checkpoints.")
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object, nothing else.", rich_help_panel=OUTPUT)
 ]
-DebugOption = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.", rich_help_panel=OUTPUT)]
 ThreadsOption = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="Threads to use; all cores unless given.", show_default=False),
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Threads to use; all cores unless given.",
+        show_default=False,
+        rich_help_panel=STOPPING,
+    ),
 ]
 ZeroBasedOption = Annotated[
     bool | None,
@@ -101,5 +112,27 @@ ZeroBasedOption = Annotated[
         "--zero-based/--one-based",
         help="Whether features in DATA are numbered from 0 or from 1; found out unless given.",
         show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="COLUMN",
+        help="The column to learn of a Parquet or CSV file (.parquet, .csv, .tsv); all others are features.",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write there, not to stdout.",
+        show_default=False,
+        rich_help_panel=OUTPUT,
     ),
 ]

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
+from cutplane._types import Labels
 from cutplane.cli import exit_codes
 from cutplane.cli.classification import refuse_targets
 from cutplane.cli.data import Examples
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.ranking import ranking_facts, ranking_json
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.settings import Settings
 from cutplane.cli.training import fit
 from cutplane.estimators.ranking.ordinal_svc import OrdinalSVC
 from cutplane.report.ranking import evaluate_ranking
@@ -21,12 +23,15 @@ def train(request: TrainRequest) -> int:
     """Train a classifier into ordered classes on the examples of an svmlight file."""
     examples = request.read()
     refuse_targets(request.data, examples.y)
-    held_out, names = request.read_for_report(examples)
-    model = OrdinalSVC(**request.solver_params())
+    held_out, names = request.read_test(examples), request.read_names(examples)
+    model = model_for(request, examples.y)
     run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
-    return request.finish(
-        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
-    )
+    return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
+
+
+def model_for(settings: Settings, y: Labels) -> OrdinalSVC:
+    """The estimator that the options ask for, not trained."""
+    return OrdinalSVC(**settings.solver_params())
 
 
 def evaluate(model: OrdinalSVC, examples: Examples, model_path: Path, data: Path, *, as_json: bool) -> int:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 from cutplane._types import Label
 from cutplane.io.plain_json import Json
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# As terminals understand it: a warning is amber.
+_AMBER, _PLAIN = "\x1b[33m", "\x1b[0m"
+
 
 def stdout() -> Console:
     """The console for results. File names and labels are printed as they are, never as markup."""
+    from rich.console import Console
+
     return Console(markup=False, highlight=False, emoji=False)
 
 
@@ -26,17 +33,39 @@ def print_json(value: dict[str, object]) -> None:
     print(json.dumps(_strict(value), allow_nan=False, ensure_ascii=False, indent=2))
 
 
-def print_facts(facts: Sequence[tuple[str, str]]) -> None:
-    """Print names and values in two columns. Long values are not wrapped, so paths can be copied."""
+def print_facts(facts: Sequence[tuple[str, str]], styles: Mapping[str, str] | None = None) -> None:
+    """Print names and values in two columns, values in the styles given by name.
+
+    Long values are not wrapped, so paths can be copied.
+    """
     width = max(len(name) for name, _ in facts)
+    if not sys.stdout.isatty():
+        print("\n".join(f"{name:<{width}}  {value}" for name, value in facts))
+        return
+    from rich.text import Text
+
     console = stdout()
     for name, value in facts:
-        console.print(Text.assemble((f"{name:<{width}}  ", "dim"), value), soft_wrap=True)
+        style = (styles or {}).get(name, "")
+        console.print(Text.assemble((f"{name:<{width}}  ", "dim"), (value, style)), soft_wrap=True)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of numbers with a title above it."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="dim")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    stdout().print(table)
 
 
 def warn(sentence: str) -> None:
-    """Print a warning on the standard error stream."""
-    print(f"cutplane: warning: {sentence}", file=sys.stderr)
+    """Print a warning on the standard error stream, in amber where that is a terminal."""
+    line = f"cutplane: warning: {sentence}"
+    print(f"{_AMBER}{line}{_PLAIN}" if sys.stderr.isatty() else line, file=sys.stderr)
 
 
 def plain_label(label: object) -> Label:

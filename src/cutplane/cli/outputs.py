@@ -8,8 +8,6 @@ import typer
 
 from cutplane.io.atomic import OutputError, check_writable
 from cutplane.io.model_file import is_model_file
-from cutplane.report.build import check_report_name
-from cutplane.report.plots import plot_format
 
 
 def check_model_output(path: Path, *, inputs: list[Path]) -> None:
@@ -25,6 +23,8 @@ def check_model_output(path: Path, *, inputs: list[Path]) -> None:
 
 def check_plot_output(path: Path, *, inputs: list[Path]) -> None:
     """Refuse a plot file of an unknown format or in a place that cannot be written."""
+    from cutplane.report.plots import plot_format
+
     try:
         plot_format(path)
     except ValueError as error:
@@ -34,6 +34,8 @@ def check_plot_output(path: Path, *, inputs: list[Path]) -> None:
 
 def check_report_output(path: Path, *, inputs: list[Path]) -> None:
     """Refuse a report that no browser would open, or in a place that cannot be written."""
+    from cutplane.report.build import check_report_name
+
     try:
         check_report_name(path)
     except ValueError as error:

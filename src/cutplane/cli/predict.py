@@ -1,91 +1,70 @@
-"""`cutplane predict`: labels, and scores if wanted, for the examples of a file."""
+"""`cutplane predict`: its arguments and options."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated
 
-import numpy as np
-import scipy.sparse as sp
 import typer
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from cutplane._types import Label
-from cutplane.cli import exit_codes, sequences
-from cutplane.cli.data import read_data_for, read_fitted
+from cutplane.cli.declared import declared
 from cutplane.cli.options import (
+    MODEL,
     DataArgument,
     DebugOption,
     JsonOption,
     ModelArgument,
+    OutputOption,
     ThreadsOption,
     ZeroBasedOption,
 )
-from cutplane.cli.output import plain_label, print_json
-from cutplane.cli.outputs import check_text_output
-from cutplane.io.atomic import replace_file
 
 
-def predict(
-    model_path: ModelArgument,
-    data: DataArgument,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write there, not to stdout.", show_default=False),
-    ] = None,
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """What to predict, and what to write."""
+
+    model_path: ModelArgument
+    data: DataArgument
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="After each label, the decision value (more than two classes: one per class)."),
-    ] = False,
-    threads: ThreadsOption = None,
-    zero_based: ZeroBasedOption = None,
-    as_json: JsonOption = False,
-    _debug: DebugOption = False,
-) -> int:
+        typer.Option(
+            "--scores",
+            help="After each label, the decision value (more than two classes: one per class).",
+            rich_help_panel=MODEL,
+        ),
+    ] = False
+    probability: Annotated[
+        bool,
+        typer.Option(
+            "--probability",
+            help="After each label, the probability of each class, in the order of 'cutplane info'.",
+            rich_help_panel=MODEL,
+        ),
+    ] = False
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="T",
+            help="Of two classes, say the second where the score is above T; 0, or what train --threshold "
+            "found, unless given.",
+            show_default=False,
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    zero_based: ZeroBasedOption = None
+    threads: ThreadsOption = None
+    output: OutputOption = None
+    as_json: JsonOption = False
+    debug: DebugOption = False
+
+
+predict = declared(
+    PredictOptions,
+    "cutplane.cli.predictions:predict",
     """Predict the label of each example in DATA, one per line.
 
-    The labels in DATA are not looked at; any number will do. With --scores the columns are separated
-    by tabs.
-    """
-    if output is not None:
-        check_text_output(output, inputs=[model_path, data])
-    model, file = read_fitted(model_path)
-    labeller = sequences.labeller(model, file)
-    if labeller is not None:
-        return sequences.predict(labeller, file, data, output, as_json=as_json)
-    X = read_data_for(model, file, data, zero_based=zero_based, threads=threads).X
-    if scores and not hasattr(model, "decision_function"):
-        raise ValueError(f"{model_path} is a regression: its predictions are its scores; leave out --scores.")
-    labels = [plain_label(label) for label in model.predict(X)]
-    values = _scores(model, X) if scores else None
-
-    if output is not None:
-        with replace_file(output) as stream:
-            stream.write(_lines(labels, values).encode())
-    if as_json:
-        result: dict[str, object] = {"n_examples": len(labels), "output": output}
-        if output is None:
-            result["predictions"] = labels
-            if values is not None:
-                result["scores"] = values
-        print_json(result)
-    elif output is None:
-        sys.stdout.write(_lines(labels, values))
-    return exit_codes.OK
-
-
-def _scores(model: BaseEstimator, X: sp.csr_array) -> NDArray[np.float64]:
-    """Decision values, or what orders the predictions where there are none."""
-    for method in ("decision_function", "score_samples", "predict"):
-        if hasattr(model, method):
-            return np.asarray(getattr(model, method)(X), dtype=np.float64)
-    raise ValueError(f"A {type(model).__name__} has no scores.")
-
-
-def _lines(labels: list[Label], values: NDArray[np.float64] | None) -> str:
-    if values is None:
-        return "".join(f"{label}\n" for label in labels)
-    columns = values.reshape(len(labels), -1).tolist()
-    return "".join("\t".join([str(label), *map(repr, row)]) + "\n" for label, row in zip(labels, columns, strict=True))
+    The labels in DATA are not looked at; any number will do. With --scores or --probability the columns
+    are separated by tabs.
+    """,
+)

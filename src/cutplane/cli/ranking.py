@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from cutplane._types import Labels
 from cutplane.cli import exit_codes
 from cutplane.cli.data import Examples
 from cutplane.cli.output import print_facts, print_json, warn
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.settings import Settings
 from cutplane.cli.training import fit
 from cutplane.estimators.ranking.rank_svm import RankSVM
 from cutplane.report.ranking import RankingEvaluation, evaluate_ranking
@@ -20,14 +22,17 @@ def train(request: TrainRequest) -> int:
     examples = request.read()
     if examples.qid is None and not request.quiet:
         warn(f"{request.data} has no qid, so all of its examples are compared with one another, as one query.")
-    held_out, names = request.read_for_report(examples)
-    model = RankSVM(**request.solver_params())
+    held_out, names = request.read_test(examples), request.read_names(examples)
+    model = model_for(request, examples.y)
     one_query = np.zeros(len(examples.y), dtype=np.int64)
     queries = one_query if examples.qid is None else examples.qid
     run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1, qid=queries)
-    return request.finish(
-        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
-    )
+    return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
+
+
+def model_for(settings: Settings, y: Labels) -> RankSVM:
+    """The estimator that the options ask for, not trained."""
+    return RankSVM(**settings.solver_params())
 
 
 def evaluate(model: RankSVM, examples: Examples, model_path: Path, data: Path, *, as_json: bool) -> int:

@@ -4,88 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from cutplane._types import Label, Params
 from cutplane.cli.data import Examples, Sentences, read_data
-from cutplane.cli.kernel_options import KernelOptions
+from cutplane.cli.judgement import Judgement, certify, judged
 from cutplane.cli.output import print_facts, print_json
-from cutplane.cli.reporting import Report
+from cutplane.cli.settings import Settings
+from cutplane.cli.thresholds import Rule, check_two_classes
+from cutplane.cli.train import TrainOptions
 from cutplane.cli.training import Run, keep
-from cutplane.report.plots import save_convergence
 
 
-@dataclass(frozen=True, slots=True)
-class TrainRequest:
-    """The arguments and options of the command, checked one by one."""
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest(TrainOptions, Settings):
+    """The arguments and options of the command, the words it was called with, and which of its options were given."""
 
-    data: Path
-    model_path: Path
-    C: float | None
-    tol: float | None
-    loss: str | None
-    loss_options: dict[str, float]
-    method: str
-    line_search: str | None
-    fit_intercept: bool
-    intercept_scaling: float | None
-    class_weight: str | None
-    max_iter: int | None
-    time_limit: float | None
-    threads: int | None
-    zero_based: bool | None
-    n_features: int | None
-    plot: Path | None
-    report: Report | None
-    as_json: bool
-    quiet: bool
-    order: int = 8
-    spectrum: tuple[str, ...] = ()
-    spectrum_order: int = 8
-    depth: int | None = None
-    alphabet: str = "dna"
-    template: Path | None = None
-    kernel: KernelOptions | None = None
-    proof: bool = False
-    probability: bool = False
-    checkpoint: Path | None = None
-    checkpoint_every: float = 30.0
+    command: str
+    given_options: dict[str, object]
+
+    @cached_property
+    def data(self) -> Path:
+        """The file of the examples; on a cluster that may be a pattern."""
+        return Path(self.files)
 
     def read(self) -> Examples:
-        """The examples of the svmlight file."""
+        """The examples of the file."""
         return read_data(
             self.data,
             zero_based=self.zero_based,
             threads=self.threads,
             n_features=self.n_features,
+            target=self.target,
             quiet=self.quiet,
         )
 
-    def read_for_report(self, examples: Examples) -> tuple[Examples | None, list[str] | None]:
-        """Held-out examples and names of features, where a report was asked for: before any training."""
-        if self.report is None:
-            return None, None
-        return self.report.read_test(examples, self.threads), self.report.read_names(examples.X.shape[1])
+    def read_test(self, train: Examples) -> Examples | None:
+        """The held-out examples, as wide as those trained on: before any training."""
+        if self.test is None:
+            return None
+        examples = read_data(self.test, zero_based=train.zero_based, threads=self.threads, target=self.target)
+        found, expected = examples.X.shape[1], train.X.shape[1]
+        if found > expected and train.names is None:
+            raise ValueError(
+                f"{self.test} has {found} features, but the data to train on has {expected}; "
+                f"--n-features {found} is for both."
+            )
+        return examples.widened(expected, self.test, "the data to train on has")
 
-    def solver_params(self) -> Params:
-        """The parameters that every linear estimator takes under the same names."""
-        every = None if self.checkpoint is None else self.checkpoint_every
-        return {
-            "method": self.method,
-            **self.given("C", "tol", "line_search", "max_iter", "time_limit", "checkpoint"),
-            **({} if every is None else {"checkpoint_every": every}),
-            "n_jobs": self.threads,
-        }
+    def read_names(self, train: Examples) -> list[str] | None:
+        """The names of the features: one line each of a file, or those of the columns."""
+        if self.feature_names is None:
+            return train.names
+        names = self.feature_names.read_text(encoding="utf-8").splitlines()
+        if len(names) != train.X.shape[1]:
+            raise ValueError(
+                f"{self.feature_names} has {len(names)} lines, but there are {train.X.shape[1]} features to name."
+            )
+        return names
 
-    def given(self, *names: str) -> Params:
-        """Of these parameters, those that the command line sets; an estimator has its own defaults for the others."""
-        values = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in values.items() if value is not None}
+    def notes(self, train: Examples) -> dict[str, object]:
+        """What the model file keeps, for other files to be read alike."""
+        notes: dict[str, object] = {"zero_based": train.zero_based}
+        return notes if train.names is None else notes | {"columns": train.names, "target": self.target}
 
-    def loss_params(self) -> Params:
-        """The loss, for estimators that have several; the estimator's own unless given."""
-        params: Params = {} if self.loss is None else {"loss": self.loss}
-        return params | ({"loss_options": self.loss_options} if self.loss_options else {})
+    @property
+    def kept(self) -> Params:
+        """A proof in the model file, and checkpoints."""
+        every = {} if self.checkpoint is None else {"checkpoint_every": self.checkpoint_every}
+        return self.given("checkpoint") | every
 
     def finish(
         self,
@@ -101,14 +90,36 @@ class TrainRequest:
 
         `train`, `held_out` and `names` (of features) go into the report.
         """
-        keep(run.model, self.model_path, {"data": self.data.name, **notes})
+        if isinstance(train, Examples) and isinstance(held_out, Examples):
+            certify(run.model, train)
+            notes = notes | self._threshold(run.model, held_out)
+        keep(run.model, self.model_path, {"data": self.data.name, **notes, "options": self.given_options})
         if self.plot is not None:
+            from cutplane.report.plots import save_convergence
+
             save_convergence(run.model.history_, self.plot, tol=run.model.tol, labels=labels)
-        if self.report is not None:
-            self.report.write(run, self.data, train, held_out, names)
-        files = {"model": self.model_path, "plot": self.plot, "report": self.report and self.report.path}
+        if self.report_path is not None:
+            from cutplane.cli.reporting import write
+
+            write(self.report_path, run, train, held_out, names, data=self.data.name, command=self.command)
+        judgement = judged(run.model, train, held_out, notes.get("threshold"))
+        files = {"model": self.model_path, "plot": self.plot, "report": self.report_path}
         if self.as_json:
-            print_json({**files, **run.as_json()})
+            print_json({**files, **run.as_json(), **judgement.as_json()})
         elif not self.quiet:
-            print_facts(run.facts() + [(name, str(path)) for name, path in files.items() if path is not None])
+            self._print(run, judgement, files)
         return run.status
+
+    def _threshold(self, model: Any, held_out: Examples) -> dict[str, object]:
+        """What `--threshold` asks for, chosen on the held-out examples."""
+        if self.threshold is None:
+            return {}
+        rule, classes = Rule.parsed(self.threshold), check_two_classes(model)
+        return {"threshold": rule.best(model.decision_function(held_out.X), held_out.y == classes[1])}
+
+    def _print(self, run: Run, judgement: Judgement, files: dict[str, Path | None]) -> None:
+        judgement.warn()
+        useless = judgement.found is not None and judgement.found.is_useless
+        styles = {"accuracy": "yellow"} if useless else run.styles()
+        facts = [*run.facts(), *judgement.facts()]
+        print_facts(facts + [(name, str(path)) for name, path in files.items() if path is not None], styles)

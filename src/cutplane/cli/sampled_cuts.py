@@ -25,27 +25,19 @@ _MEGABYTE = 1 << 20
 
 def train(request: TrainRequest) -> int:
     """Train a kernel classifier on the examples of an svmlight file."""
-    _refuse(request)
-    if request.class_weight is not None:
-        raise ValueError("--class-weight is not for --sampled-cuts: every example weighs the same in a sample.")
     examples = request.read()
     refuse_targets(request.data, examples.y)
     _check_n_samples_cut(request, len(examples.y))
-    held_out, names = request.read_for_report(examples)
-    assert request.kernel is not None
-    model = SampledCutSVC(**_params(request), method=request.kernel.sampled_cuts or "linear")
+    held_out, names = request.read_test(examples), request.read_names(examples)
+    model = SampledCutSVC(**_params(request), method=_cuts(request, "linear"))
     run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
-    return request.finish(
-        run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
-    )
+    return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 
 def train_sequences(request: TrainRequest) -> int:
     """Train a chain with kernelised emissions on the last column of a token file."""
-    _refuse(request)
     (names, Y, *_), template, columns = read_sequences(request)
     _check_n_samples_cut(request, len(Y))
-    assert request.kernel is not None
     vocabulary = Vocabulary()
     X = token_rows(vocabulary, names, grow=True)
     labels, codes = np.unique(np.array([label for y in Y for label in y]), return_inverse=True)
@@ -53,7 +45,7 @@ def train_sequences(request: TrainRequest) -> int:
         raise ValueError(f"{request.data} has the label {labels[0]} only; two or more are needed.")
     truth = np.split(codes, np.cumsum([len(y) for y in Y])[:-1])
     chain = ChainModel(len(labels), X[0].shape[1])
-    model = KernelStructuralSVM(chain, **_params(request), method=request.kernel.sampled_cuts or "exact")
+    model = KernelStructuralSVM(chain, **_params(request), method=_cuts(request, "exact"))
     start = time.perf_counter()
     with TrainingProgress(model.risk_tol, enabled=not request.quiet) as progress, quietly() as caught:
         fit_until_stopped(model.set_params(on_step=progress), X, truth)
@@ -65,17 +57,12 @@ def train_sequences(request: TrainRequest) -> int:
     return request.finish(run, notes=notes)
 
 
-def _refuse(request: TrainRequest) -> None:
-    assert request.kernel is not None
-    if request.kernel.probability:
-        raise typer.BadParameter("is not for models by cuts; leave it out.", param_hint="--probability")
-    if request.plot is not None:
-        raise typer.BadParameter("shows proven bounds, which sampled cuts lack; take --report.", param_hint="--plot")
+def _cuts(request: TrainRequest, usual: str) -> str:
+    return usual if request.sampled_cuts is None else request.sampled_cuts.value
 
 
 def _check_n_samples_cut(request: TrainRequest, n: int) -> None:
-    assert request.kernel is not None
-    size = request.kernel.n_samples_cut
+    size = request.n_samples_cut
     if size is not None and size > n:
         raise typer.BadParameter(
             f"{size} is more than the {n:,} examples of {request.data}; a sample has at most as many.",
@@ -84,13 +71,10 @@ def _check_n_samples_cut(request: TrainRequest, n: int) -> None:
 
 
 def _params(request: TrainRequest) -> Params:
-    kernel = request.kernel
-    assert kernel is not None
     return {
-        **request.given("C", "max_iter", "time_limit"),
-        **kernel.kernel_params(),
-        "n_samples_cut": kernel.n_samples_cut,
-        **({} if kernel.risk_tol is None else {"risk_tol": kernel.risk_tol}),
-        "memory": None if kernel.cache_size is None else max(1, int(kernel.cache_size * _MEGABYTE)),
+        **request.given("C", "max_iter", "time_limit", "risk_tol"),
+        **request.kernel_params(),
+        "n_samples_cut": request.n_samples_cut,
+        "memory": None if request.cache_size is None else max(1, int(request.cache_size * _MEGABYTE)),
         "n_jobs": request.threads,
     }

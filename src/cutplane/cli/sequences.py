@@ -86,17 +86,15 @@ def train(request: TrainRequest) -> int:
 
 
 def _read_held_out(request: TrainRequest, template: FeatureTemplate, columns: int) -> Sentences | None:
-    """The sentences for the report that the model is not trained on, before any training."""
-    if request.report is None:
-        return None
-    if request.report.names is not None:
+    """The sentences that the model is not trained on, before any training."""
+    if request.feature_names is not None:
         raise ValueError("--feature-names is not for sequences: their features are called as the template says.")
-    if request.report.test is None:
+    if request.test is None:
         return None
-    sentences = read_tokens(request.report.test)
+    sentences = read_tokens(request.test)
     width = len(sentences[0][0])
     if width != columns + 1:
-        raise TokenFileError(f"{request.report.test} has {width} columns, the data to train on has {columns + 1}.")
+        raise TokenFileError(f"{request.test} has {width} columns, the data to train on has {columns + 1}.")
     X = [template.apply([row[:-1] for row in sentence]) for sentence in sentences]
     return Sentences(X, [[row[-1] for row in sentence] for sentence in sentences])
 

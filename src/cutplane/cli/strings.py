@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cutplane._types import Labels, Params
 from cutplane.cli.data import Examples
+from cutplane.cli.motifs import constant_letters
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.settings import Settings
 from cutplane.cli.training import fit
 from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.io.strings import read_strings
@@ -16,20 +19,30 @@ def train(request: TrainRequest) -> int:
     """Train a classifier of the strings of a FASTA file or of one that `cutplane convert` has written."""
     examples = read_labelled(request.data, request.alphabet)
     held_out = _read_held_out(request, examples)
-    if request.intercept_scaling is not None:
-        raise ValueError("--intercept-scaling is not for strings: their intercept is free.")
-    model = StringSVC(
-        **request.solver_params(),
-        order=request.order,
-        spectra=[parse_window(text) for text in request.spectrum],
-        spectrum_order=request.spectrum_order,
-        depth=request.depth,
-        alphabet=request.alphabet,
-        fit_intercept=request.fit_intercept,
-        class_weight=request.class_weight,
-    )
+    model = model_for(request, examples.y)
     run = fit(model, examples.X, examples.y, quiet=request.quiet)
-    return request.finish(run, notes={}, labels=list(model.classes_), train=examples, held_out=held_out)
+    return request.finish(
+        run,
+        notes={"constant_letters": constant_letters(examples.X)},
+        labels=list(model.classes_),
+        train=examples,
+        held_out=held_out,
+    )
+
+
+def model_for(settings: Settings, y: Labels) -> StringSVC:
+    """The estimator that the options ask for, not trained."""
+    weights: Params = {} if settings.class_weight is None else {"class_weight": settings.weights(y)}
+    return StringSVC(
+        **settings.solver_params(),
+        order=settings.order,
+        spectra=[parse_window(text) for text in settings.spectrum or ()],
+        spectrum_order=settings.spectrum_order,
+        depth=settings.depth,
+        alphabet=settings.alphabet,
+        fit_intercept=not settings.no_intercept,
+        **weights,
+    )
 
 
 def read_labelled(path: Path, alphabet: str | Alphabet) -> Examples:
@@ -41,17 +54,15 @@ def read_labelled(path: Path, alphabet: str | Alphabet) -> Examples:
 
 
 def _read_held_out(request: TrainRequest, examples: Examples) -> Examples | None:
-    """The strings for the report that the model is not trained on, before any training."""
-    if request.report is None:
-        return None
-    if request.report.names is not None:
+    """The strings that the model is not trained on, before any training."""
+    if request.feature_names is not None:
         raise ValueError("--feature-names is not for strings: their features are called by their letters.")
-    if request.report.test is None:
+    if request.test is None:
         return None
-    held_out = read_labelled(request.report.test, request.alphabet)
+    held_out = read_labelled(request.test, request.alphabet)
     found, expected = held_out.X.length, examples.X.length
     if found != expected:
-        raise ValueError(f"{request.report.test} has strings of {found} letters, those to train on have {expected}.")
+        raise ValueError(f"{request.test} has strings of {found} letters, those to train on have {expected}.")
     return held_out
 
 

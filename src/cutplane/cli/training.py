@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cutplane._types import MatrixLike
 from cutplane.cli import exit_codes, signals
 from cutplane.cli.output import warn
-from cutplane.cli.summary import REACHED, certificate_facts, certificate_json, label_list
+from cutplane.cli.summary import PROVEN, REACHED, certificate_facts, certificate_json, label_list
 from cutplane.estimators.common.persistence import save
 from cutplane.report.progress import TrainingProgress
 from cutplane.sources.packed import StringCollection
@@ -48,6 +48,10 @@ class Run:
             *certificate_facts(self.model),
             ("trained in", f"{self.seconds:.2f} s"),
         ]
+
+    def styles(self) -> dict[str, str]:
+        """Green for what is proven; a gap above the tolerance is not."""
+        return {"certificate": "green" if self.model.stop_reason_ in PROVEN else "yellow"}
 
     def as_json(self) -> dict[str, object]:
         """The summary for machines."""

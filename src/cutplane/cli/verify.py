@@ -1,72 +1,41 @@
-"""`cutplane verify`: check the proof in a model file against the data."""
+"""`cutplane verify`: its arguments and options."""
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.base import BaseEstimator, is_regressor
+from dataclasses import dataclass
 
-from cutplane.cli import exit_codes
-from cutplane.cli.data import read_data_for, read_fitted
-from cutplane.cli.options import DataArgument, DebugOption, JsonOption, ModelArgument, ThreadsOption, ZeroBasedOption
-from cutplane.cli.output import print_facts, print_json
-from cutplane.estimators.common.proofs import verify as check
-from cutplane.proof.checker import Bounds
-from cutplane.report.trained import problem_name
+from cutplane.cli.declared import declared
+from cutplane.cli.options import (
+    DataArgument,
+    DebugOption,
+    JsonOption,
+    ModelArgument,
+    TargetOption,
+    ThreadsOption,
+    ZeroBasedOption,
+)
 
 
-def verify(
-    model_path: ModelArgument,
-    data: DataArgument,
-    threads: ThreadsOption = None,
-    zero_based: ZeroBasedOption = None,
-    as_json: JsonOption = False,
-    _debug: DebugOption = False,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """What to check, and against what."""
+
+    model_path: ModelArgument
+    data: DataArgument
+    zero_based: ZeroBasedOption = None
+    target: TargetOption = None
+    threads: ThreadsOption = None
+    as_json: JsonOption = False
+    debug: DebugOption = False
+
+
+verify = declared(
+    VerifyOptions,
+    "cutplane.cli.verification:verify",
     """Check the proof in MODEL against DATA, the examples that it was trained on.
 
     A linear model's proof holds a dual variable for each example (train --proof); of a kernel machine, its coefficients
     are these. The check shares nothing with training: one pass over the data, or all kernel values with the support
     vectors, with NumPy. It fails where weights, data or proof are not those of the fit.
-    """
-    model, file = read_fitted(model_path)
-    X, y, *_ = read_data_for(model, file, data, zero_based=zero_based, threads=threads)
-    found = check(model, X, y.astype(float) if is_regressor(model) else y)
-    names = _names(model, len(found))
-    if as_json:
-        problems = [_as_json(name, bounds) for name, bounds in zip(names, found, strict=True)]
-        print_json({"model": model_path, "data": data, "verified": True, "problems": problems})
-        return exit_codes.OK
-    print_facts(
-        [("verified", f"{len(y):,} examples, {model.proof_.size:,} bytes of dual variables"), *_facts(names, found)]
-    )
-    return exit_codes.OK
-
-
-def _names(model: BaseEstimator, count: int) -> list[str | None]:
-    """What the model's problems are about; nothing where there is one."""
-    if count == 1:
-        return [None]
-    return [problem_name(each.problem) for each in model.certificates_]
-
-
-def _as_json(name: str | None, bounds: Bounds) -> dict[str, object]:
-    return {
-        **({} if name is None else {"class": name}),
-        **({"premise": bounds.premise} if bounds.premise else {}),
-        "objective": bounds.objective,
-        "lower_bound": bounds.lower_bound,
-        "gap": bounds.gap,
-    }
-
-
-def _facts(names: list[str | None], found: list[Bounds]) -> list[tuple[str, str]]:
-    worst = int(np.argmax([bounds.gap for bounds in found]))
-    facts = [
-        (
-            "optimum" if name is None else f"optimum, {name}",
-            f"{bounds.lower_bound:.8g} ≤ optimum ≤ {bounds.objective:.8g}",
-        )
-        for name, bounds in zip(names, found, strict=True)
-    ]
-    premises = [("given", bounds.premise) for bounds in found[:1] if bounds.premise]
-    return [*facts, *premises, ("proven", f"within {100.0 * found[worst].gap:.2g} % of the optimum")]
+    """,
+)

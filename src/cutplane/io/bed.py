@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,9 +20,15 @@ class Hit(NamedTuple):
     strand: str
 
 
-def bed_line(hit: Hit) -> str:
-    """Six tab-separated columns: chromosome, begin, end, name, score, strand."""
-    return f"{hit.chromosome}\t{hit.begin}\t{hit.end}\tsite\t{hit.score:.6g}\t{hit.strand}\n"
+def bed_line(hit: Hit, name: str) -> str:
+    """Seven tab-separated columns: chromosome, begin, end, name, score, strand, and the real score.
+
+    Scores of BED files are whole numbers from 0 to 1000, of which browsers make shades of grey: 500 stands for 0, by
+    the logistic function. Names have no blanks.
+    """
+    shade = round(500.0 * (1.0 + math.tanh(0.5 * hit.score)))
+    called = "_".join(name.split()) or "."
+    return f"{hit.chromosome}\t{hit.begin}\t{hit.end}\t{called}\t{shade}\t{hit.strand}\t{hit.score:.6g}\n"
 
 
 def hits_above(

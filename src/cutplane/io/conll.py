@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from cutplane.io.compression import read_blocks
@@ -13,6 +14,8 @@ Sentence = list[list[str]]
 _BLOCK_BYTES = 1 << 20
 _CONLLU_COLUMNS = 10
 _FORM, _UPOS = 1, 3
+# Lines that tell the format: comments before the first sentence, and a sentence.
+_LOOKED_AT = 200
 
 
 class TokenFileError(ValueError):
@@ -22,8 +25,9 @@ class TokenFileError(ValueError):
 def read_tokens(path: str | os.PathLike[str]) -> list[Sentence]:
     """Read the sentences of a token file, plain or compressed.
 
-    Columns are separated by blanks or tabs, every line has as many. Files named ``.conllu`` are in the format of
-    Universal Dependencies: comments, multi-word tokens and empty nodes are left out, and what is kept of a token are
+    Columns are separated by blanks or tabs, every line has as many. Files named ``.conllu``, and those whose lines
+    have a number and nine more columns between tabs, are in the format of Universal Dependencies: comments, multi-word
+    tokens and empty nodes are left out, and what is kept of a token are
     its form and its universal part of speech.
 
     Parameters
@@ -52,7 +56,9 @@ def read_tokens(path: str | os.PathLike[str]) -> list[Sentence]:
     """
     name = os.fspath(path)
     lines = _lines(name)
-    rows = _conllu_rows(name, lines) if ".conllu" in Path(name).suffixes else _rows(name, lines)
+    begin = list(islice(lines, _LOOKED_AT))
+    conllu = ".conllu" in Path(name).suffixes or _looks_like_conllu(begin)
+    rows = (_conllu_rows if conllu else _rows)(name, chain(begin, lines))
     sentences: list[Sentence] = []
     open_one: Sentence = []
     for row in rows:
@@ -96,6 +102,14 @@ def _rows(name: str, lines: Iterable[str]) -> Iterator[list[str]]:
         if row and len(row) != columns:
             raise TokenFileError(f"{name}, line {number}: {len(row)} columns, but line {first} has {columns}.")
         yield row
+
+
+def _looks_like_conllu(lines: list[str]) -> bool:
+    """Whether every token has ten columns, and the first of a sentence the number 1."""
+    tokens = [line.rstrip("\r").split("\t") for line in lines if line.strip() and not line.startswith("#")]
+    return bool(tokens) and all(
+        len(row) == _CONLLU_COLUMNS and row[0].replace("-", "").replace(".", "").isdigit() for row in tokens
+    )
 
 
 def _conllu_rows(name: str, lines: Iterable[str]) -> Iterator[list[str]]:

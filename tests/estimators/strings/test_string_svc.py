@@ -28,7 +28,9 @@ def planted(n, length=16, seed=0, site="GATTACA"):
 @pytest.mark.parametrize("method", ["auto", "oca"])
 def test_it_is_a_linear_svm_on_the_explicit_features(method):
     strings, y = planted(300)
-    model = StringSVC(C=0.5, order=3, spectra=[(0, 5), (8, 16)], spectrum_order=2, tol=1e-5, method=method)
+    model = StringSVC(
+        C=0.5, order=3, spectra=[(0, 5), (8, 16)], spectrum_order=2, tol=1e-5, method=method, class_weight=None
+    )
     model.fit(strings, y)
     X = string_features(strings, model.parts(16), DNA, normalize=True)
     explicit = LinearSVC(C=0.5, tol=1e-5).fit(X, y)
@@ -131,3 +133,15 @@ def test_bad_data_is_named():
         model.scan("ACG")
     with pytest.raises(ValueError, match="The text has the letter '!' at position 3"):
         model.scan("ACG!" * 9)
+
+
+def test_rare_sites_are_found_by_default() -> None:
+    rng = np.random.default_rng(3)
+    letters = np.array(list("ACGT"))[rng.integers(4, size=(2000, 40))]
+    y = rng.random(2000) < 0.03
+    letters[y, 6:14] = np.where(rng.random((y.sum(), 8)) < 0.6, list("GATTACAG"), letters[y, 6:14])
+    strings = ["".join(row) for row in letters]
+    models = [StringSVC(order=3, **given).fit(strings[:1000], y[:1000]) for given in ({}, {"class_weight": None})]
+    found, missed = (model.predict(strings[1000:])[y[1000:]].mean() for model in models)
+    assert missed < 0.1
+    assert found > 0.3

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.isotonic import IsotonicRegression
 
 from cutplane._types import Array, Arrays
 from cutplane.plain.probabilities import Curve
@@ -18,6 +16,8 @@ def fit_curve(kind: str, decisions: Array, positive: NDArray[np.bool_], weights:
     """The curve of this kind that fits decisions of examples a machine was not trained on."""
     if kind == "sigmoid":
         return Curve(kind, _sigmoid(decisions, positive, weights), np.zeros(0))
+    from sklearn.isotonic import IsotonicRegression  # half a second, which models without need not wait for
+
     isotonic = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
     isotonic.fit(decisions, positive.astype(np.float64), sample_weight=weights)
     at, values = (np.asarray(part, np.float64) for part in (isotonic.X_thresholds_, isotonic.y_thresholds_))
@@ -26,6 +26,8 @@ def fit_curve(kind: str, decisions: Array, positive: NDArray[np.bool_], weights:
 
 def _sigmoid(decisions: Array, positive: NDArray[np.bool_], weights: Array) -> Array:
     """Platt's sigmoid by Newton's method with halved steps (Lin, Lin and Weng 2007), slope 0 or greater."""
+    from scipy.special import expit  # imported where it is needed: most models have no probabilities
+
     n_positive, n_negative = float(weights[positive].sum()), float(weights[~positive].sum())
     # Platt's targets: as if one more example of either side had been seen.
     target = np.where(positive, (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0))

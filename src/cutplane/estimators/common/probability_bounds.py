@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from cutplane._types import Array
 
@@ -13,6 +12,8 @@ _OUTWARD = 1e-14
 
 def logistic_bounds(low: Array, high: Array) -> tuple[Array, Array]:
     """Of two classes, or of each against the rest divided by their sum: that rises with the own score alone."""
+    from scipy.special import expit  # imported where it is needed: most models have no probabilities
+
     if low.ndim == 1:
         least = np.stack([expit(-high), expit(low)], axis=1)
         most = np.stack([expit(-low), expit(high)], axis=1)

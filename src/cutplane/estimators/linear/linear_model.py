@@ -8,7 +8,6 @@ from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils import Tags
 
 from cutplane._types import Arrays, Document, Matrix, MatrixLike, Params, RandomState, Weights
@@ -17,7 +16,7 @@ from cutplane.estimators.common.callbacks import CallbackSupportMixin, Watched
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
 from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.linear.dense_weights import dense
+from cutplane.estimators.linear.dense_weights import SparseWeights, dense
 from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
 from cutplane.estimators.linear.problems import Prepared, Problems
 from cutplane.objectives.factory import make_objective
@@ -30,7 +29,7 @@ from cutplane.sources import Source, as_source
 from cutplane.sources.augmented import AugmentedSource
 
 
-class LinearModel(Savable, CallbackSupportMixin, SparseCoefMixin, Watched):
+class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
     """A model of one score per example, or of one for each of several problems on the same examples.
 
     A subclass names its parameters in `__init__` (those that it leaves out have the values below), checks its

@@ -8,7 +8,7 @@ from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -57,7 +57,7 @@ def _is_logistic(model: LinearSVC) -> bool:
 
 
 @documented(LINEAR_CLASSES)
-class LinearSVC(CPathMixin, LinearClassifierMixin, CertainLabels, CalibratedModel, SupervisedModel):
+class LinearSVC(CPathMixin, ClassifierMixin, CertainLabels, CalibratedModel, SupervisedModel):
     """Linear support vector classification, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ loss(yᵢ(⟨w, xᵢ⟩ + b)) over w and the intercept b, which is not penalised; the loss is
