@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutplane.report.charts import HEIGHT, WIDTH, Axis, Line, LineChart, diverging_bars, share_bar, shortened
+from cutplane.report.bars import diverging_bars, share_bar
+from cutplane.report.charts import HEIGHT, WIDTH, Axis, Line, LineChart
 from cutplane.report.markup import number, seconds
 from cutplane.report.scales import Scale, decades, linear_ticks, log_ticks, tick_label
+from cutplane.report.svg import shortened
 
 sizes = st.floats(1e-9, 1e9)
 

@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from cutplane._types import Array, Labels
-from cutplane.report.charts import COLOURS, Axis, Line, LineChart
+from cutplane.report.charts import Axis, Line, LineChart
 from cutplane.report.confusion import confusion_table
 from cutplane.report.curves import Curve, precision_recall, roc
 from cutplane.report.evaluation import Evaluation, evaluate
 from cutplane.report.markup import Markup, element, facts, figure
 from cutplane.report.page import Section
+from cutplane.report.svg import COLOURS
 from cutplane.report.trained import Trained, label
 
 _BESIDE = 4  # classes of a matrix that fits beside the figures
