@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,8 @@ from sklearn.base import BaseEstimator
 from cutplane._types import Array, Listed, MatrixLike
 from cutplane.solvers.certificates import ProblemCertificate
 from cutplane.solvers.result import Step
+
+T = TypeVar("T")
 
 
 class Examples(NamedTuple):
@@ -54,6 +56,14 @@ class Trained:
     command: str | None = None
     seconds: float | None = None
     path: Sequence[BaseEstimator] = ()
+    _worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, make: Callable[[Trained], T]) -> T:
+        """What `make` finds; several sections ask for the same, which is worked out once."""
+        if make not in self._worked_out:
+            self._worked_out[make] = make(self)
+        found: T = self._worked_out[make]
+        return found
 
     @property
     def runs(self) -> list[list[Step]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from sklearn.base import BaseEstimator
+
 from cutplane.report.certificate import proven_within
 from cutplane.report.markup import Markup, element, number, seconds, text
 from cutplane.report.sections.sampled_cuts import by_samples
 from cutplane.report.trained import Trained
+from cutplane.report.usefulness import Useless, useless
 
 _ENDED = {
     "gap": "The tolerance that was asked for is proven.",
@@ -28,12 +31,39 @@ _RING = '<circle cx="12" cy="12" r="11" fill="none" stroke="currentColor" stroke
 def top(trained: Trained, tiles: list[tuple[str, str, str]]) -> Markup:
     """The verdict, and the figures that matter most; `tiles` are added to those of the certificate."""
     model = trained.model
+    found = useless(trained)
+    first = Markup("") if found is None else _warning(found)
     if not hasattr(model, "gap_") or by_samples(model):
-        return _tiles(tiles)
-    return Markup(_verdict(trained) + _tiles([*_certificate(trained), *tiles]))
+        return Markup(first + _tiles(tiles))
+    # A certificate of a model that is of no use is no good news either: it is stated, not praised.
+    look = "plain" if found is not None else "good" if met(model) else "open"
+    return Markup(first + _verdict(trained, look) + _tiles([*_certificate(trained), *tiles]))
 
 
-def _verdict(trained: Trained) -> Markup:
+def met(model: BaseEstimator) -> bool:
+    """Whether what was asked for is proven: of a run that stops at something else than the gap, the gap as well."""
+    reason = getattr(model, "stop_reason_", "gap")
+    tol = getattr(model, "tol", None)
+    return reason in _MET and (reason != "kkt" or tol is None or bool(model.gap_ <= tol))
+
+
+def _warning(found: Useless) -> Markup:
+    """What is said first of a model that is of no use."""
+    advice = element("ul", *(element("li", text(each)) for each in found.advice))
+    words = element(
+        "div",
+        element("strong", text(found.headline)),
+        element("p", text(f"{found.explained} To try:")),
+        advice,
+    )
+    return element("div", _icon(_MARK), words, class_="verdict open", role="note", aria_label="Warning")
+
+
+def _icon(drawn: str) -> Markup:
+    return Markup(f'<svg viewBox="0 0 24 24" aria-hidden="true">{_RING}{drawn}</svg>')
+
+
+def _verdict(trained: Trained, look: str) -> Markup:
     model = trained.model
     reason = getattr(model, "stop_reason_", "gap")
     proven = reason in _MET
@@ -45,14 +75,11 @@ def _verdict(trained: Trained) -> Markup:
         f"No model of this kind has {'a total' if several else 'an'} objective below {number(model.lower_bound_, 6)}; "
         f"this one has {number(model.objective_, 6)}. {_ENDED[reason]}"
     )
-    icon = Markup(f'<svg viewBox="0 0 24 24" aria-hidden="true">{_RING}{_TICK if proven else _MARK}</svg>')
+    if proven and not met(model):
+        explained += ' The gap is above it: stopping="gap" goes on until the gap itself is proven.'
     strong = element("strong", text(words[0].upper() + words[1:]))
-    return element(
-        "div",
-        icon,
-        element("div", strong, element("p", text(explained))),
-        class_="verdict" if proven else "verdict open",
-    )
+    icon = _icon(_TICK if met(model) else _MARK)
+    return element("div", icon, element("div", strong, element("p", text(explained))), class_=f"verdict {look}")
 
 
 def _certificate(trained: Trained) -> list[tuple[str, str, str]]:
