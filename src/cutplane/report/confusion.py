@@ -10,6 +10,7 @@ from cutplane.report.trained import label
 
 _WIDEST_MATRIX = 12
 _MOST_SHOWN = 24
+_ROOMY = 6
 
 
 def confusion_table(result: Evaluation, what: str = "examples") -> Markup:
@@ -38,7 +39,8 @@ def confusion_table(result: Evaluation, what: str = "examples") -> Markup:
                 )
             )
         rows.append(element("tr", element("th", text(name), scope="row"), *cells))
-    grid = element("table", element("thead", head), element("tbody", *rows), class_="matrix")
+    look = "matrix dense" if len(names) > _ROOMY else "matrix"
+    grid = element("table", element("thead", head), element("tbody", *rows), class_=look)
     scrolled = element("div", grid, class_="scroll", tabindex="0", role="region", aria_label="Confusion matrix")
     return figure("Confusion matrix: a row is a true class, with the share of it that was predicted so.", scrolled)
 

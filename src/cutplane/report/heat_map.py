@@ -11,7 +11,7 @@ from cutplane.report.markup import Markup, element
 from cutplane.report.svg import framed, legend_entry, shape, shortened, words_at
 
 SHADES = 9
-_GAP = 0.5  # between cells
+_GAP = 0.06  # between cells, as a share of them
 _TURNED = 3  # letters of the longest name that stands upright
 
 
@@ -24,21 +24,24 @@ def heat_map(
     *,
     cell: tuple[float, float] = (22.0, 18.0),
     label: int = 84,
+    upright: bool = False,
 ) -> Markup:
     """Cells in shades of one colour above zero and of another below; the strongest is the largest in size.
 
-    Cells of a shade are one path, so that thousands of them stay small. Column names that are empty leave no mark.
+    Cells of a shade are one path, so that thousands of them stay small. Long names of columns are
+    turned unless `upright`; empty ones leave no mark.
     """
     wide, high = cell
     largest = float(np.abs(values).max(initial=0.0)) or 1.0
     shades = np.rint(SHADES * values / largest).astype(int)
     longest = max(map(len, columns), default=0)
-    turned = longest > _TURNED
-    top = 8.0 + (min(longest, 12) * 7.0 if turned else 12.0)
+    turned = longest > _TURNED and not upright
+    top = 10.0 + (min(longest, 12) * 7.6 if turned else 8.0)
     parts = [_names(rows, columns, cell, label, top, turned)]
     for shade in np.unique(shades[shades != 0]):
         corners = [(label + c * wide, top + r * high) for r, c in zip(*np.nonzero(shades == shade), strict=True)]
-        way = "".join(f"M{x:g} {y:g}h{wide - _GAP:g}v{high - _GAP:g}H{x:g}z" for x, y in corners)
+        inner = (1.0 - _GAP) * wide, (1.0 - _GAP) * high
+        way = "".join(f"M{x:.4g} {y:.4g}h{inner[0]:.3g}v{inner[1]:.3g}H{x:.4g}z" for x, y in corners)
         colour = "s0" if shade > 0 else "s1"
         parts.append(shape("path", d=way, class_=f"bar {colour}", fill_opacity=f"{abs(shade) / SHADES:.2f}"))
     width, height = label + len(columns) * wide, top + len(rows) * high

@@ -30,7 +30,8 @@ class OptimumFigures(NamedTuple):
             return ""
         low, high = (100.0 * end if percent else end for end in self.intervals[figure])
         digits = 2 if percent else 4
-        ends = math.floor(low * 10**digits) / 10**digits, math.ceil(high * 10**digits) / 10**digits
+        # The small number forgives the rounding of what is a round figure.
+        ends = math.floor(low * 10**digits + 1e-9) / 10**digits, math.ceil(high * 10**digits - 1e-9) / 10**digits
         unit = "\u00a0%" if percent else ""
         return f"exact optimum: {ends[0]:.{digits}f} to {ends[1]:.{digits}f}{unit}"
 

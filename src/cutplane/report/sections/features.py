@@ -16,6 +16,7 @@ _MOST = 10
 _MOST_EACH = 5
 _MOST_CLASSES = 12
 _MOST_FOLDED = 40
+_NOTHING = 1e-9  # next to the margin, which is 1
 
 
 def section(trained: Trained) -> Section | None:
@@ -24,6 +25,9 @@ def section(trained: Trained) -> Section | None:
     if weights is None:
         return None
     spreads = _spreads(trained, weights.shape[1])
+    if spreads is not None and float(np.abs(weights * spreads).max()) < _NOTHING:
+        words = "No feature changes a score: all weights are zero up to rounding."
+        return Section("features", "Strongest features", paragraph(words))
     what = "weight × standard deviation of the feature" if spreads is not None else "weight"
     used = int(np.count_nonzero(np.any(weights, axis=0)))
     intro = paragraph(f"By {what}; {used:,} of {weights.shape[1]:,} features have a weight.", "soft")
@@ -84,6 +88,8 @@ def column_spreads(X: MatrixLike | Listed) -> NDArray[np.float64] | None:
 def _bars(trained: Trained, row: Array, spreads: Array | None, most: int, caption: str, **size: int) -> Markup:
     values = row if spreads is None else row * spreads
     chosen = strongest(values, most)
+    if not np.any(values > 0.0):
+        chosen = chosen[::-1]  # of one side alone the strongest comes first
     names = [trained.feature(int(index)) for index in chosen]
     shown = [float(values[index]) for index in chosen]
     words = "; ".join(f"{name} {value:.3g}" for name, value in zip(names, shown, strict=True))
