@@ -92,7 +92,7 @@ def _draw(figure: Figure, model: BaseEstimator, row: int) -> None:
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1, 2))
     effect = letter_importance(model, row)
     most = np.abs(effect).max() or 1.0
-    shown = top.imshow(effect.T, aspect="auto", cmap="RdBu_r", vmin=-most, vmax=most, interpolation="nearest")
+    shown = top.imshow(effect.T, aspect="auto", cmap="RdBu", vmin=-most, vmax=most, interpolation="nearest")
     top.set_yticks(range(effect.shape[1]), list(as_alphabet(model.alphabet).letters))
     top.set_title("change of the score by a letter", loc="left")
     figure.colorbar(shown, ax=top)

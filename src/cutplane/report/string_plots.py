@@ -110,8 +110,8 @@ def plot_poim(model: BaseEstimator, order: int = 2, row: int = 0, *, most: int =
     chosen = np.sort(np.argsort(-np.abs(importance).max(axis=0), kind="stable")[:most])
     figure, ax = _axes(ax, (9.0, 1.2 + 0.22 * len(chosen)))
     largest = float(np.abs(importance).max()) or 1.0
-    limits = {"vmin": -largest, "vmax": largest}
-    shown = ax.imshow(importance[:, chosen].T, aspect="auto", cmap="RdBu_r", interpolation="nearest", **limits)
+    values = importance[:, chosen].T
+    shown = ax.imshow(values, aspect="auto", cmap="RdBu", vmin=-largest, vmax=largest, interpolation="nearest")
     ax.set_yticks(range(len(chosen)), [kmer(int(code), order, alphabet) for code in chosen])
     ax.set_xlabel("position")
     size = importance.shape[1]

@@ -38,7 +38,7 @@ def useless(trained: Trained) -> Useless | None:
         return None
     if trained.labels_tokens:
         return _useless_labeller(trained, examples, which)
-    if is_classifier(trained.model) and hasattr(trained.model, "classes_") and np.ndim(examples.y) == 1:
+    if is_classifier(trained.model) and hasattr(trained.model, "classes_") and np.asarray(examples.y).ndim == 1:
         return _useless_classifier(trained, examples, which)
     if is_regressor(trained.model) and examples.qid is None:
         return _useless_regression(trained, examples, which)

@@ -37,6 +37,8 @@ from cutplane.sources.strings import StringPart, StringSource, degree_weights, s
 from cutplane.sources.windows import SlidingWindows
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from cutplane.report.page import Section
     from cutplane.report.trained import Trained
 
@@ -241,6 +243,11 @@ class StringSVC(ClassifierMixin, LinearModel):
 
         found = strings.section(trained)
         return [] if found is None else [found]
+
+    def _draw_own(self, ax: Axes) -> None:
+        from cutplane.report.string_plots import plot_logo
+
+        plot_logo(self, ax=ax)
 
     def _kernel_weights(self, order: int) -> NDArray[np.float64] | None:
         if isinstance(order, int) and order >= 1 and self.depth is not None:
