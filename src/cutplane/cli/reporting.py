@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from cutplane.cli.data import Examples, Sentences, read_data
+from cutplane.cli.loading_code import loading_code
 from cutplane.cli.outputs import check_report_output
 from cutplane.cli.training import Run
 from cutplane.report import trained
@@ -66,8 +67,11 @@ class Report:
         train: Examples | Sentences | None,
         held_out: Examples | Sentences | None,
         names: list[str] | None,
+        template: Path | None = None,
+        alphabet: str = "dna",
     ) -> None:
         """Write the page."""
+        read = [data, self.test, self.names, template]
         about = Trained(
             run.model,
             train=None if train is None else trained.Examples(train.X, train.y, train.qid),
@@ -76,6 +80,8 @@ class Report:
             first_feature=0 if train is not None and train.zero_based else 1,
             data=data.name,
             command=self.command,
+            files=[each for each in read if each is not None],
+            loading=None if train is None else loading_code(data, train, template, alphabet),
             seconds=run.seconds,
         )
         write_report(about, self.path)

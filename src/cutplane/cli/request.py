@@ -105,7 +105,7 @@ class TrainRequest:
         if self.plot is not None:
             save_convergence(run.model.history_, self.plot, tol=run.model.tol, labels=labels)
         if self.report is not None:
-            self.report.write(run, self.data, train, held_out, names)
+            self.report.write(run, self.data, train, held_out, names, self.template, self.alphabet)
         files = {"model": self.model_path, "plot": self.plot, "report": self.report and self.report.path}
         if self.as_json:
             print_json({**files, **run.as_json()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from cutplane._types import Params
 from cutplane.io.atomic import replace_file
@@ -127,7 +127,8 @@ def _draw_panels(
         return
     shown = slowest(runs)
     rows = -(-len(shown) // _COLUMNS)
-    large, small = figure.subfigures(2, 1, height_ratios=(_TALL, _LOW * rows)).tolist()  # type: ignore[attr-defined]
+    parts = figure.subfigures(2, 1, height_ratios=(_TALL, _LOW * rows))
+    large, small = cast("Sequence[SubFigure]", parts)
     worst = large.subplots()
     _draw_gap(worst, runs, tol)
     worst.set_xlabel("seconds of each")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -41,6 +42,10 @@ class Trained:
         What the training data are called.
     command : str, optional
         What trains this model again.
+    files : sequence of paths
+        What the command reads.
+    loading : str, optional
+        Python that binds X and y (and qid) to what the model was trained on.
     seconds : float, optional
         How long the whole of training took.
     path : sequence of estimators
@@ -54,6 +59,8 @@ class Trained:
     first_feature: int = 0
     data: str | None = None
     command: str | None = None
+    files: Sequence[Path] = ()
+    loading: str | None = None
     seconds: float | None = None
     path: Sequence[BaseEstimator] = ()
     _worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
