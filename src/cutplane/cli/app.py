@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from cutplane.cli import (
+    compare,
     convert,
     estimators,
     evaluate,
@@ -43,6 +44,7 @@ app.command("path")(path.path)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("info")(info.info)
+app.command("compare")(compare.compare)
 app.command("verify")(verify.verify)
 app.command("scan")(scan.scan)
 app.command("convert")(convert.convert)
