@@ -57,7 +57,7 @@ def test_the_command_compares_models_and_outputs(
     assert all(name in shown for name in ("one", "two", "two.json", "held-out score"))
     page = Path("c.html").read_text(encoding="utf-8")
     assert "Comparison of 3 runs" in page
-    assert page.count("<path d=") >= 2
+    assert page.count("<circle") >= 2
     assert run(["compare", "one", "two", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert [each["params"]["C"] for each in said["runs"]] == [0.1, 1.0]

@@ -13,9 +13,10 @@ def diverging_bars(
 ) -> Markup:
     """Bars to the left for negative and to the right for positive values, each with its name and value.
 
-    Names have `label` of the `width`.
+    Names have at most `label` of the `width`.
     """
     row, beside = 22, 58
+    label = min(label, 16 + 7 * max(map(len, names), default=0))
     largest = max((abs(value) for value in values), default=1.0) or 1.0
     both = min(values, default=0.0) < 0.0 < max(values, default=0.0)
     negative = min(values, default=0.0) < 0.0

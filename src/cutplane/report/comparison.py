@@ -175,7 +175,7 @@ def _gaps(runs: Sequence[ComparedRun]) -> Markup:
     for index, run in enumerate(runs):
         moments, worst, _ = spread(run.steps)
         if moments:
-            lines.append(Line(run.name, moments, worst, True, index % COLOURS, index >= COLOURS))
+            lines.append(Line(run.name, moments, worst, True, index % COLOURS, index % 2 == 1))
     if not lines:
         return paragraph("No run has a history: model files do, outputs of --json do not.")
     words = "; ".join(f"{run.name} ends at {run.gap:.1e} after {seconds(run.seconds)}" for run in runs)
