@@ -28,7 +28,7 @@ def train(request: TrainRequest) -> int:
         class_weight=request.class_weight,
         calibration="sigmoid" if request.probability else None,
     )
-    run = fit(model, examples.X, examples.y, quiet=request.quiet)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch)
     return request.finish(
         run,
         notes={"zero_based": examples.zero_based},

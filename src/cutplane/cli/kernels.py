@@ -26,7 +26,7 @@ def train(request: TrainRequest, task: Task) -> int:
     assert request.kernel is not None
     model = SVC(**_params(request), class_weight=request.class_weight, probability=request.kernel.probability)
     held_out, names = request.read_for_report(examples)
-    run = fit(model, examples.X, examples.y, quiet=request.quiet)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch)
     labels = [problem_name(each.problem) for each in model.certificates_]
     return request.finish(
         run,
@@ -45,7 +45,7 @@ def train_regression(request: TrainRequest) -> int:
     assert request.kernel is not None
     model = SVR(**_params(request), epsilon=request.kernel.epsilon)
     held_out, names = request.read_for_report(examples)
-    run = fit(model, examples.X, examples.y.astype(np.float64), quiet=request.quiet)
+    run = fit(model, examples.X, examples.y.astype(np.float64), quiet=request.quiet, watch=request.watch)
     return request.finish(
         run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
     )

@@ -23,7 +23,7 @@ def train(request: TrainRequest) -> int:
     refuse_targets(request.data, examples.y)
     held_out, names = request.read_for_report(examples)
     model = OrdinalSVC(**request.solver_params())
-    run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch, problems=1)
     return request.finish(
         run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
     )

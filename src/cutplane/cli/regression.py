@@ -18,7 +18,7 @@ def train(request: TrainRequest) -> int:
         intercept_scaling=request.intercept_scaling,
         keep_proof=request.proof,
     )
-    run = fit(model, examples.X, examples.y.astype(float), quiet=request.quiet)
+    run = fit(model, examples.X, examples.y.astype(float), quiet=request.quiet, watch=request.watch)
     return request.finish(
         run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
     )

@@ -50,6 +50,7 @@ class TrainRequest:
     probability: bool = False
     checkpoint: Path | None = None
     checkpoint_every: float = 30.0
+    watch: int | None = None
 
     def read(self) -> Examples:
         """The examples of the svmlight file."""

@@ -14,6 +14,7 @@ from cutplane.cli.output import warn
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.sequences import SequenceRun, read_sequences
 from cutplane.cli.training import fit, fit_until_stopped, quietly
+from cutplane.cli.watch import watched
 from cutplane.estimators.kernel.sampled_cut_svc import SampledCutSVC
 from cutplane.estimators.structured.kernel_structural_svm import KernelStructuralSVM
 from cutplane.report.progress import TrainingProgress
@@ -34,7 +35,7 @@ def train(request: TrainRequest) -> int:
     held_out, names = request.read_for_report(examples)
     assert request.kernel is not None
     model = SampledCutSVC(**_params(request), method=request.kernel.sampled_cuts or "linear")
-    run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch, problems=1)
     return request.finish(
         run, notes={"zero_based": examples.zero_based}, train=examples, held_out=held_out, names=names
     )
@@ -55,8 +56,10 @@ def train_sequences(request: TrainRequest) -> int:
     chain = ChainModel(len(labels), X[0].shape[1])
     model = KernelStructuralSVM(chain, **_params(request), method=request.kernel.sampled_cuts or "exact")
     start = time.perf_counter()
-    with TrainingProgress(model.risk_tol, enabled=not request.quiet) as progress, quietly() as caught:
-        fit_until_stopped(model.set_params(on_step=progress), X, truth)
+    progress = TrainingProgress(model.risk_tol, enabled=not request.quiet)
+    watching = watched(request.watch, model, model.risk_tol, progress)
+    with progress, quietly() as caught, watching as on_step:
+        fit_until_stopped(model.set_params(on_step=on_step), X, truth)
     model.set_params(on_step=None)
     for message in caught():
         warn(message)

@@ -28,7 +28,7 @@ def train(request: TrainRequest) -> int:
         fit_intercept=request.fit_intercept,
         class_weight=request.class_weight,
     )
-    run = fit(model, examples.X, examples.y, quiet=request.quiet)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch)
     return request.finish(run, notes={}, labels=list(model.classes_), train=examples, held_out=held_out)
 
 

@@ -40,6 +40,7 @@ from cutplane.cli.options import (
 from cutplane.cli.outputs import check_model_output, check_plot_output
 from cutplane.cli.reporting import Report
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.watch import WatchOption
 
 # Each in a module of its own, with a function `train` that takes the request.
 _TASKS = {
@@ -201,6 +202,7 @@ def train(
         str | None,
         typer.Option(metavar="COLUMN", help="On a cluster: the column of Parquet or CSV files to learn."),
     ] = None,
+    watch: WatchOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     _debug: DebugOption = False,
@@ -237,6 +239,7 @@ def train(
         plot=plot,
         report=Report.asked(context, report, test, feature_names, inputs=named),
         as_json=as_json,
+        watch=watch,
         quiet=quiet,
         order=order,
         spectrum=tuple(spectrum or ()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +13,9 @@ from rich.table import Column
 
 from cutplane.report.time_left import in_words, time_left
 from cutplane.solvers.result import Step
+
+# So many of the latest steps tell how long it will take.
+_TREND = 200
 
 
 class TrainingProgress:
@@ -57,8 +61,8 @@ class TrainingProgress:
         self._task: TaskID | None = None
         self._problem = 0
         self._first_gap = math.inf
-        self._seconds: list[float] = []
-        self._gaps: list[float] = []
+        self._seconds: deque[float] = deque(maxlen=_TREND)
+        self._gaps: deque[float] = deque(maxlen=_TREND)
 
     def __enter__(self) -> Self:
         """Start the display."""
@@ -96,7 +100,8 @@ class TrainingProgress:
     def _begin_problem(self, problem: int) -> None:
         self._problem = problem
         self._first_gap = math.inf
-        self._seconds, self._gaps = [], []
+        self._seconds.clear()
+        self._gaps.clear()
         name = "training" if self._problems == 1 else f"class {problem + 1} of {self._problems}"
         self._task = self._bars.add_task(name, total=1.0, state="", left="")
 
