@@ -71,6 +71,9 @@ class LiveServer:
             def do_GET(self) -> None:
                 if self.headers.get("Host") not in outer._names():
                     self.send_error(403)
+                elif self.path == "/favicon.ico":  # every browser asks for one
+                    self.send_response(204)
+                    self.end_headers()
                 elif self.path != "/":
                     self.send_error(404)
                 else:
