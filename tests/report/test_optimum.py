@@ -59,3 +59,4 @@ def test_ends_are_rounded_outward() -> None:
     figures = OptimumFigures({"accuracy": (0.849701, 0.849799)}, None)
     assert figures.words("accuracy") == "exact optimum: 84.97 to 84.98\u00a0%"
     assert figures.words("r2") == ""
+    assert OptimumFigures({"r2": (0.0, 1.0)}, None).words("r2") == "exact optimum: open at this gap"

@@ -9,7 +9,7 @@ from cutplane.report.svg import COLOURS, framed, legend_entry, shape, shortened,
 
 
 def diverging_bars(
-    title: str, description: str, names: Sequence[str], values: Sequence[float], *, width: int = 460, label: int = 190
+    title: str, description: str, names: Sequence[str], values: Sequence[float], *, width: int = 380, label: int = 165
 ) -> Markup:
     """Bars to the left for negative and to the right for positive values, each with its name and value.
 
@@ -61,7 +61,7 @@ def share_bar(title: str, description: str, names: Sequence[str], shares: Sequen
 
 def counts(title: str, description: str, names: Sequence[str], values: Sequence[float]) -> Markup:
     """Bars from the left, with counts and their shares."""
-    row, width, label = 22, 440, 110
+    row, width, label = 22, 380, 100
     total, largest = sum(values) or 1.0, max(values, default=1.0) or 1.0
     parts = []
     for index, (name, value) in enumerate(zip(names, values, strict=True)):

@@ -151,7 +151,7 @@ def render_comparison(runs: Sequence[ComparedRun], title: str | None = None) -> 
     head, rows = compared_table(runs)
     open_runs = [run.name for run in runs if not run.proven]
     short = f" Not proven as asked for: {', '.join(open_runs)}." if open_runs else " All are proven as asked for."
-    body = paragraph(same_problem(runs) + short) + table("Runs", head, rows)
+    body = paragraph(same_problem(runs) + short) + table("Figures of each run", head, rows)
     sections = [
         Section("runs", "Runs", Markup(body)),
         Section("convergence", "Certified convergence", element("div", _gaps(runs), _times(runs), class_="pair")),

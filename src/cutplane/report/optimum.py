@@ -28,7 +28,10 @@ class OptimumFigures(NamedTuple):
         """The interval of a figure, rounded outward; empty where there is none."""
         if figure not in self.intervals:
             return ""
-        low, high = (100.0 * end if percent else end for end in self.intervals[figure])
+        least, most = self.intervals[figure]
+        if least <= 0.0 and most >= 1.0:
+            return "exact optimum: open at this gap"
+        low, high = (100.0 * end if percent else end for end in (least, most))
         digits = 2 if percent else 4
         # The small number forgives the rounding of what is a round figure.
         ends = math.floor(low * 10**digits + 1e-9) / 10**digits, math.ceil(high * 10**digits - 1e-9) / 10**digits

@@ -63,7 +63,7 @@ def _values(trained: Trained) -> list[Markup]:
     if train.X.ndim != 2 or train.X.dtype.kind not in "biuf" or train.X.size > _MOST_VALUES:
         return []
     hashed = hash_data(train.X, np.asarray(train.y))
-    return [facts([("SHA-256 of X and y (cutplane.proof.data_hash.hash_data)", hashed)])]
+    return [paragraph(f"SHA-256 of X and y, as by cutplane.proof.data_hash.hash_data: {hashed}", "soft long")]
 
 
 def _machine() -> list[tuple[str, object]]:

@@ -31,14 +31,17 @@ def section(trained: Trained) -> Section | None:
     )
     classes = trained.classes
     if len(classes) == 2:
-        return Section("strings", "What it looks at", Markup(intro + _class(trained, 0, classes[1], classes[0])))
+        first = _logo(trained, poims(model, 1)[0], classes[1], classes[0])
+        return Section(
+            "strings", "What it looks at", Markup(intro + first + _class(trained, 0, classes[1], classes[0]))
+        )
     bodies = [details(f"Class {name}", _class(trained, row, name, "the rest")) for row, name in enumerate(classes)]
     logos = [_logo(trained, poims(model, 1, row)[0], name, "the rest") for row, name in enumerate(classes)]
     return Section("strings", "What it looks at", Markup("".join([intro, *logos, *bodies])))
 
 
 def _class(trained: Trained, row: int, towards: str, against: str) -> Markup:
-    """The logo of one row of weights, a matrix for each order, and the strongest k-mers."""
+    """Of one row of weights a matrix for each order, and the strongest k-mers."""
     found = poims(trained.model, row=row)
     maps = [_matrix(trained, importance, towards, against) for importance in found]
     rows = [
@@ -46,10 +49,9 @@ def _class(trained: Trained, row: int, towards: str, against: str) -> Markup:
         for importance in found
         for each in strongest_oligomers(trained.model, importance, _STRONGEST)
     ]
-    strongest = table("The strongest k-mers of each order", ["k-mer", "position", "importance"], rows)
-    first = _logo(trained, found[0], towards, against)
-    charts = element("div", *maps, class_="pair")
-    return Markup(first + charts + details("The strongest k-mers of each order", strongest))
+    name = f"The strongest k-mers for {towards}, of each order"
+    strongest = table(name, ["k-mer", "position", "importance"], rows)
+    return Markup(element("div", *maps, class_="pair") + details(name, strongest))
 
 
 def _logo(trained: Trained, importance: Array, towards: str, against: str) -> Markup:
