@@ -57,8 +57,8 @@ def commonest_is_as_good(truth: Labels, predicted: Labels) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> truth = np.array(["no"] * 96 + ["yes"] * 4)
-    >>> commonest_is_as_good(truth, np.array(["no"] * 99 + ["yes"]))
+    >>> truth = np.array(["no"] * 960 + ["yes"] * 40)
+    >>> commonest_is_as_good(truth, np.array(["no"] * 999 + ["yes"]))
     True
     >>> commonest_is_as_good(truth, truth)
     False

@@ -32,9 +32,8 @@ def section(trained: Trained) -> Section | None:
     classes = trained.classes
     if len(classes) == 2:
         first = _logo(trained, poims(model, 1)[0], classes[1], classes[0])
-        return Section(
-            "strings", "What it looks at", Markup(intro + first + _class(trained, 0, classes[1], classes[0]))
-        )
+        rest = _class(trained, 0, classes[1], classes[0])
+        return Section("strings", "What it looks at", Markup(intro + first + rest))
     bodies = [details(f"Class {name}", _class(trained, row, name, "the rest")) for row, name in enumerate(classes)]
     logos = [_logo(trained, poims(model, 1, row)[0], name, "the rest") for row, name in enumerate(classes)]
     return Section("strings", "What it looks at", Markup("".join([intro, *logos, *bodies])))
