@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
 
-from cutplane.report.charts import HEIGHT, WIDTH, Axis, Line, LineChart, diverging_bars, share_bar, shortened
+from cutplane.report.bars import diverging_bars, share_bar
+from cutplane.report.charts import HEIGHT, WIDTH, Axis, Line, LineChart
+from cutplane.report.heat_map import SHADES, heat_map
 from cutplane.report.markup import number, seconds
 from cutplane.report.scales import Scale, decades, linear_ticks, log_ticks, tick_label
+from cutplane.report.svg import shortened
 
 sizes = st.floats(1e-9, 1e9)
 
@@ -109,3 +115,14 @@ def test_labels_of_marks(value: float, log: bool, words: str) -> None:
 def test_long_names_keep_both_ends() -> None:
     assert len(shortened("a" * 50 + "b" * 50, 28)) == 28
     assert shortened("short", 28) == "short"
+
+
+@given(arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 8)), elements=st.floats(-5.0, 5.0)))
+def test_a_heat_map_has_a_cell_for_every_shade(values: NDArray[np.float64]) -> None:
+    rows, columns = ([f"n{i}" for i in range(size)] for size in values.shape)
+    svg = heat_map("t", "d", rows, columns, values)
+    shades = np.rint(SHADES * values / (np.abs(values).max() or 1.0))
+    assert svg.count("M") == np.count_nonzero(shades)
+    for side, wanted in (("s0", (shades > 0).sum()), ("s1", (shades < 0).sum())):
+        ways = re.findall(rf'd="([^"]*)" class="bar {side}"', svg)
+        assert sum(way.count("M") for way in ways) == wanted

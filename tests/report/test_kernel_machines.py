@@ -25,7 +25,7 @@ def written(model: cutplane.SVC, folder: Path, *examples: object) -> str:
 def test_two_classes(tmp_path: Path, stopping: str) -> None:
     model = SVC(C=2.0, stopping=stopping).fit(X, TWO)
     text = written(model, tmp_path, X, TWO)
-    for words in ("Bounds on the optimum", "Confusion matrix", "ROC", "recall", "kernel rows", "violation"):
+    for words in ("Distance of the bounds", "Confusion matrix", "ROC", "recall", "kernel rows", "violation"):
         assert words in text
     assert "Strongest features" not in text
     assert "planes" not in text

@@ -33,6 +33,7 @@ class Outline(HTMLParser):
         self.attributes: list[tuple[str, str, str]] = []
         self.words: list[str] = []
         self.elements: list[str] = []
+        self.sections: dict[str, list[str]] = {}
         self.feed(page)
         self.close()
         assert self.open == []
@@ -41,6 +42,10 @@ class Outline(HTMLParser):
         self.elements.append(tag)
         if tag not in VOID:
             self.open.append(tag)
+        if tag == "section":
+            self.sections[dict(attrs)["id"] or ""] = []
+        elif "section" in self.open:
+            list(self.sections.values())[-1].append(tag)
         for name, value in attrs:
             self.attributes.append((tag, name, value or ""))
             if name == "id":
@@ -58,6 +63,10 @@ class Outline(HTMLParser):
     @property
     def text(self) -> str:
         return " ".join(self.words)
+
+    def within(self, section: str) -> list[str]:
+        """The elements of a section."""
+        return self.sections[section]
 
     @property
     def links(self) -> set[str]:
@@ -160,7 +169,10 @@ def test_several_classes() -> None:
     model = LinearSVC().fit(X[:80], y[:80])
     page = Outline(render_report(Trained(model, held_out=Examples(X[80:], y[80:]))))
     assert "the optimum of every class" in page.text
-    assert all(f"Class {c}" in page.text for c in range(4))
+    assert all(f"{c}: right for, left against." in page.text for c in range(4))
+    assert "the worst and the best of 4" in page.text
+    assert all(f"Proven relative gap of {c}" in page.text for c in range(4))
+    assert "details" not in page.within("features")
 
 
 def test_many_classes_show_what_is_confused() -> None:

@@ -24,16 +24,17 @@ def run(n: int, scale: float = 1.0, problem: int = 0) -> list[Step]:
     ]
 
 
-def test_both_bounds_and_the_gap_are_drawn() -> None:
+def test_the_distances_of_both_bounds_and_the_gap_are_drawn() -> None:
     history = run(5)
     figure = plot_convergence(history, tol=1e-3)
-    bounds, gap = figure.axes
-    assert [list(line.get_ydata()) for line in bounds.lines] == [
-        [step.upper for step in history],
-        [step.lower for step in history],
+    distances, gap = figure.axes
+    last = history[-1]
+    assert [list(line.get_ydata()) for line in distances.lines] == [
+        [step.upper - last.lower for step in history],
+        [last.upper - step.lower for step in history],
     ]
     assert list(gap.lines[0].get_ydata()) == [step.gap for step in history]
-    assert gap.get_yscale() == "log"
+    assert gap.get_yscale() == distances.get_yscale() == "log"
 
 
 def test_into_axes_of_ones_own() -> None:
@@ -43,11 +44,19 @@ def test_into_axes_of_ones_own() -> None:
     assert len(axes.lines) == 1
 
 
-def test_one_line_per_class() -> None:
-    figure = plot_convergence([*run(3), *run(4, 2.0, 1), *run(5, 3.0, 2)], labels=["a", "b", "c"])
-    legend = figure.axes[1].get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["class a", "class b", "class c"]
+def test_of_several_classes_the_worst_and_a_small_panel_each() -> None:
+    runs = [run(3), run(4, 2.0, 1), run(5, 3.0, 2)]
+    figure = plot_convergence([step for each in runs for step in each], labels=["a", "b", "c"])
+    worst, *small = (axes for axes in figure.axes if axes.get_visible())
+    assert worst.lines[0].get_ydata()[-1] == runs[0][-1].gap
+    assert [axes.get_title(loc="left") for axes in small] == ["a", "b", "c"]
+    assert [list(axes.lines[0].get_ydata()) for axes in small] == [[step.gap for step in each] for each in runs]
+
+
+def test_of_many_classes_the_slowest() -> None:
+    figure = plot_convergence([step for problem in range(20) for step in run(1 + problem, problem=problem)])
+    titles = [axes.get_title(loc="left") for axes in figure.axes[1:]]
+    assert titles == [str(problem) for problem in range(8, 20)]
 
 
 def test_an_empty_history_is_refused() -> None:

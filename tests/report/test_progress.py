@@ -58,3 +58,9 @@ def test_the_bar_is_logarithmic(first: float, now: float, fraction: float) -> No
 def test_an_infinite_gap_is_no_progress() -> None:
     assert log_fraction(math.inf, math.inf, 1e-3) == 0.0
     assert "gap inf" in describe(step(1, upper=math.inf, lower=-2.0))
+
+
+def test_the_time_left_is_shown_while_there_is_some() -> None:
+    falling = [step(i, 1.0, 1.0 - 10.0 ** (-0.5 * i)) for i in range(1, 5)]
+    assert "under 1 s left" in shown(falling, terminal=True)
+    assert "left" not in shown([step(1)], terminal=True)

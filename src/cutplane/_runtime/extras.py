@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from importlib.util import find_spec
 
 
 class MissingExtraError(ImportError):
@@ -21,10 +21,5 @@ def require(package: str, extra: str, feature: str) -> None:
     feature : str
         What needs it: the beginning of the sentence, in the plural.
     """
-    try:
-        import_module(package)
-    except ModuleNotFoundError as error:
-        if error.name != package:
-            raise
-        sentence = f"{feature} need {package}: pip install 'cutplane[{extra}]'."
-        raise MissingExtraError(sentence, name=package) from None
+    if find_spec(package) is None:
+        raise MissingExtraError(f"{feature} need {package}: pip install 'cutplane[{extra}]'.", name=package)

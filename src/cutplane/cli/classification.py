@@ -26,7 +26,7 @@ def train(request: TrainRequest) -> int:
     if request.until_certain is not None:
         assert held_out is not None  # checked with the other options
         model.set_params(certain_on=(held_out.X, share(request.until_certain)))
-    run = fit(model, examples.X, examples.y, quiet=request.quiet)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch)
     return request.finish(
         run,
         notes=request.notes(examples),

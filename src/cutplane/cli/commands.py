@@ -24,6 +24,7 @@ COMMANDS = {
     "cross-validate": "Train on parts of DATA and predict the rest, to see how good models of it are.",
     "predict": "Predict the label of each example in DATA, one per line.",
     "evaluate": "Compare a model's predictions with the labels or targets in DATA.",
+    "compare": "Compare runs: the parameters that differ, what was proven, and how long it took.",
     "info": "Show a model's kind, parameters and certificate.",
     "verify": "Check the proof in MODEL against DATA, the examples that it was trained on.",
     "scan": "Score the window at each letter of GENOME; write those above the threshold in BED format.",

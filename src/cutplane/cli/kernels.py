@@ -28,7 +28,7 @@ def train(request: TrainRequest) -> int:
     refuse_targets(request.data, examples.y)
     model = model_for(request, examples.y).set_params(keep_proof=request.proof)
     held_out, names = request.read_test(examples), request.read_names(examples)
-    run = fit(model, examples.X, examples.y, quiet=request.quiet)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch)
     labels = [problem_name(each.problem) for each in model.certificates_]
     return request.finish(
         run,
@@ -44,7 +44,7 @@ def _train_regression(request: TrainRequest) -> int:
     examples = request.read()
     model = model_for(request, examples.y).set_params(keep_proof=request.proof)
     held_out, names = request.read_test(examples), request.read_names(examples)
-    run = fit(model, examples.X, examples.y.astype(np.float64), quiet=request.quiet)
+    run = fit(model, examples.X, examples.y.astype(np.float64), quiet=request.quiet, watch=request.watch)
     return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 

@@ -72,7 +72,15 @@ def train(request: TrainRequest) -> int:
         examples = scattered_examples(model, X, y, None, labels=classes)
         assert examples is not None
         problems = len(examples.whole.labels) if classes else 1
-        run = fit(model, examples, None, quiet=request.quiet, problems=problems, n_examples=examples.shape[0])
+        run = fit(
+            model,
+            examples,
+            None,
+            quiet=request.quiet,
+            watch=request.watch,
+            problems=problems,
+            n_examples=examples.shape[0],
+        )
     return request.finish(
         run, notes={"zero_based": request.zero_based}, labels=list(model.classes_) if classes else None
     )

@@ -25,7 +25,7 @@ def train(request: TrainRequest) -> int:
     refuse_targets(request.data, examples.y)
     held_out, names = request.read_test(examples), request.read_names(examples)
     model = model_for(request, examples.y)
-    run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch, problems=1)
     return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 

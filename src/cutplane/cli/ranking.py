@@ -26,7 +26,7 @@ def train(request: TrainRequest) -> int:
     model = model_for(request, examples.y)
     one_query = np.zeros(len(examples.y), dtype=np.int64)
     queries = one_query if examples.qid is None else examples.qid
-    run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1, qid=queries)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch, problems=1, qid=queries)
     return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 

@@ -14,7 +14,7 @@ def train(request: TrainRequest) -> int:
     examples = request.read()
     held_out, names = request.read_test(examples), request.read_names(examples)
     model = model_for(request, examples.y).set_params(keep_proof=request.proof)
-    run = fit(model, examples.X, examples.y.astype(float), quiet=request.quiet)
+    run = fit(model, examples.X, examples.y.astype(float), quiet=request.quiet, watch=request.watch)
     return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from cutplane.cli.data import Examples, Sentences
@@ -18,18 +19,21 @@ def write(
     held_out: Examples | Sentences | None,
     names: list[str] | None,
     *,
-    data: str,
     command: str,
+    files: Sequence[Path],
+    loading: str | None,
 ) -> None:
-    """Write the page: `data` is what to call the examples, `command` what was run."""
+    """Write the page: `command` is what was run, `files` what it read (the examples first), `loading` Python for it."""
     about = Trained(
         run.model,
         train=None if train is None else trained.Examples(train.X, train.y, train.qid),
         held_out=None if held_out is None else trained.Examples(held_out.X, held_out.y, held_out.qid),
         feature_names=names,
         first_feature=0 if train is not None and train.zero_based else 1,
-        data=data,
+        data=files[0].name,
         command=command,
+        files=files,
+        loading=loading,
         seconds=run.seconds,
     )
     write_report(about, path)

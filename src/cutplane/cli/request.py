@@ -99,9 +99,21 @@ class TrainRequest(TrainOptions, Settings):
 
             save_convergence(run.model.history_, self.plot, tol=run.model.tol, labels=labels)
         if self.report_path is not None:
+            from cutplane.cli.loading_code import loading_code
             from cutplane.cli.reporting import write
 
-            write(self.report_path, run, train, held_out, names, data=self.data.name, command=self.command)
+            read = [self.data, self.test, self.feature_names, self.template]
+            code = None if train is None else loading_code(self.data, train, self.template, self.alphabet)
+            write(
+                self.report_path,
+                run,
+                train,
+                held_out,
+                names,
+                command=self.command,
+                files=[each for each in read if each is not None],
+                loading=code,
+            )
         judgement = judged(run.model, train, held_out, notes.get("threshold"))
         files = {"model": self.model_path, "plot": self.plot, "report": self.report_path}
         if self.as_json:

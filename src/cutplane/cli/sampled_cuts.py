@@ -14,6 +14,7 @@ from cutplane.cli.output import warn
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.sequences import SequenceRun, read_sequences
 from cutplane.cli.training import fit, fit_until_stopped, quietly
+from cutplane.cli.watch import watched
 from cutplane.estimators.kernel.sampled_cut_svc import SampledCutSVC
 from cutplane.estimators.structured.kernel_structural_svm import KernelStructuralSVM
 from cutplane.report.progress import TrainingProgress
@@ -30,7 +31,7 @@ def train(request: TrainRequest) -> int:
     _check_n_samples_cut(request, len(examples.y))
     held_out, names = request.read_test(examples), request.read_names(examples)
     model = SampledCutSVC(**_params(request), method=_cuts(request, "linear"))
-    run = fit(model, examples.X, examples.y, quiet=request.quiet, problems=1)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch, problems=1)
     return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 
@@ -47,8 +48,10 @@ def train_sequences(request: TrainRequest) -> int:
     chain = ChainModel(len(labels), X[0].shape[1])
     model = KernelStructuralSVM(chain, **_params(request), method=_cuts(request, "exact"))
     start = time.perf_counter()
-    with TrainingProgress(model.risk_tol, enabled=not request.quiet) as progress, quietly() as caught:
-        fit_until_stopped(model.set_params(on_step=progress), X, truth)
+    progress = TrainingProgress(model.risk_tol, enabled=not request.quiet)
+    watching = watched(request.watch, model, model.risk_tol, progress)
+    with progress, quietly() as caught, watching as on_step:
+        fit_until_stopped(model.set_params(on_step=on_step), X, truth)
     model.set_params(on_step=None)
     for message in caught():
         warn(message)

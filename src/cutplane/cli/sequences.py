@@ -21,6 +21,7 @@ from cutplane.cli.output import plain_label, print_facts, print_json
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.summary import certificate_facts, label_list
 from cutplane.cli.training import Run, fit_until_stopped
+from cutplane.cli.watch import watched
 from cutplane.estimators.structured.kernel_structural_svm import KernelStructuralSVM
 from cutplane.estimators.structured.sequence_svm import SequenceSVM
 from cutplane.io.atomic import replace_file
@@ -76,9 +77,10 @@ def train(request: TrainRequest) -> int:
     model = SequenceSVM(**params)
     progress = TrainingProgress(model.tol, enabled=not request.quiet)
     start = time.perf_counter()
-    with warnings.catch_warnings(), progress:
+    watching = watched(request.watch, model, model.tol, progress)
+    with warnings.catch_warnings(), progress, watching as on_step:
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fit_until_stopped(model.set_params(on_step=progress), X, Y)
+        fit_until_stopped(model.set_params(on_step=on_step), X, Y)
     model.set_params(on_step=None)
     run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, X)))
     notes = {"template": template.text, "columns": columns}

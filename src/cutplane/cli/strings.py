@@ -20,7 +20,7 @@ def train(request: TrainRequest) -> int:
     examples = read_labelled(request.data, request.alphabet)
     held_out = _read_held_out(request, examples)
     model = model_for(request, examples.y)
-    run = fit(model, examples.X, examples.y, quiet=request.quiet)
+    run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch)
     return request.finish(
         run,
         notes={"constant_letters": constant_letters(examples.X)},

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from cutplane.cli.output import plain_label
 from cutplane.report.certificate import proven_within
-from cutplane.report.sections.sampled_cuts import by_samples, proven
+from cutplane.report.sampled import by_samples, proven
 from cutplane.solvers.certificates import AnyStopReason, ProblemCertificate
 
 _REASONS: dict[AnyStopReason, str] = {

@@ -163,6 +163,17 @@ class _OutputOptions:
             rich_help_panel=OUTPUT,
         ),
     ] = None
+    watch: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            metavar="PORT",
+            help="Serve the growing report at http://127.0.0.1:PORT, to this machine alone; 0 takes a free port.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
     config: ConfigOption = None
     as_json: JsonOption = False
     quiet: QuietOption = False

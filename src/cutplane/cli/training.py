@@ -18,6 +18,7 @@ from cutplane._types import MatrixLike
 from cutplane.cli import exit_codes, signals
 from cutplane.cli.output import warn
 from cutplane.cli.summary import PROVEN, REACHED, certificate_facts, certificate_json, label_list
+from cutplane.cli.watch import watched
 from cutplane.estimators.common.persistence import save
 from cutplane.report.progress import TrainingProgress
 from cutplane.sources.packed import StringCollection
@@ -64,6 +65,7 @@ def fit(
     y: Any,
     *,
     quiet: bool,
+    watch: int | None = None,
     problems: int | None = None,
     n_examples: int | None = None,
     **metadata: object,
@@ -71,7 +73,8 @@ def fit(
     """Train `model` with live progress on the standard error stream.
 
     There is a problem for each class where there are more than two, unless `problems` says how many. Where X
-    knows the targets, y is None, and `n_examples` says how many there are. `metadata` go to its `fit`.
+    knows the targets, y is None, and `n_examples` says how many there are. `watch` is the port of a page of the run.
+    `metadata` go to its `fit`.
     """
     if problems is None:
         # Kernel machines run side by side, and share one line of progress.
@@ -79,8 +82,8 @@ def fit(
     tol = model.tol if hasattr(model, "tol") else model.risk_tol
     progress = TrainingProgress(tol, problems=1 if problems == 2 else problems, enabled=not quiet)
     start = time.perf_counter()
-    with quietly() as caught, progress:
-        fit_until_stopped(model.set_params(on_step=progress), X, y, **metadata)
+    with quietly() as caught, progress, watched(watch, model, tol, progress) as on_step:
+        fit_until_stopped(model.set_params(on_step=on_step), X, y, **metadata)
     seconds = time.perf_counter() - start
     model.set_params(on_step=None)
     for message in caught():

@@ -32,6 +32,7 @@ SECTIONS: tuple[Callable[[Trained], Section | None], ...] = (
     convergence.section,
     held_out.section,
     sequences.section,
+    sequences.transitions,
     ranking.section,
     regression.section,
     features.section,
@@ -40,7 +41,7 @@ SECTIONS: tuple[Callable[[Trained], Section | None], ...] = (
     phases.section,
     reproduce.section,
 )
-_OWN = 5  # where an estimator's own sections stand: after what it does on held-out data
+_OWN = 6  # where an estimator's own sections stand: after what it does on held-out data
 
 
 def render_report(trained: Trained, title: str | None = None) -> str:

@@ -7,17 +7,15 @@ its colour alone: each has a dash pattern of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass
 
 from cutplane.report.markup import Markup, element, text
 from cutplane.report.scales import Scale, decades, padded, tick_label
+from cutplane.report.svg import COLOURS, framed, legend_entry, shape, words_at
 
 WIDTH, HEIGHT = 440, 270
 LEFT, RIGHT, TOP, BOTTOM = 58, 12, 12, 40
-COLOURS = 7  # as many as the page has for series
 _MOST_POINTS = 160
-_ids = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +28,11 @@ class Line:
     steps: bool = False
     colour: int = 0
     dashed: bool = False
+
+    @property
+    def look(self) -> str:
+        """Its classes in the style sheet."""
+        return f"s{self.colour % COLOURS}{' dashed' if self.dashed else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class LineChart:
     mark: tuple[str, float] | None = None
     diagonal: bool = False
     points: bool = True
-    extra: Sequence[Markup] = field(default_factory=tuple)
+    size: tuple[int, int] = (WIDTH, HEIGHT)
 
     def svg(self) -> Markup:
         """The chart, without its legend."""
@@ -64,109 +67,30 @@ class LineChart:
         up = [value for line in lines for value in line.y if value > 0 or not self.y.log]
         if self.mark is not None:
             up += [self.mark[1], 0.5 * self.mark[1]]  # the second, so that it does not lie on the border
-        x = _scale(self.x, across, LEFT, WIDTH - RIGHT, tight=True)
-        y = _scale(self.y, up, HEIGHT - BOTTOM, TOP)
+        width, height = self.size
+        x = _scale(self.x, across, LEFT, width - RIGHT, tight=True)
+        y = _scale(self.y, up, height - BOTTOM, TOP)
         parts = [_grid(x, y, self.x, self.y), *self._behind(lines, x, y)]
         parts += [_path(line, x, y, self.y.log) for line in lines]
         if self.points:
             parts += [_dots(line, x, y, self) for line in lines if len(line.x) <= 60]
-        return framed(self.title, self.description, WIDTH, HEIGHT, *parts, *self.extra)
+        return framed(self.title, self.description, width, height, *parts)
 
     def _behind(self, lines: Sequence[Line], x: Scale, y: Scale) -> Iterator[Markup]:
         """What the lines are drawn over: the diagonal, the band between two of them, the mark."""
         if self.diagonal:
-            yield _svg("line", x1=x(x.low), y1=y(y.low), x2=x(x.high), y2=y(y.high), class_="guide")
+            yield shape("line", x1=x(x.low), y1=y(y.low), x2=x(x.high), y2=y(y.high), class_="guide")
         if self.band:
             yield _band(lines[0], lines[1], x, y)
         if self.mark is not None:
-            yield _svg("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y(self.mark[1]), y2=y(self.mark[1]), class_="mark")
+            yield shape("line", x1=x.start, x2=x.end, y1=y(self.mark[1]), y2=y(self.mark[1]), class_="mark")
 
     def legend(self) -> Markup:
         """The names of the lines beside what they look like."""
-        entries = [
-            _entry(line.name, f"line s{line.colour % COLOURS}{' dashed' if line.dashed else ''}") for line in self.lines
-        ]
+        entries = [legend_entry(line.name, f"line {line.look}") for line in self.lines]
         if self.mark is not None:
-            entries.append(_entry(self.mark[0], "mark"))
+            entries.append(legend_entry(self.mark[0], "mark"))
         return element("ul", *entries, class_="legend") if len(entries) > 1 else Markup("")
-
-
-def framed(
-    title: str, description: str, width: float, height: float, *parts: Markup, class_: str | None = None
-) -> Markup:
-    """An SVG that reads its title and description out."""
-    number = next(_ids)
-    names = f"t{number}", f"d{number}"
-    return element(
-        "svg",
-        element("title", text(title), id=names[0]),
-        element("desc", text(description), id=names[1]),
-        *parts,
-        viewBox=f"0 0 {width:g} {height:g}",
-        role="img",
-        aria_labelledby=" ".join(names),
-        class_=class_,
-    )
-
-
-def diverging_bars(title: str, description: str, names: Sequence[str], values: Sequence[float]) -> Markup:
-    """Bars to the left for negative and to the right for positive values, each with its name and value."""
-    row, width, label = 22, 460, 200
-    largest = max((abs(value) for value in values), default=1.0) or 1.0
-    both = min(values, default=0.0) < 0.0 < max(values, default=0.0)
-    negative = min(values, default=0.0) < 0.0
-    zero = label + (width - label) / 2 if both else (width - 2.0 if negative else label + 2.0)
-    room = (width - label) / 2 - 46 if both else width - label - 50
-    parts = [_svg("line", x1=zero, x2=zero, y1=0, y2=row * len(values), class_="axis")]
-    for index, (name, value) in enumerate(zip(names, values, strict=True)):
-        length = room * abs(value) / largest
-        top = row * index
-        left = zero - length if value < 0 else zero
-        colour = "s1" if value < 0 else "s0"
-        bar = _svg("rect", x=left, y=top + 4, width=max(length, 0.5), height=row - 8, rx=2, class_=f"bar {colour}")
-        outside = (left - 4, "end") if value < 0 else (left + length + 4, "start")
-        parts += [
-            element("g", element("title", text(f"{name}: {value:.4g}")), bar),
-            _label(shortened(name, 28), label - 8, top + 15, "end"),
-            _label(f"{value:.3g}", outside[0], top + 15, outside[1], "value"),
-        ]
-    return framed(title, description, width, max(row * len(values), row), *parts, class_="bars")
-
-
-def share_bar(title: str, description: str, names: Sequence[str], shares: Sequence[float]) -> Markup:
-    """One bar cut into shares of a whole, and a legend with the percentages."""
-    parts, left = [], 0.0
-    for index, (name, share) in enumerate(zip(names, shares, strict=True)):
-        colour = f"bar s{index % COLOURS}"
-        piece = _svg("rect", x=left, y=0, width=max(440 * share, 0.0), height=26, class_=colour)
-        parts.append(element("g", element("title", text(f"{name}: {share:.1%}")), piece))
-        left += 440 * share
-    legend = [
-        _entry(f"{name} {share:.0%}", f"box s{index % COLOURS}")
-        for index, (name, share) in enumerate(zip(names, shares, strict=True))
-    ]
-    return Markup(framed(title, description, 440, 26, *parts) + element("ul", *legend, class_="legend"))
-
-
-def counts(title: str, description: str, names: Sequence[str], values: Sequence[float]) -> Markup:
-    """Bars from the left, with counts and their shares."""
-    row, width, label = 22, 440, 110
-    total, largest = sum(values) or 1.0, max(values, default=1.0) or 1.0
-    parts = []
-    for index, (name, value) in enumerate(zip(names, values, strict=True)):
-        length = (width - label - 120) * value / largest
-        top = row * index
-        parts += [
-            _svg("rect", x=label, y=top + 4, width=max(length, 0.5), height=row - 8, rx=2, class_="bar s0"),
-            _label(shortened(name, 16), label - 8, top + 15, "end"),
-            _label(f"{value:,.0f} ({value / total:.1%})", label + length + 6, top + 15, "start", "value"),
-        ]
-    return framed(title, description, width, row * len(values), *parts, class_="bars")
-
-
-def shortened(name: str, most: int) -> str:
-    """A name that fits, the middle left out."""
-    return name if len(name) <= most else f"{name[: most - most // 3 - 1]}…{name[-(most // 3) :]}"
 
 
 def _scale(axis: Axis, values: Sequence[float], start: float, end: float, *, tight: bool = False) -> Scale:
@@ -178,33 +102,21 @@ def _scale(axis: Axis, values: Sequence[float], start: float, end: float, *, tig
     return Scale(low, high, start, end, axis.log)
 
 
-def _svg(name: str, **attributes: object) -> Markup:
-    rounded = {
-        key: f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
-        for key, value in attributes.items()
-    }
-    return element(name, **rounded)
-
-
-def _label(words: str, x: float, y: float, anchor: str, class_: str | None = None, **more: object) -> Markup:
-    return element("text", text(words), x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, class_=class_, **more)
-
-
 def _grid(x: Scale, y: Scale, x_axis: Axis, y_axis: Axis) -> Markup:
     parts = []
-    for value in y.ticks():
+    for value in y.ticks(round(abs(y.end - y.start) / 36)):
         at = y(value)
-        parts.append(_svg("line", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at, class_="grid"))
-        parts.append(_label(tick_label(value, y_axis.log), LEFT - 6, at + 4, "end"))
-    for value in x.ticks(5):
+        parts.append(shape("line", x1=x.start, x2=x.end, y1=at, y2=at, class_="grid"))
+        parts.append(words_at(tick_label(value, y_axis.log), x.start - 6, at + 4, "end"))
+    for value in x.ticks(round((x.end - x.start) / 70)):
         at = x(value)
-        parts.append(_svg("line", x1=at, x2=at, y1=HEIGHT - BOTTOM, y2=HEIGHT - BOTTOM + 4, class_="axis"))
-        parts.append(_label(tick_label(value, x_axis.log), at, HEIGHT - BOTTOM + 17, "middle"))
-    parts.append(_svg("line", x1=LEFT, x2=WIDTH - RIGHT, y1=HEIGHT - BOTTOM, y2=HEIGHT - BOTTOM, class_="axis"))
-    parts.append(_label(x_axis.label, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, "middle", "name"))
-    middle = (TOP + HEIGHT - BOTTOM) / 2
+        parts.append(shape("line", x1=at, x2=at, y1=y.start, y2=y.start + 4, class_="axis"))
+        parts.append(words_at(tick_label(value, x_axis.log), at, y.start + 17, "middle"))
+    parts.append(shape("line", x1=x.start, x2=x.end, y1=y.start, y2=y.start, class_="axis"))
+    parts.append(words_at(x_axis.label, (x.start + x.end) / 2, y.start + BOTTOM - 6, "middle", "name"))
+    middle = (y.start + y.end) / 2
     turned = f"rotate(-90 12 {middle:g})"
-    parts.append(_label(y_axis.label, 12, middle, "middle", "name", transform=turned))
+    parts.append(words_at(y_axis.label, 12, middle, "middle", "name", transform=turned))
     return element("g", *parts)
 
 
@@ -224,7 +136,7 @@ def _path(line: Line, x: Scale, y: Scale, log: bool) -> Markup:
     if len(corners) < 2:
         return Markup("")
     way = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in corners)
-    return _svg("path", d=way, class_=f"line s{line.colour % COLOURS}{' dashed' if line.dashed else ''}")
+    return shape("path", d=way, class_=f"line {line.look}")
 
 
 def _band(first: Line, second: Line, x: Scale, y: Scale) -> Markup:
@@ -232,7 +144,7 @@ def _band(first: Line, second: Line, x: Scale, y: Scale) -> Markup:
     if len(there) < 2 or len(back) < 2:
         return Markup("")
     way = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in there + back[::-1]) + "Z"
-    return _svg("path", d=way, class_="band")
+    return shape("path", d=way, class_="band")
 
 
 def _dots(line: Line, x: Scale, y: Scale, chart: LineChart) -> Markup:
@@ -252,17 +164,6 @@ def _dots(line: Line, x: Scale, y: Scale, chart: LineChart) -> Markup:
             )
         )
     return element("g", *dots)
-
-
-def _entry(words: str, class_: str) -> Markup:
-    kind = class_.split()[0]
-    shape = (
-        _svg("rect", width=14, height=10, y=1, rx=2, class_=class_.replace("box", "bar"))
-        if kind == "box"
-        else _svg("line", x1=0, x2=22, y1=6, y2=6, class_=class_)
-    )
-    sample = element("svg", shape, width=14 if kind == "box" else 22, height=12, aria_hidden="true")
-    return element("li", sample, text(words))
 
 
 def _thinned(line: Line) -> Line:

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from cutplane.io.atomic import replace_file
 from cutplane.report.plot_style import require_matplotlib
 from cutplane.report.plots import plot_format
+from cutplane.report.poims import oligomer_importance, weights_by_part
 from cutplane.sources.alphabet import as_alphabet
 from cutplane.sources.kmers import blocks
-from cutplane.sources.strings import StringPart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,19 +40,7 @@ def letter_importance(model: BaseEstimator, row: int = 0) -> Array:
     array of shape (length, letters)
         The letters of a position sum to zero.
     """
-    letters = as_alphabet(model.alphabet).size
-    result = np.zeros((model.length_, letters))
-    for part, weights in _parts(model, row):
-        for start, k, where in blocks(part, letters):
-            block = weights[where]
-            for j in range(k):
-                # Mean over the letters before and behind the j-th.
-                means = block.reshape(letters**j, letters, -1).mean(axis=(0, 2))
-                effect = part.values[k - 1] * (means - means.mean())
-                starts = [start] if part.positional else range(part.begin, part.end - k + 1)
-                for p in starts:
-                    result[p + j] += effect
-    return result
+    return oligomer_importance(model, 1, row)
 
 
 def order_importance(model: BaseEstimator, row: int = 0) -> Array:
@@ -63,9 +51,9 @@ def order_importance(model: BaseEstimator, row: int = 0) -> Array:
     array of shape (orders, length)
     """
     letters = as_alphabet(model.alphabet).size
-    deepest = max(len(part.weights) for part, _ in _parts(model, row))
+    deepest = max(len(part.weights) for part, _ in weights_by_part(model, row))
     squares = np.zeros((deepest, model.length_))
-    for part, weights in _parts(model, row):
+    for part, weights in weights_by_part(model, row):
         for start, k, where in blocks(part, letters):
             starts = slice(start, start + 1) if part.positional else slice(part.begin, part.end - k + 1)
             squares[k - 1, starts] += np.sum(weights[where] ** 2) / (
@@ -107,7 +95,7 @@ def _draw(figure: Figure, model: BaseEstimator, row: int) -> None:
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1, 2))
     effect = letter_importance(model, row)
     most = np.abs(effect).max() or 1.0
-    shown = top.imshow(effect.T, aspect="auto", cmap="RdBu_r", vmin=-most, vmax=most, interpolation="nearest")
+    shown = top.imshow(effect.T, aspect="auto", cmap="RdBu", vmin=-most, vmax=most, interpolation="nearest")
     top.set_yticks(range(effect.shape[1]), list(as_alphabet(model.alphabet).letters))
     top.set_title("change of the score by a letter", loc="left")
     figure.colorbar(shown, ax=top)
@@ -118,10 +106,3 @@ def _draw(figure: Figure, model: BaseEstimator, row: int) -> None:
     bottom.set_ylabel("order")
     bottom.set_xlabel("position")
     figure.colorbar(shown, ax=bottom)
-
-
-def _parts(model: BaseEstimator, row: int) -> list[tuple[StringPart, Array]]:
-    parts = model.parts(model.length_)
-    letters = as_alphabet(model.alphabet).size
-    ends = np.cumsum([part.dimension(letters) for part in parts])
-    return list(zip(parts, np.split(np.asarray(model.coef_)[row], ends[:-1]), strict=True))

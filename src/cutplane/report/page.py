@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.resources import files
 
 from cutplane.report.markup import Markup, element, text
+
+_NOTHING = Markup("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +26,20 @@ class Section:
         return element("section", heading, self.body, id=self.name, aria_labelledby=f"{self.name}-title")
 
 
-def render_page(title: str, subtitle: str, top: Markup, sections: list[Section], footer: str) -> str:
+def render_page(
+    title: str,
+    subtitle: str,
+    top: Markup,
+    sections: list[Section],
+    footer: str,
+    *,
+    script: str | None = None,
+    controls: Markup = _NOTHING,
+) -> str:
     """The whole file.
 
-    `top` stands above the sections, beside no heading of its own.
+    `top` stands above the sections, beside no heading of its own; `controls` stand in the header. A `script` may ask
+    for nothing but the page itself.
     """
     style = (files("cutplane.report") / "page.css").read_text(encoding="utf-8")
     links = [element("li", element("a", text(each.title), href=f"#{each.name}")) for each in sections]
@@ -35,9 +49,7 @@ def render_page(title: str, subtitle: str, top: Markup, sections: list[Section],
         Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
         Markup('<meta name="color-scheme" content="light dark">'),
         # No script, no network: what the page may do is said to the browser too.
-        Markup(
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        ),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'),
         element("title", text(title)),
         Markup(f"<style>{style}</style>"),
     )
@@ -48,9 +60,19 @@ def render_page(title: str, subtitle: str, top: Markup, sections: list[Section],
             "header",
             element("h1", text(title)),
             element("p", text(subtitle), class_="soft"),
-            element("nav", element("ul", *links), aria_label="Sections"),
+            controls,
+            element("nav", element("ul", *links), aria_label="Sections") if links else Markup(""),
         ),
         element("main", top, *(each.render() for each in sections), id="results"),
         element("footer", element("p", text(footer))),
+        Markup("" if script is None else f"<script>{script}</script>"),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _policy(script: str | None) -> str:
+    allowed = "default-src 'none'; style-src 'unsafe-inline'"
+    if script is None:
+        return allowed
+    digest = b64encode(sha256(script.encode("utf-8")).digest()).decode()
+    return f"{allowed}; script-src 'sha256-{digest}'; connect-src 'self'"

@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from cutplane._types import Params
 from cutplane.io.atomic import replace_file
 from cutplane.report.certificate import proven_within
-from cutplane.report.plot_style import BLACK, BLUE, ORANGE, PALETTE, require_matplotlib, root_figure, tidy
+from cutplane.report.plot_style import BLACK, BLUE, ORANGE, require_matplotlib, root_figure, tidy
+from cutplane.report.run_shapes import above, below, gaps, spread
 from cutplane.solvers.result import Step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 PLOT_FORMATS = ("png", "svg", "pdf")
 
 _UPPER, _LOWER, _GAP = ORANGE, BLUE, BLACK
-_MOST_LABELLED = len(PALETTE)
+_MOST_MULTIPLES = 12
+_COLUMNS = 4
+_TALL, _LOW = 3.2, 1.6  # inches of the large panel and of a row of small ones
 # Between two iterations the older bound is all that is proven; a slanted line would claim more.
 _STEPS: Params = {"drawstyle": "steps-post"}
 
@@ -39,8 +42,9 @@ def plot_convergence(
     history : sequence of Step
         ``model.history_``, of one problem or several.
     ax : matplotlib Axes, optional
-        Draw only the gap, into this one. Without it a new figure has both panels: the bounds on the
-        optimum, and the proven relative gap on a logarithmic axis, over the seconds of training.
+        Draw only the gap, into this one. Without it a new figure has two panels over the seconds of training: how far
+        each bound was from where the other ended, and the proven relative gap. Of several problems it has the gap of
+        the worst with a band to the best, and a small panel for each.
     tol : float, optional
         Mark the tolerance that was asked for.
     labels : sequence, optional
@@ -60,13 +64,13 @@ def plot_convergence(
     """
     runs = _runs(history)
     if ax is not None:
-        _draw_gap(ax, runs, tol, labels)
+        _draw_gap(ax, runs, tol)
         ax.set_xlabel("seconds")
         return root_figure(ax)
     require_matplotlib()
     import matplotlib.pyplot as plt
 
-    figure = plt.figure(figsize=(7.0, 6.0), layout="constrained")
+    figure = plt.figure(figsize=_size(runs), layout="constrained")
     _draw_panels(figure, runs, tol, labels)
     return figure
 
@@ -90,8 +94,9 @@ def save_convergence(
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.0, 6.0), layout="constrained")
-    _draw_panels(figure, _runs(history), tol, labels)
+    runs = _runs(history)
+    figure = Figure(figsize=_size(runs), layout="constrained")
+    _draw_panels(figure, runs, tol, labels)
     with replace_file(path) as file:
         figure.savefig(file, format=plot_format(path), dpi=150)
 
@@ -115,11 +120,34 @@ def _runs(history: Sequence[Step]) -> list[Sequence[Step]]:
 def _draw_panels(
     figure: Figure, runs: list[Sequence[Step]], tol: float | None, labels: Sequence[object] | None
 ) -> None:
-    bounds, gap = figure.subplots(2, 1, sharex=True)
-    _draw_bounds(bounds, runs)
-    _draw_gap(gap, runs, tol, labels)
-    gap.set_xlabel("seconds")
-    bounds.set_title(_title(runs), loc="left")
+    if len(runs) == 1:
+        distances, gap = figure.subplots(2, 1, sharex=True)
+        draw_distances(distances, runs[0])
+        _draw_gap(gap, runs, tol)
+        gap.set_xlabel("seconds")
+        distances.set_title(_title(runs), loc="left")
+        return
+    shown = slowest(runs)
+    rows = -(-len(shown) // _COLUMNS)
+    parts = figure.subfigures(2, 1, height_ratios=(_TALL, _LOW * rows))
+    large, small = cast("Sequence[SubFigure]", parts)
+    worst = large.subplots()
+    _draw_gap(worst, runs, tol)
+    worst.set_xlabel("seconds of each")
+    worst.set_title(_title(runs), loc="left")
+    _draw_multiples(small, runs, shown, tol, labels)
+
+
+def _size(runs: list[Sequence[Step]]) -> tuple[float, float]:
+    """Of a whole figure, in inches."""
+    if len(runs) == 1:
+        return 7.0, 6.0
+    return 9.0, _TALL + _LOW * -(-len(slowest(runs)) // _COLUMNS)
+
+
+def slowest(runs: Sequence[Sequence[Step]], most: int = _MOST_MULTIPLES) -> list[int]:
+    """The runs that took longest, in their own order."""
+    return sorted(sorted(range(len(runs)), key=lambda index: -runs[index][-1].seconds)[:most])
 
 
 def _title(runs: list[Sequence[Step]]) -> str:
@@ -129,62 +157,51 @@ def _title(runs: list[Sequence[Step]]) -> str:
     return f"{proven_within(worst)}{who}, in {seconds:.2g} s"
 
 
-def _draw_bounds(ax: Axes, runs: list[Sequence[Step]]) -> None:
+def draw_distances(ax: Axes, run: Sequence[Step]) -> None:
+    """Both bounds as distances on a logarithmic axis: as values they would soon lie on top of each other."""
+    words = "objective above the last lower bound", "lower bound below the last objective"
+    for points, colour, style, name in zip((above(run), below(run)), (_UPPER, _LOWER), ("-", "--"), words, strict=True):
+        ax.plot(*points, color=colour, linestyle=style, marker=_marker(run), label=name, **_STEPS)
+    ax.set_yscale("log")
+    ax.set_ylabel("distance")
+    tidy(ax, legend=True)
+
+
+def _draw_gap(ax: Axes, runs: list[Sequence[Step]], tol: float | None) -> None:
+    """The gap of a run; of several the worst, with a band to the best."""
     if len(runs) == 1:
-        _draw_pair(ax, runs[0], (_UPPER, _LOWER), ("upper bound: the model's objective", "lower bound: proven"))
-        ax.set_ylabel("objective")
+        ax.plot(*gaps(runs[0]), color=_GAP, marker=_marker(runs[0]), label="proven gap", **_STEPS)
     else:
-        # The colour says the class, so the line style must say which bound it is.
-        for index, run in enumerate(runs):
-            colour = PALETTE[index % len(PALETTE)]
-            _draw_pair(ax, run, (colour, colour), (None, None))
-        ax.set_ylabel("objective (dashed: lower bound)")
-    ax.set_ylim(*_focus(runs))
-    tidy(ax, legend=len(runs) == 1)  # the panel below names the classes
-
-
-def _draw_pair(ax: Axes, run: Sequence[Step], colours: tuple[str, str], labels: tuple[str | None, str | None]) -> None:
-    seconds = [step.seconds for step in run]
-    uppers, lowers = [step.upper for step in run], [step.lower for step in run]
-    if colours[0] != colours[1]:
-        # What is still open shrinks to a line; areas of several classes would only cover each other.
-        ax.fill_between(seconds, lowers, uppers, color="0.9", linewidth=0, step="post")
-    ax.plot(seconds, uppers, color=colours[0], marker=_marker(run), label=labels[0], **_STEPS)
-    ax.plot(seconds, lowers, color=colours[1], marker=_marker(run), label=labels[1], linestyle="--", **_STEPS)
-
-
-def _draw_gap(ax: Axes, runs: list[Sequence[Step]], tol: float | None, labels: Sequence[object] | None) -> None:
-    for index, run in enumerate(runs):
-        # A gap of exactly 0 has no place on a logarithmic axis.
-        steps = [step for step in run if 0.0 < step.gap < float("inf")]
-        colour, label = (_GAP, "proven gap") if len(runs) == 1 else (PALETTE[index % len(PALETTE)], "")
-        ax.plot(
-            [step.seconds for step in steps],
-            [step.gap for step in steps],
-            color=colour,
-            marker=_marker(run),
-            label=label or _label(labels, index),
-            **_STEPS,
-        )
+        moments, worst, best = spread(runs)
+        ax.fill_between(moments, best, worst, color="0.9", linewidth=0, step="post")
+        ax.plot(moments, worst, color=_GAP, label="proven gap of the worst", **_STEPS)
+        ax.plot(moments, best, color=_LOWER, linestyle="--", label="of the best", **_STEPS)
     if tol is not None:
         ax.axhline(tol, color="0.4", linestyle=":", label=f"tolerance {tol:g}")
     ax.set_yscale("log")
     ax.set_ylabel("relative gap")
-    tidy(ax, legend=len(runs) <= _MOST_LABELLED)
+    tidy(ax, legend=True)
 
 
-def _focus(runs: list[Sequence[Step]]) -> tuple[float, float]:
-    """The range of objectives in which the bounds meet; first guesses may be a hundred times off."""
-    top = max(min(run[0].upper, 3.0 * run[-1].upper) for run in runs)
-    bottom = min(max(run[0].lower, -run[-1].upper) for run in runs)
-    margin = 0.05 * (top - bottom) or 1.0
-    return bottom - margin, top + margin
+def _draw_multiples(
+    figure: SubFigure, runs: list[Sequence[Step]], shown: list[int], tol: float | None, labels: Sequence[object] | None
+) -> None:
+    """A small panel for each problem, all with the same axes."""
+    rows = -(-len(shown) // _COLUMNS)
+    grid = figure.subplots(rows, _COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
+    for ax, index in zip(grid, shown, strict=False):
+        ax.plot(*gaps(runs[index]), color=_GAP, marker=_marker(runs[index]), markersize=3, linewidth=1.2, **_STEPS)
+        if tol is not None:
+            ax.axhline(tol, color="0.4", linestyle=":", linewidth=1.0)
+        ax.set_yscale("log")
+        if index in shown[-_COLUMNS:]:
+            ax.tick_params(labelbottom=True)  # the one below may be empty
+        ax.set_title(f"{labels[index] if labels is not None else index}", loc="left", fontsize="small")
+        tidy(ax)
+    for ax in grid[len(shown) :]:
+        ax.set_visible(False)
 
 
 def _marker(run: Sequence[Step]) -> str:
     """Dots show the iterations while they can be told apart; without them one step draws nothing."""
     return "." if len(run) <= 60 else ""
-
-
-def _label(labels: Sequence[object] | None, index: int) -> str:
-    return f"class {labels[index] if labels is not None else index}"

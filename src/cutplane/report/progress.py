@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from types import TracebackType
 from typing import Self
 
@@ -10,15 +11,19 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from cutplane.report.time_left import in_words, time_left
 from cutplane.solvers.result import Step
+
+# So many of the latest steps tell how long it will take.
+_TREND = 200
 
 
 class TrainingProgress:
     """Show each step of a training run; pass the object itself as ``on_step``.
 
     The bar is logarithmic, from the first proven gap to the tolerance, because that is how a
-    cutting-plane method advances: each halving of the gap costs about as much as the last. Nothing
-    is shown, and nothing costs time, when the console is not a terminal.
+    cutting-plane method advances: each halving of the gap costs about as much as the last. The time
+    left is estimated from that decay. Nothing is shown, and nothing costs time, when the console is not a terminal.
 
     Parameters
     ----------
@@ -48,6 +53,7 @@ class TrainingProgress:
             TextColumn("[bold]{task.description}", table_column=Column(no_wrap=True)),
             BarColumn(bar_width=24),
             TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True)),
             TextColumn("{task.fields[state]}", table_column=Column(no_wrap=True, overflow="ellipsis")),
             console=console,
             disable=not self._shown,
@@ -55,6 +61,8 @@ class TrainingProgress:
         self._task: TaskID | None = None
         self._problem = 0
         self._first_gap = math.inf
+        self._seconds: deque[float] = deque(maxlen=_TREND)
+        self._gaps: deque[float] = deque(maxlen=_TREND)
 
     def __enter__(self) -> Self:
         """Start the display."""
@@ -79,8 +87,12 @@ class TrainingProgress:
         assert self._task is not None
         if not math.isfinite(self._first_gap):
             self._first_gap = _distance(step)
+        self._seconds.append(step.seconds)
+        self._gaps.append(_distance(step))
+        left = time_left(self._seconds, self._gaps, self._tol)
         self._bars.update(
             self._task,
+            left=in_words(left) if left else "",
             completed=log_fraction(self._first_gap, _distance(step), self._tol),
             state=describe(step),
         )
@@ -88,8 +100,10 @@ class TrainingProgress:
     def _begin_problem(self, problem: int) -> None:
         self._problem = problem
         self._first_gap = math.inf
+        self._seconds.clear()
+        self._gaps.clear()
         name = "training" if self._problems == 1 else f"class {problem + 1} of {self._problems}"
-        self._task = self._bars.add_task(name, total=1.0, state="")
+        self._task = self._bars.add_task(name, total=1.0, state="", left="")
 
 
 def log_fraction(first_gap: float, gap: float, tol: float) -> float:

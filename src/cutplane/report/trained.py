@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,8 @@ from sklearn.base import BaseEstimator
 from cutplane._types import Array, Listed, MatrixLike
 from cutplane.solvers.certificates import ProblemCertificate
 from cutplane.solvers.result import Step
+
+T = TypeVar("T")
 
 
 class Examples(NamedTuple):
@@ -39,6 +42,10 @@ class Trained:
         What the training data are called.
     command : str, optional
         What trains this model again.
+    files : sequence of paths
+        What the command reads.
+    loading : str, optional
+        Python that binds X and y (and qid) to what the model was trained on.
     seconds : float, optional
         How long the whole of training took.
     path : sequence of estimators
@@ -52,8 +59,18 @@ class Trained:
     first_feature: int = 0
     data: str | None = None
     command: str | None = None
+    files: Sequence[Path] = ()
+    loading: str | None = None
     seconds: float | None = None
     path: Sequence[BaseEstimator] = ()
+    _worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, make: Callable[[Trained], T]) -> T:
+        """What `make` finds; several sections ask for the same, which is worked out once."""
+        if make not in self._worked_out:
+            self._worked_out[make] = make(self)
+        found: T = self._worked_out[make]
+        return found
 
     @property
     def runs(self) -> list[list[Step]]:

@@ -26,13 +26,14 @@ def feature_name(parts: Sequence[StringPart], alphabet: Alphabet, index: int) ->
     for part in parts:
         if rest < part.dimension(alphabet.size):
             position, order, where = next(block for block in blocks(part, alphabet.size) if rest < block[2].stop)
-            kmer = _kmer(rest - where.start, order, alphabet)
-            return f"{kmer} at {position}" if part.positional else f"{kmer} in {part.begin}:{part.end}"
+            name = kmer(rest - where.start, order, alphabet)
+            return f"{name} at {position}" if part.positional else f"{name} in {part.begin}:{part.end}"
         rest -= part.dimension(alphabet.size)
     raise IndexError(index)
 
 
-def _kmer(number: int, order: int, alphabet: Alphabet) -> str:
+def kmer(number: int, order: int, alphabet: Alphabet) -> str:
+    """The letters of a k-mer, from its place in alphabetical order."""
     letters = []
     for _ in range(order):
         number, letter = divmod(number, alphabet.size)

@@ -15,6 +15,8 @@ from cutplane.estimators.common.certificates import CertifiedEstimator
 from cutplane.estimators.common.servable import Servable
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from cutplane.report.trained import Examples
 
 
@@ -114,6 +116,48 @@ class Savable(CertifiedEstimator, Servable):
             path=models,
         )
         write_report(trained, path, title)
+
+    def plot(self, feature_names: Sequence[str] | None = None) -> Figure:
+        """A figure of how training went, beside what the model looks at.
+
+        Its strongest features, a sequence logo or its transitions, whichever it has; see `cutplane.plotting` for more.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            By default those of the data the model was fitted on.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Examples
+        --------
+        >>> from cutplane import LinearSVC
+        >>> model = LinearSVC().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+        >>> figure = model.plot()  # doctest: +SKIP
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        from cutplane.report.overview import plot_overview
+
+        check_is_fitted(self)
+        return plot_overview(self, _one_each(feature_names, getattr(self, "n_features_in_", None)))
+
+    def _repr_html_inner(self) -> str:
+        """The certificate as a card, in notebooks; scikit-learn's diagram until the model is fitted, and inside it."""
+        return self._with_card(super()._repr_html_inner())  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        return {kind: self._with_card(what) if kind == "text/html" else what for kind, what in shown.items()}
+
+    def _with_card(self, diagram: str) -> str:
+        if not hasattr(self, "certificates_"):
+            return diagram
+        from cutplane.report.card import certificate_card
+
+        return certificate_card(self, diagram)
 
     def _to_file(self) -> tuple[Arrays, Document]:
         """The fitted attributes as arrays, and what JSON can hold."""

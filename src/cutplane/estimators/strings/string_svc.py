@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from os import PathLike
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,12 @@ from cutplane.sources.kmers import feature_name
 from cutplane.sources.packed import StringCollection
 from cutplane.sources.strings import StringPart, StringSource, degree_weights, string_part
 from cutplane.sources.windows import SlidingWindows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from cutplane.report.page import Section
+    from cutplane.report.trained import Trained
 
 
 @documented(LINEAR_CLASSES)
@@ -234,6 +240,17 @@ class StringSVC(ClassifierMixin, LinearModel):
     def _feature_name(self, index: int) -> str:
         """What reports call a feature."""
         return feature_name(self.parts(self.length_), as_alphabet(self.alphabet), index)
+
+    def _report_sections(self, trained: Trained) -> list[Section]:
+        from cutplane.report.sections import strings
+
+        found = strings.section(trained)
+        return [] if found is None else [found]
+
+    def _draw_own(self, ax: Axes) -> None:
+        from cutplane.report.string_plots import plot_logo
+
+        plot_logo(self, ax=ax)
 
     def _kernel_weights(self, order: int) -> NDArray[np.float64] | None:
         if isinstance(order, int) and order >= 1 and self.depth is not None:

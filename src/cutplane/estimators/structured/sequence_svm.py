@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 from os import PathLike
-from typing import Any, Self, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,9 @@ from cutplane.structured.chain_decoding import best_labellings, token_margins
 from cutplane.structured.metrics import SequenceScores, score_sequences
 from cutplane.structured.tokens import Sequences, Token, Tokens, Vocabulary, tokens_from_matrices
 from cutplane.structured.vectors import rows_in
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # The labels of each sequence's tokens, as users hand them over.
 LabelSequences = Sequence[Collection[Hashable]]
@@ -230,6 +233,12 @@ class SequenceSVM(StructuredEstimator):
     def _feature_name(self, index: int) -> str:
         names = self.feature_names_
         return f"feature {index}" if names is None else names[index]
+
+    def _draw_own(self, ax: Axes) -> None:
+        from cutplane.report.overview import draw_heat
+
+        draw_heat(ax, self.transitions_, self.classes_.tolist(), self.classes_.tolist())
+        ax.set_title("weights of transitions: a column is the next label", loc="left")
 
     def _to_file(self) -> tuple[Arrays, Document]:
         arrays, classes = labels_to_file(self.classes_)

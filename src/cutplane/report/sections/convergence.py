@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 
-from cutplane.report.charts import COLOURS, Axis, Line, LineChart
+from cutplane.report.charts import Axis, Line, LineChart
 from cutplane.report.markup import Markup, details, element, figure, number, paragraph, seconds, table
 from cutplane.report.page import Section
+from cutplane.report.run_shapes import above, below, gaps, spread
+from cutplane.report.scales import decades
 from cutplane.report.trained import Trained
 from cutplane.solvers.result import Step
 
 _MOST_ROWS = 12
+_MOST_MULTIPLES = 12
+_SMALL = 250, 160
 
 
 def section(trained: Trained) -> Section | None:
@@ -23,65 +27,104 @@ def section(trained: Trained) -> Section | None:
         paragraph(
             "The optimum lies between the two bounds at every moment; where they meet, nothing better is left to find."
         ),
-        element("div", *([] if several else [_bounds(runs[0])]), _gap(trained), class_="pair"),
-        _steps(runs[0]) if not several else _problems(trained),
+        element("div", *((_spread(trained), _problems(trained)) if several else _alone(trained)), class_="pair"),
+        _multiples(trained) if several else _steps(runs[0]),
     ]
     return Section("convergence", "Certified convergence", Markup("".join(body)))
 
 
-def _bounds(run: list[Step]) -> Markup:
-    times = [step.seconds for step in run]
-    # First guesses may be a hundred times off: show where the bounds meet.
-    last = run[-1].upper
-    top = min(run[0].upper, last + 2.0 * abs(last))
-    bottom = max(run[0].lower, last - 2.0 * abs(last))
-    margin = 0.06 * (top - bottom) or 1.0
+def _alone(trained: Trained) -> tuple[Markup, Markup]:
+    """Of a single problem: how far away each bound was, and the gap."""
+    run = trained.runs[0]
+    points = gaps(run)
+    if not points.seconds:
+        return _distances(run), paragraph("The gap closed at the first step.")
     chart = LineChart(
-        "Bounds on the optimum",
-        f"The upper bound falls from {number(run[0].upper)} to {number(run[-1].upper)}, the lower bound rises from "
-        f"{number(run[0].lower)} to {number(run[-1].lower)}, in {seconds(times[-1])}.",
+        "Proven relative gap",
+        f"On a logarithmic axis, over time; it ends at {run[-1].gap:.1e}.",
         Axis("seconds", low=0.0),
-        Axis("objective", low=bottom - margin, high=top + margin),
-        [
-            Line(f"upper bound: {_model_of(run)}", times, [step.upper for step in run], steps=True, colour=1),
-            Line("lower bound: proven", times, [step.lower for step in run], steps=True, colour=0, dashed=True),
-        ],
-        band=True,
+        Axis("relative gap", log=True),
+        [Line("proven gap", *points, True, 6)],
+        mark=_tolerance(trained),
     )
-    return figure("Bounds on the optimum: what is still open is shaded.", chart.svg(), chart.legend())
+    return _distances(run), figure("Proven relative gap: (upper − lower) / upper.", chart.svg(), chart.legend())
+
+
+def _distances(run: list[Step]) -> Markup:
+    """Both bounds as distances: as values they would lie on top of each other for most of the time."""
+    over, under = above(run), below(run)
+    if not over.seconds and not under.seconds:
+        return paragraph("Both bounds met at the first step.")
+    chart = LineChart(
+        "Distance of the bounds",
+        f"The objective falls from {number(run[0].upper)} to {number(run[-1].upper)}, the lower bound rises from "
+        f"{number(run[0].lower)} to {number(run[-1].lower)}, in {seconds(run[-1].seconds)}. On a logarithmic axis.",
+        Axis("seconds", low=0.0),
+        Axis("distance", log=True),
+        [
+            Line(f"{_model_of(run)} above the last bound", *over, True, 1),
+            Line("lower bound below the last objective", *under, True, 0, True),
+        ],
+    )
+    caption = "How far each bound was from where the other ended: the optimum is no further away."
+    return figure(caption, chart.svg(), chart.legend())
 
 
 def _model_of(run: list[Step]) -> str:
-    return "the best model so far" if math.isinf(run[0].violation) else "the model at that time"
+    return "best model so far" if math.isinf(run[0].violation) else "model at that time"
 
 
-def _gap(trained: Trained) -> Markup:
-    runs, names = trained.runs, trained.problems
+def _tolerance(trained: Trained) -> tuple[str, float] | None:
+    """The tolerance as a line, where it is one of gaps."""
     model = trained.model
     tol = getattr(model, "tol", None) if getattr(model, "stopping", "gap") == "gap" else None
-    lines = []
-    for index, run in enumerate(runs):
-        steps = [step for step in run if 0.0 < step.gap < math.inf]
-        name = "proven gap" if len(runs) == 1 else names[index]
-        colour = 6 if len(runs) == 1 else index % COLOURS
-        line = Line(
-            name, [step.seconds for step in steps], [step.gap for step in steps], True, colour, index >= COLOURS
-        )
-        lines.append(line)
-    shown = [line for line in lines if len(line.x)]
-    if not shown:
-        return paragraph("The gap closed at the first step.")
-    worst = max(run[-1].gap for run in runs)
+    return None if tol is None else (f"tolerance {tol:g}", float(tol))
+
+
+def _spread(trained: Trained) -> Markup:
+    """Of several problems, the gap of the worst, with a band to the best."""
+    runs = trained.runs
+    moments, worst, best = spread(runs)
+    if not moments:
+        return paragraph("Every gap closed at the first step.")
     chart = LineChart(
-        "Proven relative gap",
-        f"On a logarithmic axis, over time; it ends at {worst:.1e}.",
-        Axis("seconds", low=0.0),
+        "Proven relative gap of the worst problem",
+        f"On a logarithmic axis, over time, with a band to the best of {len(runs)}; it ends at "
+        f"{max(run[-1].gap for run in runs):.1e}.",
+        Axis("seconds of each", low=0.0),
         Axis("relative gap", log=True),
-        shown,
-        mark=None if tol is None else (f"tolerance {tol:g}", float(tol)),
+        [Line("worst", moments, worst, True, 6), Line("best", moments, best, True, 0, True)],
+        band=True,
+        mark=_tolerance(trained),
+        points=False,
     )
-    legend = chart.legend() if len(shown) <= 2 * COLOURS else Markup("")
-    return figure("Proven relative gap: (upper − lower) / upper.", chart.svg(), legend)
+    return figure(f"Proven relative gap: the worst and the best of {len(runs)}.", chart.svg(), chart.legend())
+
+
+def _multiples(trained: Trained) -> Markup:
+    """A small chart of the gap for each problem, all with the same axes; of many, the slowest."""
+    pairs = [pair for pair in zip(trained.problems, map(gaps, trained.runs), strict=True) if pair[1].seconds]
+    if not pairs:
+        return Markup("")
+    shown = sorted(sorted(pairs, key=lambda pair: -pair[1].seconds[-1])[:_MOST_MULTIPLES], key=pairs.index)
+    mark = _tolerance(trained)
+    low, high = decades([value for _, (_, values) in shown for value in values] + ([mark[1]] if mark else []))
+    longest = max(points.seconds[-1] for _, points in shown)
+    charts = []
+    for name, points in shown:
+        chart = LineChart(
+            f"Proven relative gap of {name}",
+            f"On a logarithmic axis; it ends at {points.values[-1]:.1e} after {seconds(points.seconds[-1])}.",
+            Axis("seconds", low=0.0, high=longest),
+            Axis("", log=True, low=low, high=high),
+            [Line(name, *points, True, 6)],
+            mark=mark,
+            size=_SMALL,
+        )
+        charts.append(figure(f"{name}: {points.values[-1]:.1e}", chart.svg()))
+    rest = len(pairs) - len(shown)
+    more = [paragraph(f"The {len(shown)} slowest; the table has the other {rest}.", "soft")] if rest else []
+    return Markup("".join([element("div", *charts, class_="multiples"), *more]))
 
 
 def _steps(run: list[Step]) -> Markup:
@@ -116,4 +159,8 @@ def _problems(trained: Trained) -> Markup:
     ]
     what = "pair of classes" if getattr(trained.model, "_pairwise", False) else "class"
     head = [what, "iterations", "time", "objective", "proven gap"]
-    return details(f"One problem for each {what}: the figures", table("Problems", head, rows))
+    figures = table("Problems", head, rows)
+    title = f"One problem for each {what}"
+    if len(rows) > _MOST_ROWS:
+        return details(title, figures)
+    return element("div", paragraph(f"{title}.", "soft"), figures)

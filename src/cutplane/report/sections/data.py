@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cutplane._types import Listed, MatrixLike, is_sparse
-from cutplane.report.charts import counts
+from cutplane.report.bars import counts
 from cutplane.report.markup import Markup, element, facts, figure, number
 from cutplane.report.page import Section
 from cutplane.report.trained import Trained, label
@@ -27,13 +27,12 @@ def section(trained: Trained) -> Section | None:
         labels = [label for labels in trained.train.y for label in labels]
         shape = [("Sequences", f"{len(trained.train.y):,}"), ("Tokens", f"{len(labels):,}")]
         body = [facts([*known, *shape, ("Features", f"{trained.model.n_features_in_:,}")]), _labels(labels, "Tokens")]
-        return Section("data", "Data", element("div", *body))
-    body = [facts(known + _shape(trained.train.X))]
+        return Section("data", "Data", element("div", *body, class_="pair"))
+    queries = [] if trained.train.qid is None else [("Queries", f"{len(np.unique(trained.train.qid)):,}")]
+    body = [facts([*known, *_shape(trained.train.X), *queries])]
     if trained.classes:
         body.append(_labels(trained.train.y))
-    if trained.train.qid is not None:
-        body.append(facts([("Queries", f"{len(np.unique(trained.train.qid)):,}")]))
-    return Section("data", "Data", element("div", *body))
+    return Section("data", "Data", element("div", *body, class_="pair"))
 
 
 def _shape(X: MatrixLike | Listed) -> list[tuple[str, object]]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane._types import Array, Listed, MatrixLike, is_sparse
-from cutplane.report.charts import diverging_bars
+from cutplane.report.bars import diverging_bars
 from cutplane.report.markup import Markup, details, element, figure, paragraph
 from cutplane.report.page import Section
 from cutplane.report.strength import strongest
@@ -14,7 +14,9 @@ from cutplane.report.trained import Trained, dense_weights
 
 _MOST = 10
 _MOST_EACH = 5
-_MOST_CLASSES = 30
+_MOST_CLASSES = 12
+_MOST_FOLDED = 40
+_NOTHING = 1e-9  # next to the margin, which is 1
 
 
 def section(trained: Trained) -> Section | None:
@@ -23,23 +25,33 @@ def section(trained: Trained) -> Section | None:
     if weights is None:
         return None
     spreads = _spreads(trained, weights.shape[1])
+    if spreads is not None and float(np.abs(weights * spreads).max()) < _NOTHING:
+        words = "No feature changes a score: all weights are zero up to rounding."
+        return Section("features", "Strongest features", paragraph(words))
     what = "weight × standard deviation of the feature" if spreads is not None else "weight"
     used = int(np.count_nonzero(np.any(weights, axis=0)))
     intro = paragraph(f"By {what}; {used:,} of {weights.shape[1]:,} features have a weight.", "soft")
-    classes = trained.classes
     if weights.shape[0] == 1:
-        upwards, downwards = (
-            (f"for {classes[1]}", f"for {classes[0]}") if len(classes) == 2 else ("upwards", "downwards")
-        )
-        chart = _bars(trained, weights[0], spreads, _MOST, f"Right: {upwards}. Left: {downwards}.")
-        return Section("features", "Strongest features", Markup(intro + chart))
-    if len(classes) != weights.shape[0]:
+        return Section("features", "Strongest features", Markup(intro + _both_ways(trained, weights[0], spreads)))
+    if len(trained.classes) != weights.shape[0]:
         return None
     charts = [
-        details(f"Class {name}", _bars(trained, row, spreads, _MOST_EACH, f"Right: for {name}. Left: against."))
-        for name, row in zip(classes[:_MOST_CLASSES], weights, strict=False)
+        _bars(trained, row, spreads, _MOST_EACH, f"{name}: right for, left against.", width=330, label=150)
+        for name, row in zip(trained.classes, weights, strict=True)
     ]
-    return Section("features", "Strongest features", Markup(intro + element("div", *charts)))
+    shown = element("div", *charts[:_MOST_CLASSES], class_="multiples wide")
+    rest = charts[_MOST_CLASSES:_MOST_FOLDED]
+    folded = [details(f"{len(rest)} more classes", element("div", *rest, class_="multiples wide"))] if rest else []
+    return Section("features", "Strongest features", Markup("".join([intro, shown, *folded])))
+
+
+def _both_ways(trained: Trained, row: Array, spreads: Array | None) -> Markup:
+    """Of a single row of weights: what speaks for one class beside what speaks for the other."""
+    classes = trained.classes
+    ways = [f"For {name}" for name in reversed(classes)] if len(classes) == 2 else ["Upwards", "Downwards"]
+    sides = [(ways[0], np.maximum(row, 0.0)), (ways[1], np.minimum(row, 0.0))]
+    charts = [_bars(trained, side, spreads, _MOST, f"{way}.") for way, side in sides if np.any(side)]
+    return element("div", *charts, class_="pair")
 
 
 def _weights(trained: Trained) -> Array | None:
@@ -73,10 +85,12 @@ def column_spreads(X: MatrixLike | Listed) -> NDArray[np.float64] | None:
     return values.std(axis=0) if values.ndim == 2 else None
 
 
-def _bars(trained: Trained, row: Array, spreads: Array | None, most: int, caption: str) -> Markup:
+def _bars(trained: Trained, row: Array, spreads: Array | None, most: int, caption: str, **size: int) -> Markup:
     values = row if spreads is None else row * spreads
     chosen = strongest(values, most)
+    if not np.any(values > 0.0):
+        chosen = chosen[::-1]  # of one side alone the strongest comes first
     names = [trained.feature(int(index)) for index in chosen]
     shown = [float(values[index]) for index in chosen]
     words = "; ".join(f"{name} {value:.3g}" for name, value in zip(names, shown, strict=True))
-    return figure(caption, diverging_bars("Strongest features", words, names, shown))
+    return figure(caption, diverging_bars("Strongest features", words, names, shown, **size))

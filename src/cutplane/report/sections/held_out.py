@@ -6,12 +6,14 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from cutplane._types import Array, Labels
-from cutplane.report.charts import COLOURS, Axis, Line, LineChart
-from cutplane.report.confusion import confusion_table
+from cutplane.report.charts import Axis, Line, LineChart
+from cutplane.report.confusion import confusion_table, label_table
 from cutplane.report.curves import Curve, precision_recall, roc
 from cutplane.report.evaluation import Evaluation, evaluate
 from cutplane.report.markup import Markup, element, facts, figure
+from cutplane.report.optimum import OptimumFigures, intervals_explained, optimum_figures
 from cutplane.report.page import Section
+from cutplane.report.svg import COLOURS
 from cutplane.report.trained import Trained, label
 
 _BESIDE = 4  # classes of a matrix that fits beside the figures
@@ -20,26 +22,31 @@ _MOST_CURVES = COLOURS
 
 def section(trained: Trained) -> Section | None:
     """Figures of merit, confusion matrix and curves of a classifier."""
-    found = _evaluated(trained)
+    found = trained.once(_evaluated)
     if found is None:
         return None
     result, scores, truth = found
-    merits, matrix = facts(_merits(result, scores)), confusion_table(result)
-    beside = len(result.labels) <= _BESIDE
-    body = [element("div", merits, matrix, class_="pair") if beside else Markup(merits + matrix)]
+    optimum = trained.once(optimum_figures)
+    merits, matrix = facts(_merits(result, scores, optimum)), confusion_table(result)
+    if len(result.labels) <= _BESIDE:
+        body = [element("div", merits, matrix, class_="pair")]
+    else:
+        body = [merits, element("div", matrix, label_table(result), class_="pair uneven")]
     curves = _curves(trained, truth, scores)
     if curves:
         body.append(element("div", *curves, class_="pair"))
+    body += intervals_explained(optimum)
     return Section("held-out", "On held-out data", Markup("".join(body)))
 
 
 def tile(trained: Trained) -> list[tuple[str, str, str]]:
     """The accuracy, for the top of the page."""
-    found = _evaluated(trained)
+    found = trained.once(_evaluated)
     if found is None:
         return []
     result = found[0]
-    return [("Held-out accuracy", f"{100 * result.accuracy:.2f}\u00a0%", f"{result.n_examples:,} examples")]
+    note = trained.once(optimum_figures).words("accuracy") or f"{result.n_examples:,} examples"
+    return [("Held-out accuracy", f"{100 * result.accuracy:.2f}\u00a0%", note)]
 
 
 def _evaluated(trained: Trained) -> tuple[Evaluation, Array | None, Labels] | None:
@@ -56,18 +63,18 @@ def _evaluated(trained: Trained) -> tuple[Evaluation, Array | None, Labels] | No
     return evaluate(truth, predicted, scores, classes), scores, truth
 
 
-def _merits(result: Evaluation, scores: Array | None) -> list[tuple[str, object]]:
+def _merits(result: Evaluation, scores: Array | None, optimum: OptimumFigures) -> list[tuple[str, object]]:
     two = len(result.labels) == 2
     commonest = result.confusion.sum(axis=1).max() / max(result.n_examples, 1)
     found: list[tuple[str, object]] = [
         ("Examples", f"{result.n_examples:,}"),
-        ("Accuracy", f"{100 * result.accuracy:.2f}\u00a0%"),
+        ("Accuracy", optimum.beside("accuracy", f"{100 * result.accuracy:.2f}\u00a0%")),
         ("Always the commonest class", f"{100 * commonest:.2f}\u00a0%"),
-        ("Balanced accuracy", f"{100 * result.balanced_accuracy:.2f}\u00a0%"),
+        ("Balanced accuracy", optimum.beside("balanced_accuracy", f"{100 * result.balanced_accuracy:.2f}\u00a0%")),
         (f"F1 of {label(result.labels[1])}" if two else "F1, mean over classes", f"{result.f1:.4f}"),
     ]
     if scores is not None and result.roc_area is not None:
-        found.append(("Area under ROC", f"{result.roc_area:.4f}"))
+        found.append(("Area under ROC", optimum.beside("roc_auc", f"{result.roc_area:.4f}", percent=False)))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutplane.report.charts import share_bar
+from cutplane.report.bars import share_bar
 from cutplane.report.markup import Markup, details, element, figure, seconds, table
 from cutplane.report.page import Section
 from cutplane.report.trained import Trained

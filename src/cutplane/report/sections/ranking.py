@@ -7,7 +7,7 @@ from sklearn.base import is_classifier
 
 from cutplane.metrics import ndcg
 from cutplane.report.charts import Axis, Line, LineChart
-from cutplane.report.markup import Markup, facts, figure
+from cutplane.report.markup import element, facts, figure
 from cutplane.report.page import Section
 from cutplane.report.trained import Trained
 
@@ -16,7 +16,7 @@ _DEPTH = 10
 
 def section(trained: Trained) -> Section | None:
     """NDCG by depth, where the held-out examples come in queries."""
-    found = _ndcg(trained)
+    found = trained.once(_ndcg)
     if found is None or trained.held_out is None or trained.held_out.qid is None:
         return None
     depths = list(range(1, len(found) + 1))
@@ -32,13 +32,13 @@ def section(trained: Trained) -> Section | None:
         ("Examples", f"{len(trained.held_out.y):,}"),
         *((f"NDCG@{depth}", f"{found[depth - 1]:.4f}") for depth in (1, 3, 5, 10) if depth <= len(found)),
     ]
-    body = facts(pairs) + figure("Mean NDCG over the queries, by how many examples are looked at.", chart.svg())
-    return Section("ranking", "Ranking on held-out queries", Markup(body))
+    curve = figure("Mean NDCG over the queries, by how many examples are looked at.", chart.svg())
+    return Section("ranking", "Ranking on held-out queries", element("div", facts(pairs), curve, class_="pair"))
 
 
 def tile(trained: Trained) -> list[tuple[str, str, str]]:
     """NDCG@10, for the top of the page."""
-    found = _ndcg(trained)
+    found = trained.once(_ndcg)
     return [] if found is None else [("Held-out NDCG@10", f"{found[-1]:.4f}", "mean over queries")]
 
 

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import os
 import platform
+from hashlib import file_digest
 from importlib.metadata import PackageNotFoundError, version
-from inspect import signature
 from pathlib import Path
 
-from sklearn.base import BaseEstimator
+import numpy as np
 
-from cutplane._types import Params
+from cutplane._types import is_sparse
+from cutplane.proof.data_hash import hash_data
+from cutplane.report.calls import chosen_params, training_code
 from cutplane.report.markup import Markup, details, element, facts, paragraph, table, text
 from cutplane.report.page import Section
 from cutplane.report.trained import Trained
 
+# More values than this are not hashed: it takes longer than training.
+_MOST_VALUES = 20_000_000
 _PACKAGES = ("cutplane", "numpy", "scipy", "scikit-learn")
 
 
 def section(trained: Trained) -> Section | None:
-    """How to get here again."""
+    """How to get here again: the command, the same in Python, and what tells whether the data are the same."""
     body = []
     if trained.command is not None:
         body.append(element("pre", element("code", text(trained.command)), tabindex="0"))
-    body.append(element("pre", element("code", text(_call(trained.model))), tabindex="0"))
+    code = training_code(trained.model, trained.loading)
+    body.append(element("pre", element("code", text(code)), tabindex="0"))
     body.append(
         paragraph(
             "The same data and versions give the same model, bit for bit, on any number of threads of the same kind of "
@@ -31,33 +36,34 @@ def section(trained: Trained) -> Section | None:
             "soft",
         )
     )
-    params = [(name, repr(value)) for name, value in sorted(_params(trained.model).items())]
+    if trained.files:
+        rows = [(str(path), *_told(path)) for path in trained.files]
+        body.append(table("Files that were read", ["file", "bytes", "SHA-256"], rows, shown=True))
+    else:
+        body += _values(trained)
+    params = [(name, repr(value)) for name, value in sorted(chosen_params(trained.model).items())]
     body.append(details("Every parameter", table("Parameters", ["parameter", "value"], params)))
     body.append(details("Versions and machine", facts(_machine())))
     return Section("reproduce", "Reproduce", Markup("".join(body)))
 
 
-def _params(model: BaseEstimator) -> Params:
-    found = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-    return {name: value for name, value in found.items() if not callable(value)}
+def _told(path: Path) -> tuple[str, str]:
+    """Size and hash of a file; a folder or a pattern of many files has none."""
+    if not path.is_file():
+        return "", ""
+    with path.open("rb") as file:
+        return f"{path.stat().st_size:,}", file_digest(file, "sha256").hexdigest()
 
 
-def _call(model: BaseEstimator) -> str:
-    """The estimator as it is called, with the parameters that are not the defaults."""
-    name = type(model).__name__
-    defaults = {key: each.default for key, each in signature(type(model).__init__).parameters.items()}
-    chosen = [
-        f"{key}={value!r}" for key, value in _params(model).items() if key == "C" or not _same(value, defaults.get(key))
-    ]
-    data = "X, y, qid=qid" if getattr(model, "n_queries_", 1) > 1 else "X, y"
-    return f"from cutplane import {name}\n\nmodel = {name}({', '.join(chosen)}).fit({data})"
-
-
-def _same(a: object, b: object) -> bool:
-    try:
-        return bool(a == b) or (a is None and b is None)
-    except ValueError:  # an array
-        return False
+def _values(trained: Trained) -> list[Markup]:
+    """The hash of the training data, where they are at hand as a matrix of numbers, and not too large."""
+    train = trained.train
+    if train is None or not (is_sparse(train.X) or isinstance(train.X, np.ndarray)):
+        return []
+    if train.X.ndim != 2 or train.X.dtype.kind not in "biuf" or train.X.size > _MOST_VALUES:
+        return []
+    hashed = hash_data(train.X, np.asarray(train.y))
+    return [paragraph(f"SHA-256 of X and y, as by cutplane.proof.data_hash.hash_data: {hashed}", "soft long")]
 
 
 def _machine() -> list[tuple[str, object]]:

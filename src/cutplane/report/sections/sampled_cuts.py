@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from sklearn.base import BaseEstimator
 
 from cutplane.report.charts import Axis, Line, LineChart
 from cutplane.report.markup import Markup, element, figure, number, paragraph, seconds
 from cutplane.report.page import Section
+from cutplane.report.sampled import proven
 from cutplane.report.trained import Trained
 from cutplane.solvers.result import Step
 
@@ -23,25 +22,6 @@ def section(trained: Trained) -> Section:
     steps = certificate.history[:: max(1, certificate.n_iter // _MOST_POINTS)]
     body = [paragraph(proven(model)), element("div", _objective(steps), _violation(model, steps), class_="pair")]
     return Section("sampled-cuts", "Convergence of the cuts", Markup("".join(body)))
-
-
-def by_samples(model: BaseEstimator) -> bool:
-    """Whether a model is of cuts that prove no gap: of samples, or of a kernel that is not positive semi-definite."""
-    return hasattr(model, "bound_probability_") and not math.isfinite(model.gap_)
-
-
-def proven(model: BaseEstimator) -> str:
-    """What is proven of a model by sampled cuts, in words."""
-    if not by_samples(model):
-        return "Every cut was made of all examples, so the value of their model is a proven lower bound on the optimum."
-    if model.bound_ == float("inf"):
-        return "The kernel is not positive semi-definite: what was found need not be a minimum."
-    estimate = "The objective itself is an estimate from samples. " if model.method == "constant" else ""
-    return (
-        f"Cuts of sampled examples prove no gap. {estimate}With a probability of at least "
-        f"{model.bound_probability_:.0%} the objective is at most {number(model.bound_)} above the optimum, which is "
-        "the general bound of Yu and Joachims and far from tight."
-    )
 
 
 def _objective(steps: list[Step]) -> Markup:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from cutplane._types import Label
-from cutplane.report.confusion import confusion_table
+from cutplane.report.confusion import confusion_table, label_table
 from cutplane.report.evaluation import evaluate
-from cutplane.report.markup import Markup, details, facts, table
+from cutplane.report.heat_map import heat_legend, heat_map
+from cutplane.report.markup import Markup, details, element, facts, figure, table
 from cutplane.report.page import Section
 from cutplane.report.trained import Trained
 from cutplane.structured.metrics import Counts, SequenceScores, score_sequences
 
+_MOST_LABELS = 24
+_STRONGEST = 12
+
 
 def section(trained: Trained) -> Section | None:
     """Accuracy of the tokens, F1 of the entities, and which labels were taken for which."""
-    found = _scores(trained)
+    found = trained.once(_scores)
     if found is None or trained.held_out is None:
         return None
     scores, predicted = found
@@ -34,13 +38,37 @@ def section(trained: Trained) -> Section | None:
             ("Entities: F1", f"{entities.f1:.4f}"),
             ("Entities: precision, recall", f"{_percent(entities.precision)}, {_percent(entities.recall)}"),
         ]
-    body = facts(pairs) + (_by_type(scores) if scores.by_type else "") + confusion_table(result, "tokens")
+    tables = element("div", label_table(result, "tokens"), confusion_table(result, "tokens"), class_="pair")
+    body = facts(pairs) + (_by_type(scores) if scores.by_type else "") + tables
     return Section("sequences", "On held-out sequences", Markup(body))
+
+
+def transitions(trained: Trained) -> Section | None:
+    """What the model thinks of one label after another, as a heat map."""
+    if not trained.labels_tokens:
+        return None
+    weights, labels = np.asarray(trained.model.transitions_), trained.classes
+    if not np.any(weights):
+        return None
+    # Of many labels, those with the strongest weights: more could not be read.
+    strength = np.abs(weights).max(axis=0) + np.abs(weights).max(axis=1)
+    shown = np.sort(np.argsort(-strength, kind="stable")[:_MOST_LABELS])
+    names = [labels[index] for index in shown]
+    order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:_STRONGEST]
+    pairs = [(*np.unravel_index(index, weights.shape), weights.flat[index]) for index in order]
+    words = "; ".join(f"{labels[a]} before {labels[b]} {value:.3g}" for a, b, value in pairs)
+    chart = heat_map("Weights of transitions", words, names, names, weights[np.ix_(shown, shown)])
+    more = "" if len(shown) == len(labels) else f" The {len(shown)} of {len(labels)} labels with the strongest."
+    caption = f"A row is a label, a column the one after it.{more}"
+    drawn = figure(caption, chart, heat_legend("follows less often", "follows more often"))
+    rows = [(labels[a], labels[b], f"{value:.4g}") for a, b, value in pairs]
+    strongest = table("The strongest", ["label", "next", "weight"], rows, shown=True)
+    return Section("transitions", "Transitions", element("div", drawn, strongest, class_="pair"))
 
 
 def tile(trained: Trained) -> list[tuple[str, str, str]]:
     """The share of tokens that are labelled rightly, for the top of the page."""
-    found = _scores(trained)
+    found = trained.once(_scores)
     if found is None:
         return []
     scores = found[0]

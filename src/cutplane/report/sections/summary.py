@@ -2,57 +2,43 @@
 
 from __future__ import annotations
 
-from cutplane.report.certificate import proven_within
-from cutplane.report.markup import Markup, element, number, seconds, text
-from cutplane.report.sections.sampled_cuts import by_samples
-from cutplane.report.trained import Trained
+from sklearn.base import BaseEstimator
 
-_ENDED = {
-    "gap": "The tolerance that was asked for is proven.",
-    "kkt": "The optimality conditions hold within the tolerance that was asked for.",
-    "pair": "It ended by a rule that proves nothing.",
-    "certain": "As many predictions are proven to be the optimum's as were asked for.",
-    "risk_tol": "The mean loss is within the risk_tol that was asked for of its model.",
-    "time_limit": "The time limit came before the tolerance that was asked for.",
-    "max_iter": "The iteration limit came before the tolerance that was asked for.",
-    "interrupted": "Training was interrupted before the tolerance that was asked for.",
-    "stalled": "Double precision allows no further progress.",
-}
-_MET = ("gap", "kkt", "risk_tol", "certain")
-_STROKE = 'fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"'
-_TICK = f'<path d="m7.2 12.4 3.3 3.4 6.4-7" {_STROKE}/>'
-_MARK = f'<path d="M12 6.8v6.2m0 3.8v.01" {_STROKE}/>'
-_RING = '<circle cx="12" cy="12" r="11" fill="none" stroke="currentColor" stroke-width="1.6"/>'
+from cutplane.report.markup import Markup, element, seconds, text
+from cutplane.report.sampled import by_samples
+from cutplane.report.trained import Trained
+from cutplane.report.usefulness import Useless, useless
+from cutplane.report.verdict import met, tick, verdict, warning_mark
 
 
 def top(trained: Trained, tiles: list[tuple[str, str, str]]) -> Markup:
     """The verdict, and the figures that matter most; `tiles` are added to those of the certificate."""
     model = trained.model
+    found = useless(trained)
+    first = Markup("") if found is None else _warning(found)
     if not hasattr(model, "gap_") or by_samples(model):
-        return _tiles(tiles)
-    return Markup(_verdict(trained) + _tiles([*_certificate(trained), *tiles]))
+        return Markup(first + _tiles(tiles))
+    # A certificate of a model that is of no use is no good news either: it is stated, not praised.
+    look = "plain" if found is not None else "good" if met(model) else "open"
+    return Markup(first + _verdict(model, look) + _tiles([*_certificate(trained), *tiles]))
 
 
-def _verdict(trained: Trained) -> Markup:
-    model = trained.model
-    reason = getattr(model, "stop_reason_", "gap")
-    proven = reason in _MET
-    several = len(getattr(model, "certificates_", ())) > 1
-    pairs = " pair of classes" if getattr(model, "_pairwise", False) else " class"
-    what = f"the optimum of every{pairs}" if several else "the optimum"
-    words = ("" if proven else "stopped early, ") + proven_within(model.gap_).replace("the optimum", what)
-    explained = (
-        f"No model of this kind has {'a total' if several else 'an'} objective below {number(model.lower_bound_, 6)}; "
-        f"this one has {number(model.objective_, 6)}. {_ENDED[reason]}"
-    )
-    icon = Markup(f'<svg viewBox="0 0 24 24" aria-hidden="true">{_RING}{_TICK if proven else _MARK}</svg>')
-    strong = element("strong", text(words[0].upper() + words[1:]))
-    return element(
+def _warning(found: Useless) -> Markup:
+    """What is said first of a model that is of no use."""
+    advice = element("ul", *(element("li", text(each)) for each in found.advice))
+    words = element(
         "div",
-        icon,
-        element("div", strong, element("p", text(explained))),
-        class_="verdict" if proven else "verdict open",
+        element("strong", text(found.headline)),
+        element("p", text(f"{found.explained} To try:")),
+        advice,
     )
+    return element("div", warning_mark(), words, class_="verdict open", role="note", aria_label="Warning")
+
+
+def _verdict(model: BaseEstimator, look: str) -> Markup:
+    headline, explained = verdict(model)
+    words = element("div", element("strong", text(headline)), element("p", text(explained)))
+    return element("div", tick() if met(model) else warning_mark(), words, class_=f"verdict {look}")
 
 
 def _certificate(trained: Trained) -> list[tuple[str, str, str]]:
