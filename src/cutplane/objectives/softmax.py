@@ -55,7 +55,11 @@ class SoftmaxObjective(Objective):
 
     def at(self, w: Array, nearby: ScoredPoint | None = None) -> ScoredPoint:
         """The point w with its best intercepts: one pass over the data."""
-        return self.fit_intercept(ScoredPoint(w, self._b(0.0 if nearby is None else nearby.intercept), self._scores(w)))
+        return self.fit_intercept(self.score(w, 0.0 if nearby is None else nearby.intercept))
+
+    def score(self, w: Array, intercept: Intercept) -> ScoredPoint:
+        """The point with these weights and these intercepts: one pass."""
+        return ScoredPoint(w, self._b(intercept), self._scores(w))
 
     def fit_intercept(self, point: ScoredPoint) -> ScoredPoint:
         """The same weights with the best intercepts for them: no pass."""

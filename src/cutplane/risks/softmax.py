@@ -132,7 +132,7 @@ class Softmax(Risk):
         """Value, slope and curvature of the risk at scores + t·direction."""
         return self._core.along(scores, direction, t, self._n_threads)
 
-    def curve(self, coef: Array, v: Array) -> Array:
+    def curve(self, coef: Array, v: NDArray[np.floating]) -> Array:
         """Write the second derivative in the scores times v over v; returns the sums over the examples.
 
         `coef` are those of the plane at the scores: c p, less c at the true class.

@@ -17,6 +17,7 @@ from cutplane.shards.host import HostShard, scores_of
 from cutplane.shards.rows import spread
 from cutplane.shards.softmax_curvature import SoftmaxCurvature
 from cutplane.sources.class_scores import ClassScores
+from cutplane.sources.rough import RoughPasses
 
 # A sum of flows that is this small beside the examples' weight needs no search for better intercepts: what is left is
 # balanced by a mixture, which then costs next to nothing.
@@ -172,7 +173,11 @@ class SoftmaxShard(HostShard):
 
     def curvature(self, coef: Handle, *, free: bool) -> SoftmaxCurvature:
         """The second derivative of the risk where the plane with these coefficients was taken."""
-        return SoftmaxCurvature(self.source.source, self.risk, scores_of(coef), free=free)
+        return SoftmaxCurvature(self.source.source, self._passes, self.risk, scores_of(coef), free=free)
+
+    @cached_property
+    def _passes(self) -> RoughPasses:
+        return self.source.source.rough()
 
     def sample(self, size: int, generator: np.random.Generator) -> Self:
         """So many of the examples at random, as if they were all; on a copy of these."""

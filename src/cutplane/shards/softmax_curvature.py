@@ -14,6 +14,7 @@ from cutplane.risks.base import Array, Rows
 from cutplane.risks.softmax import Softmax
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import matrix_of
+from cutplane.sources.rough import RoughPasses
 
 # Numbers in the blocks that products of features are written to, on the way to an estimate.
 _BLOCK = 1 << 21
@@ -27,6 +28,8 @@ class SoftmaxCurvature:
     Parameters
     ----------
     source : Source
+    passes : RoughPasses
+        Over the same examples.
     risk : Softmax
     coef : array of shape (n, n_classes)
         c p, less c at the true class.
@@ -34,8 +37,9 @@ class SoftmaxCurvature:
         Whether intercepts are free.
     """
 
-    def __init__(self, source: Source, risk: Softmax, coef: Array, *, free: bool) -> None:
-        self._source, self._risk, self._coef, self._free = source, risk, coef, free
+    def __init__(self, source: Source, passes: RoughPasses, risk: Softmax, coef: Array, *, free: bool) -> None:
+        self._source, self._passes = source, passes
+        self._risk, self._coef, self._free = risk, coef, free
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -45,13 +49,23 @@ class SoftmaxCurvature:
     def product(self, v: Array) -> Array:
         """The curvature times unknowns: two passes."""
         if not self._free:
-            change = self._source.scores(v)
+            change = self._passes.scores(v)
             self._risk.curve(self._coef, change)
-            return self._source.combine(change)
-        change = self._source.scores(np.ascontiguousarray(v[:-1]))
-        change += v[-1]
+            return self._passes.combine(change)
+        change = self._passes.scores(v[:-1])
+        change += v[-1].astype(change.dtype)
         totals = self._risk.curve(self._coef, change)
-        return np.vstack([self._source.combine(change), totals])
+        return np.vstack([self._passes.combine(change), totals])
+
+    def diagonal(self) -> Array | None:
+        """That of the curvature, in the shape of the unknowns; None where it takes more than a pass."""
+        weights = self._probabilities(np.arange(len(self._coef)))
+        weights *= 1.0 - weights
+        weights *= self._risk.example_weights[:, None]
+        found = self._passes.squares(weights)
+        if found is None or not self._free:
+            return found
+        return np.vstack([found, weights.sum(axis=0)])
 
     def matrix(self, most: int) -> Array:
         """The curvature, or an estimate from `most` examples: unknowns in the order of a raveled array."""

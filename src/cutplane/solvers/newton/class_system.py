@@ -25,6 +25,8 @@ class ClassCurvature(Protocol):
 
     def of_class(self, label: int, most: int) -> Array: ...  # noqa: D102
 
+    def diagonal(self) -> Array | None: ...  # noqa: D102
+
     def own_intercepts(self) -> Array: ...  # noqa: D102
 
 
@@ -92,19 +94,23 @@ class ClassSystem:
         q, rz = z, float(np.vdot(r, z))
         products = 0
         while products < TUNING.most_products and rz > 0.0 and not (products and time_is_up()):
-            product = ridge * q + C * curvature.product(q)
+            product = curvature.product(q)
+            product *= C
+            product += q if ridge is None else ridge * q
             products += 1
             curved = float(np.vdot(q, product))
             if not curved > 0.0:
                 break
             step = rz / curved
-            p = p + step * q
-            r = r - step * product
+            p += step * q
+            product *= step
+            r -= product
             if float(np.linalg.norm(r)) <= target:
                 break
             z = self._precondition(r)
             rz, before = float(np.vdot(r, z)), rz
-            q = z + (rz / before) * q
+            q = q * (rz / before)
+            q += z
         return p, products
 
     def _factors(self, curvature: ClassCurvature, C: float) -> Precondition:
@@ -113,7 +119,7 @@ class ClassSystem:
             return self._whole(curvature, C)
         if rows <= TUNING.largest_of_class:
             return self._by_class(curvature, C)
-        return self._of_intercepts(curvature, C)
+        return self._diagonal(curvature, C)
 
     def _whole(self, curvature: ClassCurvature, C: float) -> Precondition:
         shape, size = self._shape, self._shape[0] * self._shape[1]
@@ -141,15 +147,16 @@ class ClassSystem:
 
         return solve
 
-    def _of_intercepts(self, curvature: ClassCurvature, C: float) -> Precondition:
-        """Weights as they are: where features are that many, few of them bend the risk much."""
-        if not self._free:
-            return np.copy
-        inverse = np.linalg.pinv(C * curvature.own_intercepts(), rcond=1e-10, hermitian=True)
+    def _diagonal(self, curvature: ClassCurvature, C: float) -> Precondition:
+        """The diagonal where it is at hand, and all of what bends along the intercepts."""
+        found = curvature.diagonal()
+        scale = 1.0 if found is None else 1.0 / (self._ridge() + C * found)
+        inverse = np.linalg.pinv(C * curvature.own_intercepts(), rcond=1e-10, hermitian=True) if self._free else None
 
         def solve(r: Array) -> Array:
-            z = r.copy()
-            z[-1] = inverse @ r[-1]
+            z = r * scale
+            if inverse is not None:
+                z[-1] = inverse @ r[-1]
             return z
 
         return solve

@@ -30,8 +30,6 @@ class ClassNewtonTuning:
     short_enough: float = 0.5
     #: Of the slope along a step, what a search leaves.
     slope_left: float = 0.3
-    #: Of the decrease that the slope promises, what a whole step must bring.
-    sufficient: float = 1e-4
     #: Examples for each weight that make a sample worth a start, and those of the first one.
     ample: float = 40.0
     first_sample: float = 10.0
@@ -70,6 +68,8 @@ class ClassObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
 
     def curvature(self, found: Any) -> ClassCurvature: ...  # noqa: D102
 
+    def score(self, w: Array, intercept: Intercept) -> ScoredPoint: ...  # noqa: D102
+
     def direction(self, p: Array, shift: Array) -> ScoredPoint: ...  # noqa: D102
 
     def moved(self, point: ScoredPoint, direction: ScoredPoint, t: float) -> ScoredPoint: ...  # noqa: D102
@@ -89,10 +89,18 @@ class _At(NamedTuple):
     value: float
     gradient: Array
 
+    free: bool
+
     @property
-    def gap(self) -> float:
-        """What the plane leaves open, relative to the objective; but for the intercepts."""
-        return 0.5 * float(np.vdot(self.gradient, self.gradient)) / max(abs(self.value), 1e-300)
+    def weights_gap(self) -> float:
+        """What the plane would leave open, relative to the objective, if intercepts were the best."""
+        own = self.gradient[:-1] if self.free else self.gradient
+        return 0.5 * float(np.vdot(own, own)) / max(abs(self.value), 1e-300)
+
+    @property
+    def leans(self) -> bool:
+        """Whether intercepts could be better."""
+        return self.free and bool(self.gradient[-1].any())
 
 
 @dataclass
@@ -112,14 +120,17 @@ class ClassNewton:
         if start is None:
             with ledger.phase("sample"):
                 w, b = self._from_samples(objective, ledger)
-            start = objective.at(w, ScoredPoint(w, b, None))
+            start = objective.score(w, b)
         steps = _Steps(objective, ledger.C)
         length = 0.0
         with ledger.phase("cut"):
             now = steps.evaluated(start)
         while True:
-            ledger.offer(now.point, now.found.value)
-            ledger.prove_by(objective.cut_of(now.found))
+            self._enter(objective, ledger, now)
+            if not ledger.proven and now.weights_gap <= ledger.allowed_fraction and now.leans:
+                with ledger.phase("intercepts"):
+                    now = steps.evaluated(objective.fit_intercept(now.point))
+                self._enter(objective, ledger, now)
             reason = ledger.close_iteration(length)
             if reason is not None:
                 ledger.add(objective.cut_of(now.found))
@@ -128,6 +139,11 @@ class ClassNewton:
             if following is None:
                 return "time_limit" if ledger.overdue else "stalled"
             now, length = following
+
+    @staticmethod
+    def _enter(objective: ClassObjectiveLike, ledger: Ledger, now: _At) -> None:
+        ledger.offer(now.point, now.found.value)
+        ledger.prove_by(objective.cut_of(now.found))
 
     def _from_samples(self, objective: ClassObjectiveLike, ledger: Ledger) -> tuple[Array, Intercept]:
         """Weights and intercepts that growing samples lead to; zeros where no sample is worth it."""
@@ -138,9 +154,9 @@ class ClassNewton:
             part = objective.sample(size, generator)
             steps = _Steps(part, ledger.C)
             enough = max(ledger.allowed_fraction, TUNING.sample_tells * objective.dimension / size)
-            now = steps.evaluated(part.at(w, ScoredPoint(w, b, None)))
+            now = steps.evaluated(part.score(w, b))
             for _ in range(TUNING.most_steps):
-                following = None if now.gap <= enough else steps.next(now, enough)
+                following = None if now.weights_gap <= enough else steps.next(now, enough)
                 if following is None:
                     break
                 now = following[0]
@@ -164,7 +180,7 @@ class _Steps:
         gradient = (point.w + C * found.slope).reshape(-1, self._shape[1])
         if self._free:
             gradient = np.vstack([gradient, C * found.totals])
-        return _At(point, found, 0.5 * float(point.w @ point.w) + C * found.value, gradient)
+        return _At(point, found, 0.5 * float(point.w @ point.w) + C * found.value, gradient, self._free)
 
     def next(self, now: _At, aim: float, ledger: Ledger | None = None) -> tuple[_At, float] | None:
         """The next point and the length of the step to it; None where nothing descends any more."""
@@ -183,17 +199,11 @@ class _Steps:
         objective = self._objective
         weights = np.ascontiguousarray(p[:-1] if self._free else p).ravel()
         direction = objective.direction(weights, p[-1] if self._free else np.zeros(self._shape[1]))
-        step = 1.0
-        for attempt in range(2):
-            if ledger is not None and not ledger.moved(direction, step):
-                moved = objective.at(now.point.w + step * direction.w, now.point)
-            else:
-                moved = objective.fit_intercept(objective.moved(now.point, direction, step))
-            there = self.evaluated(moved)
-            if there.value <= now.value + TUNING.sufficient * step * slope:
-                return there, step
-            if attempt == 0:
-                step = self._search(now, direction, slope)
+        step = self._search(now, direction, slope)
+        moved = objective.moved(now.point, direction, step)
+        if ledger is not None and not ledger.moved(direction, step):
+            moved = objective.score(moved.w, moved.intercept)
+        there = self.evaluated(moved)
         return (there, step) if there.value < now.value else None
 
     def _search(self, now: _At, direction: ScoredPoint, first: float) -> float:
