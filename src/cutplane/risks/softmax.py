@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
 from cutplane.risks.base import Array, Risk, Rows, ScoreCut
-from cutplane.risks.bracketing import ray_minimum
+from cutplane.risks.bracketing import ACCURACY, ray_minimum
 from cutplane.risks.intercept_bounds import ClassWeights
 
 
@@ -26,6 +26,9 @@ class SoftmaxRay:
     """The softmax risk along a line of scores."""
 
     __slots__ = ("_direction", "_risk", "_start")
+
+    #: Of the descent, what `minimise` may miss.
+    accuracy = ACCURACY
 
     def __init__(self, risk: Softmax, start: Array, end: Array) -> None:
         self._risk, self._start, self._direction = risk, start, end - start

@@ -31,6 +31,8 @@ LINEAR: dict[str, tuple[Any, Any]] = {
     "LinearSVR": (cutplane.LinearSVR, TARGETS),
     "LinearSVRCV": (cutplane.LinearSVRCV, TARGETS),
     "LinearOneClassSVM": (cutplane.LinearOneClassSVM, None),
+    "LogisticRegression": (cutplane.LogisticRegression, CLASSES),
+    "LogisticRegressionCV": (cutplane.LogisticRegressionCV, CLASSES),
     "OrdinalSVC": (cutplane.OrdinalSVC, CLASSES),
     "RankSVM": (cutplane.RankSVM, TARGETS),
 }
