@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,13 +16,18 @@ from numpy.typing import NDArray
 
 from cutplane import _core
 
-if TYPE_CHECKING:
-    from cutplane.sources.base import Source
-
 Array = NDArray[np.float64]
 
 # Numbers of X in the blocks that a BLAS multiplies at a time, by as many threads as there are.
 _BLOCK = 1 << 19
+
+
+class Passes(Protocol):
+    """A source, as far as it is asked here: see `cutplane.sources.base.Source`."""
+
+    def scores(self, w: Array) -> Array: ...  # noqa: D102
+
+    def combine(self, coef: Array) -> Array: ...  # noqa: D102
 
 
 class RoughPasses:
@@ -30,10 +35,10 @@ class RoughPasses:
 
     Parameters
     ----------
-    source : Source
+    source : Passes
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Passes) -> None:
         self._source = source
 
     def scores(self, w: Array) -> NDArray[Any]:
@@ -104,13 +109,13 @@ class TransposedPasses(RoughPasses):
 
     Parameters
     ----------
-    source : Source
+    source : Passes
     X : scipy.sparse CSR array
     make : callable
         From a CSR array to a source.
     """
 
-    def __init__(self, source: Source, X: sp.csr_array, make: Callable[[sp.csr_array], Source]) -> None:
+    def __init__(self, source: Passes, X: sp.csr_array, make: Callable[[sp.csr_array], Passes]) -> None:
         super().__init__(source)
         self._X, self._make = X, make
 
@@ -119,7 +124,7 @@ class TransposedPasses(RoughPasses):
         return sp.csr_array(self._X.T.tocsr())
 
     @cached_property
-    def _sums(self) -> Source:
+    def _sums(self) -> Passes:
         return self._make(self._transposed)
 
     def combine(self, coef: NDArray[Any]) -> Array:

@@ -160,10 +160,11 @@ class CalibratedModel(LinearModel):
         With more than two classes these are of each class against the rest, divided by their sum. The largest of a row
         is that of `predict`: where they say otherwise, the nearest probabilities that agree with it are given.
         """
+        scores = self.decision_function(X)
         made = self._made_of_scores()
         if made is None:
             raise NotFittedError("predict_proba is not available: the model was fitted with calibration=None.")
-        return self._probabilities_by(made, self.decision_function(X))
+        return self._probabilities_by(made, scores)
 
     def _uncalibrated(self, scores: Array) -> Array:
         """What scores of the logistic loss say of each class by themselves."""

@@ -113,8 +113,8 @@ class LogisticRegression(LogisticModel):
     >>> model = LogisticRegression(C=10.0).fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 1, 2, 2])
     >>> model.predict([[0.5], [2.5], [4.5]])
     array([0, 1, 2])
-    >>> model.predict_proba([[2.5]]).round(2)
-    array([[0.09, 0.82, 0.09]])
+    >>> model.predict_proba([[2.5]]).round(1)
+    array([[0.1, 0.9, 0.1]])
     >>> bool(model.gap_ <= 1e-3)
     True
     """
