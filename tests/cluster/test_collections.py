@@ -153,9 +153,7 @@ def test_logistic_regression_of_two_classes(client: Client) -> None:
     assert model.gap_ <= 1e-6
     assert_same(model, LinearSVC(loss="logistic", tol=1e-6).fit(rows, labels, weigh))
     X, y, _ = sample(3)
-    with pytest.raises(
-        ValueError, match=r"y has 3 classes: on a Dask collection, LogisticRegression is trained with two"
-    ):
+    with pytest.raises(ValueError, match="y has 3 classes: on a Dask collection"):
         LogisticRegression().fit(*scattered(X, y))
 
 
