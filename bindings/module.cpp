@@ -31,6 +31,7 @@ NB_MODULE(_core, m) {
   cutplane::bind::bind_separable(m);
   cutplane::bind::bind_dual_ascent(m);
   cutplane::bind::bind_multiclass(m);
+  cutplane::bind::bind_softmax(m);
   cutplane::bind::bind_reduced_qp(m);
   cutplane::bind::bind_kernel_table(m);
   cutplane::bind::bind_smo(m);

@@ -22,7 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, load
+from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression, load
 from cutplane.risks.hinge import Hinge
 
 N, D = 900, 6
@@ -144,6 +144,17 @@ def test_empty_partitions_and_those_without_weight(client: Client) -> None:
     alone = LinearSVC().fit(X[CHUNKS[0] :], y[CHUNKS[0] :])
     assert_same(LinearSVC().fit(rows[inside], labels[inside]), alone)
     assert_same(LinearSVC().fit(rows, labels, inside.astype(float)), alone)
+
+
+def test_logistic_regression_of_two_classes(client: Client) -> None:
+    X, y, weights = sample()
+    rows, labels, weigh = scattered(X, y, weights)
+    model = LogisticRegression(tol=1e-6).fit(rows, labels, weigh)
+    assert model.gap_ <= 1e-6
+    assert_same(model, LinearSVC(loss="logistic", tol=1e-6).fit(rows, labels, weigh))
+    X, y, _ = sample(3)
+    with pytest.raises(ValueError, match="y has 3 classes: on a Dask collection"):
+        LogisticRegression().fit(*scattered(X, y))
 
 
 def test_predictions_are_lazy(client: Client, tmp_path: Any) -> None:

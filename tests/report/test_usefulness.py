@@ -81,7 +81,9 @@ def test_without_held_out_data_the_training_data_judge() -> None:
 def test_strings_and_sequences() -> None:
     strings = ["".join(row) for row in RNG.choice(list("ACGT"), size=(200, 8))]
     y = np.where(np.arange(200) % 20 == 0, "site", "other")
-    said = useless(Trained(StringSVC(order=2, C=1e-6, class_weight=None).fit(strings, y), held_out=Examples(strings, y)))
+    said = useless(
+        Trained(StringSVC(order=2, C=1e-6, class_weight=None).fit(strings, y), held_out=Examples(strings, y))
+    )
     assert said is not None
     assert "always saying other labels 95.00 %" in said.explained
     X = [[["a"], ["a"], ["a"]]] * 20

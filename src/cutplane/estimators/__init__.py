@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from cutplane.estimators.kernel.sampled_cut_svc import SampledCutSVC
     from cutplane.estimators.kernel.svc import SVC, NuSVC
     from cutplane.estimators.kernel.svr import SVR, NuSVR
-    from cutplane.estimators.linear.cross_validation import LinearSVCCV, LinearSVRCV
+    from cutplane.estimators.linear.cross_validation import LinearSVCCV, LinearSVRCV, LogisticRegressionCV
     from cutplane.estimators.linear.linear_one_class import LinearOneClassSVM
     from cutplane.estimators.linear.linear_svc import LinearSVC
     from cutplane.estimators.linear.linear_svr import LinearSVR
+    from cutplane.estimators.linear.logistic_regression import LogisticRegression
     from cutplane.estimators.loading import load
     from cutplane.estimators.ranking.ordinal_svc import OrdinalSVC
     from cutplane.estimators.ranking.rank_svm import RankSVM
@@ -37,6 +38,8 @@ _MODULES = {
     "LinearSVCCV": "linear.cross_validation",
     "LinearSVR": "linear.linear_svr",
     "LinearSVRCV": "linear.cross_validation",
+    "LogisticRegression": "linear.logistic_regression",
+    "LogisticRegressionCV": "linear.cross_validation",
     "NuSVC": "kernel.svc",
     "NuSVR": "kernel.svr",
     "OneClassSVM": "kernel.one_class_svm",
@@ -61,6 +64,8 @@ __all__ = [
     "LinearSVCCV",
     "LinearSVR",
     "LinearSVRCV",
+    "LogisticRegression",
+    "LogisticRegressionCV",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",

@@ -23,6 +23,8 @@ _KINDS = (
     "LinearSVRCV",
     "LinearSVR",
     "LinearOneClassSVM",
+    "LogisticRegression",
+    "LogisticRegressionCV",
     "OrdinalSVC",
     "RankSVM",
     "StringSVC",

@@ -17,11 +17,14 @@ from cutplane.objectives.intercepts import (
 from cutplane.objectives.multiclass import MulticlassObjective
 from cutplane.objectives.pairs import PairObjective
 from cutplane.objectives.rounded import RoundedObjective
+from cutplane.objectives.softmax import FreeClassIntercepts, SoftmaxObjective
 from cutplane.risks.base import Risk
 from cutplane.risks.multiclass import Multiclass
+from cutplane.risks.softmax import Softmax
 from cutplane.shards.base import Array, KindOfShard
 from cutplane.shards.multiclass import MulticlassShard
 from cutplane.shards.registry import make_shard
+from cutplane.shards.softmax import SoftmaxShard
 from cutplane.sources.base import Source
 from cutplane.sources.class_scores import ClassScores
 
@@ -41,6 +44,7 @@ _KINDS = {
     "planes": _Kind(Objective, lambda gap: FreeIntercept),
     "rounded": _Kind(RoundedObjective, lambda gap: RoundedIntercept),
     "classes": _Kind(MulticlassObjective, lambda gap: partial(InterceptPerClass, relative_gap=gap)),
+    "softmax": _Kind(SoftmaxObjective, lambda gap: FreeClassIntercepts),
     "pairs": _Kind(PairObjective, lambda gap: NoIntercept),  # it would change nothing
 }
 
@@ -65,6 +69,11 @@ def make_multiclass(
     """The objective of all classes together; `settings` are those of `objective_of`."""
     scores = ClassScores(source, class_features, risk.n_classes)
     return objective_of(MulticlassShard(scores, risk), **settings)
+
+
+def make_softmax(source: Source, risk: Softmax, *, intercept: bool = False) -> Objective:
+    """The objective of all classes together by a softmax."""
+    return objective_of(SoftmaxShard(ClassScores(source, None, risk.n_classes), risk), intercept=intercept)
 
 
 def in_single(objective: Objective, relative_gap: float) -> Objective:

@@ -32,8 +32,8 @@ class Objective:
         Weights that those of points count from: the scores of a point are those of its weights plus these.
     """
 
-    #: What Newton's method would go by: rounded kinks, pairs, or nothing.
-    newton_by: ClassVar[Literal["kinks", "pairs"] | None] = None
+    #: What Newton's method would go by: rounded kinks, pairs, classes that bend smoothly, or nothing.
+    newton_by: ClassVar[Literal["kinks", "pairs", "classes"] | None] = None
 
     shard: Shard
 

@@ -14,7 +14,7 @@ from cutplane.io.plain_json import decode, encode
 from cutplane.plain.checks import require
 from cutplane.plain.decisions import Highest, Inside, Sign, Thresholds, Value, Votes
 from cutplane.plain.form import PlainForm
-from cutplane.plain.probabilities import Calibrated, Curve, Logistic
+from cutplane.plain.probabilities import Calibrated, Curve, Logistic, Softmax
 from cutplane.plain.scores import KernelScores, LinearScores, PrecomputedScores
 from cutplane.plain.strings import Kmers, StringScores
 
@@ -27,9 +27,9 @@ FORMAT_VERSION = 1
 # What documents may name: what stands in each of a form's places, and parts of these.
 _SCORES = (LinearScores, KernelScores, PrecomputedScores, StringScores)
 _DECISIONS = (Value, Sign, Highest, Votes, Thresholds, Inside)
-_PROBABILITIES = (Logistic, Calibrated, type(None))
+_PROBABILITIES = (Logistic, Softmax, Calibrated, type(None))
 PARTS: dict[str, type] = {
-    kind.__name__: kind for kind in (PlainForm, *_SCORES, *_DECISIONS, Logistic, Calibrated, Kmers, Curve)
+    kind.__name__: kind for kind in (PlainForm, *_SCORES, *_DECISIONS, Logistic, Softmax, Calibrated, Kmers, Curve)
 }
 _DTYPES = frozenset("?bhilqBHILQefd")
 

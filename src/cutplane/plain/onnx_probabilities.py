@@ -1,4 +1,4 @@
-"""Probabilities in ONNX graphs: logistic, calibrated, coupled, and in agreement with the label."""
+"""Probabilities in ONNX graphs: logistic, softmax, calibrated, coupled, and in agreement with the label."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from cutplane.plain.one_vs_one import pairs
 from cutplane.plain.onnx_graph import Graph
-from cutplane.plain.probabilities import AHEAD, LEAST_PROBABILITY, Calibrated, Curve, Logistic, Probabilities
+from cutplane.plain.probabilities import AHEAD, LEAST_PROBABILITY, Calibrated, Curve, Logistic, Probabilities, Softmax
 
 if TYPE_CHECKING:
     from cutplane._types import Array
@@ -39,6 +39,11 @@ def _(made: Logistic, graph: Graph, scores: str, winners: str, k: int) -> str:
     some = graph.op("Greater", total, graph.numbers(0.0))
     shares = graph.op("Div", sides, graph.op("Where", some, total, graph.numbers(1.0)))
     return _agree(graph, graph.op("Where", some, shares, graph.numbers(1.0 / k)), winners, k)
+
+
+@probabilities.register(Softmax)
+def _(made: Softmax, graph: Graph, scores: str, winners: str, k: int) -> str:
+    return _agree(graph, graph.op("Softmax", scores, axis=1), winners, k)
 
 
 @probabilities.register(Calibrated)

@@ -1,4 +1,4 @@
-"""Probabilities from scores: logistic, or by a curve for each machine, in agreement with the predictions."""
+"""Probabilities from scores: logistic, softmax, or by a curve for each machine, in agreement with the predictions."""
 
 from __future__ import annotations
 
@@ -58,6 +58,16 @@ class Logistic:
     def __call__(self, scores: Array, winners: NDArray[np.intp]) -> Array:
         """One column a class, rows summing to one; the largest is that of the class predicted."""
         return agree(logistic(scores), winners)
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """Of models trained with the softmax loss: exp(score) of each class, divided by their sum."""
+
+    def __call__(self, scores: Array, winners: NDArray[np.intp]) -> Array:
+        """One column a class, rows summing to one; the largest is that of the class predicted."""
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return agree(powers / powers.sum(axis=1, keepdims=True), winners)
 
 
 @dataclass(frozen=True, eq=False)

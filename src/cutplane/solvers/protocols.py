@@ -80,7 +80,7 @@ class RunObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     def name(self) -> str: ...  # noqa: D102
 
     @property
-    def newton_by(self) -> Literal["kinks", "pairs"] | None: ...  # noqa: D102
+    def newton_by(self) -> Literal["kinks", "pairs", "classes"] | None: ...  # noqa: D102
 
     def begun(self) -> RunObjectiveLike: ...  # noqa: D102
 

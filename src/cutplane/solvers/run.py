@@ -31,6 +31,7 @@ from cutplane.solvers.cutting_plane import CuttingPlane
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
+from cutplane.solvers.newton.classes import ClassNewton, ClassObjectiveLike
 from cutplane.solvers.newton.sampled import SampledNewton
 from cutplane.solvers.newton.smoothed import SmoothedNewton
 from cutplane.solvers.newton.start import from_last, resumed_start
@@ -287,6 +288,9 @@ class _Run:
             return CuttingPlane().run(objective, ledger, start)
         if objective.newton_by == "pairs":
             return self._solve_pairs(cast(PairObjectiveLike, objective))
+        if objective.newton_by == "classes":
+            point = ledger.incumbent if resumed and isinstance(ledger.incumbent, ScoredPoint) else None
+            return ClassNewton(settings.seed).run(cast(ClassObjectiveLike, objective), ledger, point)
         rounded = cast(SmoothObjectiveLike, objective)
         if settings.method == "newton":
             begin = resumed_start(rounded, ledger) if resumed else None

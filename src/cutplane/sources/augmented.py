@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cutplane.sources.base import Array, Extent, Rows, Source
+from cutplane.sources.rough import AugmentedPasses, RoughPasses
 
 
 class AugmentedSource(Source):
@@ -34,6 +35,10 @@ class AugmentedSource(Source):
         whole = float(np.hypot(reach, self.constant)) * (1.0 + 1e-9)
         sizes = None if columns is None else np.append(columns, abs(self.constant))
         return Extent(whole, row_depth + 2, max(sum_depth, self.shape[0] + 8), sizes)
+
+    def rough(self) -> RoughPasses:
+        """Those of the base, and the constant feature."""
+        return AugmentedPasses(self.base.rough(), self.constant)
 
     def scores(self, w: Array) -> Array:
         """X @ w."""

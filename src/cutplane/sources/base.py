@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.sources.rough import RoughPasses
+
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
@@ -119,6 +121,10 @@ class Source(ABC):
     def gathered(self, rows: Rows) -> Source:
         """The same, copied together where that makes many passes over them cheaper."""
         return self.take(rows)
+
+    def rough(self) -> RoughPasses:
+        """Passes of several columns for what is not certified, as fast as they can be."""
+        return RoughPasses(self)
 
     def curvature(self, rows: Rows, weights: Array, v: Array) -> Array:
         """Sum over `rows` of weights[i] x_i <x_i, v>."""

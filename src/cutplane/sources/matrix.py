@@ -16,6 +16,7 @@ from cutplane import _core
 from cutplane._runtime.deadline import time_is_up
 from cutplane._types import Floats, Matrix
 from cutplane.sources.base import Array, Extent, Rows, Source
+from cutplane.sources.rough import BlasPasses, RoughPasses, TransposedPasses, combined
 
 # Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. The fewer suffice
 # where they are still as many rows as columns, so that to add up products costs little beside these.
@@ -208,6 +209,16 @@ class DenseSource(MatrixSource):
         """What an example takes."""
         return float(self._X.shape[1] * self._X.dtype.itemsize)
 
+    def combine(self, coef: Array) -> Array:
+        """X.T @ coef; of several columns, by a BLAS in double precision."""
+        if coef.ndim == 1 or self._rows is not None:
+            return super().combine(coef)
+        return combined(self._X, coef, self._n_threads, np.float64)
+
+    def rough(self) -> RoughPasses:
+        """By a BLAS, in the precision of the array."""
+        return RoughPasses(self) if self._rows is not None else BlasPasses(self._X, self._n_threads)
+
     @property
     def exact_gram(self) -> bool:
         """Whether `gram` is summed up in double precision: where examples are few, by a BLAS, too."""
@@ -224,6 +235,10 @@ class DenseSource(MatrixSource):
             return super().gram(rows, weights)
         part = self._X[rows if self._rows is None else self._rows[rows]] * np.sqrt(weights)[:, None]
         return cast(Array, part.T @ part)
+
+
+# Of more entries, a transpose takes more room than it saves time.
+_MOST_TRANSPOSED = 1 << 28
 
 
 class CsrSource(MatrixSource):
@@ -260,6 +275,12 @@ class CsrSource(MatrixSource):
     def take(self, rows: Rows) -> CsrSource:
         """The source over some rows, without copying them."""
         return CsrSource(self._X, rows=self._positions(rows), n_threads=self._n_threads)
+
+    def rough(self) -> RoughPasses:
+        """By the matrix and its transpose."""
+        if self._rows is not None or self._X.nnz > _MOST_TRANSPOSED:
+            return RoughPasses(self)
+        return TransposedPasses(self, self._X, partial(as_source, n_threads=self._n_threads))
 
     @property
     def row_bytes(self) -> float:

@@ -40,6 +40,10 @@ FITS: dict[str, Callable[[int], Any]] = {
     "LinearSVC of the ROC area": lambda n_jobs: cutplane.LinearSVC(loss="roc_area", n_jobs=n_jobs).fit(X, SIGNS),
     "LinearSVR": lambda n_jobs: cutplane.LinearSVR(n_jobs=n_jobs).fit(X, SCORES),
     "LinearOneClassSVM": lambda n_jobs: cutplane.LinearOneClassSVM(n_jobs=n_jobs).fit(X + 1.0),
+    "LogisticRegression": lambda n_jobs: cutplane.LogisticRegression(n_jobs=n_jobs).fit(X, GRADES),
+    "LogisticRegression on sparse rows": lambda n_jobs: cutplane.LogisticRegression(n_jobs=n_jobs).fit(
+        SPARSE, np.arange(4000) % 3
+    ),
     "OrdinalSVC": lambda n_jobs: cutplane.OrdinalSVC(n_jobs=n_jobs).fit(X, GRADES),
     "RankSVM": lambda n_jobs: cutplane.RankSVM(n_jobs=n_jobs).fit(X, SCORES, qid=QUERIES),
     "SVC": lambda n_jobs: cutplane.SVC(n_jobs=n_jobs).fit(X[:1200], GRADES[:1200]),

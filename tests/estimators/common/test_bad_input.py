@@ -31,6 +31,8 @@ LINEAR: dict[str, tuple[Any, Any]] = {
     "LinearSVR": (cutplane.LinearSVR, TARGETS),
     "LinearSVRCV": (cutplane.LinearSVRCV, TARGETS),
     "LinearOneClassSVM": (cutplane.LinearOneClassSVM, None),
+    "LogisticRegression": (cutplane.LogisticRegression, CLASSES),
+    "LogisticRegressionCV": (cutplane.LogisticRegressionCV, CLASSES),
     "OrdinalSVC": (cutplane.OrdinalSVC, CLASSES),
     "RankSVM": (cutplane.RankSVM, TARGETS),
 }
@@ -115,7 +117,7 @@ BAD_PARAMETERS: dict[str, list[Any]] = {
     "cache_size": [0, -1, "much"],
     "nonnegative": ["yes", [99], [-1], 1.5, {"a": 1}],
     "prior": ["none", np.ones(99), [float("nan")] * 3, [1e300] * 3],
-    "Cs": [3, [], [0.0], ["1"], [1e300]],
+    "Cs": [0, [], [0.0], ["1"], [1e300]],
     "multi_class": ["all", None, 3],
     "weighting": ["even", None, 3],
     "order": [-1, "eight", None, 1.5],

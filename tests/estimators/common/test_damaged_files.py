@@ -27,6 +27,8 @@ FITS: dict[str, Any] = {
     "LinearSVRCV": lambda: cutplane.LinearSVRCV([1.0], cv=2).fit(X, [0.0, 1.0, 2.0, 3.0]),
     "LinearSVR": lambda: cutplane.LinearSVR().fit(X, [0.0, 1.0, 2.0, 3.0]),
     "LinearOneClassSVM": lambda: cutplane.LinearOneClassSVM().fit(X + 3.0),
+    "LogisticRegression": lambda: cutplane.LogisticRegression().fit(X, [0, 1, 2, 2]),
+    "LogisticRegressionCV": lambda: cutplane.LogisticRegressionCV(Cs=[1.0], cv=2).fit(X, Y),
     "OrdinalSVC": lambda: cutplane.OrdinalSVC().fit(X, Y),
     "RankSVM": lambda: cutplane.RankSVM().fit(X, Y),
     "StringSVC": lambda: cutplane.StringSVC(order=1).fit(LETTERS, Y),

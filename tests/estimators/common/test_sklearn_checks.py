@@ -3,7 +3,17 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cutplane import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, OrdinalSVC, RankSVM
+from cutplane import (
+    LinearOneClassSVM,
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    LinearSVRCV,
+    LogisticRegression,
+    LogisticRegressionCV,
+    OrdinalSVC,
+    RankSVM,
+)
 
 # Scikit-learn's own LinearSVC needs these too: equal problems are solved to a tolerance, not to the bit.
 SAME_PROBLEM_NOT_SAME_BITS = {
@@ -23,6 +33,8 @@ SAME_PROBLEM_NOT_SAME_BITS = {
         LinearOneClassSVM(),
         LinearSVCCV([0.1, 1.0], cv=2),
         LinearSVRCV([0.1, 1.0], cv=2),
+        LogisticRegression(),
+        LogisticRegressionCV(Cs=[1.0], cv=2),
         OrdinalSVC(),
         RankSVM(),
     ],

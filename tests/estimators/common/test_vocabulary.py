@@ -19,7 +19,8 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_words_that_have_another_are_not_used(name):
-    assert not {"algorithm", "solver", "eps", "r", "n_threads"} & set(KINDS[name])
+    assert not {"algorithm", "eps", "r", "n_threads"} & set(KINDS[name])
+    assert "solver" not in KINDS[name] or "Logistic" in name  # scikit-learn's word, which changes nothing
     assert "epsilon" not in KINDS[name] or "SVR" in name
 
 

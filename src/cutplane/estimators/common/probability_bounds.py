@@ -1,4 +1,4 @@
-"""Probabilities of the exact optimum by the logistic loss, from intervals of its scores."""
+"""Probabilities of the exact optimum by the logistic loss or a softmax, from intervals of its scores."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ def logistic_bounds(low: Array, high: Array) -> tuple[Array, Array]:
         return _outward(least, most, 1)
     worst, best = expit(low), expit(high)
     return _outward(_share(worst, best, 0.0), _share(best, worst, 1.0), low.shape[1])
+
+
+def softmax_bounds(low: Array, high: Array) -> tuple[Array, Array]:
+    """Of classes with a softmax: a probability rises with the own score and falls with every other."""
+    top = high.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # infinite scores: nothing is known
+        worst, best = (np.exp(np.where(np.isfinite(top), scores - top, 0.0)) for scores in (low, high))
+    worst, best = np.where(np.isfinite(top), worst, 0.0), np.where(np.isfinite(top), best, 1.0)
+    return _outward(_share(worst, best, 0.0), _share(best, worst, 1.0), low.shape[1] + 4)
 
 
 def _share(own: Array, others: Array, unknown: float) -> Array:

@@ -55,6 +55,8 @@ def _linear_classifier(form: PlainForm, params: Params) -> Any:
     if form.objective == "logistic":  # of which scikit-learn's probabilities would be others than those calibrated
         calibrated = isinstance(form.probabilities, Calibrated)
         return None if calibrated else _logistic(coef, intercept, classes, params)
+    if form.objective == "multinomial":
+        return _logistic_regression(coef, intercept, classes, params)
     if form.objective not in _LINEAR_LOSSES:
         return None
     twin = _made(svm.LinearSVC, params, **_LINEAR_LOSSES[form.objective])
@@ -71,6 +73,10 @@ def _logistic(coef: Array, intercept: Array, classes: Any, params: Params) -> An
         twin.classes_ = classes
         twin.label_binarizer_ = multiclass.LabelBinarizer(sparse_output=True).fit(classes)
         return twin
+    return _logistic_regression(coef, intercept, classes, params)
+
+
+def _logistic_regression(coef: Array, intercept: Array, classes: Any, params: Params) -> Any:
     twin = _made(linear_model.LogisticRegression, params)
     twin.coef_, twin.intercept_, twin.classes_, twin.n_iter_ = coef, intercept, classes, np.array([1])
     twin.n_features_in_ = coef.shape[1]

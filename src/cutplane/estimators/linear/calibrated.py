@@ -18,7 +18,7 @@ from cutplane.estimators.linear.held_out import held_out_scores, scores_of
 from cutplane.estimators.linear.linear_model import LinearModel
 from cutplane.estimators.linear.problems import Prepared
 from cutplane.plain.decisions import Highest, Sign
-from cutplane.plain.probabilities import Calibrated, Curve, Logistic
+from cutplane.plain.probabilities import Calibrated, Curve, Logistic, Probabilities
 from cutplane.risks.base import Risk
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
@@ -40,7 +40,6 @@ class CalibratedModel(LinearModel):
     loss: str | Callable[..., Risk]
     calibration: str | None = None
     classes_: Labels
-    multi_class: str
     _decides: Risk | None
     _curves: list[Curve] | None = None
 
@@ -52,6 +51,11 @@ class CalibratedModel(LinearModel):
         """How scores become classes."""
         return Sign(self.classes_) if len(self.classes_) == 2 else Highest(self.classes_)
 
+    @property
+    def _together(self) -> bool:
+        """Whether all classes are one problem."""
+        return False
+
     # --- training ---
 
     def _check_calibration(self) -> None:
@@ -60,7 +64,7 @@ class CalibratedModel(LinearModel):
             return
         if self.calibration not in KINDS:
             raise ValueError(f"calibration={self.calibration!r} must be None, 'sigmoid' or 'isotonic'.")
-        if self.multi_class == "crammer_singer":
+        if self._together:
             raise ValueError(
                 "calibration learns how likely a class is by its own score, and with multi_class='crammer_singer' "
                 "scores only mean something beside each other; multi_class='ovr' can be calibrated."
@@ -138,10 +142,14 @@ class CalibratedModel(LinearModel):
 
     # --- predictions ---
 
-    def _made_of_scores(self) -> Calibrated | Logistic | None:
+    def _own_probabilities(self) -> Probabilities:
+        """What makes probabilities of the logistic loss's scores."""
+        return Logistic()
+
+    def _made_of_scores(self) -> Probabilities | None:
         """What makes probabilities of scores; None where nothing does."""
         if self.calibration is None:
-            return Logistic() if self.loss == "logistic" else None
+            return self._own_probabilities() if self.loss == "logistic" else None
         return None if self._curves is None else Calibrated(self._curves, len(self.classes_), pairwise=False)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
@@ -153,10 +161,17 @@ class CalibratedModel(LinearModel):
         is that of `predict`: where they say otherwise, the nearest probabilities that agree with it are given.
         """
         scores = self.decision_function(X)
-        columns = scores.reshape(len(scores), -1)
         made = self._made_of_scores()
         if made is None:
             raise NotFittedError("predict_proba is not available: the model was fitted with calibration=None.")
+        return self._probabilities_by(made, scores)
+
+    def _uncalibrated(self, scores: Array) -> Array:
+        """What scores of the logistic loss say of each class by themselves."""
+        return self._probabilities_by(self._own_probabilities(), scores)
+
+    def _probabilities_by(self, made: Probabilities, scores: Array) -> Array:
+        columns = scores.reshape(len(scores), -1)
         return made(columns, self._decision().winners(columns))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]

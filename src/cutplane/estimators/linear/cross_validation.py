@@ -1,7 +1,8 @@
-"""`LinearSVCCV` and `LinearSVRCV`: C chosen by cross-validation."""
+"""`LinearSVCCV`, `LinearSVRCV` and `LogisticRegressionCV`: C chosen by cross-validation."""
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
@@ -20,16 +21,14 @@ from cutplane.estimators.common.stored import finite
 from cutplane.estimators.common.validation.partitions import scattered_examples
 from cutplane.estimators.linear.certified_choice import CertifiedChoice
 from cutplane.estimators.linear.certified_cross_validation import choose_certified
-from cutplane.estimators.linear.descriptions import CROSS_VALIDATED, LINEAR_CLASSES, LINEAR_TARGETS
+from cutplane.estimators.linear.descriptions import CROSS_VALIDATED, LINEAR_CLASSES, LINEAR_TARGETS, LOGISTIC
 from cutplane.estimators.linear.folds import CrossValidation, Scoring, best_C, choose
 from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.estimators.linear.linear_svr import LinearSVR
+from cutplane.estimators.linear.logistic_regression import LogisticModel, LogisticRegression
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.risks.base import Risk
 from cutplane.solvers.result import Step
-
-#: Parameters that plain models do not have.
-OF_THE_CHOICE = ("Cs", "cv", "scoring", "certify", "max_fits")
 
 _DEFAULT_GRID = 13
 # Of the time there is, what choosing C may take; and what is left at least for the last fit, which proves little in it.
@@ -37,14 +36,14 @@ _FOR_CHOOSING, _LEAST_TIME = 0.5, 1e-9
 
 
 class _CrossValidated(SupervisedModel):
-    """What the two classes share: `fit`, and the scores in the file."""
+    """What the classes share: `fit`, and the scores in the file."""
 
-    Cs: Sequence[float] | None
+    Cs: int | Sequence[float] | None
     cv: CrossValidation
     scoring: Scoring
     certify: float | None = None
     max_fits: int = 200
-    _plain: type[LinearSVC] | type[LinearSVR]
+    _plain: type[LinearSVC] | type[LinearSVR] | type[LogisticRegression]
 
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -54,7 +53,7 @@ class _CrossValidated(SupervisedModel):
         -------
         self
         """
-        grid = np.logspace(-4.0, 2.0, _DEFAULT_GRID).tolist() if self.Cs is None else validation.check_grid(self.Cs)
+        grid = self._grid()
         shared = self._shared()
         began, limit = time.perf_counter(), self.time_limit
         chooser = self._plain(**shared)
@@ -72,7 +71,7 @@ class _CrossValidated(SupervisedModel):
             tried, scores, self.certified_ = choose_certified(chooser, grid, *how, rows, y, sample_weight)
             grid = tried.tolist()
             best = best_C(grid, scores)
-        model = self._plain(best, **shared)
+        model = self._plain(C=best, **shared)
         if limit is not None:
             model.set_params(time_limit=max(_LEAST_TIME, limit - (time.perf_counter() - began)))
         model.fit(rows, y, sample_weight)
@@ -83,8 +82,13 @@ class _CrossValidated(SupervisedModel):
         return self
 
     def _shared(self) -> Params:
-        """The settings of the plain model."""
-        return {name: value for name, value in self.get_params(deep=False).items() if name not in OF_THE_CHOICE}
+        """The parameters that the plain model has too."""
+        known = inspect.signature(self._plain).parameters
+        return {name: value for name, value in self.get_params(deep=False).items() if name in known}
+
+    def _grid(self) -> list[float]:
+        """The values of C to choose from."""
+        return np.logspace(-4.0, 2.0, _DEFAULT_GRID).tolist() if self.Cs is None else validation.check_grid(self.Cs)
 
     def _proving(self) -> AnyProving:
         """As the plain model with the C that was chosen."""
@@ -226,3 +230,77 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
         on_step: Callable[[Step], object] | None = None,
     ) -> None:
         keep_parameters(locals())
+
+
+@documented(LOGISTIC | CROSS_VALIDATED)
+class LogisticRegressionCV(_CrossValidated, LogisticModel):
+    """`LogisticRegression` with C chosen by cross-validation.
+
+    In each fold the models for all C start from each other (see `LogisticRegression.path`); folds run side by side on
+    the rows of one X.
+
+    Parameters
+    ----------
+    Cs : int, sequence of float or None, default=10
+        The values of C to choose from, or how many, from 1e-4 to 1e4; None is 13 from 1e-4 to 1e2.
+    l1_ratios : sequence of float or None, default=None
+        For the sake of scikit-learn's signature: none but 0 is accepted.
+    refit : bool, default=True
+        For the sake of scikit-learn's signature: the model that is kept is always trained on all examples.
+    use_legacy_attributes : bool, default=False
+        For the sake of scikit-learn's signature: `C_` is a number, and scores are `scores_`, whatever it is.
+    cv, scoring, fit_intercept, dual, penalty, solver, tol, absolute_tol, risk_tol, max_iter, time_limit, class_weight,
+    n_jobs, verbose, intercept_scaling, random_state, on_step
+
+    Attributes
+    ----------
+    C_, Cs_, scores_, coef_, intercept_, classes_, certificates_, objective_, lower_bound_, gap_, n_iter_, history_,
+    stop_reason_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from cutplane import LogisticRegressionCV
+    >>> from cutplane.datasets import load_adult
+    >>> X, y = load_adult()
+    >>> model = LogisticRegressionCV(Cs=[0.01, 0.1], cv=3, scoring="neg_log_loss").fit(X, y)
+    >>> model.scores_.shape
+    (2, 3)
+    """
+
+    _plain = LogisticRegression
+
+    def __init__(
+        self,
+        *,
+        Cs: int | Sequence[float] | None = 10,
+        l1_ratios: Sequence[float] | None = None,
+        fit_intercept: bool = True,
+        cv: CrossValidation = None,
+        dual: bool | str = False,
+        penalty: str | None = "deprecated",
+        scoring: Scoring = None,
+        solver: str = "lbfgs",
+        tol: float = 1e-3,
+        absolute_tol: float = 0.0,
+        risk_tol: float = 0.0,
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        class_weight: ClassWeight = None,
+        n_jobs: int | None = None,
+        verbose: bool | int = 0,
+        refit: bool = True,
+        intercept_scaling: float | None = None,
+        random_state: RandomState = None,
+        use_legacy_attributes: bool = False,
+        on_step: Callable[[Step], object] | None = None,
+    ) -> None:
+        keep_parameters(locals())
+
+    def _grid(self) -> list[float]:
+        if self.l1_ratios is not None and any(ratio != 0 for ratio in self.l1_ratios):
+            raise ValueError(
+                f"l1_ratios={self.l1_ratios!r}: what is proven here is proven of ½|w|² + C·Σ loss, l1_ratio=0."
+            )
+        if isinstance(self.Cs, int):
+            return list(map(float, np.logspace(-4.0, 4.0, validation.check_count("Cs", self.Cs))))
+        return super()._grid()

@@ -85,6 +85,32 @@ LINEAR_CLASSES = LINEAR | table(
     """
 )
 
+#: Of logistic regression: scikit-learn's signature, two classes and more.
+LOGISTIC = LINEAR_CLASSES | table(
+    """
+    penalty : {"l2", "deprecated"}
+        Both are ½|w|², which certificates are about; "l1", "elasticnet" and None are refused.
+    C : float
+        Weight of the losses against ½|w|², per example. Infinity is refused.
+    l1_ratio : float or None
+        For the sake of scikit-learn's signature: 0 and None are accepted.
+    dual : bool or "auto"
+        For the sake of scikit-learn's signature: it changes nothing.
+    solver : str
+        For the sake of scikit-learn's signature: any of its solvers' names, which changes nothing.
+    intercept_scaling : float or None
+        None leaves intercepts free, as all of scikit-learn's solvers but "liblinear" do. A number makes them the
+        weights of a constant feature of that size and penalises them.
+    keep_proof : bool
+        Whether dual variables that prove the bounds are kept as `proof_`, for `save` and `cutplane.verify`; for two
+        classes.
+    time_limit : float or None
+        Seconds at most, for all of `fit`; None for no limit.
+    warm_start : bool
+        Whether a fit on the same data with another C or tol goes on from the last one.
+    """
+)
+
 LINEAR_TARGETS = LINEAR | table(
     """
     C : float

@@ -29,7 +29,6 @@ from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.linear.c_path import results_in_time
 from cutplane.estimators.linear.held_out import scores_of
 from cutplane.estimators.linear.problems import Prepared
-from cutplane.plain.probabilities import logistic
 from cutplane.risks.base import Rows
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
@@ -73,7 +72,7 @@ class Scored:
     @available_if(lambda self: _scores_are_probabilities(self._model))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: MatrixLike) -> Array:
         """Of scores that stand for probabilities: curves are learned for the model that is chosen alone."""
-        return logistic(self._scores)
+        return np.asarray(self._model._uncalibrated(self._scores))
 
 
 def _scores_are_probabilities(model: BaseEstimator) -> bool:

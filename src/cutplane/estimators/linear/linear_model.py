@@ -65,7 +65,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
 
     def _training(self) -> Settings:
         """The settings, checked."""
-        validation.check_like_liblinear(self.penalty, self.dual, self.verbose)
+        self._check_like_sklearn()
         if self.intercept_scaling is not None:
             validation.check_positive("intercept_scaling", self.intercept_scaling)
         if self.time_limit is not None:
@@ -86,6 +86,10 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
             validation.check_seed(self.random_state),
             validation.check_threads(self.n_jobs),
         )
+
+    def _check_like_sklearn(self) -> None:
+        """What scikit-learn's signature has, and means nothing or one thing here."""
+        validation.check_like_liblinear(self.penalty, self.dual, self.verbose)
 
     @property
     def _penalised(self) -> bool:
