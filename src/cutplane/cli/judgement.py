@@ -13,9 +13,8 @@ from cutplane._types import Labels
 from cutplane.cli.data import Examples, Sentences
 from cutplane.cli.output import plain_label, warn
 from cutplane.cli.thresholds import predicted
+from cutplane.report.commonest import commonest_is_as_good
 
-# Of what a model can be ahead of one that says the same of every example, the share that is next to nothing.
-_NOTHING = 0.05
 # Fewer examples say nothing.
 _FEWEST = 20
 # Kernel machines compare every example with every support vector: a sample says enough.
@@ -33,6 +32,7 @@ class Found:
     commonest: float
     commonest_label: object
     n_classes: int
+    is_useless: bool
 
     @classmethod
     def counted(cls, name: str, truth: Labels, predicted: Labels) -> Found:
@@ -48,26 +48,15 @@ class Found:
             float(counts[most]) / len(truth),
             labels[most],
             len(labels),
+            len(truth) >= _FEWEST and commonest_is_as_good(truth, predicted),
         )
-
-    @property
-    def is_useless(self) -> bool:
-        """Whether the model says next to nothing: the same of every class, but for a few examples.
-
-        Its mean recall over the classes is 1/k if it always says the same. Accuracy would not do: 96.60 % look well
-        where the commonest class has 96.58 %.
-        """
-        if self.n_classes < 2 or self.n_examples < _FEWEST:
-            return False
-        chance = 1.0 / self.n_classes
-        return self.balanced_accuracy - chance < _NOTHING * (1.0 - chance)
 
     def sentence(self) -> str:
         """What is wrong with a useless model, and what to try."""
         return (
             f"this model is no better than always saying {plain_label(self.commonest_label)}: of each class it finds "
-            f"{100 * self.balanced_accuracy:.1f} % in the mean, as chance would ({100 / self.n_classes:.1f} %), "
-            f"on the {self.name} examples. Try --class-weight balanced, a larger --C, "
+            f"{100 * self.balanced_accuracy:.1f} % in the mean on the {self.name} examples, where chance finds "
+            f"{100 / self.n_classes:.1f} %. Try --class-weight balanced, a larger --C, "
             "or another threshold (cutplane evaluate --threshold f1)."
         )
 

@@ -11,11 +11,10 @@ from sklearn.metrics import roc_auc_score
 
 from cutplane._types import Array, Labels, Listed, is_sparse
 from cutplane.metrics import pair_accuracy
+from cutplane.report.commonest import commonest_is_as_good
 from cutplane.report.trained import Examples, Trained, label
 from cutplane.sources.packed import StringCollection
 
-# Of the way from a constant answer's balanced accuracy to 1, how much is next to nothing.
-_NEXT_TO_NOTHING = 0.1
 # Above this, scores order the classes well enough for another threshold to find some.
 _ORDERED = 0.6
 
@@ -45,34 +44,6 @@ def useless(trained: Trained) -> Useless | None:
     if examples.qid is not None and hasattr(trained.model, "predict"):
         return _useless_ranking(trained, examples, which)
     return None
-
-
-def commonest_is_as_good(truth: Labels, predicted: Labels) -> bool:
-    """Whether predictions are no better than always the commonest label.
-
-    They may be right a little more often by chance: what they gain over the constant answer must exceed twice the
-    standard deviation of a coin that decides each of the examples on which the two differ. A classifier that gives up
-    accuracy to find rare classes is not meant: its balanced accuracy shows it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> truth = np.array(["no"] * 960 + ["yes"] * 40)
-    >>> commonest_is_as_good(truth, np.array(["no"] * 999 + ["yes"]))
-    True
-    >>> commonest_is_as_good(truth, truth)
-    False
-    """
-    labels, codes, sizes = np.unique(truth, return_inverse=True, return_counts=True)
-    if len(labels) < 2:
-        return False
-    commonest = codes == sizes.argmax()
-    right = predicted == truth
-    gained, lost = int(np.count_nonzero(right & ~commonest)), int(np.count_nonzero(~right & commonest))
-    recalls = np.bincount(codes, weights=right) / sizes
-    constant = 1.0 / len(labels)
-    found = float(recalls.mean()) > constant + _NEXT_TO_NOTHING * (1.0 - constant)
-    return gained - lost <= 2.0 * math.sqrt(gained + lost) and not found
 
 
 def _judged_on(trained: Trained) -> tuple[Examples | None, str]:
