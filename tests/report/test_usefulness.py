@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from cutplane import SVC, LinearSVC, LinearSVR, RankSVM, SequenceSVM, StringSVC
 from cutplane.report.build import render_report
-from cutplane.report.trained import Examples, Trained
 from cutplane.report.commonest import commonest_is_as_good
+from cutplane.report.trained import Examples, Trained
 from cutplane.report.usefulness import useless
 
 RNG = np.random.default_rng(0)
