@@ -41,7 +41,7 @@ def assert_incumbent(model: LinearSVC, X: np.ndarray, y: np.ndarray) -> None:
 def test_max_iter(method: dict[str, Any], most: int) -> None:
     X, y = data()
     with pytest.warns(ConvergenceWarning, match=rf"reached max_iter after {most} iterations; .* within "):
-        model = LinearSVC(tol=1e-9, max_iter=most, **method).fit(X, y)
+        model = LinearSVC(C=10.0, tol=1e-9, max_iter=most, **method).fit(X, y)
     assert model.n_iter_ == most
     assert model.stop_reason_ == "max_iter"
     assert_incumbent(model, X, y)
@@ -125,7 +125,7 @@ def test_ctrl_c_returns_the_incumbent(method: dict[str, Any], after: int) -> Non
 
     X, y = data()
     with pytest.warns(ConvergenceWarning, match="was interrupted"):
-        model = LinearSVC(tol=1e-9, on_step=interrupt, **method).fit(X, y)
+        model = LinearSVC(C=10.0, tol=1e-9, on_step=interrupt, **method).fit(X, y)
     assert model.stop_reason_ == "interrupted"
     assert model.n_iter_ == after
     assert_incumbent(model, X, y)

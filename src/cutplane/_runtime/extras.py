@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.util import find_spec
 
 
@@ -21,5 +22,8 @@ def require(package: str, extra: str, feature: str) -> None:
     feature : str
         What needs it: the beginning of the sentence, in the plural.
     """
-    if find_spec(package) is None:
+    found = None
+    with suppress(ModuleNotFoundError):
+        found = find_spec(package)
+    if found is None:
         raise MissingExtraError(f"{feature} need {package}: pip install 'cutplane[{extra}]'.", name=package)

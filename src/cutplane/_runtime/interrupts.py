@@ -10,15 +10,16 @@ from types import FrameType
 
 
 @contextmanager
-def ctrl_c_calls(stop: Callable[[], None]) -> Iterator[None]:
+def ctrl_c_calls(stop: Callable[[], None]) -> Iterator[bool]:
     """Within, the first Ctrl-C calls `stop` and a second one raises KeyboardInterrupt, as ever.
 
     An exception could strike anywhere, also where work is being handed to threads, and leave them running. In threads
-    other than the main one, and where someone else has taken charge of Ctrl-C, all stays as it is.
+    other than the main one, and where someone else has taken charge of Ctrl-C, all stays as it is. Gives whether it is
+    in charge, so that KeyboardInterrupt means a second one.
     """
     mine = threading.current_thread() is threading.main_thread()
     if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
+        yield False
         return
 
     def called(number: int, frame: FrameType | None) -> None:
@@ -27,6 +28,6 @@ def ctrl_c_calls(stop: Callable[[], None]) -> Iterator[None]:
 
     signal.signal(signal.SIGINT, called)
     try:
-        yield
+        yield True
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)

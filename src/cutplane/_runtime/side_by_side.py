@@ -13,21 +13,26 @@ T = TypeVar("T")
 
 
 def side_by_side(tasks: Sequence[Callable[[], T]], workers: int, stop: Callable[[], None]) -> list[T]:
-    """What the tasks return. Ctrl-C and errors, also of one task, call `stop`; all tasks are waited for."""
-    with ThreadPoolExecutor(workers) as pool, ctrl_c_calls(stop):
+    """What the tasks return. Ctrl-C and errors, also of one task, call `stop`; all tasks are waited for.
+
+    A second Ctrl-C is KeyboardInterrupt, once they have ended.
+    """
+    with ThreadPoolExecutor(workers) as pool, ctrl_c_calls(stop) as first_is_a_wish:
         try:
             futures = [pool.submit(task) for task in tasks]
-            _await_all(futures, stop)
+            _await_all(futures, stop, first_is_a_wish)
         except BaseException:
             stop()
             raise
     return [future.result() for future in futures]
 
 
-def _await_all(futures: Sequence[Future[Any]], stop: Callable[[], None]) -> None:
+def _await_all(futures: Sequence[Future[Any]], stop: Callable[[], None], first_is_a_wish: bool) -> None:
     try:
         wait(futures, return_when=FIRST_EXCEPTION)
     except KeyboardInterrupt:
+        if first_is_a_wish:
+            raise
         stop()
     if any(future.done() and future.exception() is not None for future in futures):
         stop()

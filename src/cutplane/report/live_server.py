@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
@@ -32,6 +33,9 @@ class LiveServer:
     def __init__(self, port: int, page: Callable[[], str]) -> None:
         self._page = page
         self._made = -math.inf  # when the latest page that a reader has got was begun
+        self._seen = -math.inf  # when a reader has last asked for one or got it
+        self._waiting = 0  # how many are making one
+        self._lock = threading.Lock()
         try:
             self._server = ThreadingHTTPServer((_HOST, port), self._handler())
         except OSError as error:
@@ -54,12 +58,23 @@ class LiveServer:
     ) -> None:
         """Serve the last page to a reader who is there, and end."""
         now = time.monotonic()
-        if kind is None and now - self._made < _PATIENCE:
-            while self._made < now and time.monotonic() < now + _PATIENCE:
+        if kind is None and (self._waiting or now - self._seen < _PATIENCE):
+            while self._made < now and (self._waiting or time.monotonic() < max(now, self._seen) + _PATIENCE):
                 time.sleep(0.02)
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    @contextmanager
+    def _busy(self) -> Iterator[None]:
+        """While a page is made for a reader."""
+        with self._lock:
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting, self._seen = self._waiting - 1, time.monotonic()
 
     def _names(self) -> tuple[str, str]:
         return f"{_HOST}:{self._server.server_port}", f"localhost:{self._server.server_port}"
@@ -78,7 +93,8 @@ class LiveServer:
                     self.send_error(404)
                 else:
                     began = time.monotonic()
-                    self._answer(outer._page().encode("utf-8"))
+                    with outer._busy():
+                        self._answer(outer._page().encode("utf-8"))
                     outer._made = max(outer._made, began)
 
             def _answer(self, body: bytes) -> None:

@@ -245,12 +245,14 @@ class LogisticRegressionCV(_CrossValidated, LogisticModel):
         The values of C to choose from, or how many, from 1e-4 to 1e4; None is 13 from 1e-4 to 1e2.
     l1_ratios : sequence of float or None, default=None
         For the sake of scikit-learn's signature: none but 0 is accepted.
+    fit_intercept, cv, dual, penalty, scoring, solver, tol, absolute_tol, risk_tol, max_iter, time_limit, class_weight,
+    n_jobs, verbose
     refit : bool, default=True
         For the sake of scikit-learn's signature: the model that is kept is always trained on all examples.
+    intercept_scaling, random_state
     use_legacy_attributes : bool, default=False
         For the sake of scikit-learn's signature: `C_` is a number, and scores are `scores_`, whatever it is.
-    cv, scoring, fit_intercept, dual, penalty, solver, tol, absolute_tol, risk_tol, max_iter, time_limit, class_weight,
-    n_jobs, verbose, intercept_scaling, random_state, on_step
+    on_step
 
     Attributes
     ----------

@@ -67,11 +67,11 @@ class StringSVC(ClassifierMixin, LinearModel):
         "dna", "rna", "protein", or the letters.
     normalize : bool, default=True
         Whether feature vectors are scaled to length 1.
+    tol, absolute_tol, risk_tol, method, line_search, fit_intercept
     class_weight : dict, "balanced" or None, default="balanced"
         The weight of each class. Sites are rare: with equal weights and C = 1, a model of 1,500 windows of which 3 %
         are sites says that there is none.
-    tol, absolute_tol, risk_tol, method, line_search, fit_intercept, max_iter, time_limit, n_jobs, warm_start,
-    random_state, on_step, checkpoint, checkpoint_every
+    max_iter, time_limit, n_jobs, warm_start, random_state, on_step, checkpoint, checkpoint_every
 
     Attributes
     ----------

@@ -38,8 +38,7 @@ def strings(rng: Generator) -> Problem:
         settings["normalize"] = False
     if often(rng, 0.2):
         settings["fit_intercept"] = False
-    if often(rng, 0.15):
-        settings["class_weight"] = "balanced"
+    settings["class_weight"] = "balanced" if often(rng, 0.15) else None
     ways = tuple(replace(way, storage="X") for way in draws.linear_ways(rng, C, single=False))
     data = {"X": X, "y": y, "sample_weight": draws.weights(rng, n)}
     return Problem("StringSVC", settings, data, ways, loss="hinge")
