@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,9 @@ def test_on_step_sees_machines_and_can_end_them(classes: int) -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_an_interrupt_keeps_what_was_reached(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_keeps_what_was_reached(
+    classes: int, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     """Also where someone else has taken charge of Ctrl-C, and raises KeyboardInterrupt."""
     X, y = noise(classes)
 
@@ -106,6 +109,8 @@ def test_an_interrupt_keeps_what_was_reached(classes: int, monkeypatch: pytest.M
             return interrupted() if len(calls) == 1 else original(*args, **options)
 
         monkeypatch.setattr(side_by_side, "wait", wait)
+        request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
+        signal.signal(signal.SIGINT, interrupted)
         model = SVC(tol=1e-9, kernel="linear", C=1e5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
