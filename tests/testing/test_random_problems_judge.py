@@ -198,6 +198,17 @@ def test_an_honest_claim_passes():
     assert not kinds(honest())
 
 
+def scored(low: list[float], high: list[float], way: int = 0) -> Claim:
+    return replace(honest(), way=way, scores=(np.array(low), np.array(high)))
+
+
+def test_intervals_of_the_optimum_meet():
+    assert not kinds(scored([0.0, 1.0], [2.0, 3.0]), scored([-1.0, 3.0], [0.0, 4.0], way=1))
+    apart = scored([-1.0, 3.0 + 1e-9], [0.0, 4.0], way=1)
+    assert kinds(scored([0.0, 1.0], [2.0, 3.0]), apart) == {"intervals apart"}
+    assert kinds(scored([nan], [1.0])) == {"intervals"}
+
+
 @pytest.mark.parametrize(
     ("lie", "kind"),
     [

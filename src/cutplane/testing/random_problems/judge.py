@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
+from cutplane._types import Array
+
 #: How far above the true objective a report may be, relative to it: what a bound on rounding may cost.
 _TIGHT = Fraction(1, 10**9)
 #: What is wrong by less, relative to the objective, is the rounding of a report, not of a proof.
@@ -59,6 +63,8 @@ class Claim:
         The difference of the bounds at which it was to stop.
     truth : Truth or None
         Of its weights; None where they are not finite.
+    scores : tuple of two arrays, or None
+        Between what the optimum's scores of the examples lie; None where the model does not say.
     within : bool
         Whether the weights are within their bounds.
     complete : bool
@@ -77,6 +83,7 @@ class Claim:
     stop_reason: str
     allowed: float
     truth: Truth | None
+    scores: tuple[Array, Array] | None = None
     within: bool = True
     complete: bool = True
 
@@ -126,6 +133,8 @@ def judge(claims: Sequence[Claim], others: Sequence[tuple[int, Truth]] = (), *, 
     for part in sorted({claim.part for claim in claims}):
         mine = [claim for claim in claims if claim.part == part]
         found += _of_one_part(mine, [truth for index, truth in others if index == part])
+        for C in sorted({claim.C for claim in mine}):
+            found += _scores([claim for claim in mine if claim.C == C])
     return [failure for failure in found if failure.excess > rounding]
 
 
@@ -206,6 +215,30 @@ def _together(claims: Sequence[Claim], C: float, truths: Sequence[Truth]) -> lis
             wrong = _relative(Fraction(claim.lower_bound) - best, best)
             found.append(Failure("lower bound above a model", message, claim.way, wrong))
         found += _history(claim, best, proven)
+    return found
+
+
+def _scores(claims: Sequence[Claim]) -> list[Failure]:
+    """The optimum's scores lie in the intervals of all models, so that these meet."""
+    known = [(claim, *claim.scores) for claim in claims if claim.scores is not None]
+    if not known:
+        return []
+    found = [
+        Failure("intervals", "an interval of a score has no ends", claim.way)
+        for claim, low, high in known
+        if np.isnan(low).any() or np.isnan(high).any()
+    ]
+    lows, highs = np.array([low for _, low, _ in known]), np.array([high for *_, high in known])
+    apart = lows.max(axis=0) - highs.min(axis=0)
+    row = int(np.argmax(apart))
+    if apart[row] > 0.0:
+        above, below = known[int(lows[:, row].argmax())], known[int(highs[:, row].argmin())]
+        message = (
+            f"the optimum's score of example {row} is at least {lows[:, row].max()!r} by way {above[0].way} "
+            f"and at most {highs[:, row].min()!r} by way {below[0].way} (C={claims[0].C!r})"
+        )
+        size = max(abs(float(lows[:, row].max())), abs(float(highs[:, row].min())))
+        found.append(Failure("intervals apart", message, above[0].way, float(apart[row]) / size if size else math.inf))
     return found
 
 

@@ -19,6 +19,8 @@ from cutplane.testing.random_problems.recomputed import Recomputed, recomputed
 _FEW = {"f1": 120, "roc_area": 300}
 # Convex programs of this many examples take a general solver some milliseconds.
 _SMALL = 60
+# No sums over examples: free intercepts have no bounds there, and scores none with them.
+_NOTHING_OF_INTERCEPTS = (*losses.OF_TWO_CLASSES, "error_cost", "crammer_singer")
 # As LinearOneClassSVM has it: where the objective ends at zero, this much of the largest squared length is close.
 _NOTHING = 1e-6
 
@@ -188,6 +190,7 @@ class LinearJudge:
         intercept = np.atleast_1d(getattr(model, "intercept_", np.zeros(len(coef))))
         finite = np.isfinite(coef).all() and np.isfinite(intercept).all()
         truths = self.true.truths(coef, intercept) if finite else [None] * len(model.certificates_)
+        scores = self._scores(model) if finite else None
         return [
             Claim(
                 way=index,
@@ -201,10 +204,24 @@ class LinearJudge:
                 stop_reason=each.stop_reason,
                 allowed=self._allowed(model, each.objective),
                 truth=truths[k],
+                scores=None if scores is None else (scores[0][:, k], scores[1][:, k]),
                 within=self.true.within(coef),
             )
             for k, each in enumerate(model.certificates_)
         ]
+
+    def _scores(self, model: BaseEstimator) -> tuple[Array, Array] | None:
+        """Between what the optimum's scores lie, a column for each problem; None where that is not said."""
+        data = self.problem.data
+        free = getattr(model, "fit_intercept", False) and getattr(model, "intercept_scaling", None) is None
+        if not hasattr(model, "decision_bounds") or (free and self.problem.loss in _NOTHING_OF_INTERCEPTS):
+            return None
+        if free:
+            model.certify_intercept(data["X"], data["y"], data.get("sample_weight"))
+        low, high = model.decision_bounds(data["X"])
+        # Scores of all classes are of one problem where it is joint.
+        shape = (-1, len(model.certificates_)) if len(model.certificates_) > 1 else (-1, 1)
+        return low.reshape(shape), high.reshape(shape)
 
     def _allowed(self, model: BaseEstimator, upper: float) -> float:
         """The difference of the bounds at which the run was to stop."""
