@@ -79,6 +79,8 @@ class DualAscent:
                 return "stalled"
             if pace.hardly_closer:
                 ascent.unshrink()
+                if objective.intercept:
+                    self._touch(objective, ledger)
             pace.schedule()
 
     def _hopeless(self, objective: SmoothObjectiveLike, epochs: int, ascent: AscentLike) -> bool:
@@ -144,6 +146,13 @@ class DualAscent:
         if abs(step) > TUNING.longest_step:
             mixed = objective.score(mixed.w, mixed.intercept)
         return objective.fit_intercept(mixed)
+
+    @staticmethod
+    def _touch(objective: SmoothObjectiveLike, ledger: Ledger) -> None:
+        """The plane at the best point: of smooth losses it is in balance sooner than the dual variables are."""
+        assert ledger.incumbent is not None  # a certificate has been looked for
+        with ledger.phase("cut"):
+            ledger.prove_by(objective.cut(objective.with_scores(ledger.incumbent)))
 
     @staticmethod
     def _prove(ledger: Ledger, ascent: AscentLike) -> None:

@@ -20,7 +20,7 @@ _FEW = {"f1": 120, "roc_area": 300}
 # Convex programs of this many examples take a general solver some milliseconds.
 _SMALL = 60
 # No sums over examples: free intercepts have no bounds there, and scores none with them.
-_NOTHING_OF_INTERCEPTS = (*losses.OF_TWO_CLASSES, "error_cost", "crammer_singer")
+_NOTHING_OF_INTERCEPTS = (*losses.OF_TWO_CLASSES, "error_cost")
 # As LinearOneClassSVM has it: where the objective ends at zero, this much of the largest squared length is close.
 _NOTHING = 1e-6
 
@@ -213,8 +213,11 @@ class LinearJudge:
     def _scores(self, model: BaseEstimator) -> tuple[Array, Array] | None:
         """Between what the optimum's scores lie, a column for each problem; None where that is not said."""
         data = self.problem.data
-        free = getattr(model, "fit_intercept", False) and getattr(model, "intercept_scaling", None) is None
-        if not hasattr(model, "decision_bounds") or (free and self.problem.loss in _NOTHING_OF_INTERCEPTS):
+        if not hasattr(model, "decision_bounds"):
+            return None
+        free = model.fit_intercept and model.intercept_scaling is None
+        joint = getattr(model, "multi_class", None) == "crammer_singer"
+        if free and (joint or model.loss in _NOTHING_OF_INTERCEPTS):
             return None
         if free:
             model.certify_intercept(data["X"], data["y"], data.get("sample_weight"))
