@@ -117,9 +117,11 @@ def test_what_is_not_definite_is_seen_and_what_is_large_is_assumed(monkeypatch: 
 def machines(n: int, rng: np.random.Generator) -> dict[str, KernelRisk]:
     y, z = np.where(np.arange(n) % 2, 1.0, -1.0), rng.normal(size=n)
     c = np.round(rng.uniform(0.2, 2.0, n), 3)
+    # Each class must have half of it, or there is no optimum.
+    share = min(0.3, 1.8 * min(float(c[y > 0].sum()), float(c[y < 0].sum())) / float(c.sum()))
     return {
         "classification": Sided(y, c),
-        "nu classification": Sided(y, c, share_of(0.3, c)),
+        "nu classification": Sided(y, c, share_of(share, c)),
         "one class": Sided(np.ones(n), c, share_of(0.4, c), intercept=False),
         "all of one class": Sided(np.ones(n), c, share_of(1.0, c), intercept=False),
         "regression": Tubed(z, c, 0.1),
