@@ -73,7 +73,8 @@ def test_plain_models_can_be_pickled() -> None:
 
 
 def test_names_of_features_are_kept(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame(X, columns=list("abcd"))
     model = LinearSVC().fit(frame, TWO)
     plain = PlainModel(from_json(model.to_json()))

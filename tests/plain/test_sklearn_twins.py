@@ -54,7 +54,8 @@ def test_a_twin_can_be_trained_again() -> None:
 
 
 def test_names_of_features_are_kept() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     twin = LinearSVC().fit(pandas.DataFrame(X, columns=list("abcd")), TWO).to_sklearn()
     assert twin.feature_names_in_.tolist() == list("abcd")
 

@@ -30,49 +30,41 @@ from cutplane.sources.windows import SlidingWindows
 
 def scan(options: ScanOptions, context: typer.Context) -> int:
     """Write the sites that were found."""
-    model_path, genome, importance, as_json = options.model_path, options.genome, options.importance, options.as_json
+    genome = options.genome
     output = None if options.output is None or str(options.output) == "-" else options.output
-    if options.any_window and options.motif is not None:
-        raise typer.BadParameter("looks at all windows; leave out --motif.", param_hint="--any-window")
-    if output is not None:
-        check_text_output(output, inputs=[model_path, genome])
-    if importance is not None:
-        check_plot_output(importance, inputs=[model_path, genome])
-    model, file = _model_for_genomes(model_path)
+    _check_options(options, output)
+    model, file = _model_for_genomes(options.model_path)
     motif = None if options.any_window else chosen(noted(file), options.motif, options.at)
     _check_place(model, motif, options.at)
     threshold = (thresholds.noted(file) or 0.0) if options.threshold is None else options.threshold
-    if importance is not None:
-        save_importance(model, importance)
+    if options.importance is not None:
+        save_importance(model, options.importance)
     model.set_params(n_jobs=options.threads)
     target: AbstractContextManager[IO[bytes] | None] = nullcontext(None) if output is None else replace_file(output)
     with target as opened:
-        write = None if as_json and opened is None else partial(_write, opened)
+        write = None if options.as_json and opened is None else partial(_write, opened)
         found = _Scan(model, threshold, motif, options.at, "+-" if options.both else "+", write).read(genome)
         if not found.windows:
             raise ValueError(
                 f"{genome} has no text as long as a window of the model, which has {model.length_} letters."
             )
-    if found.short:
-        warn(
-            f"{genome}: {found.short:,} entries are shorter than a window of {model.length_} letters and were left out."
-        )
-    if not found.hits:
-        warn(
-            f"no site: of {found.looked_at:,} windows{'' if motif is None else f' with {motif}'} none scores above "
-            f"{threshold:g}, the highest {found.highest:.4g}. Try --threshold {found.highest - 0.1:.1f}, or train with "
-            "--class-weight balanced or a larger --C."
-        )
-    if as_json:
-        about = {} if motif is None else {"motif": motif.letters, "at": motif.at}
-        counts = {"windows": found.windows, "looked_at": found.looked_at, "hits": found.hits}
-        print_json({**counts, **about, "threshold": threshold, "output": output})
+    found.warn(genome)
+    if options.as_json:
+        print_json({**found.as_json(), "output": output})
     elif output is not None:
-        looked = [] if motif is None else [("looked at", f"{found.looked_at:,} with {motif}")]
-        print_facts(
-            [("windows", f"{found.windows:,}"), *looked, ("sites", f"{found.hits:,}"), ("written", str(output))]
-        )
+        print_facts([*found.facts(), ("written", str(output))])
     return exit_codes.OK
+
+
+def _check_options(options: ScanOptions, output: Path | None) -> None:
+    """Before anything is read."""
+    inputs = [options.model_path, options.genome]
+    if options.any_window and options.motif is not None:
+        raise typer.BadParameter("looks at all windows; leave out --motif.", param_hint="--any-window")
+    if output is not None:
+        check_text_output(output, inputs=inputs)
+    if options.importance is not None:
+        check_plot_output(options.importance, inputs=inputs)
 
 
 def _model_for_genomes(path: Path) -> tuple[StringSVC, ModelFile]:
@@ -112,6 +104,29 @@ class _Scan:
     short: int = 0
     looked_at: int = 0
     highest: float = -np.inf
+
+    def warn(self, genome: Path) -> None:
+        """Say what was left out, and where nothing was found what to try."""
+        if self.short:
+            letters = self.model.length_
+            warn(f"{genome}: {self.short:,} entries are shorter than a window of {letters} letters and were left out.")
+        if not self.hits:
+            looked = f"{self.looked_at:,} windows" + ("" if self.motif is None else f" with {self.motif}")
+            warn(
+                f"no site: of {looked} none scores above {self.threshold:g}, the highest {self.highest:.4g}. "
+                f"Try --threshold {self.highest - 0.1:.1f}, or train with --class-weight balanced or a larger --C."
+            )
+
+    def facts(self) -> list[tuple[str, str]]:
+        """For people."""
+        looked = [] if self.motif is None else [("looked at", f"{self.looked_at:,} with {self.motif}")]
+        return [("windows", f"{self.windows:,}"), *looked, ("sites", f"{self.hits:,}")]
+
+    def as_json(self) -> dict[str, object]:
+        """For machines."""
+        about = {} if self.motif is None else {"motif": self.motif.letters, "at": self.motif.at}
+        counts = {"windows": self.windows, "looked_at": self.looked_at, "hits": self.hits}
+        return {**counts, **about, "threshold": self.threshold}
 
     def read(self, genome: Path) -> Self:
         """Every entry of a FASTA file; those shorter than a window are counted."""

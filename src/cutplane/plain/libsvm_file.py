@@ -160,23 +160,35 @@ def read(path: str | os.PathLike[str]) -> PlainForm:
     kind, kernel = one(header, "svm_type"), one(header, "kernel_type")
     if kind not in _TYPES or kernel not in _KERNELS:
         raise ValueError(f"a {kind!r} with the kernel {kernel!r} is none of LIBSVM's models")
-    n_classes, total = int(one(header, "nr_class")), int(one(header, "total_sv"))
-    if n_classes < 2 or total < 0:
-        raise ValueError(f"there are {n_classes} classes and {total} support vectors")
-    rows = [line.split() for line in lines[begin : begin + total]]
-    if len(rows) != total:
-        raise ValueError(f"there are {len(rows)} support vectors where {total} are announced")
+    n_classes, rows = _read_rows(header, lines[begin:])
+    total = len(rows)
     coef = np.array([numbers(row[: n_classes - 1], n_classes - 1, "a support vector") for row in rows])
     coef = np.ascontiguousarray(coef.reshape(total, n_classes - 1).T)
     classifier = kind in ("c_svc", "nu_svc")
     rho = numbers(several(header, "rho"), n_classes * (n_classes - 1) // 2 if classifier else 1, "rho")
     two = classifier and n_classes == 2
-    counts = None if not classifier or two else np.array([int(count) for count in several(header, "nr_sv")])
-    if counts is not None and (len(counts) != n_classes or counts.min() < 0 or counts.sum() != total):
-        raise ValueError("nr_sv does not count the support vectors")
+    counts = _read_counts(header, n_classes, total) if classifier and not two else None
     sign = -1.0 if two else 1.0
     scores = _read_scores(header, [row[n_classes - 1 :] for row in rows], sign * coef, -sign * rho, counts)
     return _read_form(kind, header, scores, sign)
+
+
+def _read_rows(header: dict[str, list[str]], lines: list[str]) -> tuple[int, list[list[str]]]:
+    """How many classes there are, and the words of each support vector."""
+    n_classes, total = int(one(header, "nr_class")), int(one(header, "total_sv"))
+    if n_classes < 2 or total < 0:
+        raise ValueError(f"there are {n_classes} classes and {total} support vectors")
+    if len(lines) < total:
+        raise ValueError(f"there are {len(lines)} support vectors where {total} are announced")
+    return n_classes, [line.split() for line in lines[:total]]
+
+
+def _read_counts(header: dict[str, list[str]], n_classes: int, total: int) -> Integers:
+    """How many support vectors each class has."""
+    counts = np.array([int(count) for count in several(header, "nr_sv")])
+    if len(counts) != n_classes or counts.min() < 0 or counts.sum() != total:
+        raise ValueError("nr_sv does not count the support vectors")
+    return counts
 
 
 def _read_scores(

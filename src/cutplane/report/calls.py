@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from inspect import signature
 from os import PathLike, fspath
 
@@ -61,20 +62,29 @@ def written(value: object) -> str | None:
         return repr(value) if np.isfinite(value) else f'float("{value}")'
     if isinstance(value, PathLike):
         return repr(fspath(value))
+    return _written_whole(value)
+
+
+def _written_whole(value: object) -> str | None:
+    """The same of what is made of other values: None where one of these has no expression."""
     if isinstance(value, np.ndarray):
         inner = written(value.tolist())
         return None if inner is None else f"np.array({inner}, dtype={value.dtype.str!r})"
     if isinstance(value, dict):
-        pairs = [(written(key), written(each)) for key, each in value.items()]
-        known = [f"{key}: {each}" for key, each in pairs if key is not None and each is not None]
-        return f"{{{', '.join(known)}}}" if len(known) == len(pairs) else None
-    if isinstance(value, (list, tuple)):
-        items = [written(each) for each in value]
-        if any(each is None for each in items):
+        keys, values = _written_each(list(value)), _written_each(list(value.values()))
+        if keys is None or values is None:
             return None
-        inside = ", ".join(each for each in items if each is not None)
-        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(items) == 1 else ''})"
-    return None
+        return "{" + ", ".join(f"{key}: {each}" for key, each in zip(keys, values, strict=True)) + "}"
+    if not isinstance(value, (list, tuple)) or (items := _written_each(value)) is None:
+        return None
+    inside = ", ".join(items)
+    return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(items) == 1 else ''})"
+
+
+def _written_each(values: Sequence[object]) -> list[str] | None:
+    found = [written(each) for each in values]
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(found) else None
 
 
 def _described(value: object) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from cutplane.io.atomic import replace_file
-from cutplane.report.plot_style import BLUE, ORANGE, root_figure, tidy
+from cutplane.report.plot_style import BLUE, ORANGE, axes_or_new, figure_to_save, tidy
 from cutplane.report.plots import plot_format
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ERROR, _BOUND = BLUE, ORANGE
+_SIZE = (7.0, 4.2)
 
 
 def plot_certified(model: BaseEstimator, ax: Axes | None = None) -> Figure:
@@ -43,13 +44,7 @@ def plot_certified(model: BaseEstimator, ax: Axes | None = None) -> Figure:
     """
     if not hasattr(model, "certified_"):
         raise ValueError("The model has no certified choice of C: LinearSVCCV(certify=0.01) makes one.")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        figure = plt.figure(figsize=(7.0, 4.2), layout="constrained")
-        ax = figure.subplots()
-    else:
-        figure = root_figure(ax)
+    figure, ax = axes_or_new(ax, _SIZE)
     _draw(ax, model)
     return figure
 
@@ -64,9 +59,7 @@ def save_certified_plot(model: BaseEstimator, path: str | os.PathLike[str]) -> N
     path : path-like
         The file; the end of its name, one of .png, .svg and .pdf, says the format.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    figure = figure_to_save(_SIZE)
     _draw(figure.subplots(), model)
     with replace_file(path) as file:
         figure.savefig(file, format=plot_format(path), dpi=150)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from cutplane.io.atomic import replace_file
-from cutplane.report.plot_style import require_matplotlib
+from cutplane.report.plot_style import figure_to_save, new_figure
 from cutplane.report.plots import plot_format
 from cutplane.report.poims import oligomer_importance, weights_by_part
 from cutplane.sources.alphabet import as_alphabet
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+
+_SIZE = (9.0, 5.0)
 
 
 def letter_importance(model: BaseEstimator, row: int = 0) -> Array:
@@ -72,20 +74,14 @@ def plot_importance(model: BaseEstimator, row: int = 0) -> Figure:
     row : int
         The class, if there are more than two.
     """
-    require_matplotlib()
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=(9.0, 5.0), layout="constrained")
+    figure = new_figure(_SIZE)
     _draw(figure, model, row)
     return figure
 
 
 def save_importance(model: BaseEstimator, path: str | os.PathLike[str], row: int = 0) -> None:
     """Save `plot_importance` to a .png, .svg or .pdf file, without a display."""
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 5.0), layout="constrained")
+    figure = figure_to_save(_SIZE)
     _draw(figure, model, row)
     with replace_file(path) as file:
         figure.savefig(file, format=plot_format(path), dpi=150)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, Label, Listed, MatrixLike
 from cutplane.report.path_points import path_points
-from cutplane.report.plot_style import BLUE, GREEN, ORANGE, require_matplotlib, root_figure, tidy
+from cutplane.report.plot_style import BLUE, GREEN, ORANGE, axes_or_new, new_figure, root_figure, tidy
 from cutplane.report.strength import strongest
 from cutplane.report.trained import Examples, Trained, dense_weights, label
 
@@ -52,10 +52,10 @@ def plot_path(
     panels = [] if X is None else [("score on held-out data", [point.score or 0.0 for point in points], _FOR, False)]
     panels.append(("length of the weights |w|", [point.norm for point in points], _NORM, True))
     if ax is not None:
-        figure = root_figure(ax)
-        axes = [ax]
+        figure, axes = root_figure(ax), [ax]
     else:
-        figure, axes = _new_figure((6.5, 2.9 * len(panels)), len(panels))
+        figure = new_figure((6.5, 2.9 * len(panels)))
+        axes = list(np.atleast_1d(figure.subplots(len(panels), 1, sharex=True)))
     for each, (name, values, colour, log) in zip(axes, panels, strict=False):
         each.plot([point.C for point in points], values, color=colour, marker="o", markersize=4)
         each.set_xscale("log")
@@ -106,10 +106,7 @@ def plot_features(
         raise ValueError(f"feature_names has {len(feature_names)} names, but the model has {len(weights)} features.")
     trained = Trained(model, feature_names=feature_names)
     order = strongest(weights, most)[::-1]
-    if ax is None:
-        figure, (ax,) = _new_figure((6.5, 0.9 + 0.27 * max(len(order), 1)), 1)
-    else:
-        figure = root_figure(ax)
+    figure, ax = axes_or_new(ax, (6.5, 0.9 + 0.27 * max(len(order), 1)))
     values = weights[order]
     colours = [_FOR if value > 0 else _AGAINST for value in values]
     ax.barh(range(len(order)), values, color=colours, height=0.7)
@@ -135,11 +132,3 @@ def _chosen_weights(model: BaseEstimator, target: Label | np.generic | None) -> 
     if target is None or target not in classes:
         raise ValueError(f"target={target!r} must be one of the classes {[label(each) for each in classes]}.")
     return weights[classes.index(target)], f"strongest weights for {label(target)}"
-
-
-def _new_figure(size: tuple[float, float], rows: int) -> tuple[Figure, list[Axes]]:
-    require_matplotlib()
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=size, layout="constrained")
-    return figure, list(np.atleast_1d(figure.subplots(rows, 1, sharex=rows > 1)))

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from cutplane._types import Array
 from cutplane.report.model_plots import plot_features
+from cutplane.report.plot_style import new_figure
 from cutplane.report.plots import draw_distances, plot_convergence
 from cutplane.report.trained import Trained, dense_weights, label
 from cutplane.report.verdict import verdict
@@ -29,10 +30,8 @@ def plot_overview(model: BaseEstimator, feature_names: Sequence[str] | None = No
     model : fitted estimator
     feature_names : sequence of str, optional
     """
-    import matplotlib.pyplot as plt
-
     trained = Trained(model, feature_names=feature_names)
-    figure = plt.figure(figsize=(11.0, 4.2), layout="constrained")
+    figure = new_figure((11.0, 4.2))
     left, right = figure.subplots(1, 2)
     steps = [step for run in trained.runs for step in run]
     if steps:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from cutplane.io.atomic import replace_file
-from cutplane.report.plot_style import BLUE, ORANGE, require_matplotlib, tidy
+from cutplane.report.plot_style import BLUE, ORANGE, figure_to_save, tidy
 from cutplane.report.plots import plot_format
 
 _SCORE, _LENGTH = BLUE, ORANGE
@@ -34,14 +34,11 @@ def save_path_plot(
     score_name : str
         For the axis.
     """
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
     order = sorted(range(len(Cs)), key=lambda k: Cs[k])
     x = [Cs[k] for k in order]
     folds = [scores[k] for k in order]
     means = [sum(each) / len(each) for each in folds]
-    figure = Figure(figsize=(7.0, 6.0), layout="constrained")
+    figure = figure_to_save((7.0, 6.0))
     above, below = figure.subplots(2, 1, sharex=True)
     above.fill_between(x, [min(e) for e in folds], [max(e) for e in folds], color="0.9", linewidth=0)
     above.plot(x, means, color=_SCORE, marker=".")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from cutplane._types import Params
 from cutplane.io.atomic import replace_file
 from cutplane.report.certificate import proven_within
-from cutplane.report.plot_style import BLACK, BLUE, ORANGE, require_matplotlib, root_figure, tidy
+from cutplane.report.plot_style import BLACK, BLUE, ORANGE, figure_to_save, new_figure, root_figure, tidy
 from cutplane.report.run_shapes import above, below, gaps, spread
 from cutplane.solvers.result import Step
 
@@ -67,10 +67,7 @@ def plot_convergence(
         _draw_gap(ax, runs, tol)
         ax.set_xlabel("seconds")
         return root_figure(ax)
-    require_matplotlib()
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=_size(runs), layout="constrained")
+    figure = new_figure(_size(runs))
     _draw_panels(figure, runs, tol, labels)
     return figure
 
@@ -91,11 +88,8 @@ def save_convergence(
     path : path-like
         The file; the end of its name, one of .png, .svg and .pdf, says the format.
     """
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
     runs = _runs(history)
-    figure = Figure(figsize=_size(runs), layout="constrained")
+    figure = figure_to_save(_size(runs))
     _draw_panels(figure, runs, tol, labels)
     with replace_file(path) as file:
         figure.savefig(file, format=plot_format(path), dpi=150)

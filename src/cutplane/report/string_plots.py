@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from cutplane.report.logo import MOST_POSITIONS, colour_of, stacked, window
-from cutplane.report.plot_style import PALETTE, root_figure, tidy
+from cutplane.report.plot_style import PALETTE, axes_or_new, tidy
 from cutplane.report.poims import oligomer_importance
 from cutplane.sources.alphabet import as_alphabet
 from cutplane.sources.kmers import kmer
@@ -45,15 +45,15 @@ def plot_logo(model: BaseEstimator, row: int = 0, *, most: int = MOST_POSITIONS,
     >>> model = StringSVC(order=2).fit(["ACGT", "AAGT", "TCGA", "TAGA"], [0, 1, 0, 1])
     >>> figure = plot_logo(model)  # doctest: +SKIP
     """
+    importance = oligomer_importance(model, 1, row)
+    shown = window(importance, most)
+    letters = as_alphabet(model.alphabet).letters
+    figure, ax = axes_or_new(ax, (min(12.0, 2.0 + 0.16 * (shown.stop - shown.start)), 2.6))
     from matplotlib.font_manager import FontProperties
     from matplotlib.patches import PathPatch
     from matplotlib.textpath import TextPath
     from matplotlib.transforms import Affine2D
 
-    importance = oligomer_importance(model, 1, row)
-    shown = window(importance, most)
-    letters = as_alphabet(model.alphabet).letters
-    figure, ax = _axes(ax, (min(12.0, 2.0 + 0.16 * (shown.stop - shown.start)), 2.6))
     bold = FontProperties(family="DejaVu Sans Mono", weight="bold")
     outlines = {letter: TextPath((0, 0), letter, size=1, prop=bold) for letter in letters}
     for glyph in stacked(importance[shown]):
@@ -108,7 +108,7 @@ def plot_poim(model: BaseEstimator, order: int = 2, row: int = 0, *, most: int =
     importance = oligomer_importance(model, order, row)
     alphabet = as_alphabet(model.alphabet)
     chosen = np.sort(np.argsort(-np.abs(importance).max(axis=0), kind="stable")[:most])
-    figure, ax = _axes(ax, (9.0, 1.2 + 0.22 * len(chosen)))
+    figure, ax = axes_or_new(ax, (9.0, 1.2 + 0.22 * len(chosen)))
     largest = float(np.abs(importance).max()) or 1.0
     values = importance[:, chosen].T
     shown = ax.imshow(values, aspect="auto", cmap="RdBu", vmin=-largest, vmax=largest, interpolation="nearest")
@@ -119,12 +119,3 @@ def plot_poim(model: BaseEstimator, order: int = 2, row: int = 0, *, most: int =
     ax.set_title(f"change of the score by k-mers of order {order}{few}", loc="left")
     figure.colorbar(shown, ax=ax)
     return figure
-
-
-def _axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]:
-    if ax is not None:
-        return root_figure(ax), ax
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=size, layout="constrained")
-    return figure, figure.subplots()

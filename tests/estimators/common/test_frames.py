@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from cutplane import SVC, LinearSVC, LinearSVR
-
-pd = pytest.importorskip("pandas")
-pl = pytest.importorskip("polars")
-pa = pytest.importorskip("pyarrow")
 
 rng = np.random.default_rng(0)
 X = np.round(4.0 * rng.normal(size=(60, 3))) / 4.0
@@ -120,7 +120,7 @@ def test_labels_of_any_of_them(labels: Any) -> None:
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "float16", "bfloat16", "longdouble"])
 def test_small_types_are_their_numbers(dtype: str, order: Any) -> None:
-    kind = np.dtype(pytest.importorskip("ml_dtypes").bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
+    kind = np.dtype(ml_dtypes.bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
     # Products of such numbers are beyond their range: 200 * 200 is 64 in uint8, and infinite in float16 for 300.
     values = {"bool": X > 0, "uint8": 200 + 4 * X, "int8": 30 * X, "int16": 9000 * X}.get(dtype, 300.0 * X)
     given = np.asarray(values, order=order).astype(kind)
@@ -133,7 +133,7 @@ def test_small_types_are_their_numbers(dtype: str, order: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "longdouble"])
 def test_what_is_not_finite_is_refused_in_small_types(dtype: str) -> None:
-    kind = np.dtype(pytest.importorskip("ml_dtypes").bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
+    kind = np.dtype(ml_dtypes.bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
     given = X.astype(kind)
     given[2, 1] = np.nan
     for task in (lambda: LinearSVC().fit(given, y), lambda: LinearSVC().fit(X, y).predict(given)):

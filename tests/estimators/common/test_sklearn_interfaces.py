@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator
@@ -14,8 +15,6 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import get_tags
 
 import cutplane
-
-pd = pytest.importorskip("pandas")
 
 ALL = [
     kind
