@@ -1,12 +1,13 @@
 """What a certificate buys: predictions proven to be the exact optimum's, examples proven not to matter.
 
-    python benchmarks/certain.py --data DIR [--sets a9a,covtype] [--parts labels,until,tight] [--out FILE]
+    python benchmarks/certain.py --data DIR [--sets a9a,covtype] [--parts labels,until,tight,loose] [--out FILE]
 
 Every fifth row, by a seeded draw, is held out. `labels`: models at several tolerances, with a free intercept and with
 none; the share of held-out labels that are proven, the interval of the exact optimum's accuracy there, the share of
 training examples proven to be redundant or at their bound, and what finding that out costs beside the fit. `until`:
 `certain_on` with 99.9 % of the held-out rows. `tight`: what each digit costs, on all rows of the data sets and values
-of C of benchmarks/binary.py: seconds to 1e-9 and 1e-11 beside those to 1e-3, in turns.
+of C of benchmarks/binary.py: seconds to 1e-9 and 1e-11 beside those to 1e-3, in turns. `loose`: what a loose tolerance
+costs, in held-out labels that are other than those of a model to 1e-9.
 """
 
 import argparse
@@ -41,17 +42,23 @@ TIGHT_SETS, TIGHT_CS = (
 QUICK_TIGHT = (("a9a",), (0.1,))
 LOSSES = ("hinge", "squared_hinge", "logistic")
 DIGITS = (1e-3, 1e-9, 1e-11)
+# Of `loose`: data, values of C, and tolerances, the last to compare with.
+LOOSE_SETS, LOOSE_CS = ("a9a", "w8a", "covtype", "mnist", "news20-one", "rcv1"), (0.01, 1.0, 10.0)
+LOOSE_TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-9)
 
 Split = tuple[datasets.Matrix, np.ndarray, datasets.Matrix, np.ndarray]
 
 
+def split(options: argparse.Namespace, name: str) -> Split:
+    X, y = datasets.load(name, options.data, options.cache)
+    held = np.random.default_rng(0).random(len(y)) < 0.2
+    return X[~held], y[~held], X[held], y[held]
+
+
 def splits(options: argparse.Namespace) -> Iterator[tuple[str, float, Split]]:
     for name, C in QUICK_CELLS if options.quick else CELLS:
-        if options.sets and name not in options.sets:
-            continue
-        X, y = datasets.load(name, options.data, options.cache)
-        held = np.random.default_rng(0).random(len(y)) < 0.2
-        yield name, C, (X[~held], y[~held], X[held], y[held])
+        if not options.sets or name in options.sets:
+            yield name, C, split(options, name)
 
 
 def fitted(options: argparse.Namespace, data: tuple, repeats: int | None = None, **settings) -> tuple[LinearSVC, float]:
@@ -69,11 +76,11 @@ def fitted(options: argparse.Namespace, data: tuple, repeats: int | None = None,
 
 def labels(options: argparse.Namespace) -> list[dict]:
     rows = []
-    for name, C, split in splits(options):
-        X, y, new, truth = split
+    for name, C, data in splits(options):
+        X, y, new, truth = data
         for intercept in (False, True):
             for tol in TOLERANCES:
-                model, seconds = fitted(options, split, C=C, tol=tol, fit_intercept=intercept)
+                model, seconds = fitted(options, data, C=C, tol=tol, fit_intercept=intercept)
                 begin = perf_counter()
                 model.certify_intercept(X, y)
                 certified = perf_counter() - begin
@@ -101,10 +108,10 @@ def labels(options: argparse.Namespace) -> list[dict]:
 
 def until(options: argparse.Namespace) -> list[dict]:
     rows = []
-    for name, C, split in splits(options):
+    for name, C, data in splits(options):
         for intercept in (False, True):
-            model, seconds = fitted(options, split, C=C, fit_intercept=intercept, certain_on=(split[2], SHARE))
-            certain = model.predict(split[2], return_certain=True)[1]
+            model, seconds = fitted(options, data, C=C, fit_intercept=intercept, certain_on=(data[2], SHARE))
+            certain = model.predict(data[2], return_certain=True)[1]
             rows.append(
                 {
                     "data": name,
@@ -142,8 +149,36 @@ def tight(options: argparse.Namespace) -> list[dict]:
     return rows
 
 
+def loose(options: argparse.Namespace) -> list[dict]:
+    rows = []
+    for name in options.sets or (QUICK_TIGHT[0] if options.quick else LOOSE_SETS):
+        data = split(options, name)
+        new, truth = data[2:]
+        for C, intercept in product(LOOSE_CS, (False, True)):
+            models = {
+                tol: fitted(options, data, 1, C=C, tol=tol, fit_intercept=intercept)[0] for tol in LOOSE_TOLERANCES
+            }
+            exact = models[LOOSE_TOLERANCES[-1]].predict(new)
+            for tol, model in models.items():
+                found = model.predict(new)
+                rows.append(
+                    {
+                        "data": name,
+                        "C": C,
+                        "intercept": intercept,
+                        "tol": tol,
+                        "gap": model.gap_,
+                        "other": float(np.mean(found != exact)),
+                        "accuracy": float(np.mean(found == truth)),
+                        "exact_accuracy": float(np.mean(exact == truth)),
+                    }
+                )
+            print(*rows[-len(models) :], sep="\n", flush=True)
+    return rows
+
+
 def main() -> None:
-    parts = {"labels": labels, "until": until, "tight": tight}
+    parts = {"labels": labels, "until": until, "tight": tight, "loose": loose}
     options = harness.parser(__doc__, "certain", tuple(parts)).parse_args()
     harness.run(options, parts, (), tables.tables, tables.figures)
 

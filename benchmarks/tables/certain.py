@@ -19,6 +19,8 @@ def tables(result: dict) -> dict[str, str]:
         found["certain-until"] = _until(result["until"]["rows"])
     if "tight" in result:
         found["certain-tight"] = _tight(result["tight"]["rows"])
+    if "loose" in result:
+        found["certain-loose"] = _loose(result["loose"]["rows"])
     return found
 
 
@@ -109,6 +111,26 @@ def _tight(rows: list[dict]) -> str:
                 f"{data}, {C:g}",
                 f"{proven} of {len(ends)}",
                 f"{max(end['gap'] for end in ends):.1e}",
+            ]
+        )
+    return markdown_table(header, lines)
+
+
+def _loose(rows: list[dict]) -> str:
+    """By tolerance, how many labels are not those of the tightest, and what that does to the accuracy."""
+    header = ["tol", "other labels, mean", "worst", "where", "accuracy changes by at most"]
+    lines = []
+    for tol in sorted({row["tol"] for row in rows}, reverse=True)[:-1]:
+        group = [row for row in rows if row["tol"] == tol]
+        worst = max(group, key=lambda row: row["other"])
+        changes = [abs(row["accuracy"] - row["exact_accuracy"]) for row in group]
+        lines.append(
+            [
+                f"{tol:.0e}",
+                f"{_percent(sum(row['other'] for row in group) / len(group), 3)} %",
+                f"{_percent(worst['other'], 3)} %",
+                ", ".join(_cell(worst)),
+                f"{_percent(max(changes), 3)} points",
             ]
         )
     return markdown_table(header, lines)
