@@ -58,8 +58,9 @@ html_title = "Cutplane"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+toc_object_entries_show_parents = "hide"
 html_copy_source = False
-html_sidebars = {"index": [], "glossary": []}
+html_sidebars = {"index": [], "benchmarks": [], "coming-from-scikit-learn": []}  # what has no pages below it
 html_theme_options = {
     "show_toc_level": 2,
     "header_links_before_dropdown": 8,

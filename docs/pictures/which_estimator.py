@@ -74,7 +74,7 @@ def join(axes: Axes, left: tuple[float, float], right: tuple[float, float], colo
 def draw(palette: Palette) -> Figure:
     """Three columns: what you have, what you want of it, what to take."""
     rows = sum(len(answers) for answers in GUIDE.values())
-    height = rows * ROW + len(GUIDE) * SPACE + 0.6
+    height = rows * ROW + len(GUIDE) * SPACE + 0.75
     figure = Figure(figsize=(WIDTH, height), facecolor=palette.paper)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(0, height))
     axes.set_axis_off()
