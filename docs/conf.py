@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from importlib.metadata import version as installed_version
 from pathlib import Path
+
+# The gallery shows warnings of the examples: without the folder of the machine that built it.
+warnings.formatwarning = lambda message, category, *place, **line: f"{category.__name__}: {message}\n"
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -48,6 +52,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 1e9,
+    "write_computation_times": False,  # a page that fetches its table from elsewhere
     "reset_modules": ("matplotlib",),
     "abort_on_example_error": True,
     "capture_repr": (),
@@ -108,6 +113,7 @@ def _read(app: object, docname: str, source: list[str]) -> None:
 def _docstring(app: object, what: str, name: str, each: object, options: object, lines: list[str]) -> None:
     """Docstrings are written to be read as they are: bars and final underscores have no second meaning."""
     for number, line in enumerate(lines):
+        line = line.replace(":math:`", "`")  # of scikit-learn; formulas would fetch a script
         parts = re.sub(r":ref:`([^<`]*?)\s*(?:<[^`]*>)?`", r"\1", line).split("`")
         for outside in range(0, len(parts), 2):
             plain = re.sub(r"(?<=\w)_(?!\w)", r"\\_", parts[outside]).replace("|", r"\|")
