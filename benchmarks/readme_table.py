@@ -1,4 +1,4 @@
-"""Write the measured results into README.md and the pages under docs/results, from benchmarks/results/*.json.
+"""Write the measured results into README.md, docs/benchmarks.md and docs/results, from benchmarks/results/*.json.
 
 python benchmarks/readme_table.py             writes them between their markers
 python benchmarks/readme_table.py --check     fails if they are not what is there
@@ -24,7 +24,9 @@ from benchmarks.measure import RESULTS
 
 ROOT = RESULTS.parents[1]
 README = ROOT / "README.md"
+BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 PAGES = ROOT / "docs" / "results"
+FIRST = "as_called"  # what the README shows: calls that people make, beside those they make today
 
 
 def measured() -> Iterator[tuple[ModuleType, dict]]:
@@ -35,12 +37,14 @@ def measured() -> Iterator[tuple[ModuleType, dict]]:
             yield import_module(f"benchmarks.tables.{found.name}"), json.loads(path.read_text())
 
 
-def readme_sections() -> str:
-    """The sections of the README in their order."""
+def sections(*only: str) -> str:
+    """The sections of docs/benchmarks.md in their order, or those of the given benchmarks."""
     found = [
-        (getattr(module, "ORDER", 100), module, result) for module, result in measured() if hasattr(module, "readme")
+        (getattr(module, "ORDER", 100), module, result)
+        for module, result in measured()
+        if hasattr(module, "overview") and (not only or module.__name__.rpartition(".")[2] in only)
     ]
-    return "\n\n".join(module.readme(result) for _, module, result in sorted(found, key=lambda each: each[0]))
+    return "\n\n".join(module.overview(result) for _, module, result in sorted(found, key=lambda each: each[0]))
 
 
 def between(text: str, name: str, content: str, path: Path) -> str:
@@ -54,7 +58,10 @@ def between(text: str, name: str, content: str, path: Path) -> str:
 
 def wanted() -> dict[Path, str]:
     """Every file that shows results, as it should be."""
-    files = {README: between(README.read_text(), "results", readme_sections(), README)}
+    files = {
+        README: between(README.read_text(), "results", sections(FIRST), README),
+        BENCHMARKS: between(BENCHMARKS.read_text(), "results", sections(), BENCHMARKS),
+    }
     for module, result in measured():
         if not hasattr(module, "PAGE") or not (PAGES / module.PAGE).exists():
             continue

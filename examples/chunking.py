@@ -1,9 +1,13 @@
-"""Chunking: find the noun, verb and prepositional phrases of a sentence.
+"""
+Chunking: the phrases of a sentence
+===================================
 
-The sentences are made by a small grammar in which a word's chunk depends on its neighbours: "her" alone is a phrase,
-"her dog" is one too, and "fish" may be noun or verb. `cutplane train --task sequence` reads real corpora (CoNLL-2000).
+A sequence SVM finds noun, verb and prepositional phrases. The sentences are made by a small grammar in which a word's
+chunk depends on its neighbours: "her" alone is a phrase, "her dog" is one too, and "fish" may be noun or verb.
+``cutplane train --task sequence`` reads real corpora (CoNLL-2000).
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from cutplane import SequenceSVM
@@ -47,20 +51,25 @@ def features(words: list[str]) -> list[list[str]]:
     ]
 
 
-def main() -> None:
-    """Train on 400 sentences, test on 200 others, chunk a new one."""
-    rng = np.random.default_rng(0)
-    corpus = [sentence(rng) for _ in range(600)]
-    X = [features([word for word, _ in each]) for each in corpus]
-    Y = [[tag for _, tag in each] for each in corpus]
-    model = SequenceSVM(C=1.0).fit(X[:400], Y[:400])
-    scores = model.evaluate(X[400:], Y[400:])
-    print(f"accuracy of tags {scores.accuracy:.4f}   proven gap {model.gap_:.1e}   {len(model.history_)} steps")
+# %%
+# Train on 400 sentences, test on 200 others.
 
-    words = ["they", "fish", "in", "the", "quiet", "old", "river", "."]
-    (tags,) = model.predict([features(words)])
-    print("  ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)))
+rng = np.random.default_rng(0)
+corpus = [sentence(rng) for _ in range(600)]
+X = [features([word for word, _ in each]) for each in corpus]
+Y = [[tag for _, tag in each] for each in corpus]
+model = SequenceSVM(C=1.0).fit(X[:400], Y[:400])
+scores = model.evaluate(X[400:], Y[400:])
+print(f"accuracy of tags {scores.accuracy:.4f}   proven gap {model.gap_:.1e}   {len(model.history_)} steps")
 
+# %%
+# Chunk a new sentence, and see how the certificate came about.
 
-if __name__ == "__main__":
-    main()
+words = ["they", "fish", "in", "the", "quiet", "old", "river", "."]
+(tags,) = model.predict([features(words)])
+print("  ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)))
+
+fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+ax.semilogy([step.iteration for step in model.history_], [step.gap for step in model.history_])
+ax.set(xlabel="step", ylabel="proven gap")
+plt.show()

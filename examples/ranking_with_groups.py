@@ -1,12 +1,16 @@
-"""Ranking the results of queries: only the order within a query counts.
+"""
+Ranking the results of queries
+==============================
 
-Some queries are easy and have good results throughout, others have none: a regression on relevance learns mostly which
-query is which, a ranker learns what makes one result better than another of the same query.
+Only the order within a query counts. Some queries are easy and have good results throughout, others have none: a
+regression on relevance learns mostly which query is which, a ranker learns what makes one result better than another of
+the same query.
 """
 
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import Ridge
 
@@ -29,20 +33,27 @@ def queries(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, np.clip(np.round(relevance + 1.5), 0, 4), qid
 
 
-def main() -> None:
-    """Train both, compare NDCG on other queries, write a report."""
-    X, y, qid = queries(0)
-    X_test, y_test, qid_test = queries(1)
-    model = RankSVM(C=0.1).fit(X, y, qid=qid)
-    print(f"{len(y):,} results of {QUERIES} queries; proven gap {model.gap_:.1e}")
-    for name, scores in (("Ridge", Ridge().fit(X, y).predict(X_test)), ("RankSVM", model.predict(X_test))):
-        found = [f"NDCG@{k} {ndcg(y_test, scores, k=k, qid=qid_test):.3f}" for k in (1, 5, 10)]
-        print(f"{name:8}", "   ".join(found))
+# %%
+# Train on some queries, ask for others.
 
-    report = Path(tempfile.mkdtemp()) / "ranking.html"
-    model.report(report, X_test, y_test, qid_test=qid_test, X_train=X, y_train=y, qid_train=qid)
-    print("report:", report)
+X, y, qid = queries(0)
+X_test, y_test, qid_test = queries(1)
+model = RankSVM(C=0.1).fit(X, y, qid=qid)
+print(f"{len(y):,} results of {QUERIES} queries, {model.n_pairs_:,} pairs; proven gap {model.gap_:.1e}")
 
+at = (1, 3, 5, 10)
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+for name, scores in (("Ridge", Ridge().fit(X, y).predict(X_test)), ("RankSVM", model.predict(X_test))):
+    found = [ndcg(y_test, scores, k=k, qid=qid_test) for k in at]
+    print(f"{name:8}", "   ".join(f"NDCG@{k} {each:.3f}" for k, each in zip(at, found, strict=True)))
+    ax.plot(at, found, marker="o", label=name)
+ax.set(xlabel="k", ylabel="NDCG@k, other queries", xticks=at)
+ax.legend()
+plt.show()
 
-if __name__ == "__main__":
-    main()
+# %%
+# The report has the same figures, and more.
+
+report = Path(tempfile.mkdtemp()) / "ranking.html"
+model.report(report, X_test, y_test, qid_test=qid_test, X_train=X, y_train=y, qid_train=qid)
+print(f"{report.name}: {report.stat().st_size // 1024} KB")

@@ -1,14 +1,18 @@
-"""Splice sites: does an exon begin after this AG?
+"""
+Splice sites: does an exon begin after this AG?
+===============================================
 
 The DNA is made: true acceptor sites tend to have C and T before CAG, as real ones do, and further up one of two branch
 points, CTAAC or TGCTG. Decoys have the same letters there, each as often, but not together: no single letter gives them
 away, longer k-mers do. Features are k-mers at their positions, computed as they are needed.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from cutplane import StringSVC
+from cutplane.plotting import plot_logo
 
 LENGTH, SITE = 60, 40
 BASES = np.array(list("ACGT"))
@@ -31,17 +35,19 @@ def sites(n: int, seed: int) -> tuple[list[str], np.ndarray]:
     return ["".join(row) for row in letters], np.where(true, "site", "decoy")
 
 
-def main() -> None:
-    """Longer k-mers, better models: train with orders 1, 2 and 4."""
-    strings, labels = sites(4_000, 0)
-    test_strings, test_labels = sites(2_000, 1)
-    for order in (1, 2, 4):
-        model = StringSVC(order=order, C=1.0).fit(strings, labels)
-        area = roc_auc_score(test_labels == "site", model.decision_function(test_strings))
-        print(
-            f"k-mers up to {order}: {model.n_features_in_:,} features, ROC area {area:.3f}, proven gap {model.gap_:.1e}"
-        )
+# %%
+# Longer k-mers, better models: train with orders 1, 2 and 4.
 
+strings, labels = sites(4_000, 0)
+test_strings, test_labels = sites(2_000, 1)
+for order in (1, 2, 4):
+    model = StringSVC(order=order, C=1.0).fit(strings, labels)
+    area = roc_auc_score(test_labels == "site", model.decision_function(test_strings))
+    print(f"k-mers up to {order}: {model.n_features_in_:,} features, ROC area {area:.3f}, proven gap {model.gap_:.1e}")
 
-if __name__ == "__main__":
-    main()
+# %%
+# What the last one looks at, as a sequence logo.
+
+fig, ax = plt.subplots(figsize=(10, 3), layout="constrained")
+plot_logo(model, ax=ax)
+plt.show()

@@ -1,9 +1,12 @@
-"""Write a risk: a loss of your own, trained with a certificate.
+"""
+A loss of your own, with a certificate
+======================================
 
 A hinge that rises twice as fast for gross errors is convex, and becomes a classifier in thirty lines. One that rises
 half as fast is not convex: planes would not stay below it, nothing could be proven, and the contract check says so.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from cutplane import LinearSVC
@@ -56,27 +59,35 @@ class ForgivingHinge(StrictHinge):
         return ScoreCut(coef, self.value(scores) - float(coef @ scores), self.value(scores))
 
 
-def main() -> None:
-    """Check both risks, train with the one that holds, and compare it with the hinge."""
-    X, y = load_adult()
-    sample = y[:200]
-    check_risk(StrictHinge(sample), n_examples=len(sample))
-    print("StrictHinge: every plane lies below it and touches it")
-    try:
-        check_risk(ForgivingHinge(sample), n_examples=len(sample))
-    except AssertionError as error:
-        print("ForgivingHinge:", str(error).splitlines()[0])
-    else:
-        raise SystemExit("ForgivingHinge is not convex and must not pass.")
+# %%
+# The contract check tells the two apart.
 
-    X_test, y_test = load_adult("test")
-    for loss in ("hinge", StrictHinge):
-        model = LinearSVC(loss=loss, C=0.01, tol=1e-2).fit(X, y)
-        name = loss if isinstance(loss, str) else loss.__name__
-        gross = np.mean(y_test * model.decision_function(X_test) < -1.0)
-        accuracy = model.score(X_test, y_test)
-        print(f"{name:12} accuracy {accuracy:.3f}   gross errors {gross:.2%}   proven gap {model.gap_:.1e}")
+X, y = load_adult()
+sample = y[:200]
+check_risk(StrictHinge(sample), n_examples=len(sample))
+print("StrictHinge: every plane lies below it and touches it")
+try:
+    check_risk(ForgivingHinge(sample), n_examples=len(sample))
+except AssertionError as error:
+    print("ForgivingHinge:", str(error).splitlines()[0])
+else:
+    raise SystemExit("ForgivingHinge is not convex and must not pass.")
 
+scores = np.linspace(-3.0, 2.0, 200)
+fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+for risk in (StrictHinge, ForgivingHinge):
+    ax.plot(scores, [risk([1]).value(np.array([score])) for score in scores], label=risk.__name__)
+ax.set(xlabel="score of a positive example", ylabel="loss")
+ax.legend()
+plt.show()
 
-if __name__ == "__main__":
-    main()
+# %%
+# Train with the one that holds, and compare it with the hinge.
+
+X_test, y_test = load_adult("test")
+for loss in ("hinge", StrictHinge):
+    model = LinearSVC(loss=loss, C=0.01, tol=1e-2).fit(X, y)
+    name = loss if isinstance(loss, str) else loss.__name__
+    gross = np.mean(y_test * model.decision_function(X_test) < -1.0)
+    accuracy = model.score(X_test, y_test)
+    print(f"{name:12} accuracy {accuracy:.3f}   gross errors {gross:.2%}   proven gap {model.gap_:.1e}")

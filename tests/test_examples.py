@@ -6,6 +6,7 @@ import re
 import runpy
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples"
@@ -17,7 +18,9 @@ def test_it_runs(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(plt, "show", lambda: None)
     runpy.run_path(str(script), run_name="__main__")
+    plt.close("all")
     assert capsys.readouterr().out.strip()
 
 

@@ -18,7 +18,7 @@ from cutplane.cli.app import run
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = sorted(module.name for module in pkgutil.walk_packages(cutplane.__path__, "cutplane."))
 
 
@@ -30,7 +30,7 @@ def blocks(page: Path, language: str) -> list[tuple[int, str]]:
 
 
 def name(value: object) -> str | None:
-    return value.name if isinstance(value, Path) else None
+    return value.relative_to(ROOT).as_posix() if isinstance(value, Path) else None
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name)
@@ -53,12 +53,12 @@ def test_commands_run(page, tmp_path, monkeypatch, capsys):
         for command in block.replace("\\\n", " ").splitlines():
             words = shlex.split(command.rpartition("&&")[2], comments=True)
             if words[:1] == ["cutplane"]:
-                assert run(words[1:]) == 0, f"{page.name}, line {line}: {command}\n{capsys.readouterr().err}"
+                assert run(words[1:]) == 0, f"{name(page)}, line {line}: {command}\n{capsys.readouterr().err}"
 
 
 def test_links_inside_the_repository_lead_somewhere():
     dead = [
-        f"{page.name}: {target}"
+        f"{name(page)}: {target}"
         for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
         if not (page.parent / target).exists()

@@ -1,9 +1,9 @@
-"""What the README and the pages of results say of each benchmark, from its JSON alone.
+"""What docs/benchmarks.md and the pages of results say of each benchmark, from its JSON alone.
 
 One module for each JSON file under ``benchmarks/results``, of the same name. It may have
 
-    ORDER            where its section stands in the README; 100 unless said
-    readme(result)   that section, as Markdown
+    ORDER            where its section stands in docs/benchmarks.md; 100 unless said
+    overview(result) that section, as Markdown; the README shows that of `as_called` alone
     PAGE             a page under docs/results
     tables(result)   the tables of that page, by the name that stands in its markers
 

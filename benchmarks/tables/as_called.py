@@ -96,8 +96,8 @@ def tables(result: dict) -> dict[str, str]:
     return made
 
 
-def readme(result: dict) -> str:
-    """The README's first table: what people call first."""
+def overview(result: dict) -> str:
+    """The first table of the README and of docs/benchmarks.md: what people call first."""
     machine = result["losses"]["machine"]
     rows = [
         (f"two classes or a regression, `{loss}`", f"{cells} cells", "", "", f"{mean:.2g}x ({least:.2g} to {most:.2g})")

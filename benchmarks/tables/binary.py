@@ -1,4 +1,4 @@
-"""The README's section on training."""
+"""The section of docs/benchmarks.md on training."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def binary_cell(cell: dict) -> str:
     return seconds if math.isnan(times) else f"{seconds} ({times:.1f}x)"
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     machine, cells = result["machine"], result["cells"]
     Cs = sorted({cell["C"] for cell in cells})
     sets = list(dict.fromkeys(cell["data"] for cell in cells))

@@ -1,4 +1,4 @@
-"""The README's section on data larger than memory."""
+"""The section of docs/benchmarks.md on data larger than memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchmarks.tables.markdown import markdown_table, section
 ORDER = 46
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     run, machine = result["run"], result["machine"]
     words = (
         "Rows of 100 features in single precision, in a process that may have so many bytes of addresses, libraries "

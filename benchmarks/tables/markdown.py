@@ -1,4 +1,4 @@
-"""Markdown for the README: tables, and sections with the command that measures them."""
+"""Markdown for pages: tables, and sections with the command that measures them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several classes at once: the README's section, the page, and what the benchmark prints."""
+"""Several classes at once: the section of docs/benchmarks.md, the page, and what the benchmark prints."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def _repeats(cells: Iterable[dict]) -> list[list[float]]:
     return [run["all_seconds"] for run in runs if run and "all_seconds" in run]
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     cells = {(cell["data"], cell["C"]): cell for cell in result["cells"] if cell["liblinear"]}
     rows = []
     for name, title in TITLES.items():
@@ -249,7 +249,7 @@ def readme(result: dict) -> str:
         "geometric mean of LIBLINEAR's over ours, and our least test error over C. Over all of these LIBLINEAR takes "
         f"{mean_ratio(result['cells'], '0.001'):.2f} times as long, to 1 % {mean_ratio(result['cells'], '0.01'):.2f} "
         "times. Cutting planes alone, and what an iteration costs: "
-        "[multiclass.md](docs/results/multiclass.md), [multiclass-cuts.md](docs/results/multiclass-cuts.md)."
+        "[multiclass.md](results/multiclass.md), [multiclass-cuts.md](results/multiclass-cuts.md)."
         f"{spreads(_repeats(cells.values()))} "
         f"2 threads (LIBLINEAR has one), {result['machine']['cpu']}, {result['machine']['date']}."
     )

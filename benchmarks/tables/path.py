@@ -1,4 +1,4 @@
-"""The README's section on paths of C."""
+"""The section of docs/benchmarks.md on paths of C."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.tables.markdown import markdown_table, section
 ORDER = 20
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     rows = []
     for cell in result["cells"]:
         ours, theirs = cell["ours"], cell["peers"]["LIBLINEAR"]

@@ -1,4 +1,4 @@
-"""The README's section on ranking."""
+"""The section of docs/benchmarks.md on ranking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.tables.markdown import markdown_table, section
 ORDER = 40
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     rows = []
     for cell in result["two"]:
         seconds = {name: median(times) for name, times in cell["seconds"].items()}

@@ -1,4 +1,4 @@
-"""The README's section on reading files."""
+"""The section of docs/benchmarks.md on reading files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.tables.markdown import markdown_table, section, spreads
 ORDER = 80
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     machine = result["machine"]
     rows = [
         [

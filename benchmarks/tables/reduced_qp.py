@@ -1,4 +1,4 @@
-"""The README's section on the small QP of the cutting-plane loop."""
+"""The section of docs/benchmarks.md on the small QP of the cutting-plane loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchmarks.tables.markdown import markdown_table, section
 ORDER = 90
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     runs = result["runs"]
     rows = [
         [

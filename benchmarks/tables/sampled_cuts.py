@@ -1,4 +1,4 @@
-"""Yu and Joachims 2008 again: its table and figures beside ours, and the README's section on sampled cuts."""
+"""Yu and Joachims 2008 again: its table and figures beside ours, and the section of docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -319,8 +319,8 @@ def _sample_panels(rows: list[dict]) -> list[Panel]:
     return panels
 
 
-def readme(result: dict) -> str:
-    """The README's section."""
+def overview(result: dict) -> str:
+    """The section of docs/benchmarks.md."""
     part = result["scaling"]
     mine = [
         row
@@ -340,7 +340,7 @@ def readme(result: dict) -> str:
     words = (
         "Checkers (4 x 4 board, noise 0.02), Gaussian kernel, C = 1 per example, cuts of 400 examples. The paper, in "
         "2008, needed 1,411 s (constant-time, 3.23 %) and 60,101 s (linear-time, 2.99 %) for a million examples; its "
-        "table and figures beside ours: [docs/results/yu-joachims.md](docs/results/yu-joachims.md). Processor time, "
+        "table and figures beside ours: [yu-joachims.md](results/yu-joachims.md). Processor time, "
         f"{part['threads']} thread{'s' if part['threads'] > 1 else ''}, {part['machine']['cpu']}, "
         f"{part['machine']['date']}."
     )

@@ -1,4 +1,4 @@
-"""The README's section on kernel machines, and the tables of docs/results/kernel-machines.md."""
+"""The section of docs/benchmarks.md on kernel machines, and the tables of docs/results/kernel-machines.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGE = "kernel-machines.md"
 SOLVER = "second-order"  # the default selection
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     rows, ratios = [], []
     for name, ours, theirs in _both(result):
         seconds = median(ours["seconds"]), median(theirs["seconds"])
@@ -27,7 +27,7 @@ def readme(result: dict) -> str:
         f"gains nothing by a second one), same kernel, C and cache, medians of {rounds} rounds that alternate. The "
         f"geometric mean is {geometric_mean(ratios):.1f}x, the least {min(ratios):.1f}x. Beside them, of ours and of "
         "LIBSVM, the part of it by which the dual objective is short of the optimum, and the errors in per cent. How "
-        "ours stands to ThunderSVM: [docs/results/kernel-machines.md](docs/results/kernel-machines.md)."
+        "ours stands to ThunderSVM: [kernel-machines.md](results/kernel-machines.md)."
         f"{spreads(run['seconds'] for run in result['results'])} {result['machine']['cpu']}, "
         f"{result['machine']['date']}."
     )

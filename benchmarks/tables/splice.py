@@ -1,4 +1,4 @@
-"""The README's section on strings."""
+"""The section of docs/benchmarks.md on strings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAPER_SECONDS = {
 ORDER = 45
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     rows = []
     dimensions = max(
         part["dimensions"] for part in result["parts"].values() if isinstance(part, dict) and "dimensions" in part

@@ -1,4 +1,4 @@
-"""The README's section on sequences."""
+"""The section of docs/benchmarks.md on sequences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDS = {"ocr-letters": "one of ten parts", "ocr-letters-large": "nine of ten pa
 SVM_STRUCT = {1.0: (67.57, 16.63), 10.0: (75.34, 26.23), 100.0: (82.24, 41.35), 1000.0: (84.62, 48.27)}
 
 
-def readme(result: dict) -> str:
+def overview(result: dict) -> str:
     rows, machine = [], {}
     for name, cell in result["sets"].items():
         machine = cell["machine"]
