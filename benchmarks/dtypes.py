@@ -2,11 +2,10 @@
 
     python benchmarks/dtypes.py [--quick] [--parts passes,fits] [--repeats 7] [--out FILE]
 
-Passes: X @ w and X' @ coef over arrays whose values take 400 MB in float16 and bfloat16, 200 MB in int8 and uint8, 800 MB
-in float32: none fits a cache. Each is timed in turn with float32, with one thread and with --threads. Fits: the
-whole of `fit`, to a proven gap of 1e-3. A ratio above 1 is faster than float32. Where passes wait for the processor and
-not for memory, as on cores with registers of 128 bits, there is less to gain: values are converted, and sums are in
-double precision.
+Passes: X @ w and X' @ coef over arrays that take 400 MB in float16 and bfloat16, 200 MB in int8 and uint8, 800 MB in
+float32: none fits a cache. Types are timed in turns, with one thread and with --threads. Fits: the whole of `fit`, to a
+proven gap of 1e-3. A ratio above 1 is faster than float32. Where passes wait for the processor and not for memory there
+is less to gain: values are converted, and sums are in double precision.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import harness, measure
 from benchmarks.measure import fit_seconds
+from benchmarks.tables.dtypes import NARROW, figures, tables
 from cutplane import LinearSVC
 from cutplane.sources import DenseSource
 
-NARROW = ("float16", "bfloat16", "int8", "uint8")
 WIDTHS = (54, 256, 784)
 VALUES, QUICK_VALUES = 200_000_000, 5_000_000
 LOSSES = ("hinge", "squared_hinge")
@@ -105,27 +104,12 @@ def measure_fits(options) -> list[dict]:
 PARTS = {"passes": measure_passes, "fits": measure_fits}
 
 
-def tables(result: dict) -> dict[str, str]:
-    """Times as fast as float32."""
-    header = ("examples", "", "threads", *NARROW)
-    return {
-        f"Times float32's rate: {part}": harness.markdown(
-            header,
-            [
-                (row["data"], row.get("pass") or row["loss"], row["threads"], *(row["ratios"][kind] for kind in NARROW))
-                for row in found["rows"]
-            ],
-        )
-        for part, found in result.items()
-    }
-
-
 def main() -> None:
     """Measure what is asked for."""
     parser = harness.parser(__doc__, "dtypes", tuple(PARTS))
     parser.set_defaults(repeats=7)
     parser.add_argument("--budget", type=float, default=120.0, help="seconds for a row (%(default)s)")
-    harness.run(parser.parse_args(), PARTS, ("ml_dtypes",), tables, lambda result: {})
+    harness.run(parser.parse_args(), PARTS, ("ml_dtypes",), tables, figures)
 
 
 if __name__ == "__main__":

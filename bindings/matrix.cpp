@@ -381,6 +381,7 @@ void bind_matrix(nb::module_& m) {
   bind_copied_rows<std::uint8_t>(m), bind_copied_rows<std::uint16_t>(m);  // of any type as large
   bind_copied_csr_rows<float>(m), bind_copied_csr_rows<double>(m);
   m.def("bfloat16_bits", &bfloat16_bits, "array"_a.noconvert(),
+        nb::sig("def bfloat16_bits(array: object) -> NDArray[numpy.uint16]"),
         "The bits of an array of bfloat16 that offers DLPack, over the same memory.");
 }
 

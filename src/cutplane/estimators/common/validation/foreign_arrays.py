@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn import get_config
@@ -31,7 +31,7 @@ def as_numpy(name: str, values: T) -> T:
     except (BufferError, RuntimeError, TypeError) as error:
         found = _bfloat16(given)
         if found is not None:
-            return found
+            return cast(T, found)
         reason = " ".join(str(error).split())
         raise ValueError(f"{name} is a {type(given).__name__} that NumPy cannot read: {reason.rstrip('.')}.") from error
 
