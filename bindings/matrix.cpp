@@ -35,6 +35,36 @@ PyMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X, OptionalRow
   return result;
 }
 
+// The bits of values of one or two bytes; `type` says what they mean.
+template <class Bits>
+PyMatrix narrow(nb::ndarray<const Bits, nb::ndim<2>, nb::device::cpu> X, NarrowType type,
+                OptionalRows rows, int most_lanes) {
+  require(bytes_of(type) == sizeof(Bits), "values of this type have another size");
+  const auto n = static_cast<index_t>(rows ? rows->shape(0) : X.shape(0));
+  const auto d = static_cast<index_t>(X.shape(1));
+  const index_t step = d <= 1 ? 1 : X.stride(1);
+  require(step == 1 || X.stride(0) == 1, "rows or columns of a dense matrix must be contiguous");
+  PyMatrix result;
+  result.matrix = make_narrow(reinterpret_cast<const std::byte*>(X.data()), type, n, d, X.stride(0),
+                              step, rows ? rows->data() : nullptr, most_lanes);
+  result.owners = nb::make_tuple(X, rows);
+  return result;
+}
+
+template <class Bits>
+Array2<float> widened(nb::ndarray<const Bits, nb::ndim<2>, nb::device::cpu> X, NarrowType type) {
+  require(bytes_of(type) == sizeof(Bits), "values of this type have another size");
+  Array2<float> out = new_array<float>(X.shape(0), X.shape(1));
+  const auto d = static_cast<index_t>(X.shape(1));
+  nb::gil_scoped_release release;
+  for (std::size_t i = 0; i < X.shape(0); ++i) {
+    const auto* row =
+        reinterpret_cast<const std::byte*>(X.data() + static_cast<index_t>(i) * X.stride(0));
+    widen(type, &row, 1, d, X.stride(1), out.data() + static_cast<index_t>(i) * d, 0);
+  }
+  return out;
+}
+
 template <class T, class I>
 PyMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I> indptr,
              index_t n_cols, OptionalRows rows, bool sorted) {
@@ -185,12 +215,31 @@ template <class T>
 void bind_copied_rows(nb::module_& m) {
   m.def("copied_rows", &copied_dense_rows<T>, "X"_a.noconvert(), "rows"_a, "n_threads"_a = 0,
         "Some rows of a dense matrix whose rows are contiguous.");
+}
+template <class T>
+void bind_copied_csr_rows(nb::module_& m) {
   const auto csr_rows = [&]<class I>(I) {
     m.def("copied_csr_rows", &copied_csr_rows<T, I>, "values"_a.noconvert(),
           "indices"_a.noconvert(), "indptr"_a.noconvert(), "rows"_a, "n_threads"_a = 0,
           "(values, indices, indptr) of some rows.");
   };
   csr_rows(std::int32_t{}), csr_rows(std::int64_t{});
+}
+
+using Bfloat16 = nb::ndarray<nb::ro, nb::device::cpu>;
+
+// NumPy does not read bfloat16.
+nb::ndarray<nb::numpy, const std::uint16_t> bfloat16_bits(Bfloat16 array) {
+  require(array.dtype() ==
+              nb::dlpack::dtype{static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1},
+          "the array is not of bfloat16");
+  std::vector<std::size_t> shape(array.ndim());
+  std::vector<std::int64_t> strides(array.ndim());
+  for (std::size_t k = 0; k < array.ndim(); ++k) {
+    shape[k] = array.shape(k);
+    strides[k] = array.stride(k);
+  }
+  return {array.data(), array.ndim(), shape.data(), nb::cast(array), strides.data()};
 }
 
 template <class T, class I, class Columns>
@@ -266,6 +315,19 @@ void bind_matrix(nb::module_& m) {
                    "machine's are for tests.");
   };
   bind_dense(float{}), bind_dense(double{});
+  nb::enum_<NarrowType>(m, "NarrowType", "Values of one or two bytes.")
+      .value("float16", NarrowType::kFloat16)
+      .value("bfloat16", NarrowType::kBfloat16)
+      .value("int8", NarrowType::kInt8)
+      .value("uint8", NarrowType::kUint8);
+  const auto bind_narrow = [&](auto bits) {
+    cls.def_static("narrow", &narrow<decltype(bits)>, "bits"_a.noconvert(), "type"_a,
+                   "rows"_a = nb::none(), "most_lanes"_a = kMostLanes,
+                   "Values of one or two bytes, given as unsigned integers of that size.");
+    m.def("widened", &widened<decltype(bits)>, "bits"_a.noconvert(), "type"_a,
+          "A copy of such values as floats, by one thread.");
+  };
+  bind_narrow(std::uint8_t{}), bind_narrow(std::uint16_t{});
   auto bind_csr = [&](auto value, auto index) {
     cls.def_static("csr", &csr<decltype(value), decltype(index)>, "values"_a.noconvert(),
                    "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_cols"_a,
@@ -315,8 +377,12 @@ void bind_matrix(nb::module_& m) {
       },
       "n_threads"_a = 0,
       "The first row with a value that is not finite or beyond 2^234 (2.8e70) in size, or -1.");
-  bind_copied_rows<float>(m);
-  bind_copied_rows<double>(m);
+  bind_copied_rows<float>(m), bind_copied_rows<double>(m);
+  bind_copied_rows<std::uint8_t>(m), bind_copied_rows<std::uint16_t>(m);  // of any type as large
+  bind_copied_csr_rows<float>(m), bind_copied_csr_rows<double>(m);
+  m.def("bfloat16_bits", &bfloat16_bits, "array"_a.noconvert(),
+        nb::sig("def bfloat16_bits(array: object) -> NDArray[numpy.uint16]"),
+        "The bits of an array of bfloat16 that offers DLPack, over the same memory.");
 }
 
 }  // namespace cutplane::bind

@@ -8,6 +8,10 @@
 #include "core/base/multiversion.hpp"
 #include "core/base/parallel.hpp"
 
+#ifdef __aarch64__
+#include <arm_neon.h>
+#endif
+
 namespace cutplane {
 
 // By reference throughout: how vectors are passed by value depends on the instruction set.
@@ -31,6 +35,12 @@ CUTPLANE_INLINE void load(const double* from, Lanes<N>& out) {
 }
 template <int N>
 CUTPLANE_INLINE void load(const float* from, Lanes<N>& out) {
+#ifdef __aarch64__
+  if constexpr (N == 2) {  // which GCC 12 converts one by one
+    out = vcvt_f64_f32(vld1_f32(from));
+    return;
+  }
+#endif
   out = __builtin_convertvector(*reinterpret_cast<const typename LanesOf<N>::single*>(from),
                                 Lanes<N>);
 }

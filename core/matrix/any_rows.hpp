@@ -12,13 +12,14 @@
 #include "core/matrix/csr_rows.hpp"
 #include "core/matrix/dense_rows.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/matrix/narrow_rows.hpp"
 #include "core/matrix/strided_rows.hpp"
 
 namespace cutplane {
 
 struct AnyRows {
   std::variant<DenseRows<float>, DenseRows<double>, StridedRows<float>, StridedRows<double>,
-               CsrRows<float, std::int32_t>, CsrRows<float, std::int64_t>,
+               NarrowRows, CsrRows<float, std::int32_t>, CsrRows<float, std::int64_t>,
                CsrRows<double, std::int32_t>, CsrRows<double, std::int64_t>>
       rows;
 };

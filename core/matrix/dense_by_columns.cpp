@@ -1,124 +1,12 @@
-// A dense matrix whose columns are contiguous (Fortran order, a transposed array, a DataFrame's
-// block).
-#include "core/matrix/row_passes.hpp"
+#include "core/matrix/column_passes.hpp"
 #include "core/matrix/strided_rows.hpp"
 
 namespace cutplane {
-namespace {
-
-// A tile of scores stays in cache while the columns go by.
-constexpr index_t kTile = 2048;
-
-template <class T>
-CUTPLANE_MULTIVERSION void score_tile(const StridedRows<T>& rows, index_t begin, index_t end,
-                                      const double* w, double* out) {
-  for (index_t i = begin; i < end; ++i) out[i] = 0.0;
-  for (index_t j = 0; j < rows.d; ++j) {
-    const T* column = rows.values + j * rows.stride;
-    const double weight = w[j];
-    if (weight == 0.0) continue;
-#pragma omp simd
-    for (index_t i = begin; i < end; ++i) out[i] += static_cast<double>(column[i]) * weight;
-  }
-}
-
-template <class T>
-CUTPLANE_MULTIVERSION void combine_tile(const StridedRows<T>& rows, index_t begin, index_t end,
-                                        const double* coef, double* sum) {
-  for (index_t j = 0; j < rows.d; ++j) {
-    const T* column = rows.values + j * rows.stride;
-    double total = 0;
-#pragma omp simd reduction(+ : total)
-    for (index_t i = begin; i < end; ++i) total += static_cast<double>(column[i]) * coef[i];
-    sum[j] += total;
-  }
-}
-
-template <class T>
-CUTPLANE_MULTIVERSION RowExtent extent_of_tile(const StridedRows<T>& rows, index_t begin,
-                                               index_t end, double* columns) {
-  double squares[kTile] = {};
-  for (index_t j = 0; j < rows.d; ++j) {
-    const T* column = rows.values + j * rows.stride + begin;
-    double largest = columns[j];
-#pragma omp simd reduction(max : largest)
-    for (index_t i = 0; i < end - begin; ++i) {
-      const double size = std::abs(static_cast<double>(column[i]));
-      squares[i] += size * size;
-      largest = largest > size ? largest : size;
-    }
-    columns[j] = largest;
-  }
-  return {*std::max_element(squares, squares + (end - begin)), rows.d};
-}
-
-template <class T>
-class ColumnMatrix final : public RowMatrix<StridedRows<T>> {
-  using Base = RowMatrix<StridedRows<T>>;
-
- public:
-  explicit ColumnMatrix(StridedRows<T> rows) : Base(rows), rows_(rows) {}
-
-  void scores(const double* w, index_t k, double* out, int n_threads) const override {
-    if (k != 1 || rows_.chosen) return Base::scores(w, k, out, n_threads);
-    const int threads = useful_threads(n_threads, rows_.entries());
-    for_blocks(Blocks{rows_.n, std::max<index_t>(1, rows_.n / kTile)}, threads,
-               [&](index_t, index_t begin, index_t end) { score_tile(rows_, begin, end, w, out); });
-  }
-
-  void combine(const double* coef, index_t k, double* out, int n_threads) const override {
-    if (k != 1 || rows_.chosen) return Base::combine(coef, k, out, n_threads);
-    const Blocks blocks = tiles();
-    std::vector<double> partial(blocks.count * rows_.d, 0.0);
-    const int threads = useful_threads(n_threads, rows_.entries());
-    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
-      for (index_t tile = begin; tile < end; tile += kTile)
-        combine_tile(rows_, tile, std::min(tile + kTile, end), coef, partial.data() + b * rows_.d);
-    });
-    std::fill(out, out + rows_.d, 0.0);
-    add_partial_sums(partial.data(), blocks.count, rows_.d, out, n_threads);
-  }
-
-  RowExtent extent(double* columns, int n_threads) const override {
-    if (rows_.chosen) return Base::extent(columns, n_threads);
-    return Base::extent_by_blocks(
-        columns, n_threads, [&](index_t begin, index_t end, double* sizes) {
-          RowExtent largest{0.0, rows_.d};
-          for (index_t tile = begin; tile < end; tile += kTile) {
-            const RowExtent part = extent_of_tile(rows_, tile, std::min(tile + kTile, end), sizes);
-            largest.squared_norm = std::max(largest.squared_norm, part.squared_norm);
-          }
-          return largest;
-        });
-  }
-
-  index_t sum_depth() const override {
-    const Blocks blocks = tiles();
-    return std::max(Base::sum_depth(), (rows_.n + blocks.count - 1) / blocks.count + blocks.count);
-  }
-
- protected:
-  void score_part(index_t begin, index_t end, const double* w, double* out) const override {
-    if (rows_.chosen) return Base::score_part(begin, end, w, out);
-    score_tile(rows_, begin, end, w, out);
-  }
-  void add_part(index_t begin, index_t end, const double* coef, double* sum) const override {
-    if (rows_.chosen) return Base::add_part(begin, end, coef, sum);
-    combine_tile(rows_, begin, end, coef, sum);
-  }
-
- private:
-  Blocks tiles() const { return make_blocks(rows_.n, kTile, kMostBlocks); }
-
-  StridedRows<T> rows_;
-};
-
-}  // namespace
 
 template <class T>
 std::unique_ptr<Matrix> make_dense_by_columns(const T* values, index_t n_rows, index_t n_cols,
                                               index_t col_stride, const std::int64_t* rows) {
-  return std::make_unique<ColumnMatrix<T>>(
+  return std::make_unique<ColumnMatrix<StridedRows<T>>>(
       StridedRows<T>{values, col_stride, n_rows, n_cols, rows});
 }
 

@@ -78,7 +78,14 @@ struct DenseRows {
   template <int N>
   CUTPLANE_INLINE void dot_eight(const Eight& x, const Eight& next, const double* w,
                                  const Lanes<N>& last, double* out) const {
-    Lanes<N> sums[8] = {}, weights;
+    Lanes<N> sums[8] = {};
+    add_dots<N>(x, next, w, last, sums);
+    sum_each(sums, out);
+  }
+  template <int N>
+  CUTPLANE_INLINE void add_dots(const Eight& x, const Eight& next, const double* w,
+                                const Lanes<N>& last, Lanes<N> (&sums)[8]) const {
+    Lanes<N> weights;
     const auto add = [&](index_t j) __attribute__((always_inline)) {
       eight_times([&](int r) CUTPLANE_INLINED {
         Lanes<N> there;
@@ -96,7 +103,6 @@ struct DenseRows {
       weights = last;
       add(size - N);
     }
-    sum_each(sums, out);
   }
 
   // In two sums: one addition has to wait for the one before.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include "core/base/multiversion.hpp"
 #include "core/base/parallel.hpp"
+#include "core/matrix/narrow.hpp"
 
 namespace cutplane {
 
@@ -107,6 +109,10 @@ std::unique_ptr<Matrix> make_dense(const T* values, index_t n_rows, index_t n_co
 template <class T>
 std::unique_ptr<Matrix> make_dense_by_columns(const T* values, index_t n_rows, index_t n_cols,
                                               index_t col_stride, const std::int64_t* rows);
+// Values of one or two bytes, by rows (column_stride 1) or by columns (row_stride 1).
+std::unique_ptr<Matrix> make_narrow(const std::byte* values, NarrowType type, index_t n_rows,
+                                    index_t n_cols, index_t row_stride, index_t column_stride,
+                                    const std::int64_t* rows, int most_lanes = kMostLanes);
 template <class T, class I>
 std::unique_ptr<Matrix> make_csr(const T* values, const I* indices, const I* indptr, index_t n_rows,
                                  index_t n_cols, const std::int64_t* rows, index_t stored,

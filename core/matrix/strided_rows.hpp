@@ -21,6 +21,11 @@ struct StridedRows {
   index_t entries() const { return n * d; }
   CUTPLANE_INLINE index_t size(index_t) const { return d; }
 
+  // Values `begin` to `end` - 1 of a column, where they lie.
+  CUTPLANE_INLINE const T* column(index_t j, index_t begin, index_t, const float*) const {
+    return values + j * stride + begin;
+  }
+
   // A row of a pass is one like any other.
   CUTPLANE_INLINE void prefetch_start(index_t) const {}
   CUTPLANE_INLINE double dot_in_order(index_t i, const double* w) const { return dot(i, w); }

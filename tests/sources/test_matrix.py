@@ -199,14 +199,14 @@ def test_rows_that_do_not_exist_are_refused() -> None:
                 source.take(np.array([0, wrong]))
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.float16, np.complex128, bool])
+@pytest.mark.parametrize("dtype", [np.int64, np.complex128, bool])
 def test_other_types_are_refused(dtype: type) -> None:
     X = np.ones((3, 2)).astype(dtype)
     with pytest.raises(TypeError, match=str(X.dtype)):
-        as_source(X)
-    if dtype is not np.float16:
+        as_source(sp.csr_array(X))
+    if dtype is not bool:
         with pytest.raises(TypeError, match=str(X.dtype)):
-            as_source(sp.csr_array(X))
+            as_source(X)
 
 
 def test_a_source_is_a_source_already() -> None:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from cutplane._types import Matrix
 from cutplane.sources.base import Array, Extent, Rows, Source
 from cutplane.sources.matrix import as_source
+from cutplane.sources.narrow import is_read
 from cutplane.sources.read_ahead import BinaryFile, read_ahead
 
 # Bytes of a block: up to three are in memory, one being read while another is worked on.
@@ -35,7 +36,7 @@ class RowBlocks(ABC):
 
     @abstractmethod
     def load(self, block: int) -> Matrix:
-        """A block as an array or a CSR matrix of float32 or float64."""
+        """A block as an array that `DenseSource` reads, or a CSR matrix of float32 or float64."""
 
 
 class MappedSource(Source):
@@ -152,7 +153,7 @@ class ChosenRows(RowBlocks):
 
 
 class NpyRows(RowBlocks):
-    """The rows of a .npy file: two-dimensional, C order, float32 or float64."""
+    """The rows of a .npy file: two-dimensional, C order, of values that `DenseSource` reads."""
 
     def __init__(self, path: str | os.PathLike[str], *, block_bytes: int = _BLOCK) -> None:
         name = os.fspath(path)
@@ -164,10 +165,10 @@ class NpyRows(RowBlocks):
             except ValueError as error:
                 raise ValueError(f"{name} is no .npy file ({error}).") from None
             self._start = file.tell()
-        if len(shape) != 2 or by_columns or self._dtype not in (np.float32, np.float64):
+        if len(shape) != 2 or by_columns or not is_read(self._dtype):
             raise ValueError(
                 f"{name} holds {self._dtype} of shape {shape}{' by columns' if by_columns else ''}; rows of "
-                f"float32 or float64 are needed."
+                f"float64, float32, float16, int8, uint8 or booleans are needed."
             )
         self.shape = shape[0], shape[1]
         self._file = BinaryFile(path)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ from cutplane import _core
 from cutplane._runtime.deadline import time_is_up
 from cutplane._types import Floats, Matrix
 from cutplane.sources.base import Array, Extent, Rows, Source
+from cutplane.sources.narrow import bits, floats, is_narrow, is_read, narrow_matrix
 from cutplane.sources.rough import BlasPasses, RoughPasses, TransposedPasses, combined
 
 # Entries of the rows turned dense at a time when a BLAS forms X' D X: bounds the memory it takes. The fewer suffice
@@ -162,7 +163,10 @@ def _add_products(part: NDArray[np.float32], total: NDArray[np.float32], panel: 
 
 
 class DenseSource(MatrixSource):
-    """A dense array, float32 or float64, C or Fortran order, in memory or memory-mapped.
+    """A dense array, C or Fortran order, in memory or memory-mapped, read where it lies.
+
+    Its values are float64, float32, float16, bfloat16 (of ml_dtypes), int8, uint8 or booleans; those smaller than
+    float32 are converted on the way to the processor, and results are those of the same array in float32.
 
     Parameters
     ----------
@@ -179,13 +183,17 @@ class DenseSource(MatrixSource):
     array([2., 5.])
     """
 
-    def __init__(self, X: NDArray[np.floating], *, rows: Rows | None = None, n_threads: int = 0) -> None:
+    def __init__(self, X: NDArray[Any], *, rows: Rows | None = None, n_threads: int = 0) -> None:
         item = X.dtype.itemsize
-        if X.dtype not in (np.float32, np.float64):
-            raise TypeError(f"A dense source holds float32 or float64, not {X.dtype}.")
+        if not is_read(X.dtype):
+            raise TypeError(
+                f"A dense source holds float64, float32, float16, bfloat16, int8, uint8 or booleans, not {X.dtype}."
+            )
         scattered = item not in X.strides and X.size
         self._X = cast(Floats, np.ascontiguousarray(X) if scattered else X)
-        super().__init__(_core.Matrix.dense(self._X, rows), rows, n_threads)
+        narrow = is_narrow(X.dtype)
+        matrix = narrow_matrix(self._X, rows) if narrow else _core.Matrix.dense(self._X, rows)
+        super().__init__(matrix, rows, n_threads)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickled as its own rows."""
@@ -201,8 +209,9 @@ class DenseSource(MatrixSource):
         by_rows = self._X.strides[1] == self._X.dtype.itemsize
         if not by_rows:
             return DenseSource(self._X[positions], n_threads=self._n_threads)
-        copied = cast(Floats, _core.copied_rows(self._X, positions, self._n_threads))
-        return DenseSource(copied, n_threads=self._n_threads)
+        stored = bits(self._X) if is_narrow(self._X.dtype) else self._X
+        copied = cast(NDArray[Any], _core.copied_rows(stored, positions, self._n_threads))
+        return DenseSource(copied.view(self._X.dtype), n_threads=self._n_threads)
 
     @property
     def row_bytes(self) -> float:
@@ -216,7 +225,7 @@ class DenseSource(MatrixSource):
         return combined(self._X, coef, self._n_threads, np.float64)
 
     def rough(self) -> RoughPasses:
-        """By a BLAS, in the precision of the array."""
+        """By a BLAS, in the precision of the array, single at least."""
         return RoughPasses(self) if self._rows is not None else BlasPasses(self._X, self._n_threads)
 
     @property
@@ -233,7 +242,7 @@ class DenseSource(MatrixSource):
         """Sum over `rows` of weights[i] x_i x_i'; only the lower triangle is meant to be read."""
         if not self._few:
             return super().gram(rows, weights)
-        part = self._X[rows if self._rows is None else self._rows[rows]] * np.sqrt(weights)[:, None]
+        part = floats(self._X[rows if self._rows is None else self._rows[rows]]) * np.sqrt(weights)[:, None]
         return cast(Array, part.T @ part)
 
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane.sources.narrow import floats, precision
 
 Array = NDArray[np.float64]
 
@@ -81,7 +82,8 @@ class BlasPasses(RoughPasses):
 
     Parameters
     ----------
-    X : array of shape (n, d), float32 or float64
+    X : array of shape (n, d)
+        Of smaller values than float32, a block at a time becomes that.
     n_threads : int
     """
 
@@ -90,18 +92,19 @@ class BlasPasses(RoughPasses):
 
     def scores(self, w: Array) -> NDArray[Any]:
         """X @ w."""
-        X, narrow = self._X, np.ascontiguousarray(w, self._X.dtype)
-        found = np.empty((len(X), w.shape[1]), X.dtype)
+        X, dtype = self._X, precision(self._X)
+        weights = np.ascontiguousarray(w, dtype)
+        found = np.empty((len(X), w.shape[1]), dtype)
 
         def fill(part: slice) -> None:
-            np.matmul(X[part], narrow, out=found[part])
+            np.matmul(floats(X[part]), weights, out=found[part])
 
         in_blocks(fill, row_blocks(X), self._threads)
         return found
 
     def combine(self, coef: NDArray[Any]) -> Array:
         """X' @ coef; sums of blocks are added up in double precision, in their order."""
-        return combined(self._X, coef, self._threads, self._X.dtype)
+        return combined(self._X, coef, self._threads, precision(self._X))
 
 
 class TransposedPasses(RoughPasses):
@@ -144,15 +147,15 @@ def row_blocks(X: NDArray[Any]) -> list[slice]:
     return [slice(begin, min(begin + size, len(X))) for begin in range(0, len(X), size)]
 
 
-def combined(X: NDArray[Any], coef: NDArray[Any], n_threads: int, precision: Any) -> Array:
+def combined(X: NDArray[Any], coef: NDArray[Any], n_threads: int, dtype: Any) -> Array:
     """X' @ coef, the products of blocks in a precision, their sum in double."""
     blocks = row_blocks(X)
-    sums = np.empty((len(blocks), X.shape[1], coef.shape[1]), precision)
+    sums = np.empty((len(blocks), X.shape[1], coef.shape[1]), dtype)
 
     def fill(number: int) -> None:
         part = blocks[number]
-        rows = X[part].astype(precision, copy=False)
-        np.matmul(rows.T, coef[part].astype(precision, copy=False), out=sums[number])
+        rows = floats(X[part]).astype(dtype, copy=False)
+        np.matmul(rows.T, coef[part].astype(dtype, copy=False), out=sums[number])
 
     in_blocks(fill, range(len(blocks)), n_threads)
     return np.asarray(sums.sum(axis=0, dtype=np.float64))

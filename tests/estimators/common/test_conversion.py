@@ -26,10 +26,10 @@ def entries() -> sp.coo_array:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, bool])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, bool, np.int32])
 @pytest.mark.parametrize("layout", ["csc", "coo", "csr"])
 def test_sparse(entries: sp.coo_array, layout: str, dtype: Any, index: Any, threads: int) -> None:
-    given = entries.astype(dtype) if dtype is not np.int8 else (100 * entries).astype(dtype)
+    given = entries.astype(dtype) if dtype not in (np.int8, np.int32) else (100 * entries).astype(dtype)
     X = given.asformat(layout)
     if layout == "coo":
         X.coords = tuple(axis.astype(index) for axis in X.coords)
@@ -37,7 +37,8 @@ def test_sparse(entries: sp.coo_array, layout: str, dtype: Any, index: Any, thre
         X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
     found = converted(X, threads)
     assert found.format == "csr"
-    assert found.dtype == (dtype if np.dtype(dtype).kind == "f" else np.float64)
+    expected = {np.int8: np.float32, bool: np.float32, np.int32: np.float64}.get(dtype, dtype)
+    assert found.dtype == expected
     assert found.has_canonical_format or layout == "coo"
     assert (found.toarray() == X.toarray()).all()
     assert found is X if layout == "csr" and found.dtype == dtype else found is not X

@@ -1,4 +1,4 @@
-"""Predictions of collections of Dask: collections like these, computed where the rows lie."""
+"""Predictions in kind: of collections of Dask, computed where the rows lie; of arrays of other libraries."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.cluster.collections import is_collection, lazily
+from cutplane.estimators.common.validation.foreign_arrays import answers_in_kind, as_numpy, in_kind
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -19,10 +20,15 @@ _RECORDS = ("certificates_", "_warm", "_warm_key", "proof_")
 
 
 def also_lazily(method: Method) -> Method:
-    """A method of rows that, given a collection of Dask, gives one of what it would say of each partition."""
+    """A method of rows that, given a collection of Dask, gives one of what it would say of each partition.
+
+    Given an array of another library, it answers with one of that library where scikit-learn is told to.
+    """
 
     @wraps(method)
     def either(self: BaseEstimator, X: Any, **options: Any) -> Any:
+        if answers_in_kind(X):
+            return in_kind(X, method(self, as_numpy("X", X), **options))
         if not is_collection(X):
             return method(self, X, **options)
         if any(options.values()):

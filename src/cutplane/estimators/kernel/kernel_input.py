@@ -29,7 +29,7 @@ def kernel_examples(machine: KernelUser, X: MatrixLike, y: ArrayLike | None) -> 
             raise ValueError(f"X has {examples.shape[0]} samples, but y has shape {labels.shape}; they must agree.")
         return examples, labels
     _refuse_sparse_kernel(machine, X)
-    examples, labels = validation.check_examples(machine, X, y, in_order=True)
+    examples, labels = validation.check_examples(machine, X, y, for_kernel=True)
     return _square_if_precomputed(machine, examples), labels
 
 
@@ -38,7 +38,7 @@ def kernel_rows(machine: KernelUser, X: MatrixLike) -> Matrix:
     if callable(machine.kernel):
         return _for_callable(X)
     _refuse_sparse_kernel(machine, X)
-    return _square_if_precomputed(machine, validation.check_rows(machine, X, reset=True, in_order=True))
+    return _square_if_precomputed(machine, validation.check_rows(machine, X, reset=True, for_kernel=True))
 
 
 def _refuse_sparse_kernel(machine: KernelUser, X: MatrixLike) -> None:

@@ -191,7 +191,7 @@ class KernelMachine(Savable, Watched):
             return X.tocsr() if is_sparse(X) else np.asarray(X)
         if self._kernel.name == "precomputed" and is_sparse(X):
             raise TypeError("Sparse precomputed kernels are not supported; K.toarray() is a dense one.")
-        return validation.check_rows(self, X, reset=False, in_order=True)
+        return validation.check_rows(self, X, reset=False, for_kernel=True)
 
     def _machine_scores(self, X: Matrix) -> Array:
         return self._scores(X, slice(None), self._machine_coefficients())

@@ -39,7 +39,7 @@ class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_jobs: int | None
 
     def _start(self, X: MatrixLike) -> tuple[Matrix, Kernel]:
-        X = validation.check_rows(self, X, reset=True, in_order=True)
+        X = validation.check_rows(self, X, reset=True, for_kernel=True)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("kernel='precomputed' has no examples to make features of; give the kernel itself.")
         return X, make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
@@ -53,7 +53,7 @@ class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def transform(self, X: MatrixLike) -> Array:
         """The features of X, of shape (n, n_components_)."""
         check_is_fitted(self)
-        rows: Matrix = validation.check_rows(self, X, reset=False, in_order=True)
+        rows: Matrix = validation.check_rows(self, X, reset=False, for_kernel=True)
         threads = validation.check_threads(self.n_jobs)
         parts = [
             self._kernel.block(rows[i : i + _ROWS_PER_BLOCK], self.basis_, n_threads=threads).astype(np.float64)

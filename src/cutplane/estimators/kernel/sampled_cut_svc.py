@@ -110,7 +110,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self
         """
         self._check_settings()
-        examples, labels = validation.check_examples(self, X, y, in_order=True)
+        examples, labels = validation.check_examples(self, X, y, for_kernel=True)
         self.classes_, codes = validation.check_many_labels(labels)
         weights = validation.check_weights(sample_weight, examples, None, self.classes_, labels)
         risk = self._risk(codes)
@@ -136,7 +136,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example, or of each class."""
         check_is_fitted(self)
-        scores = self._row_scores(validation.check_rows(self, X, reset=False, in_order=True))
+        scores = self._row_scores(validation.check_rows(self, X, reset=False, for_kernel=True))
         return scores[:, 0] + self.intercept_ if len(self.classes_) == 2 else scores
 
     def predict(self, X: MatrixLike) -> Labels:

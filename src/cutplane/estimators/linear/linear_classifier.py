@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,7 +29,7 @@ from cutplane.estimators.linear.calibrated import CalibratedModel
 from cutplane.estimators.linear.certain_joint import apart, joint_balls
 from cutplane.estimators.linear.certain_linear import Balls
 from cutplane.estimators.linear.certain_training import check_goal, enough_of_gap, train_until_certain
-from cutplane.estimators.linear.dense_weights import dense
+from cutplane.estimators.linear.dense_weights import dense, products
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.objectives.generic import Objective
@@ -244,7 +243,8 @@ class LinearClassifier(CPathMixin, ClassifierMixin, CertainLabels, CalibratedMod
         check_is_fitted(self)
         source = given_source(X)
         if source is None:
-            product = safe_sparse_dot(validation.check_new_rows(self, X), self.coef_.T, dense_output=True)
+            rows = validation.check_new_rows(self, X)
+            product = products(rows, self.coef_, validation.check_threads(self.n_jobs))
         elif source.shape[1] != self.n_features_in_:
             found = source.shape[1]
             raise ValueError(f"X has {found} features, but the model was trained with {self.n_features_in_}.")

@@ -10,7 +10,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, Document, Matrix, MatrixLike
@@ -20,7 +19,7 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.linear.dense_weights import dense
+from cutplane.estimators.linear.dense_weights import dense, products
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import LinearModel
 from cutplane.estimators.linear.problems import Prepared
@@ -145,7 +144,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         """⟨w, x⟩ of each example."""
         check_is_fitted(self)
         rows = validation.check_new_rows(self, X)
-        return np.asarray(safe_sparse_dot(rows, dense(self.coef_)[0], dense_output=True))
+        return products(rows, dense(self.coef_)[0], validation.check_threads(self.n_jobs))
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """⟨w, x⟩ - rho of each example: negative for outliers."""

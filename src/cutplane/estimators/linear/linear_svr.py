@@ -8,7 +8,6 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
@@ -20,7 +19,7 @@ from cutplane.estimators.common.left_out import loss_name
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.validation.partitions import scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
-from cutplane.estimators.linear.dense_weights import dense
+from cutplane.estimators.linear.dense_weights import dense, products
 from cutplane.estimators.linear.descriptions import LINEAR_TARGETS
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.estimators.linear.supervised import SupervisedModel
@@ -136,7 +135,8 @@ class LinearSVR(CPathMixin, RegressorMixin, CertainTargets, SupervisedModel):
     def predict(self, X: MatrixLike) -> NDArray[np.float64]:
         """The predicted target of each example."""
         check_is_fitted(self)
-        scores = safe_sparse_dot(validation.check_new_rows(self, X), dense(self.coef_).ravel(), dense_output=True)
+        rows = validation.check_new_rows(self, X)
+        scores = products(rows, dense(self.coef_).ravel(), validation.check_threads(self.n_jobs))
         return np.asarray(scores + self.intercept_[0])
 
     def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:

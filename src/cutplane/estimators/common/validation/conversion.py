@@ -18,8 +18,9 @@ _MANY = 1 << 18
 def converted(X: Any, n_threads: int) -> Any:
     """X, or what scikit-learn would make of it in one thread: booleans and integers as float64, CSC and COO as CSR.
 
-    Half precision, bfloat16 of ml_dtypes too, becomes float32, and what is more than double becomes that. What is none
-    of these is left as it is. X must have passed `check_structure`.
+    Entries of one byte in a sparse matrix become float32, which holds them: beside their indices there is little to
+    save. Half precision, bfloat16 of ml_dtypes too, becomes float32, and what is more than double becomes that. What is
+    none of these is left as it is. X must have passed `check_structure`.
     """
     if type(X) is np.ndarray and X.dtype not in (np.float32, np.float64):
         X = _usual_precision(X)
@@ -39,11 +40,12 @@ def _usual_precision(X: NDArray[Any]) -> NDArray[Any]:
 def _converted_sparse(X: Any, n_threads: int) -> Any:
     if X.dtype.kind not in "biu" and X.dtype not in (np.float32, np.float64):
         return X
+    dtype = np.float32 if X.dtype.itemsize == 1 else np.float64
     if X.format == "csr":
         if X.dtype.kind == "f":
             return X
-        return sp.csr_array((as_float(X.data, n_threads), X.indices, X.indptr), shape=X.shape, copy=False)
-    values = np.ascontiguousarray(as_float(X.data, n_threads))
+        return sp.csr_array((as_float(X.data, n_threads, dtype), X.indices, X.indptr), shape=X.shape, copy=False)
+    values = np.ascontiguousarray(as_float(X.data, n_threads, dtype))
     given = (X.indices, X.indptr) if X.format == "csc" else X.coords
     # Positions of entries are of the type of the indices: these must count as far as there are entries.
     index = index_type(len(values), *(indices.dtype for indices in given))
@@ -58,13 +60,13 @@ def index_type(stored: int, *given: np.dtype[Any]) -> type[np.signedinteger[Any]
     return np.int32 if narrow else np.int64
 
 
-def as_float(values: NDArray[Any], n_threads: int) -> NDArray[np.floating]:
-    """Booleans and integers as float64, in the same layout; floating-point numbers as they are."""
+def as_float(values: NDArray[Any], n_threads: int, dtype: Any = np.float64) -> NDArray[np.floating]:
+    """Booleans and integers as float64 or float32, in the same layout; floating-point numbers as they are."""
     if values.dtype.kind == "f":
         return values
     if values.size < _MANY:
-        return values.astype(np.float64)
-    found = np.empty_like(values, np.float64)
+        return values.astype(dtype)
+    found = np.empty_like(values, dtype)
     # Cut along the axis whose parts are contiguous in memory.
     by_columns = values.ndim == 2 and values.flags.f_contiguous and not values.flags.c_contiguous
     source, target = (values.T, found.T) if by_columns else (values, found)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -23,17 +23,19 @@ from cutplane.estimators.common.validation.sparse_structure import (
     without_duplicates,
 )
 from cutplane.sources import CsrSource, DenseSource, Source, given_source
+from cutplane.sources.narrow import is_narrow
 
 # Vectors as long as an example is wide that training holds at least.
 _VECTORS = 4
 
 
 def check_examples(
-    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None, *, in_order: bool = False
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None, *, for_kernel: bool = False
 ) -> tuple[Matrix | Source, Labels]:
-    """X as a dense array or CSR matrix of float32 or float64, no entry twice, uncopied where possible, and y.
+    """X as a dense array that `DenseSource` reads or a CSR matrix, no entry twice, uncopied where possible, and y.
 
-    A source is taken as it is: whatever it reads its examples from. `in_order`: indices are sorted within rows.
+    A source is taken as it is: whatever it reads its examples from. `for_kernel`: as float32 or float64, indices sorted
+    within rows.
     """
     check_flags(estimator)
     y = as_numpy("y", y)
@@ -41,43 +43,44 @@ def check_examples(
     source, labels = given_source(X), plain_labels(y)
     if source is not None:
         return _check_source(estimator, source, labels)
-    X = _check_given(estimator, X)
+    X, dtypes = _check_given(estimator, X, for_kernel=for_kernel)
     rows, labels = validate_data(
         estimator,
         X,
         labels,
         accept_sparse="csr",
-        dtype=[np.float64, np.float32],
+        dtype=dtypes,
         accept_large_sparse=True,
         ensure_all_finite=False,
     )
-    return _checked_values(estimator, rows, in_order=in_order), np.asarray(labels)
+    return _checked_values(estimator, rows, in_order=for_kernel), np.asarray(labels)
 
 
-def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, in_order: bool = False) -> Matrix:
+def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, for_kernel: bool = False) -> Matrix:
     """X as `check_examples` has it, where there is no y; unless `reset`, X must have the features of the fit."""
     if reset:
         check_flags(estimator)
-    X = _check_given(estimator, X)
+    X, dtypes = _check_given(estimator, X, for_kernel=for_kernel)
     rows = validate_data(
         estimator,
         X,
         reset=reset,
         accept_sparse="csr",
-        dtype=[np.float64, np.float32],
+        dtype=dtypes,
         accept_large_sparse=True,
         ensure_all_finite=False,
     )
-    return _checked_values(estimator, rows, in_order=in_order)
+    return _checked_values(estimator, rows, in_order=for_kernel)
 
 
 def check_new_rows(estimator: BaseEstimator, X: MatrixLike) -> Matrix:
     """X for the predictions of a linear model: as it is where that serves, checked, with the features of the fit."""
-    X = _check_given(estimator, X)
-    rows: Matrix = validate_data(estimator, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+    X, dtypes = _check_given(estimator, X)
+    kept = dtypes if _lies_narrow(X) else "numeric"
+    rows: Matrix = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=kept, ensure_all_finite=False)
     if rows.dtype == object:  # of decimal numbers, which scikit-learn leaves as they are in a table
         rows = rows.astype(np.float64)
-    if rows.dtype in (np.float64, np.float32):
+    if rows.dtype in dtypes:
         _check_finite(rows, check_threads(getattr(estimator, "n_jobs", None)))
     return rows
 
@@ -93,13 +96,24 @@ def check_width(n_features: int) -> None:
         )
 
 
-def _check_given(estimator: BaseEstimator, X: MatrixLike) -> MatrixLike:
-    """What must be known of X before any library converts it; and X, converted where threads help."""
+def _check_given(estimator: BaseEstimator, X: MatrixLike, *, for_kernel: bool = False) -> tuple[MatrixLike, list[Any]]:
+    """What must be known of X before any library converts it; X, converted where threads help; dtypes that it may keep.
+
+    Dense arrays of values smaller than float32 stay as they lie, but for kernels.
+    """
     X = as_numpy("X", X)
     check_kind("X", X)
     check_words(X)
     check_structure(X)
-    return cast(MatrixLike, converted(X, check_threads(getattr(estimator, "n_jobs", None))))
+    usual = [np.float64, np.float32]
+    if _lies_narrow(X) and not for_kernel:
+        return X, [*usual, X.dtype]
+    return cast(MatrixLike, converted(X, check_threads(getattr(estimator, "n_jobs", None)))), usual
+
+
+def _lies_narrow(X: MatrixLike) -> TypeGuard[NDArray[Any]]:
+    """Whether X is an array of values smaller than float32, in memory or in a file."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and is_narrow(X.dtype)
 
 
 def _check_source(estimator: BaseEstimator, X: Source, y: ArrayLike) -> tuple[Source, Labels]:
