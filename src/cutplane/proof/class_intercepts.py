@@ -35,7 +35,7 @@ _LEAST_STEP = 3e-7
 # Beyond so many times the sizes of scores and one, no plane that leans is looked for.
 _FURTHEST = 1e4
 # Numbers in the slopes of planes that are found in one pass, and in what a look at directions goes through.
-_AT_ONCE, _LOOKED_AT = 1 << 24, 1 << 26
+_AT_ONCE, _LOOKED_AT = 1 << 24, 1 << 25
 # For the few roundings in a height.
 _OUTWARD = 1.0 + 1e-12
 
@@ -174,15 +174,14 @@ class _Leaning:
         """About the normals of planes that touch where intercepts are moved, by some of the examples."""
         n, k = self.scores.shape
         some = slice(None, None, max(1, n * k * len(moves) // _LOOKED_AT))
-        scores, y, weight = self.scores[some], self.problem.y[some], self.problem.weight[some]
-        touching, errors = self.problem.loss.touching, self._errors[some]
-        return np.array([weight @ touching(scores + move, scores, errors, y).coef for move in moves])
+        examples = self.problem.loss.of(self.scores[some], self._errors[some], self.problem.y[some])
+        return np.nan_to_num([self.problem.weight[some] @ examples.touching(move).coef for move in moves])
 
     def half_spaces(self, moves: Sequence[Array]) -> HalfSpaces:
         """What planes prove that touch where intercepts are moved: passes over the data."""
         d, k = self.problem.weights.shape
         count = max(1, _AT_ONCE // (max(d, BLOCK) * k))
-        with np.errstate(over="ignore", invalid="ignore"):  # planes that overflow prove nothing
+        with np.errstate(all="ignore"):  # planes that overflow prove nothing
             found = [self._pass(moves[begin : begin + count]) for begin in range(0, len(moves), count)]
         return HalfSpaces(*(np.concatenate(parts) for parts in zip(*found, strict=True))).scaled()
 
@@ -192,17 +191,18 @@ class _Leaning:
         below, slope_errors, normal_errors = np.zeros((3, count))
         rounded = gamma(len(problem.y) + 32)
         for part, rows in blocks(problem.X):
-            scores, lengths, weight = self.scores[part], self._lengths[part], problem.weight[part]
-            coef = np.empty((len(scores), count, k))
+            lengths, weight = self._lengths[part], problem.weight[part]
+            examples = problem.loss.of(self.scores[part], self._errors[part], problem.y[part])
+            coef = np.empty((len(weight), count, k))
             for j, move in enumerate(moves):
-                plane = problem.loss.touching(scores + move, scores, self._errors[part], problem.y[part])
+                plane = examples.touching(move)
                 coef[:, j] = weight[:, None] * plane.coef
                 sizes = np.abs(plane.coef).sum(axis=1)
                 off = weight * (plane.off + rounded * sizes)
                 normal_errors[j] += off.sum()
                 slope_errors[j] += off @ lengths
                 below[j] += weight @ (plane.below * (1.0 + rounded) + plane.below_off)
-            slopes += rows.T @ coef.reshape(len(scores), -1)
+            slopes += rows.T @ coef.reshape(len(weight), -1)
             normals += coef.sum(axis=0)
         slopes = slopes.reshape(d, count, k)
         heights = [
@@ -229,7 +229,8 @@ def _moves(leaning: _Leaning, step: float) -> Array:
     """
     k = leaning.scores.shape[1]
     one = step * np.eye(k)
-    second = leaning.normals(one) - leaning.normals(-one)
+    with np.errstate(all="ignore"):
+        second = leaning.normals(one) - leaning.normals(-one)
     towards = np.linalg.pinv(second + second.T, rcond=1e-9, hermitian=True) @ (np.eye(k) - 1.0 / k)
     size = np.abs(towards).max(axis=0, keepdims=True)
     moves = step * np.divide(towards, size, out=np.zeros_like(towards), where=size > 0.0).T

@@ -39,15 +39,24 @@ class Touching(NamedTuple):
     below_off: Array
 
 
-class ClassLoss(Protocol):
-    """A loss of scores of shape (n, k), where the examples are of the classes y."""
+class ClassExamples(Protocol):
+    """The losses of some examples near their scores, which are known up to errors."""
 
-    def values(self, scores: Array, y: Integers) -> Array:
+    @property
+    def values(self) -> Array:
         """The loss of each example."""
         ...
 
-    def touching(self, at: Array, scores: Array, errors: Array, y: Integers) -> Touching:
-        """The planes that touch the loss at `at`, and how far they are below it at scores that are `errors` off."""
+    def touching(self, move: Array) -> Touching:
+        """The planes that touch the losses where all scores are moved alike, by a number for each class."""
+        ...
+
+
+class ClassLoss(Protocol):
+    """A loss of scores, one for each class."""
+
+    def of(self, scores: Array, errors: Array, y: Integers) -> ClassExamples:
+        """Of examples of classes y, with scores of shape (n, k) that are each up to `errors`, of shape (n,), off."""
         ...
 
 
@@ -64,55 +73,79 @@ class ClassMargin:
     cost: Array
     factor: Array
 
-    def values(self, scores: Array, y: Integers) -> Array:
-        """The largest of the lines."""
-        return np.asarray(self._lines(scores, y).max(axis=1))
+    def of(self, scores: Array, errors: Array, y: Integers) -> MarginExamples:
+        """With the lines of all examples."""
+        return MarginExamples(self, scores, errors, y)
 
-    def touching(self, at: Array, scores: Array, errors: Array, y: Integers) -> Touching:
-        """Of each example the line that is highest at `at`: any line is a plane below the largest of them."""
-        rows = np.arange(len(y))
-        chosen = self._lines(at, y).argmax(axis=1)
-        steep = np.where(chosen == y, 0.0, self.factor[y, chosen])
-        coef = np.zeros_like(scores)
+
+class MarginExamples:
+    """Lines cost + factor·(s_k - s_y). Any of them is a plane below the largest."""
+
+    def __init__(self, loss: ClassMargin, scores: Array, errors: Array, y: Integers) -> None:
+        self._y, self._rows = y, np.arange(len(y))
+        factor = loss.factor - np.diag(np.diag(loss.factor))
+        # By columns, for sums and largest values are those of rows.
+        self._factor = np.asfortranarray(factor[y])
+        self._lines = loss.cost[y] + self._factor * (scores - scores[self._rows, y, None])
+        self._highest: Array = self._lines.max(axis=1)
+        steepest = float(factor.max())
+        size = float(loss.cost.max()) + steepest * np.abs(scores).max(axis=1)
+        self._off = 4.0 * steepest * errors + 16.0 * UNIT * size
+
+    @property
+    def values(self) -> Array:
+        """The largest of the lines."""
+        return self._highest
+
+    def touching(self, move: Array) -> Touching:
+        """Of each example the line that is highest where scores are moved."""
+        y, rows = self._y, self._rows
+        chosen = (self._lines + self._factor * (move - move[y, None])).argmax(axis=1)
+        steep = self._factor[rows, chosen]
+        coef = np.zeros_like(self._lines)
         coef[rows, chosen] = steep
         coef[rows, y] -= steep
-        lines = self._lines(scores, y)
-        steepest = float(self.factor.max())
-        size = float(self.cost.max()) + steepest * np.abs(scores).max(axis=1)
-        off = 4.0 * steepest * errors + 16.0 * UNIT * size
-        return Touching(coef, np.zeros(len(y)), lines.max(axis=1) - lines[rows, chosen], off)
-
-    def _lines(self, scores: Array, y: Integers) -> Array:
-        rows = np.arange(len(y))
-        lines = self.cost[y] + self.factor[y] * (scores - scores[rows, y, None])
-        lines[rows, y] = 0.0
-        return np.asarray(lines)
+        return Touching(coef, np.zeros(len(y)), self._highest - self._lines[rows, chosen], self._off)
 
 
 @dataclass(frozen=True)
 class ClassSoftmax:
-    """The softmax loss: log Σ_k exp(s_k) - s_y.
+    """The softmax loss: log Σ_k exp(s_k) - s_y."""
 
-    Any probabilities p make a plane below it, <p, s> + H(p) - s_y with the entropy H(p). Where those of the scores are
-    q, it is Σ_k p_k·log(p_k / q_k) below. What is computed as p sums to one up to rounding; meant is p over its sum.
+    def of(self, scores: Array, errors: Array, y: Integers) -> SoftmaxExamples:
+        """With the probabilities of all examples."""
+        return SoftmaxExamples(scores, errors, y)
+
+
+class SoftmaxExamples:
+    """Any probabilities p make a plane below the loss, <p, s> + H(p) - s_y with the entropy H(p).
+
+    Where those of the scores are q, it is Σ_k p_k·log(p_k / q_k) below. Moved scores have p_k = q_k·exp(v_k) / Z: then
+    this is <p, v> - log Z. What is computed as p sums to one up to rounding; meant is p over its sum.
     """
 
-    def values(self, scores: Array, y: Integers) -> Array:
+    def __init__(self, scores: Array, errors: Array, y: Integers) -> None:
+        self._y, self._rows, self._errors = y, np.arange(len(y)), errors
+        below = np.asfortranarray(scores - scores.max(axis=1, keepdims=True))
+        powers = np.exp(below)
+        total = powers.sum(axis=1)
+        self._q = powers / total[:, None]
+        self._values: Array = np.log(total) - below[self._rows, y]
+        self._size = 2.0 + math.log(scores.shape[1]) + 2.0 * np.abs(scores).max(axis=1)
+
+    @property
+    def values(self) -> Array:
         """Minus the logarithm of the true class's probability."""
-        return -_log_probabilities(scores)[np.arange(len(y)), y]
+        return self._values
 
-    def touching(self, at: Array, scores: Array, errors: Array, y: Integers) -> Touching:
-        """The planes of the probabilities at `at`."""
-        there, here = _log_probabilities(at), _log_probabilities(scores)
-        coef = np.exp(there)
-        below = (coef * (there - here)).sum(axis=1)
-        coef[np.arange(len(y)), y] -= 1.0
-        # A logarithm is off by gamma of this size at most; logarithms of probabilities occur a few times in each term.
-        size = 2.0 + math.log(scores.shape[1]) + np.abs(at).max(axis=1) + np.abs(scores).max(axis=1)
-        off = gamma(scores.shape[1] + _OPERATIONS) * size
-        return Touching(coef, 4.0 * off, below, 2.0 * errors + 8.0 * off)
-
-
-def _log_probabilities(scores: Array) -> Array:
-    below = scores - scores.max(axis=1, keepdims=True)
-    return np.asarray(below - np.log(np.exp(below).sum(axis=1, keepdims=True)))
+    def touching(self, move: Array) -> Touching:
+        """The planes of the probabilities where scores are moved."""
+        v = move - move.max()
+        powers = self._q * np.exp(v)
+        total = powers.sum(axis=1)
+        coef = powers / total[:, None]
+        below = coef @ v - np.log(total)
+        coef[self._rows, self._y] -= 1.0
+        # A logarithm is off by gamma of this size at most, and occurs a few times.
+        off = gamma(len(move) + _OPERATIONS) * (self._size + 4.0 * float(np.abs(move).max()))
+        return Touching(coef, 4.0 * off, below, 2.0 * self._errors + 8.0 * off)

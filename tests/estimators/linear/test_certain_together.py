@@ -284,13 +284,15 @@ def test_the_model_that_is_the_optimum_is_known_to_be():
 @pytest.mark.parametrize("loss", [ClassMargin(2.0 * (1.0 - np.eye(3)), np.ones((3, 3))), ClassSoftmax()], ids=str)
 def test_planes_are_below_their_loss_by_what_they_say(loss):
     rng = np.random.default_rng(0)
-    y = rng.integers(3, size=50)
-    at, here, there = 2.0 * rng.normal(size=(3, 50, 3))
-    plane = loss.touching(at, here, np.zeros(50), y)
+    y, move = rng.integers(3, size=50), 2.0 * rng.normal(size=3)
+    here, elsewhere = 2.0 * rng.normal(size=(2, 50, 3))
+    examples = loss.of(here, np.zeros(50), y)
+    plane = examples.touching(move)
     assert np.allclose(plane.coef.sum(axis=1), 0.0, atol=1e-12)
-    value = loss.values(here, y) - plane.below
-    assert np.allclose(value + (plane.coef * (at - here)).sum(axis=1), loss.values(at, y))
-    assert (value + (plane.coef * (there - here)).sum(axis=1) <= loss.values(there, y) + 1e-12).all()
+    value = examples.values - plane.below
+    assert np.allclose(value + plane.coef @ move, loss.of(here + move, np.zeros(50), y).values)
+    above = loss.of(elsewhere, np.zeros(50), y).values
+    assert (value + (plane.coef * (elsewhere - here)).sum(axis=1) <= above + 1e-12).all()
 
 
 def test_half_spaces_enclose():

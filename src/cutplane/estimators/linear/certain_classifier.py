@@ -166,5 +166,6 @@ class CertainClassifier(CertainLabels, CalibratedModel, SupervisedModel):
 def _check_value(problem: ClassProblem, found: Scored, model: CertainClassifier) -> None:
     """`ValueError` where the model has another objective on these data than its certificate says."""
     weighed = problem.weights if problem.origin is None else problem.weights - problem.origin
-    risk = float(problem.weight @ problem.loss.values(found.scores + problem.intercept, problem.y))
+    examples = problem.loss.of(found.scores + problem.intercept, np.zeros(len(problem.y)), problem.y)
+    risk = float(problem.weight @ examples.values)
     check_same(model.certificates_[0], half_square(weighed)[0] + risk, 0.0)
