@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from cutplane._types import Array, Integers, Matrix
 from cutplane.proof.ball import Scored
@@ -262,6 +261,8 @@ def _enclosed(spaces: HalfSpaces) -> tuple[Array, Array] | None:
 
 def _reached(spaces: HalfSpaces, direction: Array) -> tuple[float, float] | None:
     """The least sum of heights that is found for a direction, and the size of the rest."""
+    from scipy.optimize import linprog  # imported where it is needed: most models have no use for it
+
     scale = float(spaces.heights.max()) or 1.0
     # Entries of normals and of directions sum to zero: the last ones follow from the others.
     found = linprog(spaces.heights / scale, A_eq=spaces.normals.T[:-1], b_eq=direction[:-1], method="highs")
