@@ -1,13 +1,14 @@
 """What a certificate buys: predictions proven to be the exact optimum's, examples proven not to matter.
 
-    python benchmarks/certain.py --data DIR [--sets a9a,covtype] [--parts labels,until,tight,loose] [--out FILE]
+    python benchmarks/certain.py --data DIR [--sets a9a,covtype] [--parts labels,until,...] [--out FILE]
 
 Every fifth row, by a seeded draw, is held out. `labels`: models at several tolerances, with a free intercept and with
 none; the share of held-out labels that are proven, the interval of the exact optimum's accuracy there, the share of
 training examples proven to be redundant or at their bound, and what finding that out costs beside the fit. `until`:
-`certain_on` with 99.9 % of the held-out rows. `tight`: what each digit costs, on all rows of the data sets and values
-of C of benchmarks/binary.py: seconds to 1e-9 and 1e-11 beside those to 1e-3, in turns. `loose`: what a loose tolerance
-costs, in held-out labels that are other than those of a model to 1e-9.
+`certain_on` with 99.9 % of the held-out rows. `together`: several classes as one problem, by Crammer and Singer's hinge
+or a softmax, with the held-out rows of the published split. `tight`: what each digit costs, on all rows of the data
+sets and values of C of benchmarks/binary.py: seconds to 1e-9 and 1e-11 beside those to 1e-3, in turns. `loose`: what a
+loose tolerance costs, in held-out labels that are other than those of a model to 1e-9.
 """
 
 import argparse
@@ -17,16 +18,18 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 # So that it runs as a file too, not only with -m.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import datasets, harness
+from benchmarks import datasets, harness, multiclass_data
 from benchmarks.tables import certain as tables
-from cutplane import LinearSVC
+from cutplane import LinearSVC, LogisticRegression
 
 REPRODUCES = ""
 # Data and C.
@@ -34,6 +37,9 @@ CELLS = (("a9a", 1.0), ("covtype", 1.0), ("mnist", 0.01), ("news20-one", 1.0))
 QUICK_CELLS = (("a9a", 1.0),)
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 SHARE = 0.999
+# Of `together`: data, C, and the rows of training that are looked at.
+TOGETHER = (("digits", 1.0, None), ("letter", 1.0, None), ("mnist", 0.01, 10_000))
+TOGETHER_TOLERANCES = (1e-3, 1e-6, 1e-9)
 # Of `tight`: the sets and values of C of benchmarks/binary.py, losses, and tolerances, the first to compare with.
 TIGHT_SETS, TIGHT_CS = (
     ("covtype", "mnist", "a9a", "w8a", "news20", "news20-one", "rcv1"),
@@ -61,11 +67,13 @@ def splits(options: argparse.Namespace) -> Iterator[tuple[str, float, Split]]:
             yield name, C, split(options, name)
 
 
-def fitted(options: argparse.Namespace, data: tuple, repeats: int | None = None, **settings) -> tuple[LinearSVC, float]:
+def fitted(
+    options: argparse.Namespace, data: tuple, repeats: int | None = None, kind: type = LinearSVC, **settings
+) -> tuple[Any, float]:
     """The model, and the seconds of its fit: the least of the repeats, for neighbours come and go."""
     seconds = []
     for _ in range(repeats or options.repeats):
-        model = LinearSVC(n_jobs=options.threads, time_limit=options.limit, **settings)
+        model = kind(n_jobs=options.threads, time_limit=options.limit, **settings)
         begin = perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the reason is in the table
@@ -127,6 +135,48 @@ def until(options: argparse.Namespace) -> list[dict]:
     return rows
 
 
+def several(name: str, rows: int | None, options: argparse.Namespace) -> Split:
+    """Data of several classes: rows of training, and held-out ones."""
+    if name == "digits":
+        X, y = load_digits(return_X_y=True)
+        held = np.random.default_rng(0).random(len(y)) < 0.2
+        return X[~held] / 16.0, y[~held], X[held] / 16.0, y[held]
+    X, y, new, truth = multiclass_data.load(name, options.data, options.cache)
+    return X[:rows], y[:rows], new, truth
+
+
+def together(options: argparse.Namespace) -> list[dict]:
+    rows = []
+    kinds = {"hinge": (LinearSVC, {"multi_class": "crammer_singer"}), "softmax": (LogisticRegression, {})}
+    cells = TOGETHER[:1] if options.quick else TOGETHER
+    for (name, C, count), loss, intercept in product(cells, kinds, (False, True)):
+        if options.sets and name not in options.sets:
+            continue
+        split, (kind, more) = several(name, count, options), kinds[loss]
+        for tol in TOGETHER_TOLERANCES:
+            model, seconds = fitted(options, split, kind=kind, C=C, tol=tol, fit_intercept=intercept, **more)
+            begin = perf_counter()
+            model.certify_intercept(*split[:2])
+            certified = perf_counter() - begin
+            rows.append(
+                {
+                    "data": name,
+                    "loss": loss,
+                    "C": C,
+                    "intercept": intercept,
+                    "tol": tol,
+                    "seconds": seconds,
+                    "gap": model.gap_,
+                    "stop": model.stop_reason_,
+                    "certify_seconds": certified,
+                    "certain": float(model.predict(split[2], return_certain=True)[1].mean()),
+                    "accuracy": list(model.score_bounds(*split[2:])["accuracy"]),
+                }
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
 def tight(options: argparse.Namespace) -> list[dict]:
     rows = []
     sets, Cs = QUICK_TIGHT if options.quick else (TIGHT_SETS, TIGHT_CS)
@@ -178,7 +228,7 @@ def loose(options: argparse.Namespace) -> list[dict]:
 
 
 def main() -> None:
-    parts = {"labels": labels, "until": until, "tight": tight, "loose": loose}
+    parts = {"labels": labels, "until": until, "together": together, "tight": tight, "loose": loose}
     options = harness.parser(__doc__, "certain", tuple(parts)).parse_args()
     harness.run(options, parts, (), tables.tables, tables.figures)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from benchmarks.figures import Panel, draw
 from benchmarks.tables.markdown import markdown_table
@@ -17,6 +18,8 @@ def tables(result: dict) -> dict[str, str]:
         found["certain-examples"] = _examples(result["labels"]["rows"])
     if "until" in result:
         found["certain-until"] = _until(result["until"]["rows"])
+    if "together" in result:
+        found["certain-together"] = _together(result["together"]["rows"])
     if "tight" in result:
         found["certain-tight"] = _tight(result["tight"]["rows"])
     if "loose" in result:
@@ -39,10 +42,18 @@ def _cell(row: dict) -> list[str]:
 
 
 def _labels(rows: list[dict]) -> str:
-    header = ["data, C", "intercept", "tol", "fit", "gap", "certify", "labels certain", "accuracy of the exact optimum"]
+    return _proven_labels(rows, ["data, C", "intercept"], _cell)
+
+
+def _together(rows: list[dict]) -> str:
+    return _proven_labels(rows, ["data, C", "intercept", "loss"], lambda row: [*_cell(row), row["loss"]])
+
+
+def _proven_labels(rows: list[dict], names: list[str], cell: Callable[[dict], list[str]]) -> str:
+    header = [*names, "tol", "fit", "gap", "certify", "labels certain", "accuracy of the exact optimum"]
     lines = [
         [
-            *_cell(row),
+            *cell(row),
             f"{row['tol']:.0e}",
             f"{row['seconds']:.2g} s",
             f"{row['gap']:.1e}",

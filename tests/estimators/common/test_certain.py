@@ -260,9 +260,6 @@ def test_what_is_not_proven_is_refused():
         model.certify_intercept(X, y + 1)
     with pytest.raises(ValueError, match="no sum over examples"):
         LinearSVC(loss="roc_area").fit(X, y == 1).certify_intercept(X, y == 1)
-    together = LinearSVC(multi_class="crammer_singer").fit(X, y)
-    with pytest.raises(ValueError, match="trained together"):
-        together.predict(X, return_certain=True)
 
 
 def test_a_new_fit_forgets_the_intercepts_of_the_last():

@@ -8,10 +8,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from cutplane import SVC, SVR, NuSVC
+from cutplane import SVC, SVR, NuSVC, load
 from cutplane.proof import ball
 
 KERNELS: dict[str, dict[str, Any]] = {
@@ -102,6 +103,33 @@ def test_several_classes(multi_class):
     low, _ = model.decision_bounds(sp.csr_array(new))
     assert low.shape == (20, 3)
     assert np.allclose(low, model.decision_bounds(new)[0])
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("model", [SVC(gamma=0.5), SVC(gamma=0.5, multi_class="ovr"), SVR(gamma=0.5)], ids=str)
+def test_intervals_outlive_a_file(model, convert, tmp_path):
+    X, scores, new = examples(2, 60)
+    y = scores if isinstance(model, SVR) else np.digitize(scores, [-0.3, 0.8])
+    model = clone(model).fit(convert(X), y)
+    model.save(tmp_path / "without")
+    with pytest.raises(ValueError, match=r"call certify_intercept\(X, y\)"):
+        load(tmp_path / "without").decision_bounds(new)
+    model.certify_intercept(convert(X), y).save(tmp_path / "with")
+    again = load(tmp_path / "with")
+    assert np.array_equal(again.decision_bounds(convert(new)), model.decision_bounds(convert(new)))
+    assert again.score_bounds(X, y) == model.score_bounds(X, y)
+    # Two numbers for the ends of an intercept and one for a radius, of each machine.
+    assert (tmp_path / "with").stat().st_size < (tmp_path / "without").stat().st_size + 400
+
+
+def test_damaged_bounds_are_refused():
+    X, scores, _ = examples(0)
+    model = SVC().fit(X, scores > 0).certify_intercept(X, scores > 0)
+    arrays, stored = model._to_file()
+    damaged = {"intercept_bounds": arrays["intercept_bounds"][:, ::-1], "radii": np.array([-1.0])}
+    for name, message in (("intercept_bounds", "a low and a high one"), ("radii", "0 or more for each machine")):
+        with pytest.raises(ValueError, match=message):
+            model._from_file({**arrays, name: damaged[name]}, stored)
 
 
 def test_what_is_not_proven_is_refused():

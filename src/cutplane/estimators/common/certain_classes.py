@@ -26,7 +26,9 @@ def by_highest(low: Array, high: Array) -> Codes:
     return np.where(low[rows, best] > others.max(axis=1), best, -1)
 
 
-def by_highest_difference(scores: Array, errors: Array, reach: Array, apart: Array) -> Codes:
+def by_highest_difference(
+    scores: Array, errors: Array, reach: Array, apart: Array, moved: Array | float = 0.0
+) -> Codes:
     """The same where differences of scores are known better than scores.
 
     Parameters
@@ -37,11 +39,14 @@ def by_highest_difference(scores: Array, errors: Array, reach: Array, apart: Arr
         What an optimum that is one class's weights away can change of a row's score.
     apart : array of shape (k, k)
         By how many of those the scores of two classes can come apart.
+    moved : array of shape (k, k), optional
+        By how much a free intercept of the second class can gain on that of the first.
     """
     best, rows = scores.argmax(axis=1), np.arange(len(scores))
     of_best = scores[rows, best, None]
     with np.errstate(invalid="ignore"):  # an infinite reach, and classes that are the same: nothing is proven
-        off = (errors + errors[rows, best, None] + reach[:, None] * apart[best]) * _OUTWARD
+        off = errors + errors[rows, best, None] + reach[:, None] * apart[best]
+        off = (off + np.broadcast_to(moved, apart.shape)[best]) * _OUTWARD
     ahead = of_best - scores - off - 4.0 * UNIT * (np.abs(of_best) + np.abs(scores))
     ahead[rows, best] = np.inf
     return np.where((ahead > 0.0).all(axis=1), best, -1)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from cutplane._types import Array, Matrix, MatrixLike, is_sparse
+from cutplane._types import Array, Arrays, Document, Matrix, MatrixLike, is_sparse
 from cutplane.estimators.common.certain import CertainScores, Intervals
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import KernelProofs, ProofExamples
@@ -83,6 +83,23 @@ class KernelCertain(CertainScores, KernelMachine):
         own = self._function.own_value_of_each(everyone)
         low, high = interval(scores[count:], errors[count:], _reach(own[count:], self._radii))
         return Intervals(low, high, self.intercept_bounds_)
+
+    def _to_file(self) -> tuple[Arrays, Document]:
+        arrays, stored = super()._to_file()
+        if not hasattr(self, "intercept_bounds_"):
+            return arrays, stored
+        return {**arrays, "intercept_bounds": self.intercept_bounds_, "radii": self._radii}, stored
+
+    def _from_file(self, arrays: Arrays, stored: Document) -> None:
+        super()._from_file(arrays, stored)
+        if "intercept_bounds" not in arrays:
+            return
+        ends, radii = arrays["intercept_bounds"], arrays["radii"]
+        if ends.shape != (len(self.intercept_), 2) or not (ends[:, 0] <= ends[:, 1]).all():
+            raise ValueError("the bounds of the intercepts are not a low and a high one for each")
+        if radii.shape != self.intercept_.shape or not (radii >= 0.0).all():
+            raise ValueError("the radii are not a number of 0 or more for each machine")
+        self.intercept_bounds_, self._radii = ends, radii
 
 
 def _reach(own_values: Array, radii: Array) -> Array:

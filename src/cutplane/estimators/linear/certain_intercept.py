@@ -20,6 +20,7 @@ from cutplane.proof.intercept_ends import intercept_ends
 from cutplane.proof.losses import Terms
 from cutplane.proof.rounding import UNIT, half_square
 from cutplane.risks.base import Risk
+from cutplane.solvers.certificates import ProblemCertificate
 
 # Objectives of the same data agree to this, relative to their size.
 _SAME = 1e-9
@@ -48,7 +49,7 @@ class InterceptCertain(LinearCertain):
         check_is_fitted(self)
         if self._intercept_is_free:
             pattern, prepared = self._prepared_again(X, y, sample_weight)
-            self.intercept_bounds_ = self._found_ends(pattern, prepared)
+            self._find_ends(pattern, prepared)
         return self
 
     def _prepared_again(
@@ -61,6 +62,10 @@ class InterceptCertain(LinearCertain):
         if not same or len(prepared.problems) != len(self.certificates_):
             raise ValueError("The classes in y are not those that the model was trained on.")
         return pattern, prepared
+
+    def _find_ends(self, pattern: BaseEstimator, prepared: Prepared) -> None:
+        """Keep between what free intercepts lie, from the problems of the fit."""
+        self.intercept_bounds_ = self._found_ends(pattern, prepared)
 
     def _found_ends(self, pattern: BaseEstimator, prepared: Prepared) -> Array:
         found = self._scored(prepared.X)
@@ -83,7 +88,7 @@ class InterceptCertain(LinearCertain):
 
     def _check_objective(self, pattern: BaseEstimator, prepared: Prepared, risk: Risk, k: int, found: Scored) -> None:
         """`ValueError` where the model has another objective on these data than its certificate says."""
-        coef, certificate = np.atleast_2d(dense(self.coef_)), self.certificates_[k]
+        coef = np.atleast_2d(dense(self.coef_))
         prior = pattern._prior_rows(len(coef), coef.shape[1])
         weighed = coef[k] if prior is None else coef[k] - prior[k]
         b = float(self.intercept_[k])
@@ -91,12 +96,7 @@ class InterceptCertain(LinearCertain):
         value, error = risk_at(risk, found.scores[:, k] + b, delta)
         C = pattern.C * total_weight(risk, prepared.X.shape[0], prepared.weights)
         objective = half_square(weighed)[0] + C * value
-        slack = C * error + _SAME * abs(objective)
-        if not certificate.lower_bound - slack <= objective <= certificate.objective + slack:
-            raise ValueError(
-                f"The model's objective on these data is {objective:.9g}, but its certificate says "
-                f"{certificate.objective:.9g}: they are not the data of the fit."
-            )
+        check_same(self.certificates_[k], objective, C * error)
 
     def _free_ends(self) -> Array:
         """As `certify_intercept` found them; `ValueError` where nobody has looked."""
@@ -122,3 +122,13 @@ class InterceptCertain(LinearCertain):
             if ends.shape != (len(self.intercept_), 2) or not (ends[:, 0] <= ends[:, 1]).all():
                 raise ValueError("the bounds of the intercepts are not a low and a high one for each")
             self.intercept_bounds_ = ends
+
+
+def check_same(certificate: ProblemCertificate, objective: float, error: float) -> None:
+    """`ValueError` where an objective on given data, up to an error, is not what the certificate of a fit says."""
+    slack = error + _SAME * abs(objective)
+    if not certificate.lower_bound - slack <= objective <= certificate.objective + slack:
+        raise ValueError(
+            f"The model's objective on these data is {objective:.9g}, but its certificate says "
+            f"{certificate.objective:.9g}: they are not the data of the fit."
+        )

@@ -12,6 +12,7 @@ from cutplane._types import Array, Codes, Labels
 from cutplane.estimators.common import validation
 from cutplane.objectives.factory import make_multiclass
 from cutplane.objectives.generic import Objective
+from cutplane.proof.class_losses import ClassMargin
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.multiclass import RESCALINGS, Multiclass, check_cost_matrix
 from cutplane.solvers.result import Result
@@ -54,6 +55,12 @@ class CrammerSinger:
     def key(self) -> tuple[object, ...]:
         """What a warm start must find equal."""
         return self.cost_matrix, self.rescaling, self.class_features
+
+    @property
+    def loss(self) -> ClassMargin:
+        """The loss of one example, for the prover."""
+        cost = self.cost_matrix
+        return ClassMargin(cost, cost if self.rescaling == "slack" else np.ones_like(cost))
 
     def risk(self, codes: Codes, weights: Array | None, n_threads: int, rows: Rows | None = None) -> Multiclass:
         """The risk of all classes together, on some rows or all."""

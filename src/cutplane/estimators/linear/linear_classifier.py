@@ -15,8 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from cutplane._types import Array, Arrays, ClassWeight, Codes, Document, Labels, Matrix, MatrixLike, Params
 from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.common import validation
-from cutplane.estimators.common.certain import CertainLabels
-from cutplane.estimators.common.certain_classes import by_highest, by_highest_difference, by_sign
 from cutplane.estimators.common.certificates import one_against_rest
 from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.left_out import loss_name
@@ -25,17 +23,14 @@ from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.partitions import scattered_classes, scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
-from cutplane.estimators.linear.calibrated import CalibratedModel
-from cutplane.estimators.linear.certain_joint import apart, joint_balls
-from cutplane.estimators.linear.certain_linear import Balls
-from cutplane.estimators.linear.certain_training import check_goal, enough_of_gap, train_until_certain
+from cutplane.estimators.linear.certain_classifier import CertainClassifier
 from cutplane.estimators.linear.dense_weights import dense, products
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
-from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.objectives.generic import Objective
 from cutplane.plain.form import PlainForm
 from cutplane.plain.scores import LinearScores
-from cutplane.proof.rounding import LEAST_NUMBER, exact_sum
+from cutplane.proof.class_losses import ClassLoss
+from cutplane.proof.rounding import exact_sum
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
 from cutplane.shards.scattered import Recipe, ScatteredRisk
@@ -49,6 +44,9 @@ class Joint(Protocol):
 
     @property
     def key(self) -> tuple[object, ...]: ...  # noqa: D102
+
+    @property
+    def loss(self) -> ClassLoss: ...  # noqa: D102
 
     def risk(self, codes: Codes, weights: Array | None, n_threads: int, rows: Rows | None = None) -> Risk: ...  # noqa: D102
 
@@ -68,7 +66,7 @@ def _is_logistic(model: LinearClassifier) -> bool:
     raise AttributeError("probability_bounds are of loss='logistic' without calibration.")
 
 
-class LinearClassifier(CPathMixin, ClassifierMixin, CertainLabels, CalibratedModel, SupervisedModel):
+class LinearClassifier(CPathMixin, ClassifierMixin, CertainClassifier):
     """A linear classifier of two classes or more.
 
     A subclass says with `_together` whether its classes are one problem, and with `_make_joint` which.
@@ -77,7 +75,6 @@ class LinearClassifier(CPathMixin, ClassifierMixin, CertainLabels, CalibratedMod
     loss: str | Callable[..., Risk]
     loss_options: Mapping[str, object] | None = None
     class_weight: ClassWeight
-    certain_on: tuple[MatrixLike, float] | None = None
 
     # Of the fit: the joint problem of all classes, and a risk that decides in its own way.
     _joint: Joint | None = None
@@ -98,27 +95,6 @@ class LinearClassifier(CPathMixin, ClassifierMixin, CertainLabels, CalibratedMod
     def _joint_name(self) -> str:
         """What the one problem of all classes is called, in files and errors."""
         raise NotImplementedError
-
-    def _train_as_asked(self, training: Settings, prepared: Prepared) -> list[Result]:
-        if self.certain_on is None:
-            return self._train(training, prepared)
-        goal = check_goal(self.certain_on)
-        rows = validation.check_new_rows(self, goal.rows)
-        if self.checkpoint is not None:
-            raise ValueError("certain_on trains several times over, which a checkpoint cannot go on from.")
-        if self._intercept_is_free:
-            self._refuse_joint_intercepts()
-            self._terms(prepared)
-
-        def shrink() -> float | None:
-            if self._intercept_is_free:
-                self.intercept_bounds_ = self._found_ends(self, prepared)
-            ends = self._free_ends()
-            if float(np.mean(self._codes_from(rows, ends) >= 0)) >= goal.share:
-                return None
-            return enough_of_gap(*self._intervals_of(rows, ends).with_intercepts(), goal.share)
-
-        return train_until_certain(self, training, prepared, shrink)
 
     def _proving(self) -> AnyProving:
         return self._joint_proofs() if self._together else super()._proving()
@@ -193,7 +169,7 @@ class LinearClassifier(CPathMixin, ClassifierMixin, CertainLabels, CalibratedMod
 
     def _prior_rows(self, n_problems: int, d: int) -> NDArray[np.float64] | None:
         """Trained together, every class has a row, as in `coef_`."""
-        rows = n_problems if self._joint is None or len(self.classes_) == 2 else len(self.classes_)
+        rows = len(self.classes_) if self._together and len(self.classes_) > 2 else n_problems
         return super()._prior_rows(rows, d)
 
     def _origin(self, index: int, n_problems: int, d: int) -> NDArray[np.float64] | None:
@@ -268,41 +244,6 @@ class LinearClassifier(CPathMixin, ClassifierMixin, CertainLabels, CalibratedMod
         """
         labels = self._predict_from(self.decision_function(X))
         return self._with_certainty(X, labels) if return_certain else labels
-
-    def _balls(self) -> Balls:
-        if not self._together:
-            return super()._balls()
-        prior = self._prior_rows(1, self.n_features_in_)
-        return joint_balls(self.certificates_[0], self._class_factors(), prior)
-
-    def _class_factors(self) -> NDArray[np.float64]:
-        """What weights that are trained together are multiplied by, a row for each class."""
-        return np.eye(len(self.classes_))
-
-    def _refuse_joint_intercepts(self) -> None:
-        if self._together and self._intercept_is_free:
-            raise ValueError(
-                "Free intercepts of classes that are trained together have no proven bounds; with "
-                "intercept_scaling=1.0 or fit_intercept=False scores have."
-            )
-
-    def _free_ends(self) -> NDArray[np.float64]:
-        self._refuse_joint_intercepts()
-        return super()._free_ends()
-
-    def _proven_codes(self, X: MatrixLike) -> Codes:
-        if getattr(self, "_decides", None) is not None:
-            raise ValueError(f"The predictions of loss={self.loss!r} are its own `decide`: nothing is proven of them.")
-        return self._codes_from(validation.check_new_rows(self, X), self._free_ends())
-
-    def _codes_from(self, rows: Matrix, ends: Array) -> Codes:
-        if self._together and len(self.classes_) > 2:
-            scores, errors, lengths = self._scored(rows)
-            factors, (certificate,) = self._class_factors(), self.certificates_
-            reach = certificate.ball * np.maximum(lengths, LEAST_NUMBER)
-            return by_highest_difference(scores, errors, reach, apart(factors))
-        low, high = self._intervals_of(rows, ends).with_intercepts()
-        return by_sign(low[:, 0], high[:, 0]) if low.shape[1] == 1 else by_highest(low, high)
 
     def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.generic]:
         if scores.ndim > 1:

@@ -144,7 +144,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
         solver = Problems(self, training, prepared, begin)
         results = solver.side_by_side() if solver.workers > 1 else solver.in_turn()
         self._keep(results)
-        for name in ("proof_", "intercept_bounds_"):  # of another fit
+        for name in ("proof_", "intercept_bounds_", "_class_ends"):  # of another fit
             self.__dict__.pop(name, None)
         solver.close()
         return results

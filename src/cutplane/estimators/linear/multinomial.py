@@ -10,6 +10,7 @@ import numpy as np
 from cutplane._types import Array, Codes
 from cutplane.objectives.factory import make_softmax
 from cutplane.objectives.generic import Objective
+from cutplane.proof.class_losses import ClassSoftmax
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.softmax import Softmax
 from cutplane.solvers.result import Result
@@ -31,6 +32,11 @@ class Multinomial:
     def key(self) -> tuple[object, ...]:
         """What a warm start must find equal."""
         return (self.n_classes,)
+
+    @property
+    def loss(self) -> ClassSoftmax:
+        """The loss of one example, for the prover."""
+        return ClassSoftmax()
 
     def risk(self, codes: Codes, weights: Array | None, n_threads: int, rows: Rows | None = None) -> Softmax:
         """The risk of all classes together, on some rows or all."""

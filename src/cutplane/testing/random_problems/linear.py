@@ -216,8 +216,7 @@ class LinearJudge:
         if not hasattr(model, "decision_bounds"):
             return None
         free = model.fit_intercept and model.intercept_scaling is None
-        joint = getattr(model, "multi_class", None) == "crammer_singer"
-        if free and (joint or model.loss in _NOTHING_OF_INTERCEPTS):
+        if free and model.loss in _NOTHING_OF_INTERCEPTS:
             return None
         if free:
             model.certify_intercept(data["X"], data["y"], data.get("sample_weight"))
