@@ -43,6 +43,11 @@ class Examples(NamedTuple):
             self.X.resize((len(self.y), expected))
         return self
 
+    def taken(self, rows: NDArray[np.int64]) -> Examples:
+        """Some of them."""
+        X = self.X.take(rows) if hasattr(self.X, "alphabet") else self.X[rows]
+        return self._replace(X=X, y=self.y[rows], qid=None if self.qid is None else self.qid[rows])
+
 
 class Sentences(NamedTuple):
     """The features of each token of each sentence, and the tokens' labels."""
@@ -51,6 +56,10 @@ class Sentences(NamedTuple):
     y: list[list[str]]
     zero_based: None = None
     qid: None = None
+
+    def taken(self, rows: NDArray[np.int64]) -> Sentences:
+        """Some of them."""
+        return self._replace(X=[self.X[row] for row in rows], y=[self.y[row] for row in rows])
 
 
 def read_data(

@@ -54,12 +54,14 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     """Print a table of numbers with a title above it."""
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="dim")
+    table = Table()
     for column in columns:
         table.add_column(column, justify="right")
     for row in rows:
         table.add_row(*row)
-    stdout().print(table)
+    console = stdout()
+    console.print(title, style="dim", soft_wrap=True)  # as a title of the table it would be as narrow
+    console.print(table)
 
 
 def warn(sentence: str) -> None:

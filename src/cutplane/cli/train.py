@@ -10,8 +10,8 @@ import typer
 
 from cutplane.cli.config import ConfigOption
 from cutplane.cli.declared import declared
-from cutplane.cli.kernel_options import KernelOptions
-from cutplane.cli.model_options import DataOptions, ModelOptions, StoppingOptions
+from cutplane.cli.kernel_options import GammaOption, KernelOption, KernelOptions
+from cutplane.cli.model_options import DataOptions, ModelOptions, StoppingOptions, TaskOption, WeightOption
 from cutplane.cli.options import CLUSTER, MODEL, OUTPUT, STOPPING, DebugOption, JsonOption, QuietOption, positive
 from cutplane.cli.stdin import from_stdin
 from cutplane.cli.task_options import SequenceOptions, StringOptions
@@ -191,8 +191,12 @@ class TrainOptions(
     SequenceOptions,
     StringOptions,
     KernelOptions,
+    GammaOption,
+    KernelOption,
     _Proofs,
     ModelOptions,
+    WeightOption,
+    TaskOption,
     DataOptions,
     _Files,
 ):
