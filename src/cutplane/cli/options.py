@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cutplane.cli.stdin import from_stdin
+from cutplane.cli.streams import from_stdin
 
 DATA = "Data"
 MODEL = "Model"
@@ -87,7 +87,13 @@ DataArgument = Annotated[
     ),
 ]
 ModelArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model file from 'cutplane train'.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        callback=from_stdin,
+        help="Model file from 'cutplane train'; - for stdin.",
+        show_default=False,
+    ),
 ]
 DebugOption = Annotated[
     bool, typer.Option("--debug", help="Show a traceback when something fails.", rich_help_panel=OUTPUT)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutplane._types import Label
+from cutplane.cli.streams import named
 from cutplane.io.plain_json import Json
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 def warn(sentence: str) -> None:
     """Print a warning on the standard error stream, in amber where that is a terminal."""
-    line = f"cutplane: warning: {sentence}"
+    line = f"cutplane: warning: {named(sentence)}"
     print(f"{_AMBER}{line}{_PLAIN}" if sys.stderr.isatty() else line, file=sys.stderr)
 
 
@@ -95,5 +96,5 @@ def _strict(value: object) -> Json:
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Path):
-        return str(value)
+        return named(str(value))
     raise TypeError(f"a {type(value).__name__} cannot be printed as JSON")

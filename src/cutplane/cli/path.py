@@ -21,6 +21,7 @@ from cutplane.cli.options import (
     QuietOption,
     positive,
 )
+from cutplane.cli.streams import to_stdout
 from cutplane.cli.task_options import SequenceOptions, StringOptions
 
 GRID = "Grid"
@@ -108,7 +109,12 @@ class _Output:
     model_path: Annotated[
         Path | None,
         typer.Option(
-            "--model", metavar="FILE", help="Save the best model.", show_default=False, rich_help_panel=OUTPUT
+            "--model",
+            metavar="FILE",
+            callback=to_stdout,
+            help="Save the best model; - for stdout.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ] = None
     picture: Annotated[

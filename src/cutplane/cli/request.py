@@ -14,6 +14,7 @@ from cutplane.cli.divided import number_notes, read_numbers
 from cutplane.cli.judgement import Judgement, certify, judged
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.settings import Settings
+from cutplane.cli.streams import named
 from cutplane.cli.thresholds import Rule, check_two_classes
 from cutplane.cli.train import TrainOptions
 from cutplane.cli.training import Run, keep
@@ -127,4 +128,4 @@ class TrainRequest(TrainOptions, Settings):
         useless = judgement.found is not None and judgement.found.is_useless
         styles = {"accuracy": "yellow"} if useless else run.styles()
         facts = [*run.facts(), *judgement.facts()]
-        print_facts(facts + [(name, str(path)) for name, path in files.items() if path is not None], styles)
+        print_facts(facts + [(name, named(str(path))) for name, path in files.items() if path is not None], styles)
