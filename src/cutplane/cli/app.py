@@ -92,7 +92,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _explain_usage(error: Exception, arguments: list[str]) -> int:
-    message = getattr(error, "format_message", error.__str__)()
+    message = getattr(error, "format_message", error.__str__)().replace("Value error, ", "")
     command = getattr(getattr(error, "ctx", None), "command_path", "cutplane")
     unknown = getattr(error, "option_name", None)
     instead = unknown and instead_of(command.rpartition(" ")[2], unknown, arguments)

@@ -73,7 +73,10 @@ def refuse_targets(path: Path, y: NDArray[np.generic]) -> None:
     if y.dtype.kind == "f":
         odd = y[np.rint(y) != y]
         example = odd[0] if len(odd) else y[np.argmax(np.abs(y))]
-        raise ValueError(f"{path} has the label {example:g}, but classes are whole numbers below 2^53 in size.")
+        raise ValueError(
+            f"{path} has the label {example:g}, but classes are whole numbers below 2^53 in size; --task regression "
+            "learns other numbers."
+        )
 
 
 def read_classes(reading: Reading) -> Read:

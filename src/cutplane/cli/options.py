@@ -82,7 +82,8 @@ DataArgument = Annotated[
     typer.Argument(
         metavar="DATA",
         callback=from_stdin,
-        help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst; a Parquet or CSV file with --target; - for stdin.",
+        help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst; a Parquet or CSV file with --target; FASTA or "
+        "token files for strings and sequences; - for stdin.",
         show_default=False,
     ),
 ]

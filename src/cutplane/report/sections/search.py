@@ -83,8 +83,8 @@ def _shades(found: Searched) -> Markup:
         cell=(34.0, 26.0),
         mark=best,
     )
-    caption = f"Mean {found.scoring}, the darker the better; gamma from top to bottom, C from left to right. {words}"
-    return figure(caption, drawn)
+    caption = f"Mean {found.scoring}, the stronger the colour the better; gamma runs downward, C to the right."
+    return figure(f"{caption} {words}", drawn)
 
 
 def _known(values: Array) -> list[float]:
