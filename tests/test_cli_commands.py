@@ -257,7 +257,9 @@ def test_cross_validation(cutplane: Command, options: str) -> None:
 def test_cross_validation_of_other_tasks(cutplane: Command) -> None:
     assert "mean R²" in cutplane("cross-validate", "data.svm", "--task", "regression")[1]
     assert "no qid" in cutplane("cross-validate", "data.svm", "--task", "rank")[2]
-    assert "sequence is not cross-validated" in cutplane("cross-validate", "data.svm", "--task", "sequence")[2]
+    words = ("--task", "sequence", "--kernel", "rbf")
+    assert "is not for folds of --task sequence" in cutplane("cross-validate", "data.svm", *words)[2]
+    assert cutplane("cross-validate", "data.svm", "--probability", "--folds", "2")[0] == 0
     assert "a class has 20 examples only" in cutplane("cross-validate", "data.svm", "--folds", "30")[2]
     data = load_svmlight("data.svm")
     save_svmlight("rank.svm", data.X, data.y, qid=np.arange(200) // 20)

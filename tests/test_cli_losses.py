@@ -102,7 +102,7 @@ def test_a_path_that_is_certified(folder, capfd):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("path targets.svm --task regression --certify 0.1", "it is an error rate, which classes alone have"),
+        ("path targets.svm --task regression --certify 0.1", "it bounds an error rate"),
         ("path classes.svm --certify 2", "certify=2.0 must be a number greater than 0 and at most 1"),
         ("path classes.svm --certify 0.1 --scoring roc_auc", "certify bounds the error rate"),
         ("train classes.svm m --loss hings", "loss='hings' must be one of 'hinge'"),
@@ -110,7 +110,7 @@ def test_a_path_that_is_certified(folder, capfd):
         ("train classes.svm m --loss-option margin", "'margin' is not NAME=NUMBER"),
         ("path classes.svm --smallest 10 --largest 1", "10 is not below --largest 1"),
         ("path classes.svm --scoring nonsense", "scoring='nonsense' is no scorer of scikit-learn"),
-        ("path targets.svm", "Unknown label type"),
+        ("path targets.svm", "but classes are whole numbers"),
     ],
 )
 def test_bad_input(folder, capfd, arguments, words):

@@ -178,3 +178,43 @@ def test_bad_input_has_no_traceback(tmp_path: Path) -> None:
     done = cutplane(tmp_path, "info", "d.svm")
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch(r"cutplane: error: d\.svm is not a Cutplane model file.*\n", done.stderr)
+
+
+def test_a_model_by_pipes(quickstart: tuple[Path, str], tmp_path: Path) -> None:
+    """`cutplane train - - | cutplane predict - DATA`: nothing but the model is on stdout, what is said on stderr."""
+    data, held = (quickstart[0] / "cutplane-quickstart" / f"adult-{part}.svm" for part in ("train", "test"))
+    with open(data, "rb") as given:
+        done = subprocess.run(
+            [*CUTPLANE, "train", "-", "-"], stdin=given, capture_output=True, check=True, cwd=tmp_path
+        )
+    assert b"proven within" in done.stderr
+    assert done.stderr.splitlines()[-1].split() == [b"model", b"stdout"]
+    (tmp_path / "piped").write_bytes(done.stdout)
+    assert cutplane(tmp_path, "train", str(data), "other", "-q").returncode == 0
+    assert (load(tmp_path / "piped").coef_ == load(tmp_path / "other").coef_).all()
+    assert cutplane(tmp_path, "info", "piped", "--reproduce").stdout.splitlines()[1:] == ['data = "-"', 'model = "-"']
+    words = ["predict", "-", str(held)]
+    predicted = subprocess.run([*CUTPLANE, *words], input=done.stdout, capture_output=True, check=True, cwd=tmp_path)
+    assert predicted.stdout.decode() == cutplane(tmp_path, "predict", "other", str(held)).stdout
+    export = [*CUTPLANE, "export", "-", "-", "--format", "json"]
+    exported = subprocess.run(export, input=done.stdout, capture_output=True, check=True, cwd=tmp_path)
+    assert exported.stdout.decode() == load(tmp_path / "piped").to_json()
+    assert b"written  stdout" in exported.stderr
+
+
+def test_a_model_is_not_written_to_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "data.svm").write_text("1 1:1\n-1 1:-1\n")
+    master, slave = pty.openpty()
+    done = subprocess.run(
+        [*CUTPLANE, "train", "data.svm", "-"], cwd=tmp_path, stdout=slave, stderr=subprocess.PIPE, check=False
+    )
+    os.close(slave)
+    os.close(master)
+    assert done.returncode == 2
+    assert b"which is a terminal here" in done.stderr
+
+
+def test_stdin_is_read_once(tmp_path: Path) -> None:
+    done = subprocess.run([*CUTPLANE, "predict", "-", "-"], input=b"", capture_output=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"one file alone can be -" in done.stderr

@@ -75,6 +75,11 @@ def test_bad_input(files, capsys, content, arguments, words):
     assert not (files / "m.safetensors").exists()
 
 
+def test_a_token_file_for_another_task_is_told_apart(files, capsys):
+    assert run(["train", "train.txt", "m.safetensors"]) == 1
+    assert "tokens are learned with --task sequence" in capsys.readouterr().err
+
+
 def test_a_file_with_other_columns(files, capsys):
     assert train("-q") == 0
     (files / "wide.txt").write_text("a b c\n")

@@ -143,7 +143,7 @@ def test_converted_svmlight_is_trained_where_it_lies(tmp_path, monkeypatch, capf
             "train --task strings reads.fa new --intercept-scaling 1",
             "--intercept-scaling is for --task classes",
         ),
-        ("train reads.fa new", "reads.fa is a FASTA file; 'cutplane train --task strings' learns from those"),
+        ("train reads.fa new", "reads.fa is a FASTA file; --task strings learns from those"),
         ("convert rows.npy new", "rows.npy is read a block at a time as it is"),
         ("scan reads.fa reads.fa", "reads.fa"),
         ("convert reads.fa reads.fa", "named for reading and for writing"),

@@ -7,30 +7,51 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_digits
 
-from cutplane import LinearSVC, RankSVM, SequenceSVM, StringSVC
+from cutplane import SVC, LinearSVC, LinearSVR, RankSVM, SequenceSVM, StringSVC
+from cutplane.cli.app import run
 from cutplane.datasets import adult_feature_names, load_adult
+from cutplane.io.svmlight import save_svmlight
+from cutplane.report.comparison import run_of_model, write_comparison
+from cutplane.report.live import SCRIPT, LiveRun
 
 
-def make_reports(folder: Path) -> list[Path]:
-    """Two classes with everything, ten classes, a run that ended early, rankings and label sequences."""
+def make_reports(folder: Path, names: Sequence[str] = ()) -> list[Path]:
+    """A page of every kind, or those of some names."""
+    unknown = set(names) - set(PAGES)
+    if unknown:
+        raise SystemExit(f"There is no page {', '.join(sorted(unknown))}; there are {', '.join(PAGES)}.")
+    return [PAGES[name](folder / f"{name}.html") for name in names or PAGES]
+
+
+def _adult(file: Path) -> Path:
+    """Two classes with everything."""
     X, y = load_adult()
     X_test, y_test = load_adult("test")
-    names = adult_feature_names()
     models = [LinearSVC(C=C).fit(X, y) for C in (1e-3, 1e-2, 0.1, 1.0)]
-    files = [folder / f"{name}.html" for name in ("adult", "digits", "early")]
-    models[-1].report(files[0], X_test, y_test, X_train=X, y_train=y, feature_names=names, models=models)
+    names = adult_feature_names()
+    models[-1].report(file, X_test, y_test, X_train=X, y_train=y, feature_names=names, models=models)
+    return file
+
+
+def _digits(file: Path) -> Path:
+    """Ten classes."""
     digits, labels = load_digits(return_X_y=True)
-    LinearSVC(C=0.01).fit(digits[:1200], labels[:1200]).report(files[1], digits[1200:], labels[1200:])
+    LinearSVC(C=0.01).fit(digits[:1200], labels[:1200]).report(file, digits[1200:], labels[1200:])
+    return file
+
+
+def _early(file: Path) -> Path:
+    """A run that ended early."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        LinearSVC(method="oca", max_iter=5).fit(X, y).report(files[2])
-    others = {"ranking": _ranking, "sequences": _sequences, "strings": _strings, "useless": _useless}
-    return [*files, *(make(folder / f"{name}.html") for name, make in others.items())]
+        LinearSVC(method="oca", max_iter=5).fit(*load_adult()).report(file)
+    return file
 
 
 def _ranking(file: Path) -> Path:
@@ -76,6 +97,91 @@ def _useless(file: Path) -> Path:
     LinearSVC(C=0.01).fit(X[:600], y[:600]).report(file, X[600:], y[600:], X_train=X[:600], y_train=y[:600])
     return file
 
+
+def _curved() -> tuple[np.ndarray, np.ndarray]:
+    """Two classes that no plane divides."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    return X, (np.sum(X**2, axis=1) + 0.5 * rng.normal(size=400) > 2.5).astype(int)
+
+
+def _regression(file: Path) -> Path:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 6))
+    y = X @ np.array([3.0, -2.0, 1.0, 0.0, 0.0, 0.5]) + 0.3 * rng.normal(size=500)
+    LinearSVR().fit(X[:300], y[:300]).report(file, X[300:], y[300:], X_train=X[:300], y_train=y[:300])
+    return file
+
+
+def _kernel(file: Path) -> Path:
+    X, y = _curved()
+    SVC().fit(X[:250], y[:250]).report(file, X[250:], y[250:], X_train=X[:250], y_train=y[:250])
+    return file
+
+
+def _path(file: Path) -> Path:
+    """`cutplane path --report`: a range of C."""
+    X, y = load_adult()
+    save_svmlight(file.with_suffix(".svm"), X[:600], y[:600])
+    assert run(["path", str(file.with_suffix(".svm")), "--folds", "3", "--report", str(file), "--quiet"]) == 0
+    return file
+
+
+def _grid(file: Path) -> Path:
+    """`cutplane path --kernel --report`: C and gamma."""
+    save_svmlight(file.with_suffix(".svm"), *_curved())
+    words = ["--kernel", "rbf", "--gamma", "0.001:10:5", "--C", "0.01:100:9", "--folds", "3"]
+    assert run(["path", str(file.with_suffix(".svm")), *words, "--report", str(file), "--quiet"]) == 0
+    return file
+
+
+def _compare(file: Path) -> Path:
+    X, y = load_adult()
+    models = {f"C = {C:g} of a rather long name": LinearSVC(C=C, method="oca").fit(X, y) for C in (0.001, 0.01, 0.1)}
+    write_comparison([run_of_model(name, model) for name, model in models.items()], file)
+    return file
+
+
+def _watch(file: Path) -> Path:
+    """A run of three classes that goes on, without the script that asks for the next page."""
+    live = LiveRun("LinearSVC, training", 1e-3)
+    digits, labels = load_digits(return_X_y=True)
+    LinearSVC(C=0.01, method="oca", on_step=live).fit(digits[labels < 3], labels[labels < 3])
+    file.write_text(live.page().replace(f"<script>{SCRIPT}</script>", ""), encoding="utf-8")
+    return file
+
+
+def _card(file: Path) -> Path:
+    """The certificate in a notebook, of a run that was proven and of one that was not."""
+    X, y = load_adult()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models = [LinearSVC(C=0.5).fit(X, y), LinearSVC(method="oca", max_iter=5).fit(X, y)]
+    cards = "".join(model._repr_html_() for model in models)
+    dark = "@media (prefers-color-scheme: dark) { body { background: #111; color: #ddd; } }"
+    style = f"body {{ font: 14px sans-serif; }} {dark}"
+    head = f'<meta charset="utf-8"><title>Notebook</title><style>{style}</style>'
+    body = f"<main><h1>Notebook</h1>{cards}</main>"
+    file.write_text(f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>', encoding="utf-8")
+    return file
+
+
+PAGES = {
+    "adult": _adult,
+    "digits": _digits,
+    "early": _early,
+    "ranking": _ranking,
+    "sequences": _sequences,
+    "strings": _strings,
+    "useless": _useless,
+    "regression": _regression,
+    "kernel": _kernel,
+    "path": _path,
+    "grid": _grid,
+    "compare": _compare,
+    "watch": _watch,
+    "card": _card,
+}
 
 if __name__ == "__main__":
     where = Path(sys.argv[1])

@@ -1,6 +1,6 @@
 """The report in a real browser, at the widths of a phone, a tablet and a desk, light and dark.
 
-    pip install '.[browser]' && python tests/browser/report_in_chromium.py [--shots FOLDER]
+    pip install '.[browser]' && python tests/browser/report_in_chromium.py [--shots FOLDER] [PAGE...]
 
 Not run by pytest: it needs Chromium on the PATH. Checks that nothing is fetched, nothing logged, nothing wider than the
 window, every chart drawn, and what axe-core finds against WCAG 2.1 AA, contrast included.
@@ -61,7 +61,9 @@ def main() -> int:
     """Check every report at every width; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shots", type=Path, help="folder for screenshots")
-    shots = parser.parse_args().shots
+    parser.add_argument("pages", nargs="*", help="names of pages; all unless given")
+    arguments = parser.parse_args()
+    shots = arguments.shots
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         print("There is no Chromium on the PATH.", file=sys.stderr)
@@ -71,14 +73,14 @@ def main() -> int:
     checked, wrong = 0, 0
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for file in make_reports(Path(folder)):
+        for file in make_reports(Path(folder), arguments.pages):
             for width in WIDTHS:
                 for scheme in ("light", "dark"):
                     found = faults(browser, file, width, scheme, shots)
                     checked += 1
                     wrong += bool(found)
                     for fault in dict.fromkeys(found):
-                        print(f"{file.stem}, {width} px, {scheme}: {fault}")
+                        print(f"{file.stem}, {width} px, {scheme}: {fault}", flush=True)
         browser.close()
     print(f"{checked - wrong} passed, {wrong} failed")
     return 1 if wrong else 0

@@ -11,7 +11,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from cutplane import LinearSVC, LinearSVR
 from cutplane.cli.app import run
-from cutplane.report.comparison import apart, differing, render_comparison, run_of_json, run_of_model
+from cutplane.estimators.loading import load
+from cutplane.report.comparison import apart, compared_table, differing, render_comparison, run_of_json, run_of_model
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 4))
@@ -62,6 +63,26 @@ def test_the_command_compares_models_and_outputs(
     said = json.loads(capsys.readouterr().out)
     assert [each["params"]["C"] for each in said["runs"]] == [0.1, 1.0]
     assert said["runs"][1]["gap"] == run_of_json("two.json", Path("two.json").read_text()).gap
+
+
+@pytest.mark.parametrize("options", ["--C 0.1 --class-weight 1=2,0=1", "--kernel rbf --gamma 0.5", "--loss logistic"])
+def test_an_output_knows_as_much_as_the_model_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dump_svmlight_file(X, Y, "d.svm", zero_based=False)
+    assert run(["train", "d.svm", "m", "--json", *options.split()]) == 0
+    said, model = run_of_json("m.json", capsys.readouterr().out), run_of_model("m", load("m"))
+    assert (said.kind, said.params, said.seconds) == (model.kind, model.params, pytest.approx(model.seconds))
+    assert differing([said, model]) == []
+    assert differing([said, run_of_model("other", fitted(C=7.0))]) != []
+
+
+def test_what_an_earlier_output_does_not_say() -> None:
+    old = {"objective": 2.0, "lower_bound": 1.0, "gap": 0.5, "stop_reason": "gap", "problems": [], "tol": 1e-3}
+    runs = [run_of_json("old", json.dumps(old)), run_of_model("new", fitted(C=1.0)), run_of_model("b", fitted(C=2.0))]
+    head, rows = compared_table(runs)
+    assert [row[head.index("C")] for row in rows] == ["not known", "1", "2"]
 
 
 @pytest.mark.parametrize(

@@ -88,3 +88,13 @@ def test_the_name_says_the_format(tmp_path: Path, name: str, start: bytes) -> No
 def test_an_unknown_format_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=r"does not end in \.png, \.svg or \.pdf"):
         save_convergence(run(4), tmp_path / name)
+
+
+def test_few_late_steps_are_shown_from_the_beginning_and_over_a_decade() -> None:
+    history = [Step(1, 5.0, 1.0, 0.9991, 1, 1.0), Step(2, 5.001, 1.0, 0.9992, 1, 1.0)]
+    for ax in plot_convergence(history).axes:
+        left, right = ax.get_xlim()
+        low, high = ax.get_ylim()
+        assert left == 0.0
+        assert right > 5.001
+        assert high >= 10.0 * low

@@ -13,7 +13,7 @@ from cutplane.cli import exit_codes, signals
 from cutplane.cli.commands import Commands
 from cutplane.cli.options import DebugOption
 from cutplane.cli.other_tools import instead_of
-from cutplane.cli.stdin import named
+from cutplane.cli.streams import give_back, named
 
 # The base of the errors that typer raises for wrong usage. Typer has carried its own copy of click
 # since 0.26, so `import click` would name another class than the one that is raised.
@@ -83,6 +83,8 @@ def run(arguments: list[str]) -> int:
         if debug:
             raise
         return _explain(error)
+    finally:
+        give_back()
     if status == exit_codes.INTERRUPTED or signals.was_asked_to_stop():
         word, status = signals.received()
         print(f"cutplane: {word}.", file=sys.stderr)
@@ -90,7 +92,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _explain_usage(error: Exception, arguments: list[str]) -> int:
-    message = getattr(error, "format_message", error.__str__)()
+    message = getattr(error, "format_message", error.__str__)().replace("Value error, ", "")
     command = getattr(getattr(error, "ctx", None), "command_path", "cutplane")
     unknown = getattr(error, "option_name", None)
     instead = unknown and instead_of(command.rpartition(" ")[2], unknown, arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import typer
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from cutplane._types import Labels
 from cutplane.cli.data import Examples, whole_labels
+from cutplane.cli.divided import Divided, Measured, Read, Reading, number_notes, read_numbers, stratified
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.settings import Settings
 from cutplane.cli.training import fit
@@ -71,4 +73,27 @@ def refuse_targets(path: Path, y: NDArray[np.generic]) -> None:
     if y.dtype.kind == "f":
         odd = y[np.rint(y) != y]
         example = odd[0] if len(odd) else y[np.argmax(np.abs(y))]
-        raise ValueError(f"{path} has the label {example:g}, but classes are whole numbers below 2^53 in size.")
+        raise ValueError(
+            f"{path} has the label {example:g}, but classes are whole numbers below 2^53 in size; --task regression "
+            "learns other numbers."
+        )
+
+
+def read_classes(reading: Reading) -> Read:
+    """The examples of an svmlight file or of a table, whose labels are classes."""
+    examples = read_numbers(reading)
+    refuse_targets(reading.data, examples.y)
+    return Read(examples, number_notes(reading, examples))
+
+
+def measure_classes(model: Any, examples: Examples) -> Measured:
+    """Accuracy, F1 and the area under the ROC curve."""
+    from cutplane.report.evaluation import evaluate
+
+    said = model.predict(examples.X)
+    found = evaluate(examples.y, said, np.asarray(model.decision_function(examples.X)), model.classes_)
+    area = np.nan if found.roc_area is None else found.roc_area
+    return Measured({"accuracy": found.accuracy, "F1": found.f1, "area under ROC": area}, said)
+
+
+DIVIDED = Divided(read_classes, stratified, measure_classes, chooser="LinearSVCCV")

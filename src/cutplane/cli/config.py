@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from cutplane.cli.options import OUTPUT
+from cutplane.cli.streams import as_given
 
 # They say how a run is shown, not what it does.
 _SHOWN = ("config", "json", "quiet", "debug", "help")
@@ -80,4 +81,4 @@ def _plain(value: object) -> object:
     if isinstance(value, bool) or value is None:
         return value
     # An enumeration's text is its value.
-    return value if type(value) in (int, float) else str(value)
+    return value if type(value) in (int, float) else as_given(str(value))

@@ -9,10 +9,10 @@ import typer
 
 from cutplane.cli.config import ConfigOption
 from cutplane.cli.declared import declared
-from cutplane.cli.kernel_options import KernelOptions
-from cutplane.cli.model_options import DataOptions, ModelOptions, StoppingOptions
+from cutplane.cli.kernel_options import GammaOption, KernelOption, KernelOptions
+from cutplane.cli.model_options import DataOptions, ModelOptions, StoppingOptions, TaskOption, WeightOption
 from cutplane.cli.options import DATA, DataArgument, DebugOption, JsonOption, QuietOption
-from cutplane.cli.task_options import StringOptions
+from cutplane.cli.task_options import SequenceOptions, StringOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,19 @@ class _Output:
 
 @dataclass(frozen=True, kw_only=True)
 class CrossValidateOptions(
-    _Output, StoppingOptions, StringOptions, KernelOptions, ModelOptions, DataOptions, _Folds, _Data
+    _Output,
+    StoppingOptions,
+    SequenceOptions,
+    StringOptions,
+    KernelOptions,
+    GammaOption,
+    KernelOption,
+    ModelOptions,
+    WeightOption,
+    TaskOption,
+    DataOptions,
+    _Folds,
+    _Data,
 ):
     """All of them."""
 

@@ -43,6 +43,11 @@ class Examples(NamedTuple):
             self.X.resize((len(self.y), expected))
         return self
 
+    def taken(self, rows: NDArray[np.int64]) -> Examples:
+        """Some of them."""
+        X = self.X.take(rows) if hasattr(self.X, "alphabet") else self.X[rows]
+        return self._replace(X=X, y=self.y[rows], qid=None if self.qid is None else self.qid[rows])
+
 
 class Sentences(NamedTuple):
     """The features of each token of each sentence, and the tokens' labels."""
@@ -51,6 +56,10 @@ class Sentences(NamedTuple):
     y: list[list[str]]
     zero_based: None = None
     qid: None = None
+
+    def taken(self, rows: NDArray[np.int64]) -> Sentences:
+        """Some of them."""
+        return self._replace(X=[self.X[row] for row in rows], y=[self.y[row] for row in rows])
 
 
 def read_data(
@@ -74,7 +83,7 @@ def read_data(
         return Examples(data.X, whole_labels(data.y), zero_based, data.qid)
 
     if path.is_file() and is_fasta(path):
-        raise ValueError(f"{path} is a FASTA file; 'cutplane train --task strings' learns from those.")
+        raise ValueError(f"{path} is a FASTA file; --task strings learns from those.")
     with _spinner(f"reading {path}", quiet):
         if zero_based is not None or not path.is_file():
             return load(zero_based)
@@ -100,7 +109,11 @@ def _retry(load: Callable[[bool | None], Examples], error: SvmlightError) -> Exa
         return load(True)
     except SvmlightError as second:
         got_further = (second.line or 0, second.column or 0) > (error.line or 0, error.column or 0)
-        raise (second if got_further else error) from None
+        first = second if got_further else error
+        if (first.line, first.column) == (1, 1):  # no label to begin with: another kind of file
+            hint = "tokens are learned with --task sequence, columns of a .csv file with --target"
+            raise SvmlightError(f"{str(first).rstrip('.')}; {hint}.", first.path, 1, 1) from None
+        raise first from None
 
 
 def read_fitted(path: Path) -> tuple[BaseEstimator, ModelFile]:

@@ -11,6 +11,7 @@ import typer
 
 from cutplane.cli.declared import declared
 from cutplane.cli.options import OUTPUT, DebugOption, ModelArgument
+from cutplane.cli.streams import to_stdout
 
 
 class Format(StrEnum):
@@ -29,7 +30,12 @@ class ExportOptions:
     model_path: ModelArgument
     output: Annotated[
         Path,
-        typer.Argument(metavar="OUT", help="The file to write; its ending says the format.", show_default=False),
+        typer.Argument(
+            metavar="OUT",
+            callback=to_stdout,
+            help="The file to write, whose ending says the format; - for stdout, with --format.",
+            show_default=False,
+        ),
     ]
     format: Annotated[
         Format | None,

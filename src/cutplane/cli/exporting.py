@@ -9,6 +9,7 @@ from cutplane.cli.data import read_fitted
 from cutplane.cli.export import ExportOptions, Format
 from cutplane.cli.output import print_facts
 from cutplane.cli.outputs import check_text_output
+from cutplane.cli.streams import as_given, hand_over, named
 
 
 def export(options: ExportOptions, context: typer.Context) -> int:
@@ -19,7 +20,7 @@ def export(options: ExportOptions, context: typer.Context) -> int:
         ending = options.output.suffix.lower().removeprefix(".")
         if ending not in ("onnx", "json"):
             raise typer.BadParameter(
-                f"the name {options.output} tells none: give {', '.join(Format)}.", param_hint="--format"
+                f"the name {as_given(str(options.output))} tells none: give {', '.join(Format)}.", param_hint="--format"
             )
         kind = Format(ending)
     model, file = read_fitted(options.model_path)
@@ -28,9 +29,13 @@ def export(options: ExportOptions, context: typer.Context) -> int:
         raise ValueError(f"A {file.kind} cannot be written as {kind.value}.")
     try:
         write(options.output)
+        hand_over(options.output)
     except ImportError as error:
         raise ValueError(str(error)) from None
-    print_facts(
-        [("model", f"{file.kind} of {options.model_path}"), ("format", kind.value), ("written", str(options.output))]
-    )
+    facts = [
+        ("model", f"{file.kind} of {options.model_path}"),
+        ("format", kind.value),
+        ("written", str(options.output)),
+    ]
+    print_facts([(name, named(value)) for name, value in facts])
     return exit_codes.OK

@@ -1,4 +1,4 @@
-"""Options of `cutplane train` for kernel machines."""
+"""Options of the commands that train, for kernel machines."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def gamma_or_word(value: str) -> str | float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelOptions:
-    """What was asked for of the kernel."""
+class KernelOption:
+    """Which kernel."""
 
     kernel: Annotated[
         str | None,
@@ -63,14 +63,12 @@ class KernelOptions:
             rich_help_panel=KERNEL,
         ),
     ] = None
-    gamma: Annotated[
-        str,
-        typer.Option(
-            metavar="G",
-            help="With --kernel: its gamma, a number, 'scale' (1 / (features * variance)) or 'auto'.",
-            rich_help_panel=KERNEL,
-        ),
-    ] = "scale"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelOptions:
+    """What was asked for of the kernel."""
+
     degree: Annotated[
         int, typer.Option(min=0, metavar="N", help=f"{_with('degree')}: its degree.", rich_help_panel=KERNEL)
     ] = 3
@@ -130,3 +128,17 @@ class KernelOptions:
             rich_help_panel=KERNEL,
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GammaOption:
+    """The width of a kernel."""
+
+    gamma: Annotated[
+        str,
+        typer.Option(
+            metavar="G",
+            help="With --kernel: its gamma, a number, 'scale' (1 / (features * variance)) or 'auto'.",
+            rich_help_panel=KERNEL,
+        ),
+    ] = "scale"

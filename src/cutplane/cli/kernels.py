@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from cutplane._types import Labels
 from cutplane.cli.classification import refuse_targets
@@ -48,8 +49,12 @@ def _train_regression(request: TrainRequest) -> int:
     return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
 
 
-def model_for(settings: Settings, y: Labels) -> SVC | SVR:
+def model_for(settings: Settings, y: Labels) -> BaseEstimator:
     """The estimator that the options ask for, not trained."""
+    if settings.sampled_cuts is not None:
+        from cutplane.cli import sampled_cuts
+
+        return sampled_cuts.model_for(settings)
     shared = {
         **settings.given("C", "tol", "max_iter", "time_limit"),
         **settings.kernel_params(),

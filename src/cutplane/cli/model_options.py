@@ -1,4 +1,4 @@
-"""Options of `cutplane train` and `cutplane cross-validate`: what to learn, of what, and when to stop."""
+"""Options of the commands that train: what to learn, of what, and when to stop."""
 
 from __future__ import annotations
 
@@ -42,10 +42,16 @@ class DataOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelOptions:
-    """What is minimised."""
+class TaskOption:
+    """What is learned."""
 
     task: Annotated[Task, typer.Option(help="What to learn.", rich_help_panel=MODEL)] = Task.classes
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightOption:
+    """How much the losses weigh."""
+
     C: Annotated[
         float | None,
         typer.Option(
@@ -56,6 +62,12 @@ class ModelOptions:
             rich_help_panel=MODEL,
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """What is minimised."""
+
     loss: Annotated[
         str | None,
         typer.Option(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cutplane.cli.stdin import from_stdin
+from cutplane.cli.streams import from_stdin
 
 DATA = "Data"
 MODEL = "Model"
@@ -82,12 +82,19 @@ DataArgument = Annotated[
     typer.Argument(
         metavar="DATA",
         callback=from_stdin,
-        help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst; a Parquet or CSV file with --target; - for stdin.",
+        help="svmlight/libsvm file, plain or .gz, .bz2, .xz or .zst; a Parquet or CSV file with --target; FASTA or "
+        "token files for strings and sequences; - for stdin.",
         show_default=False,
     ),
 ]
 ModelArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model file from 'cutplane train'.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        callback=from_stdin,
+        help="Model file from 'cutplane train'; - for stdin.",
+        show_default=False,
+    ),
 ]
 DebugOption = Annotated[
     bool, typer.Option("--debug", help="Show a traceback when something fails.", rich_help_panel=OUTPUT)

@@ -8,8 +8,9 @@ import numpy as np
 
 from cutplane._types import Labels
 from cutplane.cli import exit_codes
-from cutplane.cli.classification import refuse_targets
+from cutplane.cli.classification import read_classes, refuse_targets
 from cutplane.cli.data import Examples
+from cutplane.cli.divided import Divided, Measured, stratified
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.ranking import ranking_facts, ranking_json
 from cutplane.cli.request import TrainRequest
@@ -60,3 +61,14 @@ def evaluate(model: OrdinalSVC, examples: Examples, model_path: Path, data: Path
             ]
         )
     return exit_codes.OK
+
+
+def _measure(model: OrdinalSVC, examples: Examples) -> Measured:
+    said = model.predict(examples.X)
+    ranking = evaluate_ranking(examples.y, model.score_samples(examples.X), None)
+    distance = float(np.mean(np.abs(said.astype(np.float64) - examples.y)))
+    figures = {"accuracy": float(np.mean(said == examples.y)), "negative MAE": -distance}
+    return Measured({**figures, "pair accuracy": ranking.pair_accuracy})
+
+
+DIVIDED = Divided(read_classes, stratified, _measure)

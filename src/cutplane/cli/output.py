@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutplane._types import Label
+from cutplane.cli.streams import named
 from cutplane.io.plain_json import Json
 
 if TYPE_CHECKING:
@@ -54,17 +55,19 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     """Print a table of numbers with a title above it."""
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="dim")
+    table = Table()
     for column in columns:
         table.add_column(column, justify="right")
     for row in rows:
         table.add_row(*row)
-    stdout().print(table)
+    console = stdout()
+    console.print(title, style="dim", soft_wrap=True)  # as a title of the table it would be as narrow
+    console.print(table)
 
 
 def warn(sentence: str) -> None:
     """Print a warning on the standard error stream, in amber where that is a terminal."""
-    line = f"cutplane: warning: {sentence}"
+    line = f"cutplane: warning: {named(sentence)}"
     print(f"{_AMBER}{line}{_PLAIN}" if sys.stderr.isatty() else line, file=sys.stderr)
 
 
@@ -93,5 +96,5 @@ def _strict(value: object) -> Json:
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Path):
-        return str(value)
+        return named(str(value))
     raise TypeError(f"a {type(value).__name__} cannot be printed as JSON")

@@ -9,6 +9,7 @@ import numpy as np
 from cutplane._types import Labels
 from cutplane.cli import exit_codes
 from cutplane.cli.data import Examples
+from cutplane.cli.divided import Divided, Measured, Read, Reading, by_query, number_notes, read_numbers
 from cutplane.cli.output import print_facts, print_json, warn
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.settings import Settings
@@ -72,3 +73,17 @@ def ranking_facts(result: RankingEvaluation) -> list[tuple[str, str]]:
         ("pair accuracy", shown(result.pair_accuracy)),
         ("area under ROC", shown(result.roc_area)),
     ]
+
+
+def _read(reading: Reading) -> Read:
+    examples = read_numbers(reading)
+    return Read(examples, number_notes(reading, examples))
+
+
+def _measure(model: RankSVM, examples: Examples) -> Measured:
+    found = evaluate_ranking(examples.y, model.predict(examples.X), examples.qid)
+    graded = {f"NDCG@{k}": value for k, value in found.ndcg.items() if k != 1}
+    return Measured({"pair accuracy": found.pair_accuracy, **graded})
+
+
+DIVIDED = Divided(_read, by_query, _measure, metadata=lambda examples: {"qid": examples.qid})

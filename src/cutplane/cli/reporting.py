@@ -1,4 +1,4 @@
-"""The report of `cutplane train --report`."""
+"""The report of `cutplane train --report` and of `cutplane path --report`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from cutplane.cli.data import Examples, Sentences
 from cutplane.cli.training import Run
 from cutplane.report import trained
 from cutplane.report.build import write_report
+from cutplane.report.searched import Searched
 from cutplane.report.trained import Trained
 
 
@@ -22,8 +23,12 @@ def write(
     command: str,
     files: Sequence[Path],
     loading: str | None,
+    searched: Searched | None = None,
 ) -> None:
-    """Write the page: `command` is what was run, `files` what it read (the examples first), `loading` Python for it."""
+    """Write the page: `command` is what was run, `files` what it read (the examples first), `loading` Python for it.
+
+    `searched` is the grid that the model was chosen from.
+    """
     about = Trained(
         run.model,
         train=None if train is None else trained.Examples(train.X, train.y, train.qid),
@@ -35,5 +40,6 @@ def write(
         files=files,
         loading=loading,
         seconds=run.seconds,
+        searched=searched,
     )
     write_report(about, path)

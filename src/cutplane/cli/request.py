@@ -10,9 +10,11 @@ from typing import Any
 
 from cutplane._types import Label, Params
 from cutplane.cli.data import Examples, Sentences, read_data
+from cutplane.cli.divided import number_notes, read_numbers
 from cutplane.cli.judgement import Judgement, certify, judged
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.settings import Settings
+from cutplane.cli.streams import named
 from cutplane.cli.thresholds import Rule, check_two_classes
 from cutplane.cli.train import TrainOptions
 from cutplane.cli.training import Run, keep
@@ -32,14 +34,7 @@ class TrainRequest(TrainOptions, Settings):
 
     def read(self) -> Examples:
         """The examples of the file."""
-        return read_data(
-            self.data,
-            zero_based=self.zero_based,
-            threads=self.threads,
-            n_features=self.n_features,
-            target=self.target,
-            quiet=self.quiet,
-        )
+        return read_numbers(self)
 
     def read_test(self, train: Examples) -> Examples | None:
         """The held-out examples, as wide as those trained on: before any training."""
@@ -67,8 +62,7 @@ class TrainRequest(TrainOptions, Settings):
 
     def notes(self, train: Examples) -> dict[str, object]:
         """What the model file keeps, for other files to be read alike."""
-        notes: dict[str, object] = {"zero_based": train.zero_based}
-        return notes if train.names is None else notes | {"columns": train.names, "target": self.target}
+        return number_notes(self, train)
 
     @property
     def kept(self) -> Params:
@@ -134,4 +128,4 @@ class TrainRequest(TrainOptions, Settings):
         useless = judgement.found is not None and judgement.found.is_useless
         styles = {"accuracy": "yellow"} if useless else run.styles()
         facts = [*run.facts(), *judgement.facts()]
-        print_facts(facts + [(name, str(path)) for name, path in files.items() if path is not None], styles)
+        print_facts(facts + [(name, named(str(path))) for name, path in files.items() if path is not None], styles)

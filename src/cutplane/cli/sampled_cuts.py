@@ -13,6 +13,7 @@ from cutplane.cli.named_sequences import token_rows
 from cutplane.cli.output import warn
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.sequences import SequenceRun, read_sequences
+from cutplane.cli.settings import Settings
 from cutplane.cli.training import fit, fit_until_stopped, quietly
 from cutplane.cli.watch import watched
 from cutplane.estimators.kernel.sampled_cut_svc import SampledCutSVC
@@ -30,9 +31,14 @@ def train(request: TrainRequest) -> int:
     refuse_targets(request.data, examples.y)
     _check_n_samples_cut(request, len(examples.y))
     held_out, names = request.read_test(examples), request.read_names(examples)
-    model = SampledCutSVC(**_params(request), method=_cuts(request, "linear"))
+    model = model_for(request)
     run = fit(model, examples.X, examples.y, quiet=request.quiet, watch=request.watch, problems=1)
     return request.finish(run, notes=request.notes(examples), train=examples, held_out=held_out, names=names)
+
+
+def model_for(settings: Settings) -> SampledCutSVC:
+    """The estimator that the options ask for, not trained."""
+    return SampledCutSVC(**_params(settings), method=_cuts(settings, "linear"))
 
 
 def train_sequences(request: TrainRequest) -> int:
@@ -60,7 +66,7 @@ def train_sequences(request: TrainRequest) -> int:
     return request.finish(run, notes=notes)
 
 
-def _cuts(request: TrainRequest, usual: str) -> str:
+def _cuts(request: Settings, usual: str) -> str:
     return usual if request.sampled_cuts is None else request.sampled_cuts.value
 
 
@@ -73,7 +79,7 @@ def _check_n_samples_cut(request: TrainRequest, n: int) -> None:
         )
 
 
-def _params(request: TrainRequest) -> Params:
+def _params(request: Settings) -> Params:
     return {
         **request.given("C", "max_iter", "time_limit", "risk_tol"),
         **request.kernel_params(),

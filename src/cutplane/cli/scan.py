@@ -10,7 +10,7 @@ import typer
 
 from cutplane.cli.declared import declared
 from cutplane.cli.options import MODEL, OUTPUT, DebugOption, JsonOption, ModelArgument, OutputOption, ThreadsOption
-from cutplane.cli.stdin import from_stdin
+from cutplane.cli.streams import from_stdin
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ _NUMBERS = (Task.classes, Task.regression)
 _SCOPES = (
     Scope(("kernel",), _tasks(*_NUMBERS, Task.sequence), "is for --task classes, regression and sequence."),
     Scope(
-        ("gamma", "degree", "coef0", "cache_size", "sampled_cuts", "risk_tol", "n_samples_cut"),
+        ("gamma", "gammas", "degree", "coef0", "cache_size", "sampled_cuts", "risk_tol", "n_samples_cut"),
         lambda request: request.kernel is not None,
         "needs --kernel.",
     ),
@@ -91,6 +91,18 @@ _SCOPES = (
         lambda request: request.test is not None,
         "needs --test: the examples whose labels count.",
     ),
+    Scope(("certify",), _linear(Task.classes), "is for --task classes without --kernel: it bounds an error rate."),
+    Scope(("max_fits",), lambda request: request.certify is not None, "needs --certify."),
+    Scope(
+        ("report_path",),
+        lambda request: getattr(request, "certify", None) is None,
+        "shows the folds of a grid; the picture of --certify is --plot.",
+    ),
+    Scope(
+        ("smallest", "largest", "steps"),
+        lambda request: request.Cs is None,
+        "is not for --C, which says all values.",
+    ),
     Scope(("workers",), lambda request: request.dask is None, "starts a cluster; --dask names one that is there."),
     Scope(
         ("dask", "workers"),
@@ -99,7 +111,7 @@ _SCOPES = (
     ),
     Scope(
         ("report_path", "test", "proof", "checkpoint", "probability"),
-        lambda request: request.dask is None and request.workers is None,
+        lambda request: getattr(request, "dask", None) is None and getattr(request, "workers", None) is None,
         "is for examples in one process, not on a cluster.",
     ),
 )

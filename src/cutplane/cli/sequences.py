@@ -16,9 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from cutplane._types import Label
 from cutplane.cli import exit_codes
 from cutplane.cli.data import Sentences
+from cutplane.cli.divided import Divided, Measured, Read, Reading, shuffled
 from cutplane.cli.named_sequences import NamedSequences, Sequences
 from cutplane.cli.output import plain_label, print_facts, print_json
 from cutplane.cli.request import TrainRequest
+from cutplane.cli.settings import Settings
 from cutplane.cli.summary import certificate_facts, label_list
 from cutplane.cli.training import Run, fit_until_stopped
 from cutplane.cli.watch import watched
@@ -71,10 +73,7 @@ def train(request: TrainRequest) -> int:
     sentences, template, columns = read_sequences(request)
     X, Y, *_ = sentences
     held_out = _read_held_out(request, template, columns)
-    params = request.solver_params()
-    if params["method"] not in ("auto", "oca"):
-        raise ValueError(f"--method {params['method']} is not for sequences; auto and oca are.")
-    model = SequenceSVM(**params)
+    model = model_for(request)
     progress = TrainingProgress(model.tol, enabled=not request.quiet)
     start = time.perf_counter()
     watching = watched(request.watch, model, model.tol, progress)
@@ -83,8 +82,16 @@ def train(request: TrainRequest) -> int:
         fit_until_stopped(model.set_params(on_step=on_step), X, Y)
     model.set_params(on_step=None)
     run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, X)))
-    notes = {"template": template.text, "columns": columns}
+    notes = _template_notes(template, columns)
     return request.finish(run, notes=notes, train=sentences, held_out=held_out)
+
+
+def model_for(settings: Settings, y: object = None) -> SequenceSVM:
+    """The estimator that the options ask for, not trained."""
+    params = settings.solver_params()
+    if params["method"] not in ("auto", "oca"):
+        raise ValueError(f"--method {params['method']} is not for sequences; auto and oca are.")
+    return SequenceSVM(**params)
 
 
 def _read_held_out(request: TrainRequest, template: FeatureTemplate, columns: int) -> Sentences | None:
@@ -101,7 +108,7 @@ def _read_held_out(request: TrainRequest, template: FeatureTemplate, columns: in
     return Sentences(X, [[row[-1] for row in sentence] for sentence in sentences])
 
 
-def read_sequences(request: TrainRequest) -> tuple[Sentences, FeatureTemplate, int]:
+def read_sequences(request: Reading) -> tuple[Sentences, FeatureTemplate, int]:
     """The features and labels of a token file's sentences, the template of the features, and the columns it takes."""
     sentences = read_tokens(request.data)
     width = len(sentences[0][0])
@@ -110,6 +117,24 @@ def read_sequences(request: TrainRequest) -> tuple[Sentences, FeatureTemplate, i
     template = FeatureTemplate.usual(width - 1) if request.template is None else FeatureTemplate.read(request.template)
     X = [template.apply([row[:-1] for row in sentence]) for sentence in sentences]
     return Sentences(X, [[row[-1] for row in sentence] for sentence in sentences]), template, width - 1
+
+
+def _template_notes(template: FeatureTemplate, columns: int) -> dict[str, object]:
+    return {"template": template.text, "columns": columns}
+
+
+def _read(reading: Reading) -> Read:
+    sentences, template, columns = read_sequences(reading)
+    return Read(sentences, _template_notes(template, columns))
+
+
+def _measure(model: SequenceSVM, sentences: Sentences) -> Measured:
+    scores = model.evaluate(sentences.X, sentences.y)
+    entities = {"entity F1": scores.entities.f1} if scores.by_type else {}
+    return Measured({"token accuracy": scores.accuracy, "token F1": scores.token_f1, **entities})
+
+
+DIVIDED = Divided(_read, shuffled, _measure)
 
 
 def labeller(model: BaseEstimator, file: ModelFile) -> Labeller | None:

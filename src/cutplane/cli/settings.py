@@ -10,13 +10,15 @@ from numpy.typing import ArrayLike
 
 from cutplane._types import Label, Params
 from cutplane.cli.class_weights import class_weight
-from cutplane.cli.kernel_options import KernelOptions, gamma_or_word
-from cutplane.cli.model_options import ModelOptions, StoppingOptions
+from cutplane.cli.kernel_options import GammaOption, KernelOption, KernelOptions, gamma_or_word
+from cutplane.cli.model_options import ModelOptions, StoppingOptions, TaskOption, WeightOption
 from cutplane.cli.task_options import StringOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(StoppingOptions, StringOptions, KernelOptions, ModelOptions):
+class Settings(
+    StoppingOptions, StringOptions, KernelOptions, GammaOption, KernelOption, ModelOptions, WeightOption, TaskOption
+):
     """The options that every command which trains has; `cutplane train` has more."""
 
     @property

@@ -1,4 +1,4 @@
-"""Options of `cutplane train` for strings and for sequences."""
+"""Options of the commands that train, for strings and for sequences."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ import typer
 
 from cutplane.cli.config import ConfigOption
 from cutplane.cli.declared import declared
-from cutplane.cli.kernel_options import KernelOptions
-from cutplane.cli.model_options import DataOptions, ModelOptions, StoppingOptions
+from cutplane.cli.kernel_options import GammaOption, KernelOption, KernelOptions
+from cutplane.cli.model_options import DataOptions, ModelOptions, StoppingOptions, TaskOption, WeightOption
 from cutplane.cli.options import CLUSTER, MODEL, OUTPUT, STOPPING, DebugOption, JsonOption, QuietOption, positive
-from cutplane.cli.stdin import from_stdin
+from cutplane.cli.streams import from_stdin, to_stdout
 from cutplane.cli.task_options import SequenceOptions, StringOptions
 
 
@@ -32,7 +32,13 @@ class _Files:
         ),
     ]
     model_path: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="Where to write the model file.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="MODEL",
+            callback=to_stdout,
+            help="Where to write the model file; - for stdout.",
+            show_default=False,
+        ),
     ]
 
 
@@ -191,8 +197,12 @@ class TrainOptions(
     SequenceOptions,
     StringOptions,
     KernelOptions,
+    GammaOption,
+    KernelOption,
     _Proofs,
     ModelOptions,
+    WeightOption,
+    TaskOption,
     DataOptions,
     _Files,
 ):

@@ -14,17 +14,8 @@ from cutplane.cli.outputs import check_model_output, check_plot_output, check_re
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.scopes import check_scopes
 from cutplane.cli.tables import table_kind
+from cutplane.cli.tasks import module_for
 from cutplane.cli.train import TrainOptions
-
-# Each in a module of its own, with a function `train` that takes the request.
-_TASKS = {
-    Task.classes: "cutplane.cli.classification",
-    Task.ordinal: "cutplane.cli.ordinal",
-    Task.rank: "cutplane.cli.ranking",
-    Task.strings: "cutplane.cli.strings",
-    Task.sequence: "cutplane.cli.sequences",
-    Task.regression: "cutplane.cli.regression",
-}
 
 
 def train(options: TrainOptions, context: typer.Context) -> int:
@@ -37,10 +28,8 @@ def train(options: TrainOptions, context: typer.Context) -> int:
     status: int
     if request.dask is not None or request.workers is not None:
         status = import_module("cutplane.cli.on_cluster").train(request)
-    elif request.kernel is not None:
-        status = import_module("cutplane.cli.kernels").train(request)
     else:
-        status = import_module(_TASKS[request.task]).train(request)
+        status = module_for(request).train(request)
     return status
 
 

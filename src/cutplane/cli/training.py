@@ -17,9 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from cutplane._types import MatrixLike
 from cutplane.cli import exit_codes, signals
 from cutplane.cli.output import warn
+from cutplane.cli.streams import hand_over
 from cutplane.cli.summary import PROVEN, REACHED, certificate_facts, certificate_json, label_list
 from cutplane.cli.watch import watched
 from cutplane.estimators.common.persistence import save
+from cutplane.report.calls import plain_params
 from cutplane.report.progress import TrainingProgress
 from cutplane.sources.packed import StringCollection
 
@@ -56,7 +58,13 @@ class Run:
 
     def as_json(self) -> dict[str, object]:
         """The summary for machines."""
-        return {"n_examples": self.n_examples, **certificate_json(self.model), "seconds": self.seconds}
+        return {
+            "kind": type(self.model).__name__,
+            "params": plain_params(self.model),
+            "n_examples": self.n_examples,
+            **certificate_json(self.model),
+            "seconds": self.seconds,
+        }
 
 
 def fit(
@@ -100,6 +108,7 @@ def fit_until_stopped(model: BaseEstimator, *examples: object, **metadata: objec
 def keep(model: BaseEstimator, path: Path, notes: dict[str, object]) -> None:
     """Save a model; a signal that came after training has waited for this."""
     save(model, path, notes=notes)
+    hand_over(path)
     signals.leave_at_once()
 
 

@@ -20,6 +20,7 @@ from cutplane.report.sections import (
     ranking,
     regression,
     reproduce,
+    search,
     sequences,
     summary,
 )
@@ -30,6 +31,7 @@ REPORT_FORMATS = ("html", "htm")
 # In the order of the page. An estimator adds its own by a method `_report_sections(trained)` that returns a list.
 SECTIONS: tuple[Callable[[Trained], Section | None], ...] = (
     convergence.section,
+    search.section,
     held_out.section,
     sequences.section,
     sequences.transitions,
@@ -41,7 +43,7 @@ SECTIONS: tuple[Callable[[Trained], Section | None], ...] = (
     phases.section,
     reproduce.section,
 )
-_OWN = 6  # where an estimator's own sections stand: after what it does on held-out data
+_OWN = 7  # where an estimator's own sections stand: after what it does on held-out data
 
 
 def render_report(trained: Trained, title: str | None = None) -> str:

@@ -21,6 +21,23 @@ def chosen_params(model: BaseEstimator) -> Params:
     return {name: value for name, value in found.items() if name not in _SILENT}
 
 
+def plain_params(model: BaseEstimator) -> Params:
+    """The same as JSON can hold them; in place of what is no data, such as a function, what it is in words."""
+    return {name: _plain(value) for name, value in chosen_params(model).items()}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, PathLike):
+        return fspath(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else _described(value)
+
+
 def training_code(model: BaseEstimator, loading: str | None = None) -> str:
     """Python that trains a model alike, with the parameters that are not the defaults.
 

@@ -68,7 +68,8 @@ def save_certified_plot(model: BaseEstimator, path: str | os.PathLike[str]) -> N
 def _draw(ax: Axes, model: BaseEstimator) -> None:
     found, errors = model.certified_, 1.0 - model.scores_.mean(axis=1)
     ax.plot(model.Cs_, errors, color=_ERROR, marker=".", markersize=4, linewidth=1.0, label="error of models tried")
-    ax.stairs(found.lower_bounds, found.edges, color=_BOUND, linewidth=1.2, zorder=3, label="proven: no C is below")
+    bound = ax.stairs(found.lower_bounds, found.edges, baseline=None, color=_BOUND, linewidth=1.2, zorder=3)
+    bound.set_label("proven: no C is below")
     # What no exact optimum can reach.
     ax.fill_between(found.edges, 0.0, np.append(found.lower_bounds, found.lower_bounds[-1]), step="post", color="0.93")
     asked = found.error - found.certify

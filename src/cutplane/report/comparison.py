@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from cutplane.io.atomic import replace_file
 from cutplane.report.bars import diverging_bars
-from cutplane.report.calls import chosen_params
+from cutplane.report.calls import plain_params
 from cutplane.report.charts import Axis, Line, LineChart
 from cutplane.report.markup import Markup, element, figure, number, paragraph, seconds, table
 from cutplane.report.page import Section, render_page
@@ -25,7 +25,7 @@ from cutplane.report.trained import Trained
 from cutplane.report.verdict import met
 from cutplane.solvers.result import Step
 
-_NUMBERS = ("objective", "lower_bound", "gap", "seconds")
+_NUMBERS = ("objective", "lower_bound", "gap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def run_of_model(name: str, model: BaseEstimator, score: float | None = None) ->
     return ComparedRun(
         name,
         type(model).__name__,
-        chosen_params(model),
+        plain_params(model),
         float(model.objective_),
         float(model.lower_bound_),
         float(model.gap_),
@@ -92,18 +92,21 @@ def run_of_json(name: str, text: str) -> ComparedRun:
         said = None
     if not isinstance(said, dict) or not all(key in said for key in (*_NUMBERS, "stop_reason", "problems")):
         raise ValueError(f"{name} is no model file and no output of 'cutplane train --json'.")
-    objective, lower_bound, gap, took = (math.nan if said[key] is None else float(said[key]) for key in _NUMBERS)
-    known = {key: said[key] for key in ("tol", "risk_tol") if said.get(key) is not None}
+    objective, lower_bound, gap = (math.nan if said[key] is None else float(said[key]) for key in _NUMBERS)
+    took = sum(each["seconds"] for each in said["problems"])  # as of a model file, without what was beside
+    # Outputs of earlier versions say nothing but the tolerance.
+    tolerance = {key: said[key] for key in ("tol", "risk_tol") if said.get(key) is not None}
+    known, kind = said.get("params", tolerance), str(said.get("kind", ""))
     n_iter = sum(each["n_iter"] for each in said["problems"])
     proven = bool(said.get("proven"))
-    return ComparedRun(name, "", known, objective, lower_bound, gap, took, n_iter, said["stop_reason"], proven)
+    return ComparedRun(name, kind, known, objective, lower_bound, gap, took, n_iter, said["stop_reason"], proven)
 
 
 def differing(runs: Sequence[ComparedRun]) -> list[str]:
-    """The parameters that are not the same in all runs that know theirs."""
-    known = [run.params for run in runs if run.params]
-    names = sorted({name for params in known for name in params})
-    return [name for name in names if len({repr(params.get(name, "")) for params in known}) > 1]
+    """The parameters that are not the same in all runs that have them."""
+    names = sorted({name for run in runs for name in run.params})
+    found = {name: {json.dumps(run.params[name]) for run in runs if name in run.params} for name in names}
+    return [name for name, values in found.items() if len(values) > 1]
 
 
 def apart(runs: Sequence[ComparedRun]) -> tuple[ComparedRun, ComparedRun] | None:
@@ -118,15 +121,15 @@ def apart(runs: Sequence[ComparedRun]) -> tuple[ComparedRun, ComparedRun] | None
 
 def compared_table(runs: Sequence[ComparedRun]) -> tuple[list[str], list[list[str]]]:
     """Header and rows: a run each."""
-    several = len({run.kind for run in runs}) > 1
+    several = len({run.kind for run in runs if run.kind}) > 1
     names = differing(runs)
     scored = any(run.score is not None for run in runs)
     head = ["run", *(["model"] if several else []), *names, "proven gap", "objective", "lower bound"]
     head += ["time", "iterations", "ended by", *(["held-out score"] if scored else [])]
     rows = []
     for run in runs:
-        row = [run.name, *([run.kind or "?"] if several else [])]
-        row += [_shown(run.params[name]) if name in run.params else "?" for name in names]
+        row = [run.name, *([run.kind or "not known"] if several else [])]
+        row += [_shown(run.params[name]) if name in run.params else _absent(run) for name in names]
         row += [f"{run.gap:.1e}", number(run.objective, 6), number(run.lower_bound, 6)]
         row += [seconds(run.seconds), f"{run.n_iter:,}", run.stop_reason]
         rows.append(row + ([("" if run.score is None else f"{run.score:.4f}")] if scored else []))
@@ -196,6 +199,11 @@ def _times(runs: Sequence[ComparedRun]) -> Markup:
     names, times = [run.name for run in runs], [run.seconds for run in runs]
     words = "; ".join(f"{name} {seconds(time)}" for name, time in zip(names, times, strict=True))
     return figure("Seconds of training.", diverging_bars("Seconds of training", words, names, times))
+
+
+def _absent(run: ComparedRun) -> str:
+    """In place of a parameter: an estimator of another kind has none of that name."""
+    return "-" if run.kind else "not known"
 
 
 def _shown(value: object) -> str:

@@ -25,11 +25,12 @@ def heat_map(
     cell: tuple[float, float] = (22.0, 18.0),
     label: int = 84,
     upright: bool = False,
+    mark: tuple[int, int] | None = None,
 ) -> Markup:
     """Cells in shades of one colour above zero and of another below; the strongest is the largest in size.
 
     Cells of a shade are one path, so that thousands of them stay small. Long names of columns are
-    turned unless `upright`; empty ones leave no mark.
+    turned unless `upright`; empty ones leave no trace. The cell of row and column `mark` is framed.
     """
     wide, high = cell
     largest = float(np.abs(values).max(initial=0.0)) or 1.0
@@ -46,6 +47,10 @@ def heat_map(
         parts.append(shape("path", d=way, class_=f"bar {colour}", fill_opacity=f"{abs(shade) / SHADES:.2f}"))
     width, height = label + len(columns) * wide, top + len(rows) * high
     parts.append(shape("rect", x=label, y=top, width=width - label, height=height - top, class_="frame"))
+    if mark is not None:
+        at = label + mark[1] * wide, top + mark[0] * high
+        inner = (1.0 - _GAP) * wide, (1.0 - _GAP) * high
+        parts.append(shape("rect", x=at[0], y=at[1], width=inner[0], height=inner[1], class_="chosen"))
     return framed(title, description, width + 2.0, height + 2.0, *parts, class_="heat")
 
 

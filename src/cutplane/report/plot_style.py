@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from cutplane._runtime.extras import require
@@ -45,7 +46,18 @@ def tidy(ax: Axes, *, legend: bool = False) -> None:
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     if legend:
-        ax.legend(frameon=False)
+        ax.legend(framealpha=0.85, edgecolor="none")  # legible where it lies on a line
+
+
+def over_time(ax: Axes) -> None:
+    """Time from 0 on, and a logarithmic axis of a decade at least: few steps far from 0 are no long way."""
+    end = float(ax.dataLim.xmax)
+    if 0.0 < end < math.inf:  # it is infinite where nothing is drawn
+        ax.set_xlim(0.0, 1.03 * end)
+    ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    if high < 10.0 * low:
+        ax.set_ylim(10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high)))
 
 
 def root_figure(ax: Axes) -> Figure:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from cutplane._types import Params
 from cutplane.io.atomic import replace_file
 from cutplane.report.certificate import proven_within
-from cutplane.report.plot_style import BLACK, BLUE, ORANGE, figure_to_save, new_figure, root_figure, tidy
+from cutplane.report.plot_style import BLACK, BLUE, ORANGE, figure_to_save, new_figure, over_time, root_figure, tidy
 from cutplane.report.run_shapes import above, below, gaps, spread
 from cutplane.solvers.result import Step
 
@@ -156,7 +156,7 @@ def draw_distances(ax: Axes, run: Sequence[Step]) -> None:
     words = "objective above the last lower bound", "lower bound below the last objective"
     for points, colour, style, name in zip((above(run), below(run)), (_UPPER, _LOWER), ("-", "--"), words, strict=True):
         ax.plot(*points, color=colour, linestyle=style, marker=_marker(run), label=name, **_STEPS)
-    ax.set_yscale("log")
+    over_time(ax)
     ax.set_ylabel("distance")
     tidy(ax, legend=True)
 
@@ -172,7 +172,7 @@ def _draw_gap(ax: Axes, runs: list[Sequence[Step]], tol: float | None) -> None:
         ax.plot(moments, best, color=_LOWER, linestyle="--", label="of the best", **_STEPS)
     if tol is not None:
         ax.axhline(tol, color="0.4", linestyle=":", label=f"tolerance {tol:g}")
-    ax.set_yscale("log")
+    over_time(ax)
     ax.set_ylabel("relative gap")
     tidy(ax, legend=True)
 

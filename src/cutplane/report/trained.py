@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, Listed, MatrixLike
+from cutplane.report.searched import Searched
 from cutplane.solvers.certificates import ProblemCertificate
 from cutplane.solvers.result import Step
 
@@ -50,6 +51,8 @@ class Trained:
         How long the whole of training took.
     path : sequence of estimators
         Models of the same kind over a range of C.
+    searched : Searched, optional
+        The grid that the model was chosen from.
     """
 
     model: BaseEstimator
@@ -63,6 +66,7 @@ class Trained:
     loading: str | None = None
     seconds: float | None = None
     path: Sequence[BaseEstimator] = ()
+    searched: Searched | None = None
     _worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, make: Callable[[Trained], T]) -> T:
