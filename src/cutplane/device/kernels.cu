@@ -199,7 +199,8 @@ CUTPLANE_INLINE double right_slope(const L& loss, double s, double target, doubl
 }
 
 // Value, slope and curvature of the risk rounded over h (0: itself, with its right derivative) at
-// scores + t (direction): the direction is an array, the way to an end, or 1.
+// scores + t (direction): the direction is an array, the way to an end, or 1. With the last, slopes
+// are those of `cut`, on kinks too: what its coefficients add up to.
 template <class L, class Y, int T>
 __global__ void along(CUTPLANE_EXAMPLES, const double* __restrict__ s,
                       const double* __restrict__ other, int towards, index_t n, double h, double t0,
@@ -221,8 +222,10 @@ __global__ void along(CUTPLANE_EXAMPLES, const double* __restrict__ s,
         mine[3 * k + 1] += weight * at.slope * direction;
         mine[3 * k + 2] += weight * at.curvature * direction * direction;
       } else {
-        mine[3 * k] += weight * touched(loss, score, target).value;
-        mine[3 * k + 1] += weight * right_slope(loss, score, target, direction) * direction;
+        const cutplane::LossAt at = touched(loss, score, target);
+        mine[3 * k] += weight * at.value;
+        mine[3 * k + 1] +=
+            weight * direction * (other ? right_slope(loss, score, target, direction) : at.slope);
       }
     }
   }

@@ -187,7 +187,8 @@ class Kernels(ABC):
     ) -> list[tuple[float, float, float]]:
         """Value, slope and curvature of the risk rounded over h (0: itself) at several steps along a line.
 
-        `other` is a direction, where to (`towards`), or None: the constant 1.
+        `other` is a direction, where to (`towards`), or None: the constant 1. Along that, and with h = 0, slopes are
+        what the coefficients of `cut` add up to; along others they are derivatives to the right.
         """
 
     @abstractmethod

@@ -301,20 +301,18 @@ class TwinKernels(Kernels):
     ) -> list[tuple[float, float, float]]:
         """Value, slope and curvature of the risk rounded over h (0: itself) at several steps along a line."""
         here, start = _Sum.here(of), np.asarray(s)
-        direction = np.ones_like(start) if other is None else np.asarray(other) - (start if towards else 0.0)
-        return [self._step(here, start + t * direction, direction, h) for t in steps]
+        direction = None if other is None else np.asarray(other) - (start if towards else 0.0)
+        return [self._step(here, start + t * (1.0 if direction is None else direction), direction, h) for t in steps]
 
     @staticmethod
-    def _step(here: _Sum, score: Array, direction: Array, h: float) -> tuple[float, float, float]:
+    def _step(here: _Sum, score: Array, direction: Array | None, h: float) -> tuple[float, float, float]:
         if h > 0.0:
-            at = here.at(score, h)
-            return (
-                here.add(at.rounded),
-                here.add(at.slope * direction),
-                here.add(at.curvature * direction * direction),
-            )
+            at, along = here.at(score, h), 1.0 if direction is None else direction
+            return here.add(at.rounded), here.add(at.slope * along), here.add(at.curvature * along * along)
         sides, at = here.sides, here.touch(score)
-        slope = at.slope if sides is None else sides.right(score, here.y, direction)
+        slope = at.slope if sides is None or direction is None else sides.right(score, here.y, direction)
+        if direction is None:
+            return here.add(at.value), here.add(slope), 0.0
         return here.add(at.value), here.add(slope * direction), 0.0
 
     def offset(self, of: Examples, coef: DeviceArray) -> tuple[float, float]:
