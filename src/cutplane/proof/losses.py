@@ -74,7 +74,7 @@ class Hinge(ScoreLoss):
 
     def steepness(self, s: Array, y: Array, delta: float) -> Array:
         """1, but for examples well beyond the margin."""
-        return np.asarray(y * s < 1.0 + delta)
+        return np.where(y * s < 1.0 + delta, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class _OfResidual(ScoreLoss):
 
     def own_rounding(self, s: Array, y: Array) -> float:
         """A few units of the largest residual."""
-        return 4.0 * UNIT * float(np.abs(s - y).max(initial=0.0))
+        return 4.0 * UNIT * float(np.abs(s - y).max()) if len(s) else 0.0
 
 
 @dataclass(frozen=True)

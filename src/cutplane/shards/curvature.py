@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ class RowCurvature(NamedTuple):
         """The change of the intercept that goes with a change p of the weights."""
         if self.mean is None:
             return 0.0
-        return -float(self.mean @ p) / float(np.sqrt(self.weights.sum()))
+        return -float(self.mean @ p) / math.sqrt(self.weights.sum())
 
     @property
     def cost(self) -> float:
@@ -88,5 +89,5 @@ class RowCurvature(NamedTuple):
         scale = np.sqrt(self.weights)
         rows: Array = self.source.dense_rows(self.rows, scale)
         if self.mean is not None:
-            rows -= np.outer(scale / np.sqrt(self.weights.sum()), self.mean)
+            rows -= np.outer(scale / math.sqrt(self.weights.sum()), self.mean)
         return rows

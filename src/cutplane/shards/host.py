@@ -5,6 +5,7 @@ Handles are arrays of scores. What takes long is done by the compiled core, thro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self, cast
 
@@ -298,7 +299,7 @@ class RoundedHostShard(HostShard):
         rows, weights = self.risk.kinks(scores_of(scores), h)
         mean = None
         if centred and weights.any():
-            mean = self.source.take(rows).combine(weights) / np.sqrt(weights.sum())
+            mean = self.source.take(rows).combine(weights) / math.sqrt(weights.sum())
         return RowCurvature(self.source, rows, weights, mean)
 
     def along(

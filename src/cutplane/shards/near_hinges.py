@@ -177,15 +177,14 @@ class NearHinges:
     def fastest(self, at: Handle, steps: Handle) -> float:
         """One over the fraction of a step at which the first of all would vanish; below one where none would."""
         here, change = _iterate(at), _steps(steps)
-        return max(
-            float(np.max(-step / value, initial=0.0))
-            for value, step in (
-                (here.dual, change.dual),
-                (here.left, -change.dual),
-                (here.loss, change.loss),
-                (here.surplus, change.surplus),
-            )
+        pairs = (
+            (here.dual, change.dual),
+            (here.left, -change.dual),
+            (here.loss, change.loss),
+            (here.surplus, change.surplus),
         )
+        most = max(float(np.max(-step / value)) for value, step in pairs) if self.examples else 0.0
+        return 0.0 if most < 0.0 else most
 
     def moved(self, at: Handle, steps: Handle, t: float) -> Handle:
         """A fraction t of a step on."""

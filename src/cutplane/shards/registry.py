@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from cutplane.device.source import DeviceMatrix
 from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.pairs import PairRisk
 from cutplane.risks.visited import VisitedRisk
 from cutplane.shards.base import KindOfShard
+from cutplane.shards.device import device_shard
 from cutplane.shards.hinge import AugmentedHingeShard, HingeShard
 from cutplane.shards.host import HostShard, RoundedHostShard
 from cutplane.shards.pairs import PairShard
@@ -39,6 +41,7 @@ _ENTRIES = (
     _Entry(AugmentedSource, ScatteredRisk, augmented_scattered_shard),
     _Entry(ScatteredSource, ScatteredRisk, scattered_shard),
     _Entry(ScatteredSource, ScatteredPairs, scattered_pair_shard),
+    _Entry(DeviceMatrix, VisitedRisk, lambda source, risk, intercept: device_shard(source, risk)),
     _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
     _Entry(AugmentedSource, Hinge, lambda source, risk, intercept: AugmentedHingeShard(source, risk)),
     _Entry(MatrixSource, VisitedRisk, lambda source, risk, intercept: VisitedShard(source, risk)),

@@ -12,7 +12,7 @@ from cutplane.solvers.base import Subset
 
 @dataclass(frozen=True, slots=True)
 class RowSet(Subset):
-    """Positions in ascending order, none twice."""
+    """Positions in ascending order, none twice: an array of NumPy's, or of a library that takes its calls."""
 
     positions: NDArray[np.int64]
 
@@ -23,11 +23,12 @@ class RowSet(Subset):
     def union(self, *others: Subset) -> RowSet:
         """What is in this set or in any of the others."""
         together = np.sort(np.concatenate([self.positions, *map(positions_of, others)]))
-        return RowSet(together[np.append(True, together[1:] > together[:-1])] if len(together) else together)
+        return RowSet(np.concatenate([together[:1], together[1:][together[1:] > together[:-1]]]))
 
     def minus(self, other: Subset) -> RowSet:
         """What is in this set and not in the other."""
-        return RowSet(np.setdiff1d(self.positions, positions_of(other), assume_unique=True))
+        inside = np.isin(self.positions, positions_of(other), assume_unique=True)
+        return RowSet(self.positions[~inside])
 
 
 def positions_of(subset: Subset) -> NDArray[np.int64]:

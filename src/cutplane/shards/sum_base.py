@@ -13,11 +13,12 @@ import numpy as np
 
 from cutplane.proof.evaluation import Evaluation, evaluation_sum
 from cutplane.proof.prover import InterceptBound
-from cutplane.proof.rounding import Rounding, exact_sum, leaning_mass
-from cutplane.risks.intercept import least_shift_between, opposite_leans
+from cutplane.proof.rounding import Rounding, exact_sum
+from cutplane.risks.intercept import least_shift_between
+from cutplane.shards.balance import balanced_plane
 from cutplane.shards.base import Array, Handle, Shard, ShardPlane, answers
 from cutplane.shards.sum_parts import RaySum
-from cutplane.shards.sum_planes import either, mixed, plane_sum
+from cutplane.shards.sum_planes import either, plane_sum
 from cutplane.solvers.protocols import RayLike
 
 # Kinks that come here, at most, to find the best intercept among them.
@@ -165,14 +166,7 @@ class PlaneSumShard:
         """The same at scores with their best shift in them: mixed with one from beside, so that it does not lean."""
         if len(self._parts) == 1:
             return answers([self._parts[0].balanced_cut(*each_of(scores))])[0]
-        (here,) = self.leans(scores, np.zeros(1)).tolist()
-        if here == 0.0:
-            return self.cut(scores)
-        shift, opposite = opposite_leans(partial(self.leans, scores), here, self.size(scores))
-        share = opposite / (opposite - here)
-        plane = mixed(self.cut(scores), self.cut(self.shifted(scores, shift)), share)
-        left = share * here + (1.0 - share) * opposite
-        return plane._replace(value=self.value(scores), mass=leaning_mass(plane.mass, left))
+        return balanced_plane(self, scores)
 
     def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
         """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on."""

@@ -1,0 +1,244 @@
+"""The kernels on a GPU, through CuPy: compiled by NVRTC when first asked for, and kept on disk by CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import cupy
+import cupyx
+import numpy as np
+
+from cutplane.device import text
+from cutplane.device.kernels import (
+    THREADS,
+    Array,
+    CutSums,
+    DeviceArray,
+    Examples,
+    Kernels,
+    SmoothedSums,
+    SparseRows,
+    blocks_of,
+    segments_of,
+    stretches_of,
+)
+
+# Blocks of passes over rows: enough to fill any device; what each writes does not depend on their number.
+_ROW_BLOCKS = 4096
+
+
+@lru_cache(maxsize=64)
+def _module(names: tuple[str, ...]) -> Any:
+    return cupy.RawModule(code=text.text(), options=("-std=c++17",), name_expressions=names or None)
+
+
+@cache
+def _plain(name: str) -> Any:
+    return _module(()).get_function(name)
+
+
+def _of_loss(of: Examples, name: str, steps: int | None = None) -> Any:
+    targets = of.y.dtype.name
+    kind = f"{text.LOSSES[of.loss][0]}, {text.TARGETS[targets]}" + (f", {steps}" if steps else "")
+    return _module(tuple(text.loss_kernels(of.loss, targets))).get_function(f"{name}<{kind}>")
+
+
+def _of_entries(entries: str, name: str, lanes: int | None = None) -> Any:
+    kind = text.ENTRIES[entries] + (f", {lanes}" if lanes else "")
+    return _module(tuple(text.dense_kernels(entries))).get_function(f"{name}<{kind}>")
+
+
+def _of_sparse(entries: str, indices: str, name: str) -> Any:
+    kind = f"{text.ENTRIES[entries]}, {text.INDICES[indices]}"
+    return _module(tuple(text.sparse_kernels(entries, indices))).get_function(f"{name}<{kind}>")
+
+
+class CudaKernels(Kernels):
+    """On the GPU that is current when it is asked."""
+
+    xp = cupy
+
+    def to_device(self, array: Any) -> DeviceArray:
+        """An array of the host or of the device, on the device."""
+        return cupy.asarray(array)
+
+    def to_host(self, array: DeviceArray) -> Any:
+        """An array of the device, on the host."""
+        return cupy.asnumpy(array)
+
+    def _sums(self, kernel: Any, n: int, width: int, arguments: Iterable[Any]) -> Array:
+        """What a kernel adds up, `width` numbers: the blocks' sums in order."""
+        blocks = blocks_of(n)
+        out = cupy.empty((blocks, width))
+        kernel((blocks,), (THREADS,), (*arguments, out))
+        found: Array = cupy.asnumpy(out).sum(axis=0)
+        return found
+
+    def _examples(self, of: Examples) -> tuple[Any, ...]:
+        # A null pointer where all weights are the same.
+        return (
+            of.y,
+            np.uintp(0) if of.weights is None else of.weights,
+            np.float64(of.each),
+            *map(np.float64, of.parameters),
+        )
+
+    def value(self, of: Examples, s: DeviceArray) -> float:
+        """The risk."""
+        (value,) = self._sums(_of_loss(of, "value"), s.size, 1, (*self._examples(of), s, np.int64(s.size)))
+        return float(value)
+
+    def cut(self, of: Examples, s: DeviceArray) -> CutSums:
+        """The plane that touches the risk at scores."""
+        coef = cupy.empty(s.size)
+        sums = self._sums(_of_loss(of, "cut"), s.size, 3, (*self._examples(of), s, np.int64(s.size), coef))
+        return CutSums(coef, *sums.tolist())
+
+    def smoothed(self, of: Examples, s: DeviceArray, h: float) -> SmoothedSums:
+        """The risk rounded over h."""
+        coef = cupy.empty(s.size)
+        arguments = (*self._examples(of), s, np.int64(s.size), np.float64(h), coef)
+        value, offset, error, curved, mass = self._sums(_of_loss(of, "smoothed"), s.size, 5, arguments).tolist()
+        return SmoothedSums(coef, value, offset, error, int(curved), mass)
+
+    def extrapolated(self, of: Examples, s: DeviceArray, h: float, reach: float) -> DeviceArray:
+        """Coefficients for width h as if examples on a kink of width `reach` stayed on it."""
+        coef = cupy.empty(s.size)
+        arguments = (*self._examples(of), s, np.int64(s.size), np.float64(h), np.float64(reach), coef)
+        _of_loss(of, "extrapolated")((blocks_of(s.size),), (THREADS,), arguments)
+        return coef
+
+    def curved(self, of: Examples, s: DeviceArray, h: float) -> DeviceArray:
+        """H times the second derivatives of the risk rounded over h, of every example."""
+        weights = cupy.empty(s.size)
+        arguments = (*self._examples(of), s, np.int64(s.size), np.float64(h), weights)
+        _of_loss(of, "curved")((blocks_of(s.size),), (THREADS,), arguments)
+        return weights
+
+    def along(
+        self,
+        of: Examples,
+        s: DeviceArray,
+        other: DeviceArray | None,
+        steps: Sequence[float],
+        h: float,
+        *,
+        towards: bool,
+    ) -> list[tuple[float, float, float]]:
+        """Value, slope and curvature of the risk rounded over h (0: itself) at several steps along a line."""
+        found: list[tuple[float, float, float]] = []
+        most = text.STEPS[-1]
+        for begin in range(0, len(steps), most):
+            some = list(steps[begin : begin + most])
+            width = next(each for each in text.STEPS if len(some) <= each)
+            padded = [np.float64(t) for t in some + [0.0] * (most - len(some))]
+            line = (s, np.uintp(0) if other is None else other, np.int32(towards), np.int64(s.size), np.float64(h))
+            arguments = (*self._examples(of), *line, *padded)
+            sums = self._sums(_of_loss(of, "along", width), s.size, 3 * width, arguments)
+            found += [(value, slope, bend) for value, slope, bend in sums.reshape(width, 3).tolist()[: len(some)]]
+        return found
+
+    def offset(self, of: Examples, coef: DeviceArray) -> tuple[float, float]:
+        """The offset of the highest plane with these coefficients, and their sizes added up."""
+        arguments = (*self._examples(of), coef, np.int64(coef.size))
+        offset, mass = self._sums(_of_loss(of, "offset"), coef.size, 2, arguments).tolist()
+        return offset, mass
+
+    def sides(self, coef: DeviceArray) -> tuple[float, float, float]:
+        """The sum of all numbers, of the positive and of the negative ones."""
+        total, above, below = self._sums(_plain("add_sides"), coef.size, 3, (coef, np.int64(coef.size))).tolist()
+        return total, above, below
+
+    def dense_scores(self, X: DeviceArray, entries: str, w: Array) -> DeviceArray:
+        """X @ w, in double precision."""
+        n, d = X.shape
+        lanes = next((each for each in text.LANES if d <= 8 * each), text.LANES[-1])
+        scores, weights = cupy.empty(n), cupy.asarray(w)
+        blocks = min(_ROW_BLOCKS, max(1, -(-n * lanes // THREADS)))
+        arguments = (X, np.int64(n), np.int64(d), weights, scores)
+        _of_entries(entries, "dense_scores", lanes)((blocks,), (THREADS,), arguments)
+        return scores
+
+    def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> Array:
+        """X.T @ coef, in double precision."""
+        n, d = X.shape
+        count, columns, lanes = stretches_of(n, d)
+        partial, total = cupy.empty((count, d)), cupy.empty(d)
+        _of_entries(entries, "dense_combine")(
+            (count, -(-d // columns)),
+            (columns, lanes),
+            (X, np.int64(n), np.int64(d), coef, partial),
+            shared_mem=8 * columns * lanes,
+        )
+        arguments = (partial, np.int64(count), np.int64(d), total)
+        _plain("add_stretches")((-(-d // THREADS),), (THREADS,), arguments)
+        found: Array = cupy.asnumpy(total)
+        return found
+
+    def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
+        """The largest sum of the squares of a row, and the largest size in every column."""
+        n, d = X.shape
+        count, columns, _ = stretches_of(n, d)
+        squares, partial = cupy.empty(n), cupy.empty((count, d))
+        rows = (X, np.int64(n), np.int64(d))
+        blocks = min(_ROW_BLOCKS, max(1, -(-n * 32 // THREADS)))
+        _of_entries(entries, "dense_squares")((blocks,), (THREADS,), (*rows, squares))
+        _of_entries(entries, "dense_sizes")((count, -(-d // columns)), (columns,), (*rows, partial))
+        return float(squares.max()), cupy.asnumpy(partial.max(axis=0))
+
+    def dense_gather(self, X: DeviceArray, entries: str, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
+        """scale[k] times some rows, in double precision."""
+        d = X.shape[1]
+        found = cupy.empty((rows.size, d))
+        arguments = (X, np.int64(d), rows, scale, np.int64(rows.size), found)
+        blocks = min(_ROW_BLOCKS, max(1, -(-found.size // THREADS)))
+        _of_entries(entries, "dense_gather")((blocks,), (THREADS,), arguments)
+        return found
+
+    def csr_scores(self, X: SparseRows, w: Array) -> DeviceArray:
+        """X @ w, in double precision."""
+        rows = X.rows
+        n = rows.shape[0]
+        scores, weights = cupy.empty(n), cupy.asarray(w)
+        blocks = min(_ROW_BLOCKS, max(1, -(-n * 32 // THREADS)))
+        kernel = _of_sparse(rows.data.dtype.name, rows.indices.dtype.name, "csr_scores")
+        kernel((blocks,), (THREADS,), (rows.data, rows.indices, rows.indptr, np.int64(n), weights, scores))
+        return scores
+
+    def csr_combine(self, X: SparseRows, coef: DeviceArray) -> Array:
+        """X.T @ coef, in double precision."""
+        assert X.columns is not None
+        data, rows, begins, first = X.columns
+        segments, d = begins.size - 1, first.size - 1
+        partial, total = cupy.empty(segments), cupy.empty(d)
+        blocks = min(_ROW_BLOCKS, max(1, -(-segments * 32 // THREADS)))
+        kernel = _of_sparse(data.dtype.name, rows.dtype.name, "csc_segments")
+        kernel((blocks,), (THREADS,), (data, rows, begins, np.int64(segments), coef, partial))
+        _plain("add_segments")((-(-d // THREADS),), (THREADS,), (partial, first, np.int64(d), total))
+        found: Array = cupy.asnumpy(total)
+        return found
+
+    def csr_take(self, rows: Any, positions: DeviceArray) -> Any:
+        """Some rows of a CSR matrix, copied."""
+        return rows[positions]
+
+    def csr_gather(self, rows: Any, positions: DeviceArray, scale: DeviceArray) -> DeviceArray:
+        """scale[k] times some rows of a CSR matrix, dense and in double precision."""
+        return scale[:, None] * rows[positions].toarray().astype(np.float64)
+
+    def csr_columns(self, rows: Any) -> SparseRows:
+        """A CSR matrix, and the same by columns."""
+        by_columns = rows.tocsc()
+        begins, first = segments_of(cupy.asnumpy(by_columns.indptr).astype(np.int64))
+        return SparseRows(rows, (by_columns.data, by_columns.indices, cupy.asarray(begins), cupy.asarray(first)))
+
+    def csr_extent(self, rows: Any) -> tuple[float, int, Array]:
+        """The largest sum of the squares of a row, the most entries of one, and the largest size in every column."""
+        wide = cupy.abs(rows.data.astype(np.float64))
+        of_row = cupy.repeat(cupy.arange(rows.shape[0]), cupy.asnumpy(cupy.diff(rows.indptr)).tolist())
+        squares = cupy.bincount(of_row, weights=wide * wide, minlength=rows.shape[0])
+        columns = cupy.zeros(rows.shape[1])
+        cupyx.scatter_max(columns, rows.indices, wide)
+        return float(squares.max()), int(cupy.diff(rows.indptr).max()), cupy.asnumpy(columns)

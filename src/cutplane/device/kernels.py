@@ -1,0 +1,240 @@
+"""The sums over examples that a device is asked for, and who computes them: CUDA kernels, or NumPy in their place."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+#: An array that lies on the device.
+DeviceArray = Any
+
+#: Threads of a block, and blocks of a sum at most: they depend on nothing but the number of examples, so that sums
+#: have the same bits on every device.
+THREADS, MOST_BLOCKS = 256, 1024
+#: Examples that a thread adds up at least, so that short sums are not all blocks.
+_FEWEST = 4
+
+
+class Examples(NamedTuple):
+    """A sum of losses, as kernels see it.
+
+    Attributes
+    ----------
+    loss : str
+        The name that the prover has for it.
+    parameters : tuple of three floats
+        The loss's own numbers; those it has not are zero.
+    y : device array
+        Targets, or labels as bytes.
+    weights : device array or None
+    each : float
+        The weight of an example where `weights` is None.
+    """
+
+    loss: str
+    parameters: tuple[float, float, float]
+    y: DeviceArray
+    weights: DeviceArray | None
+    each: float
+
+
+class CutSums(NamedTuple):
+    """The plane that touches a risk: coefficients, and sums."""
+
+    coef: DeviceArray
+    value: float
+    offset: float
+    mass: float
+
+
+class SmoothedSums(NamedTuple):
+    """A risk with its kinks rounded: coefficients, and sums."""
+
+    coef: DeviceArray
+    value: float
+    offset: float
+    error: float
+    curved: int
+    mass: float
+
+
+def blocks_of(n: int) -> int:
+    """In how many blocks a sum over n examples is taken."""
+    return min(MOST_BLOCKS, max(1, -(-n // (THREADS * _FEWEST))))
+
+
+def sum_depth_of(n: int) -> int:
+    """The longest chain of additions in such a sum: in a thread, a block, and over the blocks."""
+    blocks = blocks_of(n)
+    return -(-n // (blocks * THREADS)) + 5 + THREADS // 32 + blocks
+
+
+class Stretches(NamedTuple):
+    """How a sum over dense rows is laid out.
+
+    Attributes
+    ----------
+    rows : int
+        Stretches of rows, each summed up by itself.
+    columns, lanes : int
+        Threads of a block: side by side in the columns, and one below the other.
+    """
+
+    rows: int
+    columns: int
+    lanes: int
+
+    def depth(self, n: int) -> int:
+        """The longest chain of additions in a sum over n rows."""
+        stretch = -(-n // self.rows)
+        return -(-stretch // self.lanes) + self.lanes + self.rows
+
+
+# Partial sums that are kept at most, and rows of a stretch at least.
+_MOST_PARTIAL, _MOST_STRETCHES, _FEWEST_ROWS = 1 << 22, 2048, 32
+
+
+def stretches_of(n: int, d: int) -> Stretches:
+    """The layout for n rows of d entries."""
+    columns = next((width for width in (32, 64, 128) if d <= width), 256)
+    count = min(_MOST_STRETCHES, max(64, _MOST_PARTIAL // max(d, 1)), -(-n // _FEWEST_ROWS))
+    return Stretches(max(1, count), columns, THREADS // columns)
+
+
+class SparseRows(NamedTuple):
+    """A CSR matrix, and the same by columns in segments.
+
+    Attributes
+    ----------
+    rows : CSR matrix of the device's library
+    columns : tuple or None
+        Data and row indices by column, the begins of segments, and the first segment of each column; None: not asked
+        for yet.
+    """
+
+    rows: Any
+    columns: tuple[DeviceArray, DeviceArray, DeviceArray, DeviceArray] | None
+
+
+#: Entries that a warp adds up: longer columns have several segments.
+SEGMENT = 4096
+
+
+def segments_of(starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The begins of the segments of columns that start there, and the first segment of each column."""
+    lengths = np.diff(starts)
+    count = -(-lengths // SEGMENT)
+    first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    within = np.arange(first[-1], dtype=np.int64) - np.repeat(first[:-1], count)
+    begins = np.repeat(starts[:-1], count) + SEGMENT * within
+    return np.append(begins, starts[-1]).astype(np.int64), first
+
+
+class Kernels(ABC):
+    """What a device can do. Vectors of examples stay there; weights, slopes and sums are arrays of the host.
+
+    Attributes
+    ----------
+    xp : module
+        NumPy, or what stands for it on the device.
+    """
+
+    xp: Any
+
+    @abstractmethod
+    def to_device(self, array: Any) -> DeviceArray:
+        """An array of the host or of the device, on the device."""
+
+    @abstractmethod
+    def to_host(self, array: DeviceArray) -> Any:
+        """An array of the device, on the host."""
+
+    @abstractmethod
+    def value(self, of: Examples, s: DeviceArray) -> float:
+        """The risk."""
+
+    @abstractmethod
+    def cut(self, of: Examples, s: DeviceArray) -> CutSums:
+        """The plane that touches the risk at scores."""
+
+    @abstractmethod
+    def smoothed(self, of: Examples, s: DeviceArray, h: float) -> SmoothedSums:
+        """The risk rounded over h."""
+
+    @abstractmethod
+    def extrapolated(self, of: Examples, s: DeviceArray, h: float, reach: float) -> DeviceArray:
+        """Coefficients for width h as if examples on a kink of width `reach` stayed on it."""
+
+    @abstractmethod
+    def curved(self, of: Examples, s: DeviceArray, h: float) -> DeviceArray:
+        """H times the second derivatives of the risk rounded over h, of every example."""
+
+    @abstractmethod
+    def along(
+        self,
+        of: Examples,
+        s: DeviceArray,
+        other: DeviceArray | None,
+        steps: Sequence[float],
+        h: float,
+        *,
+        towards: bool,
+    ) -> list[tuple[float, float, float]]:
+        """Value, slope and curvature of the risk rounded over h (0: itself) at several steps along a line.
+
+        `other` is a direction, where to (`towards`), or None: the constant 1. Along that, and with h = 0, slopes are
+        what the coefficients of `cut` add up to; along others they are derivatives to the right.
+        """
+
+    @abstractmethod
+    def offset(self, of: Examples, coef: DeviceArray) -> tuple[float, float]:
+        """The offset of the highest plane with these coefficients, and their sizes added up."""
+
+    @abstractmethod
+    def sides(self, coef: DeviceArray) -> tuple[float, float, float]:
+        """The sum of all numbers, of the positive and of the negative ones."""
+
+    @abstractmethod
+    def dense_scores(self, X: DeviceArray, entries: str, w: Array) -> DeviceArray:
+        """X @ w, in double precision."""
+
+    @abstractmethod
+    def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> Array:
+        """X.T @ coef, in double precision."""
+
+    @abstractmethod
+    def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
+        """The largest sum of the squares of a row, and the largest size in every column."""
+
+    @abstractmethod
+    def dense_gather(self, X: DeviceArray, entries: str, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
+        """scale[k] times some rows, in double precision."""
+
+    @abstractmethod
+    def csr_scores(self, X: SparseRows, w: Array) -> DeviceArray:
+        """X @ w, in double precision."""
+
+    @abstractmethod
+    def csr_combine(self, X: SparseRows, coef: DeviceArray) -> Array:
+        """X.T @ coef, in double precision."""
+
+    @abstractmethod
+    def csr_take(self, rows: Any, positions: DeviceArray) -> Any:
+        """Some rows of a CSR matrix, copied."""
+
+    @abstractmethod
+    def csr_gather(self, rows: Any, positions: DeviceArray, scale: DeviceArray) -> DeviceArray:
+        """scale[k] times some rows of a CSR matrix, dense and in double precision."""
+
+    @abstractmethod
+    def csr_columns(self, rows: Any) -> SparseRows:
+        """A CSR matrix, and the same by columns."""
+
+    @abstractmethod
+    def csr_extent(self, rows: Any) -> tuple[float, int, Array]:
+        """The largest sum of the squares of a row, the most entries of one, and the largest size in every column."""

@@ -1,0 +1,260 @@
+"""Examples on a device as a linear map: vectors of examples stay there, weights and slopes are the host's."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from cutplane.device.kernels import (
+    SEGMENT,
+    Array,
+    DeviceArray,
+    Kernels,
+    SparseRows,
+    stretches_of,
+    sum_depth_of,
+)
+from cutplane.sources.base import Extent, Rows, Source
+
+# Entries of the rows that are turned into doubles at a time to be multiplied: 1 GB.
+_AT_ONCE = 1 << 27
+# Of sparse rows, up to so many features are turned dense to be multiplied.
+_MOST_DENSE = 1 << 14
+
+
+class DeviceRows(Source):
+    """What dense and sparse rows on a device share.
+
+    `scores` are arrays of the device, and coefficients, weights of examples and positions of rows are taken from there
+    or from the host.
+
+    Parameters
+    ----------
+    kernels : Kernels
+    rows : array or CSR matrix of the device
+    """
+
+    def __init__(self, kernels: Kernels, rows: Any) -> None:
+        self.kernels = kernels
+        self._rows = rows
+        self._last: tuple[DeviceArray, Self] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of examples and features."""
+        n, d = self._rows.shape
+        return int(n), int(d)
+
+    def scores(self, w: Array) -> DeviceArray:
+        """X @ w."""
+        if w.ndim == 1:
+            return self._scores(np.ascontiguousarray(w, np.float64))
+        xp = self.kernels.xp
+        return xp.stack([self._scores(np.ascontiguousarray(w[:, k])) for k in range(w.shape[1])], axis=1)
+
+    def combine(self, coef: DeviceArray) -> Array:
+        """X.T @ coef."""
+        there = self.kernels.to_device(coef)
+        if there.ndim == 1:
+            return self._combine(there)
+        columns = (self.kernels.xp.ascontiguousarray(there[:, k]) for k in range(there.shape[1]))
+        return np.stack([self._combine(each) for each in columns], axis=1)
+
+    def take(self, rows: DeviceArray) -> Self:
+        """A copy of some rows: scattered, they are read at a fraction of the speed. The last is kept."""
+        if self._last is None or self._last[0] is not rows:
+            self._last = rows, self._taken(self.kernels.to_device(rows))
+        return self._last[1]
+
+    def curvature(self, rows: DeviceArray, weights: DeviceArray, v: Array) -> Array:
+        """Sum over `rows` of weights[i] x_i <x_i, v>."""
+        part = self.take(rows)
+        return part.combine(self.kernels.to_device(weights) * part.scores(v))
+
+    @property
+    def gram_cost(self) -> float:
+        """What `gram` costs, in calls of `curvature` on the same rows: a product of matrices is nearly free."""
+        return max(2.0, self.shape[1] / 128.0)
+
+    def gram(self, rows: DeviceArray, weights: DeviceArray) -> Array:
+        """Sum over `rows` of weights[i] x_i x_i'."""
+        kernels, d = self.kernels, self.shape[1]
+        there, scale = kernels.to_device(rows), kernels.xp.sqrt(kernels.to_device(weights))
+        total = kernels.xp.zeros((d, d))
+        block = max(1, _AT_ONCE // max(d, 1))
+        for begin in range(0, len(there), block):
+            part = self._gather(there[begin : begin + block], scale[begin : begin + block])
+            total += part.T @ part
+        found: Array = kernels.to_host(total)
+        return found
+
+    def dense_rows(self, rows: DeviceArray, scale: DeviceArray) -> Array:
+        """scale[i] x_i for some rows, as a dense array of the host."""
+        kernels = self.kernels
+        found: Array = kernels.to_host(self._gather(kernels.to_device(rows), kernels.to_device(scale)))
+        return found
+
+    def _taken(self, positions: DeviceArray) -> Self:
+        raise NotImplementedError
+
+    def _scores(self, w: Array) -> DeviceArray:
+        raise NotImplementedError
+
+    def _combine(self, coef: DeviceArray) -> Array:
+        raise NotImplementedError
+
+    def _gather(self, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
+        raise NotImplementedError
+
+
+class DenseRows(DeviceRows):
+    """A dense array by rows.
+
+    Parameters
+    ----------
+    kernels : Kernels
+    rows : array of the device of shape (n, d)
+        In C order.
+    entries : str
+        The name of the type of its entries; bfloat16 lies in an array of uint16.
+    """
+
+    def __init__(self, kernels: Kernels, rows: DeviceArray, entries: str | None = None) -> None:
+        super().__init__(kernels, rows)
+        self._entries = entries or str(rows.dtype.name)
+
+    def _taken(self, positions: DeviceArray) -> Self:
+        return type(self)(self.kernels, self._rows[positions], self._entries)
+
+    def _scores(self, w: Array) -> DeviceArray:
+        return self.kernels.dense_scores(self._rows, self._entries, w)
+
+    def _combine(self, coef: DeviceArray) -> Array:
+        return self.kernels.dense_combine(self._rows, self._entries, coef)
+
+    def _gather(self, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
+        return self.kernels.dense_gather(self._rows, self._entries, rows, scale)
+
+    @property
+    def row_bytes(self) -> float:
+        """What an example takes."""
+        return float(self._rows.dtype.itemsize * self.shape[1])
+
+    @cached_property
+    def extent(self) -> Extent:
+        """What rounding in passes is charged by: a pass, once."""
+        n, d = self.shape
+        square, columns = self.kernels.dense_extent(self._rows, self._entries)
+        depth = max(stretches_of(n, d).depth(n), sum_depth_of(n))
+        return Extent(_reach(square, columns), d, depth, columns)
+
+
+class CsrRows(DeviceRows):
+    """A CSR matrix; the same by columns is made when a sum over examples is first asked for."""
+
+    def __init__(self, kernels: Kernels, rows: Any) -> None:
+        super().__init__(kernels, rows)
+
+    def _taken(self, positions: DeviceArray) -> Self:
+        return type(self)(self.kernels, self.kernels.csr_take(self._rows, positions))
+
+    @cached_property
+    def _by_columns(self) -> SparseRows:
+        return self.kernels.csr_columns(self._rows)
+
+    def _scores(self, w: Array) -> DeviceArray:
+        return self.kernels.csr_scores(SparseRows(self._rows, None), w)
+
+    def _combine(self, coef: DeviceArray) -> Array:
+        return self.kernels.csr_combine(self._by_columns, coef)
+
+    def _gather(self, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
+        return self.kernels.csr_gather(self._rows, rows, scale)
+
+    @property
+    def gram_cost(self) -> float:
+        """What `gram` costs, in calls of `curvature`: with many features, more than it is worth."""
+        return super().gram_cost if self.shape[1] <= _MOST_DENSE else float(self.shape[1])
+
+    @property
+    def row_bytes(self) -> float:
+        """What an example takes, in the mean."""
+        data, indices = self._rows.data, self._rows.indices
+        return float((data.dtype.itemsize + indices.dtype.itemsize) * data.size / max(1, self.shape[0]))
+
+    @cached_property
+    def extent(self) -> Extent:
+        """What rounding in passes is charged by."""
+        n, d = self.shape
+        if not self._rows.data.size:
+            return Extent(0.0, 1, sum_depth_of(n), np.zeros(d))
+        square, entries, columns = self.kernels.csr_extent(self._rows)
+        longest = -(-n // SEGMENT) + SEGMENT // 32 + 6  # a column with an entry in every row
+        return Extent(_reach(square, columns), entries, max(longest, sum_depth_of(n)), columns)
+
+
+def _reach(square: float, columns: Array) -> float:
+    """The length of the longest row, whose square is known, or a little more."""
+    return float(np.sqrt(square)) * (1.0 + 1e-9) + 1e-150 if columns.any() else 0.0
+
+
+class DeviceMatrix(Source):
+    """Examples on a device, as the host sees them: scores come here.
+
+    Shards that know of the device take `rows`, whose vectors of examples stay there.
+
+    Parameters
+    ----------
+    rows : DeviceRows
+    """
+
+    def __init__(self, rows: DeviceRows) -> None:
+        self.rows = rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of examples and features."""
+        return self.rows.shape
+
+    @property
+    def extent(self) -> Extent:
+        """What rounding in passes is charged by."""
+        return self.rows.extent
+
+    @property
+    def row_bytes(self) -> float:
+        """What an example takes, in the mean."""
+        return self.rows.row_bytes
+
+    @property
+    def gram_cost(self) -> float:
+        """What `gram` costs, in calls of `curvature` on the same rows."""
+        return self.rows.gram_cost
+
+    def scores(self, w: Array) -> Array:
+        """X @ w."""
+        found: Array = self.rows.kernels.to_host(self.rows.scores(w))
+        return found
+
+    def combine(self, coef: Array) -> Array:
+        """X.T @ coef."""
+        return self.rows.combine(coef)
+
+    def take(self, rows: Rows) -> DeviceMatrix:
+        """A copy of some rows, on the device."""
+        return DeviceMatrix(self.rows.take(rows))
+
+    def gram(self, rows: Rows, weights: Array) -> Array:
+        """Sum over `rows` of weights[i] x_i x_i'."""
+        return self.rows.gram(rows, weights)
+
+    def dense_rows(self, rows: Rows, scale: Array) -> Array:
+        """scale[i] x_i for some rows, as a dense array."""
+        return self.rows.dense_rows(rows, scale)
+
+    def check_finite(self) -> None:
+        """Refuse values that are not finite."""
+        if self.extent.columns is not None and not np.isfinite(self.extent.columns).all():
+            raise ValueError("X contains NaN or infinity.")

@@ -1,0 +1,84 @@
+"""The text of the kernels: a prelude, the losses of the core, and the sums over them.
+
+NVRTC has no standard headers. The losses' header is free of these but for a few names, which the prelude has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+
+#: Losses by the names that the prover has for them, and the order of their parameters.
+LOSSES = {
+    "hinge": ("HingeLoss", ()),
+    "squared_hinge": ("cutplane::SquaredHingeLoss", ()),
+    "logistic": ("cutplane::LogisticLoss", ()),
+    "tube": ("cutplane::TubeLoss", ("above", "below", "epsilon")),
+    "squared_tube": ("cutplane::SquaredEpsilonLoss", ("epsilon",)),
+    "huber": ("cutplane::HuberLoss", ("delta",)),
+}
+#: Types of targets: labels are bytes.
+TARGETS = {"int8": "signed char", "float64": "double"}
+#: Types of entries, by the names of their dtypes.
+ENTRIES = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "half_bits",
+    "bfloat16": "bfloat_bits",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+}
+INDICES = {"int32": "int", "int64": "long long"}
+#: Steps along a line that a kernel looks at in one go.
+STEPS = (1, 2, 4)
+#: Lanes that share a dense row.
+LANES = (4, 8, 16, 32)
+
+_OF_LOSSES = ("cut", "value", "smoothed", "extrapolated", "curved", "offset")
+_OF_ENTRIES = ("dense_combine", "dense_squares", "dense_sizes", "dense_gather")
+
+_PRELUDE = """
+#define CUTPLANE_INLINE __device__ __forceinline__
+namespace std {
+typedef unsigned long long uint64_t;
+CUTPLANE_INLINE double abs(double x) { return fabs(x); }
+CUTPLANE_INLINE double log(double x) { return ::log(x); }
+CUTPLANE_INLINE double log1p(double x) { return ::log1p(x); }
+template <class To, class From>
+CUTPLANE_INLINE To bit_cast(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof(To));
+  return to;
+}
+}  // namespace std
+"""
+_HEADERS = ("exponential.hpp", "losses.hpp")
+_NOT_HERE = re.compile(r"^#(include|pragma once).*$", re.MULTILINE)
+
+
+def text() -> str:
+    """What NVRTC compiles."""
+    here = files("cutplane.device")
+    headers = (_NOT_HERE.sub("", here.joinpath(name).read_text()) for name in _HEADERS)
+    return "\n".join([_PRELUDE, *headers, here.joinpath("kernels.cu").read_text()])
+
+
+def loss_kernels(loss: str, targets: str) -> Iterator[str]:
+    """The names of the sums of a loss with targets of a type."""
+    of = f"{LOSSES[loss][0]}, {TARGETS[targets]}"
+    yield from (f"{name}<{of}>" for name in _OF_LOSSES)
+    yield from (f"along<{of}, {steps}>" for steps in STEPS)
+
+
+def dense_kernels(entries: str) -> Iterator[str]:
+    """The names of passes over dense rows."""
+    yield from (f"{name}<{ENTRIES[entries]}>" for name in _OF_ENTRIES)
+    yield from (f"dense_scores<{ENTRIES[entries]}, {lanes}>" for lanes in LANES)
+
+
+def sparse_kernels(entries: str, indices: str) -> Iterator[str]:
+    """The names of passes over sparse rows."""
+    of = f"{ENTRIES[entries]}, {INDICES[indices]}"
+    yield from (f"{name}<{of}>" for name in ("csr_scores", "csc_segments"))

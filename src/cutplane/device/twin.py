@@ -1,0 +1,381 @@
+"""The kernels in NumPy, on the host: what the logic around them is tested with, and they themselves beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutplane.device.kernels import (
+    Array,
+    CutSums,
+    DeviceArray,
+    Examples,
+    Kernels,
+    SmoothedSums,
+    SparseRows,
+    segments_of,
+)
+
+# Functions of NumPy's that CuPy has under the same name, and that are asked for.
+_KNOWN = frozenset(
+    [
+        "abs",
+        "amax",
+        "argsort",
+        "ascontiguousarray",
+        "clip",
+        "concatenate",
+        "copyto",
+        "empty_like",
+        "flatnonzero",
+        "isin",
+        "max",
+        "min",
+        "ones_like",
+        "partition",
+        "sort",
+        "stack",
+        "sum",
+        "where",
+        "zeros_like",
+    ]
+)
+
+
+class TwinArray(np.ndarray[Any, Any]):
+    """An array of "the device": as with CuPy's, it does not mix with one of the host.
+
+    What would fail on a GPU fails here: sums with arrays of the host, positions that lie there, functions that CuPy
+    has not.
+    """
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **settings: Any) -> Any:
+        """Of arrays of the device and numbers only; what comes of it lies there, too, single numbers included."""
+        for each in (*inputs, *(out or ())):
+            if type(each) is np.ndarray and each.ndim:
+                raise TypeError(f"{ufunc.__name__} of an array of the host and one of the device.")
+        if settings.pop("initial", None) is not None:
+            raise TypeError(f"{ufunc.__name__}.{method} has no initial value on the device.")
+        plain = [each.view(np.ndarray) if isinstance(each, TwinArray) else each for each in inputs]
+        if out:
+            settings["out"] = tuple(each.view(np.ndarray) for each in out)
+        found = getattr(ufunc, method)(*plain, **settings)
+        return out[0] if out else on_twin(found)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """As CuPy, which has most of NumPy's functions, not all."""
+        if function.__name__ not in _KNOWN or "initial" in kwargs:
+            raise TypeError(f"numpy.{function.__name__} is not known on the device.")
+        return on_twin(function(*_plain(args), **kwargs))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Positions lie on the device."""
+        if type(key) is np.ndarray and key.ndim:
+            raise IndexError("Positions of the host in an array of the device.")
+        return on_twin(super().__getitem__(key))
+
+
+def _plain(given: Any) -> Any:
+    """Arrays of the device as NumPy's own, in lists, too; none of the host may be among them."""
+    if isinstance(given, (list, tuple)):
+        return [_plain(each) for each in given]
+    if type(given) is np.ndarray and given.ndim:
+        raise TypeError("An array of the host among those of the device.")
+    return given.view(np.ndarray) if isinstance(given, TwinArray) else given
+
+
+def on_twin(array: Any) -> TwinArray:
+    """An array, or a number, as one of the device."""
+    return np.asarray(array).view(TwinArray)
+
+
+class _At(NamedTuple):
+    """A loss at scores: itself, and rounded over h; the height is that of the plane below the loss itself."""
+
+    value: Array
+    slope: Array
+    height: Array
+    rounded: Array
+    curvature: Array
+
+
+class _Sides(NamedTuple):
+    """above·max(0, s - y - epsilon) + below·max(0, y - epsilon - s), the prices by example."""
+
+    above: Any
+    below: Any
+    epsilon: float
+
+    def height(self, slope: Array, y: Array) -> Array:
+        return np.asarray(-slope * y - self.epsilon * np.abs(slope))
+
+    def value(self, s: Array, y: Array) -> Array:
+        over, under = s - y - self.epsilon, y - self.epsilon - s
+        return np.asarray(self.above * np.maximum(over, 0.0) + self.below * np.maximum(under, 0.0))
+
+    def touch(self, s: Array, y: Array) -> _At:
+        slope = np.where(s - y > self.epsilon, self.above, 0.0) - np.where(y - s > self.epsilon, self.below, 0.0)
+        value = self.value(s, y)
+        return _At(value, slope, self.height(slope, y), value, np.zeros_like(value))
+
+    def at(self, s: Array, y: Array, h: float) -> _At:
+        over, under = s - y - self.epsilon, y - self.epsilon - s
+        raw_over, raw_under = over / h + 0.5, under / h + 0.5
+        pi_over, pi_under = np.clip(raw_over, 0.0, 1.0), np.clip(raw_under, 0.0, 1.0)
+        slope = self.above * pi_over - self.below * pi_under
+        rounded = self.above * pi_over * (over + 0.5 * h * (1.0 - pi_over)) + self.below * pi_under * (
+            under + 0.5 * h * (1.0 - pi_under)
+        )
+        curvature = ((raw_over == pi_over) * self.above + (raw_under == pi_under) * self.below) / h
+        return _At(self.value(s, y), slope, self.height(slope, y), rounded, curvature)
+
+    def extrapolated(self, s: Array, y: Array, h: float, reach: float) -> Array:
+        over, under = s - y - self.epsilon, y - self.epsilon - s
+        shares = [
+            np.where(np.abs(side) <= 0.5 * reach, side / h + 0.5, np.where(side > 0.0, 1.0, 0.0))
+            for side in (over, under)
+        ]
+        return np.asarray(self.above * shares[0] - self.below * shares[1])
+
+    def right(self, s: Array, y: Array, direction: Array) -> Array:
+        over, under = s - y - self.epsilon, y - self.epsilon - s
+        up = np.where((over > 0.0) | ((over == 0.0) & (direction > 0.0)), self.above, 0.0)
+        down = np.where((under > 0.0) | ((under == 0.0) & (direction < 0.0)), self.below, 0.0)
+        return np.asarray(up - down)
+
+
+def _squared_hinge(s: Array, y: Array) -> _At:
+    raw = 1.0 - y * s
+    z = np.maximum(raw, 0.0)
+    return _At(z * z, -2.0 * y * z, z * (2.0 - z), z * z, np.where(raw > 0.0, 2.0, 0.0))
+
+
+def _logistic(s: Array, y: Array) -> _At:
+    m = y * s
+    small = np.exp(-np.abs(m))
+    less = small / (1.0 + small)
+    rest = np.log1p(small)
+    value = np.where(m > 0.0, rest, rest - m)
+    slope = -y * np.where(m > 0.0, less, 1.0 - less)
+    return _At(value, slope, rest + less * np.abs(m), value, less * (1.0 - less))
+
+
+def _squared_tube(s: Array, y: Array, epsilon: float) -> _At:
+    u = s - y
+    raw = np.abs(u) - epsilon
+    z = np.maximum(raw, 0.0)
+    slope = np.where(u > 0.0, 2.0 * z, -2.0 * z)
+    return _At(z * z, slope, _squared_height(slope, y, epsilon), z * z, np.where(raw > 0.0, 2.0, 0.0))
+
+
+def _squared_height(slope: Array, y: Array, epsilon: float) -> Array:
+    return np.asarray(-slope * y - epsilon * np.abs(slope) - 0.25 * slope * slope)
+
+
+def _huber(s: Array, y: Array, delta: float) -> _At:
+    u = s - y
+    slope = np.clip(u, -delta, delta)
+    value = slope * (u - 0.5 * slope)
+    return _At(value, slope, -slope * y - 0.5 * slope * slope, value, np.where(slope == u, 1.0, 0.0))
+
+
+def _entropy(slope: Array, y: Array) -> Array:
+    p = np.clip(-y * slope, 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = np.where(p > 0.0, p * np.log(p), 0.0), np.where(p < 1.0, (1.0 - p) * np.log1p(-p), 0.0)
+    return np.asarray(-first - second)
+
+
+_SMOOTH: dict[str, Callable[..., _At]] = {
+    "squared_hinge": lambda s, y, *_: _squared_hinge(s, y),
+    "logistic": lambda s, y, *_: _logistic(s, y),
+    "squared_tube": lambda s, y, a, *_: _squared_tube(s, y, a),
+    "huber": lambda s, y, a, *_: _huber(s, y, a),
+}
+_HEIGHTS: dict[str, Callable[..., Array]] = {
+    "squared_hinge": lambda p, y, *_: -y * p - 0.25 * np.square(p),
+    "logistic": lambda p, y, *_: _entropy(p, y),
+    "squared_tube": lambda p, y, a, *_: _squared_height(p, y, a),
+    "huber": lambda p, y, *_: -p * y - 0.5 * p * p,
+}
+
+
+class _TwinNumPy:
+    """NumPy whose functions give arrays of "the device"."""
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(np, name)
+        return lambda *args, **kwargs: on_twin(function(*args, **kwargs))
+
+
+class _Sum(NamedTuple):
+    """A sum of losses on the host."""
+
+    of: Examples
+    y: Array
+    weights: Any
+
+    @classmethod
+    def here(cls, of: Examples) -> _Sum:
+        weights = of.each if of.weights is None else np.asarray(of.weights)
+        return cls(of, np.asarray(of.y, np.float64), weights)
+
+    @property
+    def sides(self) -> _Sides | None:
+        """Those of a loss that has kinks."""
+        if self.of.loss == "hinge":
+            return _Sides(np.where(self.y < 0.0, 1.0, 0.0), np.where(self.y < 0.0, 0.0, 1.0), 0.0)
+        return _Sides(*self.of.parameters) if self.of.loss == "tube" else None
+
+    def touch(self, s: Array) -> _At:
+        sides = self.sides
+        return _SMOOTH[self.of.loss](s, self.y, *self.of.parameters) if sides is None else sides.touch(s, self.y)
+
+    def at(self, s: Array, h: float) -> _At:
+        sides = self.sides
+        return _SMOOTH[self.of.loss](s, self.y, *self.of.parameters) if sides is None else sides.at(s, self.y, h)
+
+    def add(self, each: Array) -> float:
+        return float((self.weights * each).sum())
+
+
+class TwinKernels(Kernels):
+    """Arrays of "the device" are NumPy's own, but for what they mix with."""
+
+    xp = _TwinNumPy()
+
+    def to_device(self, array: Any) -> DeviceArray:
+        """The array, as one of the device."""
+        return on_twin(array)
+
+    def to_host(self, array: DeviceArray) -> Any:
+        """The array, as one of the host."""
+        return np.asarray(array)
+
+    def value(self, of: Examples, s: DeviceArray) -> float:
+        """The risk."""
+        here = _Sum.here(of)
+        return here.add(here.touch(np.asarray(s)).value)
+
+    def cut(self, of: Examples, s: DeviceArray) -> CutSums:
+        """The plane that touches the risk at scores."""
+        here = _Sum.here(of)
+        at = here.touch(np.asarray(s))
+        coef = here.weights * at.slope
+        return CutSums(on_twin(coef), here.add(at.value), here.add(at.height), float(np.abs(coef).sum()))
+
+    def smoothed(self, of: Examples, s: DeviceArray, h: float) -> SmoothedSums:
+        """The risk rounded over h."""
+        here, scores = _Sum.here(of), np.asarray(s)
+        at = here.at(scores, h)
+        coef = here.weights * at.slope
+        value, offset = here.add(at.value), here.add(at.height)
+        error = here.add(at.value - at.slope * scores - at.height)
+        curved, mass = int((at.curvature > 0.0).sum()), float(np.abs(coef).sum())
+        return SmoothedSums(on_twin(coef), value, offset, error, curved, mass)
+
+    def extrapolated(self, of: Examples, s: DeviceArray, h: float, reach: float) -> DeviceArray:
+        """Coefficients for width h as if examples on a kink of width `reach` stayed on it."""
+        here, scores = _Sum.here(of), np.asarray(s)
+        sides = here.sides
+        slope = here.at(scores, h).slope if sides is None else sides.extrapolated(scores, here.y, h, reach)
+        return on_twin(here.weights * slope)
+
+    def curved(self, of: Examples, s: DeviceArray, h: float) -> DeviceArray:
+        """H times the second derivatives of the risk rounded over h, of every example."""
+        here = _Sum.here(of)
+        return on_twin(h * here.weights * here.at(np.asarray(s), h).curvature)
+
+    def along(
+        self,
+        of: Examples,
+        s: DeviceArray,
+        other: DeviceArray | None,
+        steps: Sequence[float],
+        h: float,
+        *,
+        towards: bool,
+    ) -> list[tuple[float, float, float]]:
+        """Value, slope and curvature of the risk rounded over h (0: itself) at several steps along a line."""
+        here, start = _Sum.here(of), np.asarray(s)
+        direction = None if other is None else np.asarray(other) - (start if towards else 0.0)
+        return [self._step(here, start + t * (1.0 if direction is None else direction), direction, h) for t in steps]
+
+    @staticmethod
+    def _step(here: _Sum, score: Array, direction: Array | None, h: float) -> tuple[float, float, float]:
+        if h > 0.0:
+            at, along = here.at(score, h), 1.0 if direction is None else direction
+            return here.add(at.rounded), here.add(at.slope * along), here.add(at.curvature * along * along)
+        sides, at = here.sides, here.touch(score)
+        slope = at.slope if sides is None or direction is None else sides.right(score, here.y, direction)
+        if direction is None:
+            return here.add(at.value), here.add(slope), 0.0
+        return here.add(at.value), here.add(slope * direction), 0.0
+
+    def offset(self, of: Examples, coef: DeviceArray) -> tuple[float, float]:
+        """The offset of the highest plane with these coefficients, and their sizes added up."""
+        here, given = _Sum.here(of), np.asarray(coef)
+        weights = np.broadcast_to(here.weights, given.shape)
+        slope = np.divide(given, weights, out=np.zeros_like(given), where=weights > 0.0)
+        sides = here.sides
+        height = _HEIGHTS[of.loss](slope, here.y, *of.parameters) if sides is None else sides.height(slope, here.y)
+        return here.add(height), float(np.abs(given).sum())
+
+    def sides(self, coef: DeviceArray) -> tuple[float, float, float]:
+        """The sum of all numbers, of the positive and of the negative ones."""
+        given = np.asarray(coef)
+        return float(given.sum()), float(given[given > 0.0].sum()), float(given[given < 0.0].sum())
+
+    def dense_scores(self, X: DeviceArray, entries: str, w: Array) -> DeviceArray:
+        """X @ w, in double precision."""
+        return on_twin(np.asarray(X, np.float64) @ w)
+
+    def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> Array:
+        """X.T @ coef, in double precision."""
+        return np.asarray(np.asarray(X, np.float64).T @ np.asarray(coef))
+
+    def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
+        """The largest sum of the squares of a row, and the largest size in every column."""
+        wide = np.asarray(X, np.float64)
+        return float(np.square(wide).sum(axis=1).max()), np.abs(wide).max(axis=0)
+
+    def dense_gather(self, X: DeviceArray, entries: str, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
+        """scale[k] times some rows, in double precision."""
+        return on_twin(np.asarray(scale)[:, None] * np.asarray(X, np.float64)[np.asarray(rows)])
+
+    def csr_scores(self, X: SparseRows, w: Array) -> DeviceArray:
+        """X @ w, in double precision."""
+        return on_twin(X.rows.astype(np.float64) @ w)
+
+    def csr_combine(self, X: SparseRows, coef: DeviceArray) -> Array:
+        """X.T @ coef, in double precision: by segments, as the device has them."""
+        assert X.columns is not None
+        data, rows, begins, first = map(np.asarray, X.columns)
+        given = np.asarray(coef)
+        parts = [float(data[b:e].astype(np.float64) @ given[rows[b:e]]) for b, e in pairwise(begins.tolist())]
+        return np.array([sum(parts[f:g]) for f, g in pairwise(first.tolist())], np.float64)
+
+    def csr_take(self, rows: Any, positions: DeviceArray) -> Any:
+        """Some rows of a CSR matrix, copied."""
+        return rows[np.asarray(positions)]
+
+    def csr_gather(self, rows: Any, positions: DeviceArray, scale: DeviceArray) -> DeviceArray:
+        """scale[k] times some rows of a CSR matrix, dense and in double precision."""
+        dense = rows[np.asarray(positions)].toarray().astype(np.float64)
+        return on_twin(np.asarray(scale)[:, None] * dense)
+
+    def csr_columns(self, rows: Any) -> SparseRows:
+        """A CSR matrix, and the same by columns."""
+        by_columns = rows.tocsc()
+        begins, first = map(on_twin, segments_of(by_columns.indptr.astype(np.int64)))
+        return SparseRows(rows, (on_twin(by_columns.data), on_twin(by_columns.indices), begins, first))
+
+    def csr_extent(self, rows: Any) -> tuple[float, int, Array]:
+        """The largest sum of the squares of a row, the most entries of one, and the largest size in every column."""
+        wide = abs(rows).astype(np.float64)
+        columns = np.asarray(wide.max(axis=0).toarray()).ravel()
+        wide.data = wide.data**2
+        return float(wide.sum(axis=1).max()), int(np.diff(rows.indptr).max()), columns

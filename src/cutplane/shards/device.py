@@ -1,0 +1,204 @@
+"""Examples on a GPU: a source and a risk whose vectors of examples lie there.
+
+What solvers ask is the same as on the host; handles are arrays of the device. Sums come to the host, slopes too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Self, cast
+
+import numpy as np
+
+from cutplane.device.kernels import DeviceArray, sum_depth_of
+from cutplane.device.risk import DeviceRisk
+from cutplane.device.source import DeviceMatrix, DeviceRows
+from cutplane.proof.evaluation import OPERATIONS, Evaluation
+from cutplane.proof.rounding import UNIT, gamma
+from cutplane.risks.base import ScoreCut, Smoothed
+from cutplane.risks.intercept import NoInterceptError, least_shift_between
+from cutplane.risks.visited import VisitedRisk
+from cutplane.shards.balance import balanced_plane
+from cutplane.shards.base import Array, Handle, KindOfShard, NearPart, ShardPlane
+from cutplane.shards.host import RoundedHostShard
+from cutplane.shards.near_hinges import NearHinges
+from cutplane.shards.rows import RowSet, spread
+from cutplane.shards.sum_planes import balancing_factors, without_lean
+from cutplane.solvers.base import Subset
+
+# Constants looked at in one go for the best intercept, and the furthest, in units of the scores.
+_AT_ONCE, _FURTHEST = 16, 1e15
+
+
+class DeviceShard(RoundedHostShard):
+    """A sum of losses over rows on a device.
+
+    Parameters
+    ----------
+    source : DeviceRows
+    risk : DeviceRisk
+    keeps : bool
+        Whether planes come with their coefficients: on the host.
+    """
+
+    source: DeviceRows
+    risk: DeviceRisk
+
+    def __init__(self, source: DeviceRows, risk: DeviceRisk, *, keeps: bool = False) -> None:
+        super().__init__(source, risk, keeps=keeps)
+        self._kernels = source.kernels
+
+    def _like(self, source: Any, risk: Any) -> Self:
+        return type(self)(source, risk, keeps=self.keeps)
+
+    def keeping(self) -> DeviceShard:
+        """The same, whose planes come with their coefficients."""
+        return DeviceShard(self.source, self.risk, keeps=True)
+
+    def at(self, w: Array) -> Handle:
+        """The scores of weights: one pass."""
+        return self.source.scores(w) if w.any() else self._kernels.xp.zeros(self.examples)
+
+    def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
+        """(1 - t) a + t b, in memory of its own or in that of a handle that is used up."""
+        mixed = (1.0 - t) * _there(a) + t * _there(b)
+        if into is None:
+            return mixed
+        _there(into)[:] = mixed
+        return into
+
+    def moved(self, scores: Handle, direction: Handle, t: float) -> Handle:
+        """Scores + t·direction, which is used up."""
+        along = _there(direction)
+        along *= t
+        along += _there(scores)
+        return along
+
+    def size(self, scores: Handle) -> float:
+        """The largest score, in size."""
+        there = _there(scores)
+        return float(abs(there).max()) if there.size else 0.0
+
+    def best_shift(self, scores: Handle) -> float:
+        """The constant that, added to all scores, makes the risk least."""
+        leans = partial(self.leans, scores)
+        reach = max(1.0, self.size(scores)) + self.risk.scale
+        furthest = _FURTHEST * reach
+        while True:
+            places = np.linspace(-reach, reach, _AT_ONCE)
+            slopes = leans(places)
+            if slopes[0] <= 0.0 <= slopes[-1]:
+                return least_shift_between(places, leans, lambda low, high: self.turns(scores, low, high, 1 << 17))
+            if reach > furthest:
+                raise NoInterceptError
+            reach *= float(_AT_ONCE)
+
+    def turns(self, scores: Handle, low: float, high: float, most: int) -> tuple[Array, Array] | None:
+        """Where the slope along constants jumps between two of them, and by how much; None: too often, or it bends."""
+        found = self.risk.turns_within(_there(scores), low, high, most)
+        return None if found is None else (self._kernels.to_host(found[0]), self._kernels.to_host(found[1]))
+
+    def balanced_cut(self, scores: Handle) -> ShardPlane:
+        """The plane at scores with their best shift in them, which does not lean."""
+        return balanced_plane(self, scores)
+
+    def _plane(self, cut: ScoreCut) -> ShardPlane:
+        slope = self.source.combine(cut.coef)
+        return ShardPlane(slope, cut.offset, cut.value, mass=self.risk.mass(cut), coef=self._kept(cut.coef))
+
+    def _kept(self, coef: DeviceArray) -> Array | None:
+        return self._kernels.to_host(coef) if self.keeps else None
+
+    def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
+        """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on."""
+        moved = self.blend(a, b, step, a)
+        return moved, self.value(moved), lambda: self.cut(self.blend(moved, b, mu))
+
+    def sides(self, scores: Handle, h: float) -> Array:
+        """What the positive and the negative coefficients of the rounded risk add up to."""
+        return np.array(self._kernels.sides(self.risk.smoothed(_there(scores), h).coef)[1:])
+
+    def smoothed(
+        self,
+        scores: Handle,
+        h: float,
+        *,
+        balanced: bool = False,
+        lean: bool = False,
+        factors: Array | None = None,
+    ) -> ShardPlane:
+        """The risk rounded over h, and the plane below the risk itself that it gives: a pass."""
+        s = self.risk.smoothed(_there(scores), h)
+        if balanced:
+            factors = balancing_factors(np.array(self._kernels.sides(s.coef)[1:]))
+        if factors is not None:
+            s = self._scaled_down(s, factors, _there(scores))
+        total, above, below = self._kernels.sides(s.coef)
+        plane = ShardPlane(
+            self.source.combine(s.coef),
+            s.offset,
+            s.value,
+            s.error,
+            s.kinks,
+            (above - below) * (1.0 + 1e-9),
+            total if lean or balanced else 0.0,
+            self._kept(s.coef),
+        )
+        return without_lean(plane) if balanced else plane
+
+    def _scaled_down(self, s: Smoothed, factors: Array, scores: DeviceArray) -> Smoothed:
+        up, down = factors.tolist()
+        coef = s.coef * self._kernels.xp.where(s.coef > 0.0, up, down)
+        offset = self.risk.plane_offset(coef)
+        along = self._kernels.sides(coef * scores)[0]
+        return s._replace(coef=coef, offset=offset, error=s.value - along - offset)
+
+    def along(
+        self, scores: Handle, direction: Handle | None, steps: Sequence[float], h: float
+    ) -> list[tuple[float, float, float]]:
+        """Value, slope and curvature of the rounded risk at scores + t·direction (None: 1), for each t of `steps`."""
+        return self.risk.probed(_there(scores), None if direction is None else _there(direction), steps, h)
+
+    def draw(self, size: int, generator: np.random.Generator) -> Subset:
+        """So many examples at random."""
+        return RowSet(self._kernels.to_device(spread(self.examples, size, generator).positions))
+
+    @property
+    def near_work(self) -> float:
+        """What an example adds to the work of each system of `near_problem`; infinite: there is none."""
+        return float(self.source.gram_work) if self.risk.of.loss == "hinge" else float("inf")
+
+    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
+        """The problem of the examples within `radius` of their kinks, or of the `most` nearest."""
+        return NearHinges(self.source, cast(Any, self.risk), _there(scores), radius, most=most, intercept=intercept)
+
+    def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
+        """The risk at weights and an intercept, for the prover: afresh, by the definition of the loss."""
+        scores = self.source.scores(w)
+        scores += float(intercept)
+        terms = self.risk.terms
+        loss, y = terms.loss, terms.y.astype(np.float64)
+        off = delta + float(loss.own_rounding(scores, y))
+        values, steepness = loss.value(scores, y), loss.steepness(scores, y, off)
+        if terms.weights is not None:
+            values, steepness = terms.weights * values, terms.weights * steepness
+        each = terms.each if terms.weights is None else 1.0
+        value = each * self._kernels.sides(values)[0]
+        steep = each * self._kernels.sides(steepness)[0]
+        if not math.isfinite(value):
+            return Evaluation(math.inf, math.inf)
+        relative = gamma(sum_depth_of(self.examples)) + OPERATIONS * UNIT
+        return Evaluation(value, relative * value + steep * off * (1.0 + 1e-9))
+
+
+def _there(handle: Handle) -> DeviceArray:
+    """What a handle of this shard holds."""
+    return cast(DeviceArray, handle)
+
+
+def device_shard(source: DeviceMatrix, risk: VisitedRisk) -> KindOfShard:
+    """The shard of rows on a device; with a loss that is not known there, scores come to the host."""
+    there = DeviceRisk.on(source.rows.kernels, risk)
+    return RoundedHostShard(source, risk) if there is None else DeviceShard(source.rows, there)

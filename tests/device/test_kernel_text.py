@@ -1,0 +1,80 @@
+"""The text of the kernels compiles, for all losses and types: by NVRTC, which needs no GPU."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cutplane.device import text
+from cutplane.device.kernels import SEGMENT, blocks_of, segments_of, stretches_of, sum_depth_of
+
+
+def nvrtc() -> ctypes.CDLL:
+    spec = find_spec("nvidia.cuda_nvrtc")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    (library,) = Path(next(iter(spec.submodule_search_locations))).glob("lib/libnvrtc.so*")
+    return ctypes.CDLL(str(library))
+
+
+def compiled(names: Iterable[str]) -> tuple[int, str]:
+    """What NVRTC says: 0 where all is well, and its log."""
+    library, program = nvrtc(), ctypes.c_void_p()
+    assert library.nvrtcCreateProgram(ctypes.byref(program), text.text().encode(), b"kernels.cu", 0, None, None) == 0
+    for name in names:
+        assert library.nvrtcAddNameExpression(program, name.encode()) == 0
+    options = [b"--gpu-architecture=compute_80", b"-std=c++17"]
+    status = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+    size = ctypes.c_size_t()
+    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetProgramLog(program, log)
+    return status, log.value.decode()
+
+
+@pytest.mark.parametrize("loss", text.LOSSES)
+def test_the_sums_of_a_loss_compile(loss: str) -> None:
+    assert compiled(text.loss_kernels(loss, "int8" if loss == "hinge" else "float64")) == (0, "")
+
+
+@pytest.mark.parametrize("entries", text.ENTRIES)
+def test_passes_over_rows_compile(entries: str) -> None:
+    names = [
+        *text.dense_kernels(entries),
+        *text.sparse_kernels(entries, "int32"),
+        *text.sparse_kernels(entries, "int64"),
+    ]
+    assert compiled(names) == (0, "")
+
+
+def test_a_slip_would_be_seen() -> None:
+    status, log = compiled(["cut<HingeLoss, nothing>"])
+    assert status != 0
+    assert "nothing" in log
+
+
+@pytest.mark.parametrize("lengths", [[3, 0, 2], [0, 0], [SEGMENT, SEGMENT + 1, 5 * SEGMENT]])
+def test_segments_cover_every_column(lengths: list[int]) -> None:
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    begins, first = segments_of(starts)
+    assert len(first) == len(lengths) + 1
+    for column, (b, e) in enumerate(pairwise(starts)):
+        mine = begins[first[column] : first[column + 1] + 1]
+        if e > b:
+            assert (mine[0], mine[-1]) == (b, e)
+            assert (np.diff(mine) <= SEGMENT).all()
+        else:
+            assert first[column] == first[column + 1]
+
+
+@pytest.mark.parametrize("n", [1, 1000, 1_000_000, 50_000_000])
+def test_sums_are_not_deep(n: int) -> None:
+    assert blocks_of(n) >= 1
+    assert sum_depth_of(n) < 1500 + n / 2**17
+    assert stretches_of(n, 54).depth(n) < 2200 + n / 2**12
