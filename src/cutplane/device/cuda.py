@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-import cupy
-import cupyx
 import numpy as np
 
 from cutplane.device import text
@@ -31,6 +29,8 @@ _ROW_BLOCKS = 4096
 
 @lru_cache(maxsize=64)
 def _module(names: tuple[str, ...]) -> Any:
+    import cupy
+
     return cupy.RawModule(code=text.text(), options=("-std=c++17",), name_expressions=names or None)
 
 
@@ -58,22 +58,26 @@ def _of_sparse(entries: str, indices: str, name: str) -> Any:
 class CudaKernels(Kernels):
     """On the GPU that is current when it is asked."""
 
-    xp = cupy
+    def __init__(self) -> None:
+        import cupy
+        import cupyx
+
+        self.xp, self._scatter_max = cupy, cupyx.scatter_max
 
     def to_device(self, array: Any) -> DeviceArray:
         """An array of the host or of the device, on the device."""
-        return cupy.asarray(array)
+        return self.xp.asarray(array)
 
     def to_host(self, array: DeviceArray) -> Any:
         """An array of the device, on the host."""
-        return cupy.asnumpy(array)
+        return self.xp.asnumpy(array)
 
     def _sums(self, kernel: Any, n: int, width: int, arguments: Iterable[Any]) -> Array:
         """What a kernel adds up, `width` numbers: the blocks' sums in order."""
         blocks = blocks_of(n)
-        out = cupy.empty((blocks, width))
+        out = self.xp.empty((blocks, width))
         kernel((blocks,), (THREADS,), (*arguments, out))
-        found: Array = cupy.asnumpy(out).sum(axis=0)
+        found: Array = self.xp.asnumpy(out).sum(axis=0)
         return found
 
     def _examples(self, of: Examples) -> tuple[Any, ...]:
@@ -92,27 +96,27 @@ class CudaKernels(Kernels):
 
     def cut(self, of: Examples, s: DeviceArray) -> CutSums:
         """The plane that touches the risk at scores."""
-        coef = cupy.empty(s.size)
+        coef = self.xp.empty(s.size)
         sums = self._sums(_of_loss(of, "cut"), s.size, 3, (*self._examples(of), s, np.int64(s.size), coef))
         return CutSums(coef, *sums.tolist())
 
     def smoothed(self, of: Examples, s: DeviceArray, h: float) -> SmoothedSums:
         """The risk rounded over h."""
-        coef = cupy.empty(s.size)
+        coef = self.xp.empty(s.size)
         arguments = (*self._examples(of), s, np.int64(s.size), np.float64(h), coef)
         value, offset, error, curved, mass = self._sums(_of_loss(of, "smoothed"), s.size, 5, arguments).tolist()
         return SmoothedSums(coef, value, offset, error, int(curved), mass)
 
     def extrapolated(self, of: Examples, s: DeviceArray, h: float, reach: float) -> DeviceArray:
         """Coefficients for width h as if examples on a kink of width `reach` stayed on it."""
-        coef = cupy.empty(s.size)
+        coef = self.xp.empty(s.size)
         arguments = (*self._examples(of), s, np.int64(s.size), np.float64(h), np.float64(reach), coef)
         _of_loss(of, "extrapolated")((blocks_of(s.size),), (THREADS,), arguments)
         return coef
 
     def curved(self, of: Examples, s: DeviceArray, h: float) -> DeviceArray:
         """H times the second derivatives of the risk rounded over h, of every example."""
-        weights = cupy.empty(s.size)
+        weights = self.xp.empty(s.size)
         arguments = (*self._examples(of), s, np.int64(s.size), np.float64(h), weights)
         _of_loss(of, "curved")((blocks_of(s.size),), (THREADS,), arguments)
         return weights
@@ -155,7 +159,7 @@ class CudaKernels(Kernels):
         """X @ w, in double precision."""
         n, d = X.shape
         lanes = next((each for each in text.LANES if d <= 8 * each), text.LANES[-1])
-        scores, weights = cupy.empty(n), cupy.asarray(w)
+        scores, weights = self.xp.empty(n), self.xp.asarray(w)
         blocks = min(_ROW_BLOCKS, max(1, -(-n * lanes // THREADS)))
         arguments = (X, np.int64(n), np.int64(d), weights, scores)
         _of_entries(entries, "dense_scores", lanes)((blocks,), (THREADS,), arguments)
@@ -165,7 +169,7 @@ class CudaKernels(Kernels):
         """X.T @ coef, in double precision."""
         n, d = X.shape
         count, columns, lanes = stretches_of(n, d)
-        partial, total = cupy.empty((count, d)), cupy.empty(d)
+        partial, total = self.xp.empty((count, d)), self.xp.empty(d)
         _of_entries(entries, "dense_combine")(
             (count, -(-d // columns)),
             (columns, lanes),
@@ -174,24 +178,24 @@ class CudaKernels(Kernels):
         )
         arguments = (partial, np.int64(count), np.int64(d), total)
         _plain("add_stretches")((-(-d // THREADS),), (THREADS,), arguments)
-        found: Array = cupy.asnumpy(total)
+        found: Array = self.xp.asnumpy(total)
         return found
 
     def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
         """The largest sum of the squares of a row, and the largest size in every column."""
         n, d = X.shape
         count, columns, _ = stretches_of(n, d)
-        squares, partial = cupy.empty(n), cupy.empty((count, d))
+        squares, partial = self.xp.empty(n), self.xp.empty((count, d))
         rows = (X, np.int64(n), np.int64(d))
         blocks = min(_ROW_BLOCKS, max(1, -(-n * 32 // THREADS)))
         _of_entries(entries, "dense_squares")((blocks,), (THREADS,), (*rows, squares))
         _of_entries(entries, "dense_sizes")((count, -(-d // columns)), (columns,), (*rows, partial))
-        return float(squares.max()), cupy.asnumpy(partial.max(axis=0))
+        return float(squares.max()), self.xp.asnumpy(partial.max(axis=0))
 
     def dense_gather(self, X: DeviceArray, entries: str, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
         """scale[k] times some rows, in double precision."""
         d = X.shape[1]
-        found = cupy.empty((rows.size, d))
+        found = self.xp.empty((rows.size, d))
         arguments = (X, np.int64(d), rows, scale, np.int64(rows.size), found)
         blocks = min(_ROW_BLOCKS, max(1, -(-found.size // THREADS)))
         _of_entries(entries, "dense_gather")((blocks,), (THREADS,), arguments)
@@ -201,7 +205,7 @@ class CudaKernels(Kernels):
         """X @ w, in double precision."""
         rows = X.rows
         n = rows.shape[0]
-        scores, weights = cupy.empty(n), cupy.asarray(w)
+        scores, weights = self.xp.empty(n), self.xp.asarray(w)
         blocks = min(_ROW_BLOCKS, max(1, -(-n * 32 // THREADS)))
         kernel = _of_sparse(rows.data.dtype.name, rows.indices.dtype.name, "csr_scores")
         kernel((blocks,), (THREADS,), (rows.data, rows.indices, rows.indptr, np.int64(n), weights, scores))
@@ -212,12 +216,12 @@ class CudaKernels(Kernels):
         assert X.columns is not None
         data, rows, begins, first = X.columns
         segments, d = begins.size - 1, first.size - 1
-        partial, total = cupy.empty(segments), cupy.empty(d)
+        partial, total = self.xp.empty(segments), self.xp.empty(d)
         blocks = min(_ROW_BLOCKS, max(1, -(-segments * 32 // THREADS)))
         kernel = _of_sparse(data.dtype.name, rows.dtype.name, "csc_segments")
         kernel((blocks,), (THREADS,), (data, rows, begins, np.int64(segments), coef, partial))
         _plain("add_segments")((-(-d // THREADS),), (THREADS,), (partial, first, np.int64(d), total))
-        found: Array = cupy.asnumpy(total)
+        found: Array = self.xp.asnumpy(total)
         return found
 
     def csr_take(self, rows: Any, positions: DeviceArray) -> Any:
@@ -231,14 +235,14 @@ class CudaKernels(Kernels):
     def csr_columns(self, rows: Any) -> SparseRows:
         """A CSR matrix, and the same by columns."""
         by_columns = rows.tocsc()
-        begins, first = segments_of(cupy.asnumpy(by_columns.indptr).astype(np.int64))
-        return SparseRows(rows, (by_columns.data, by_columns.indices, cupy.asarray(begins), cupy.asarray(first)))
+        begins, first = segments_of(self.xp.asnumpy(by_columns.indptr).astype(np.int64))
+        return SparseRows(rows, (by_columns.data, by_columns.indices, self.xp.asarray(begins), self.xp.asarray(first)))
 
     def csr_extent(self, rows: Any) -> tuple[float, int, Array]:
         """The largest sum of the squares of a row, the most entries of one, and the largest size in every column."""
-        wide = cupy.abs(rows.data.astype(np.float64))
-        of_row = cupy.repeat(cupy.arange(rows.shape[0]), cupy.asnumpy(cupy.diff(rows.indptr)).tolist())
-        squares = cupy.bincount(of_row, weights=wide * wide, minlength=rows.shape[0])
-        columns = cupy.zeros(rows.shape[1])
-        cupyx.scatter_max(columns, rows.indices, wide)
-        return float(squares.max()), int(cupy.diff(rows.indptr).max()), cupy.asnumpy(columns)
+        wide = self.xp.abs(rows.data.astype(np.float64))
+        of_row = self.xp.repeat(self.xp.arange(rows.shape[0]), self.xp.asnumpy(self.xp.diff(rows.indptr)).tolist())
+        squares = self.xp.bincount(of_row, weights=wide * wide, minlength=rows.shape[0])
+        columns = self.xp.zeros(rows.shape[1])
+        self._scatter_max(columns, rows.indices, wide)
+        return float(squares.max()), int(self.xp.diff(rows.indptr).max()), self.xp.asnumpy(columns)
