@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from cutplane import LinearSVC
 from cutplane.objectives.factory import make_objective
 from cutplane.risks.hinge import Hinge
+from cutplane.shards.example_ascent import ExampleAscent
 from cutplane.sources import as_source
 
 
@@ -59,3 +60,13 @@ def test_more_is_never_less(loss: str, intercept: bool) -> None:
     assert gaps[2] <= 1e-9
     assert max(gaps[3:]) <= 1e-9
     assert max(steps) < 100  # where only rounding is left, no hundred iterations are made to find out
+
+
+def test_what_an_ascent_has_is_not_lost_where_it_gets_no_closer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own estimate of the bound is off by rounding: never good enough, so that no proof was ever asked for."""
+    X, y = text(400, 3000, seed=1)
+    estimate = ExampleAscent.estimate
+    monkeypatch.setattr(ExampleAscent, "estimate", property(lambda self: estimate.fget(self) * (1.0 - 1e-8)))
+    model = LinearSVC(C=10.0, tol=1e-9).fit(X, y)
+    assert model.gap_ <= 1e-9
+    assert model.n_iter_ < 8  # 4; where the ascent is given up first, 10

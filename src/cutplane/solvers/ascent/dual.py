@@ -79,6 +79,8 @@ class DualAscent:
                 return "stalled"
             if pace.hardly_closer:
                 ascent.unshrink()
+                if ascent.estimate > ledger.lower:  # it may get no closer: what it has is not lost
+                    self._prove(ledger, ascent)
                 if objective.intercept:
                     self._touch(objective, ledger)
             pace.schedule()
