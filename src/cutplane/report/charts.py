@@ -111,7 +111,9 @@ def _grid(x: Scale, y: Scale, x_axis: Axis, y_axis: Axis) -> Markup:
     for value in x.ticks(round((x.end - x.start) / 70)):
         at = x(value)
         parts.append(shape("line", x1=at, x2=at, y1=y.start, y2=y.start + 4, class_="axis"))
-        parts.append(words_at(tick_label(value, x_axis.log), at, y.start + 17, "middle"))
+        # The last number may be longer than what is left beside the axis.
+        place, anchor = (x.end + RIGHT - 2, "end") if at > x.end - RIGHT else (at, "middle")
+        parts.append(words_at(tick_label(value, x_axis.log), place, y.start + 17, anchor))
     parts.append(shape("line", x1=x.start, x2=x.end, y1=y.start, y2=y.start, class_="axis"))
     parts.append(words_at(x_axis.label, (x.start + x.end) / 2, y.start + BOTTOM - 6, "middle", "name"))
     middle = (y.start + y.end) / 2

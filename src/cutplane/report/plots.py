@@ -168,8 +168,9 @@ def _draw_gap(ax: Axes, runs: list[Sequence[Step]], tol: float | None) -> None:
     else:
         moments, worst, best = spread(runs)
         ax.fill_between(moments, best, worst, color="0.9", linewidth=0, step="post")
-        ax.plot(moments, worst, color=_GAP, label="proven gap of the worst", **_STEPS)
-        ax.plot(moments, best, color=_LOWER, linestyle="--", label="of the best", **_STEPS)
+        dots = _marker(moments)
+        ax.plot(moments, worst, color=_GAP, marker=dots, label="proven gap of the worst", **_STEPS)
+        ax.plot(moments, best, color=_LOWER, marker=dots, linestyle="--", label="of the best", **_STEPS)
     if tol is not None:
         ax.axhline(tol, color="0.4", linestyle=":", label=f"tolerance {tol:g}")
     over_time(ax)
@@ -196,6 +197,6 @@ def _draw_multiples(
         ax.set_visible(False)
 
 
-def _marker(run: Sequence[Step]) -> str:
+def _marker(run: Sequence[object]) -> str:
     """Dots show the iterations while they can be told apart; without them one step draws nothing."""
     return "." if len(run) <= 60 else ""
