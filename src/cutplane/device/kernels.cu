@@ -142,7 +142,7 @@ __global__ void smoothed(CUTPLANE_EXAMPLES, const double* __restrict__ s, index_
     const double weight = c ? c[i] : each;
     const cutplane::LossAt at = loss.at(s[i], static_cast<double>(y[i]), h);
     const double slope = weight * at.slope;
-    if (coef) coef[i] = slope;
+    coef[i] = slope;
     mine[0] += weight * at.value;
     mine[1] += weight * at.height;
     mine[2] += weight * (at.value - at.slope * s[i] - at.height);

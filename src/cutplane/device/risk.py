@@ -11,11 +11,8 @@ from cutplane.device.kernels import DeviceArray, Examples, Kernels
 from cutplane.device.text import LOSSES
 from cutplane.proof.losses import Terms
 from cutplane.risks.base import RoundedRisk, ScoreCut, Smoothed
-from cutplane.risks.root import rising_crossing
+from cutplane.risks.root import crossing_from_zero
 from cutplane.risks.visited import VisitedRisk
-
-# No step along a line goes further.
-_FURTHEST = 1e15
 
 
 class DeviceRay(NamedTuple):
@@ -39,16 +36,7 @@ class DeviceRay(NamedTuple):
 
     def minimise(self, quadratic: float, linear: float, C: float) -> float:
         """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk."""
-
-        def derivative(t: float) -> float:
-            return quadratic * t + linear + C * self.slope(t)
-
-        near, far, at_near = 0.0, 1.0, derivative(0.0)
-        if at_near >= 0.0:
-            return 0.0
-        while (at_far := derivative(far)) < 0.0 and far < _FURTHEST:
-            near, at_near, far = far, at_far, 2.0 * far
-        return rising_crossing(derivative, near, far, (at_near, at_far))
+        return crossing_from_zero(lambda t: quadratic * t + linear + C * self.slope(t))
 
 
 class DeviceRisk(RoundedRisk):
@@ -104,11 +92,6 @@ class DeviceRisk(RoundedRisk):
     def intercept_bound(self, n: int) -> Any:
         """How far from zero a best intercept is at most."""
         return self._risk.intercept_bound(n)
-
-    def mass(self, cut: Any) -> float:
-        """The sizes of a plane's coefficients, added up."""
-        _, above, below = self._kernels.sides(cut.coef)
-        return (above - below) * (1.0 + 1e-9)
 
     def value(self, scores: DeviceArray) -> float:
         """The risk."""

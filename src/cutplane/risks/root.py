@@ -42,6 +42,20 @@ def rising_crossing(slope: Callable[[float], float], near: float, far: float, sl
     return far
 
 
+# No root is sought further from zero.
+_FURTHEST = 1e15
+
+
+def crossing_from_zero(slope: Callable[[float], float]) -> float:
+    """Where a function that never falls, and may jump, passes zero at t >= 0: sought twice as far each time."""
+    near, far, at_near = 0.0, 1.0, slope(0.0)
+    if at_near >= 0.0:
+        return 0.0
+    while (at_far := slope(far)) < 0.0 and far < _FURTHEST:
+        near, at_near, far = far, at_far, 2.0 * far
+    return rising_crossing(slope, near, far, (at_near, at_far))
+
+
 def rising_root(
     function: Callable[[float], tuple[float, float]], start: float, *, low: float = -np.inf, tolerance: float = 0.0
 ) -> float:

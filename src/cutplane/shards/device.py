@@ -12,12 +12,11 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from cutplane.device.kernels import DeviceArray, sum_depth_of
+from cutplane.device.kernels import DeviceArray, SmoothedSums, sum_depth_of
 from cutplane.device.risk import DeviceRisk
 from cutplane.device.source import DeviceMatrix, DeviceRows
 from cutplane.proof.evaluation import OPERATIONS, Evaluation
 from cutplane.proof.rounding import UNIT, gamma
-from cutplane.risks.base import ScoreCut, Smoothed
 from cutplane.risks.intercept import NoInterceptError, least_shift_between
 from cutplane.risks.visited import VisitedRisk
 from cutplane.shards.balance import balanced_plane
@@ -104,9 +103,10 @@ class DeviceShard(RoundedHostShard):
         """The plane at scores with their best shift in them, which does not lean."""
         return balanced_plane(self, scores)
 
-    def _plane(self, cut: ScoreCut) -> ShardPlane:
-        slope = self.source.combine(cut.coef)
-        return ShardPlane(slope, cut.offset, cut.value, mass=self.risk.mass(cut), coef=self._kept(cut.coef))
+    def cut(self, scores: Handle) -> ShardPlane:
+        """The plane that touches the risk at the scores: a pass."""
+        coef, value, offset, mass = self._kernels.cut(self.risk.of, _there(scores))
+        return ShardPlane(self.source.combine(coef), offset, value, mass=_rounded(mass), coef=self._kept(coef))
 
     def _kept(self, coef: DeviceArray) -> Array | None:
         return self._kernels.to_host(coef) if self.keeps else None
@@ -130,30 +130,29 @@ class DeviceShard(RoundedHostShard):
         factors: Array | None = None,
     ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives: a pass."""
-        s = self.risk.smoothed(_there(scores), h)
+        s = self._kernels.smoothed(self.risk.of, _there(scores), h)
         if balanced:
             factors = balancing_factors(np.array(self._kernels.sides(s.coef)[1:]))
         if factors is not None:
             s = self._scaled_down(s, factors, _there(scores))
-        total, above, below = self._kernels.sides(s.coef)
         plane = ShardPlane(
             self.source.combine(s.coef),
             s.offset,
             s.value,
             s.error,
-            s.kinks,
-            (above - below) * (1.0 + 1e-9),
-            total if lean or balanced else 0.0,
+            s.curved if self.risk.has_kinks else self.examples,
+            _rounded(s.mass),
+            self._kernels.sides(s.coef)[0] if lean or balanced else 0.0,
             self._kept(s.coef),
         )
         return without_lean(plane) if balanced else plane
 
-    def _scaled_down(self, s: Smoothed, factors: Array, scores: DeviceArray) -> Smoothed:
+    def _scaled_down(self, s: SmoothedSums, factors: Array, scores: DeviceArray) -> SmoothedSums:
         up, down = factors.tolist()
         coef = s.coef * self._kernels.xp.where(s.coef > 0.0, up, down)
-        offset = self.risk.plane_offset(coef)
+        offset, mass = self._kernels.offset(self.risk.of, coef)
         along = self._kernels.sides(coef * scores)[0]
-        return s._replace(coef=coef, offset=offset, error=s.value - along - offset)
+        return s._replace(coef=coef, offset=offset, error=s.value - along - offset, mass=mass)
 
     def along(
         self, scores: Handle, direction: Handle | None, steps: Sequence[float], h: float
@@ -191,6 +190,11 @@ class DeviceShard(RoundedHostShard):
             return Evaluation(math.inf, math.inf)
         relative = gamma(sum_depth_of(self.examples)) + OPERATIONS * UNIT
         return Evaluation(value, relative * value + steep * off * (1.0 + 1e-9))
+
+
+def _rounded(mass: float) -> float:
+    """Sizes of coefficients, added up, and a little more for the rounding of the sum."""
+    return mass * (1.0 + 1e-9)
 
 
 def _there(handle: Handle) -> DeviceArray:

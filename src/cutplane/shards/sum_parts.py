@@ -11,13 +11,10 @@ from typing import Protocol, cast
 import numpy as np
 
 from cutplane.proof.rounding import exact_sum
-from cutplane.risks.root import rising_crossing
+from cutplane.risks.root import crossing_from_zero
 from cutplane.shards.base import Array, answers
 from cutplane.solvers.base import Curvature, Subset
 from cutplane.solvers.protocols import RayLike
-
-# No step along a line goes further.
-_FURTHEST = 1e15
 
 
 def added(arrays: Sequence[Array]) -> Array:
@@ -76,16 +73,7 @@ class RaySum:
         """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk."""
         if len(self.parts) == 1:
             return answers([self.parts[0].minimise(quadratic, linear, C)])[0]
-
-        def derivative(t: float) -> float:
-            return quadratic * t + linear + C * self.slope(t)
-
-        near, far, at_near = 0.0, 1.0, derivative(0.0)
-        if at_near >= 0.0:
-            return 0.0
-        while (at_far := derivative(far)) < 0.0 and far < _FURTHEST:
-            near, at_near, far = far, at_far, 2.0 * far
-        return rising_crossing(derivative, near, far, (at_near, at_far))
+        return crossing_from_zero(lambda t: quadratic * t + linear + C * self.slope(t))
 
 
 @dataclass(frozen=True, slots=True)
