@@ -19,7 +19,7 @@ STORAGES = (
 )
 
 
-# Of numbers 34 and 57, planes once leaned: slopes to the right of kinks were taken for those on them.
+# Of numbers 57 and 69, planes once leaned: slopes to the right of kinks were taken for those on them.
 @pytest.mark.parametrize("number", [34, 57, 69, *range(12)])
 def test_no_certificate_is_wrong(number: int) -> None:
     family, problem = drawn(("LinearSVC", "LinearSVR", "LinearSVC", "LinearSVC-joint"), 6, number)
