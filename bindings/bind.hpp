@@ -111,6 +111,7 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
 };
 
 void bind_matrix(nb::module_& m);
+void bind_labels(nb::module_& m);
 void bind_hinge(nb::module_& m);
 void bind_separable(nb::module_& m);
 void bind_dual_ascent(nb::module_& m);

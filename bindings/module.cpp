@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
       },
       "Numbers of double precision in a register that the loops use on this machine.");
   cutplane::bind::bind_matrix(m);
+  cutplane::bind::bind_labels(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_separable(m);
   cutplane::bind::bind_dual_ascent(m);

@@ -25,6 +25,8 @@ from cutplane.device.kernels import (
 
 # Blocks of passes over rows: enough to fill any device; what each writes does not depend on their number.
 _ROW_BLOCKS = 4096
+# Rows that lanes go through together: kAtOnce of the kernels.
+_AT_ONCE = 4
 
 
 @lru_cache(maxsize=64)
@@ -40,19 +42,43 @@ def _plain(name: str) -> Any:
 
 
 def _of_loss(of: Examples, name: str, steps: int | None = None) -> Any:
-    targets = of.y.dtype.name
-    kind = f"{text.LOSSES[of.loss][0]}, {text.TARGETS[targets]}" + (f", {steps}" if steps else "")
-    return _module(tuple(text.loss_kernels(of.loss, targets))).get_function(f"{name}<{kind}>")
+    return _loss_function(of.loss, of.y.dtype.name, name, steps)
 
 
-def _of_entries(entries: str, name: str, lanes: int | None = None) -> Any:
-    kind = text.ENTRIES[entries] + (f", {lanes}" if lanes else "")
-    return _module(tuple(text.dense_kernels(entries))).get_function(f"{name}<{kind}>")
+@cache
+def _loss_function(loss: str, targets: str, name: str, steps: int | None) -> Any:
+    kind = f"{text.LOSSES[loss][0]}, {text.TARGETS[targets]}" + (f", {steps}" if steps else "")
+    return _module(tuple(text.loss_kernels(loss, targets))).get_function(f"{name}<{kind}>")
 
 
+@cache
+def _of_entries(entries: str, name: str) -> Any:
+    return _module(tuple(text.dense_kernels(entries))).get_function(f"{name}<{text.ENTRIES[entries]}>")
+
+
+@cache
+def _passes(entries: str, lanes: int, width: int) -> tuple[Any, Any]:
+    """Scores and sums of dense rows."""
+    names = text.pass_kernels(entries, lanes, width)
+    return _module(names).get_function(names[0]), _module(names).get_function(names[1])
+
+
+def _width(X: DeviceArray) -> int:
+    """Entries that can be read at once: up to 16 bytes, where all rows lie so."""
+    d, size = X.shape[1], X.dtype.itemsize
+    fits = (v for v in text.WIDTHS if v * size <= 16 and d % v == 0 and X.data.ptr % (v * size) == 0)
+    return next(fits)
+
+
+@cache
 def _of_sparse(entries: str, indices: str, name: str) -> Any:
     kind = f"{text.ENTRIES[entries]}, {text.INDICES[indices]}"
     return _module(tuple(text.sparse_kernels(entries, indices))).get_function(f"{name}<{kind}>")
+
+
+def _lanes(d: int, width: int) -> int:
+    """Lanes that share a row."""
+    return next((each for each in text.LANES if d <= 8 * each * width), text.LANES[-1])
 
 
 class CudaKernels(Kernels):
@@ -144,6 +170,16 @@ class CudaKernels(Kernels):
             found += [(value, slope, bend) for value, slope, bend in sums.reshape(width, 3).tolist()[: len(some)]]
         return found
 
+    def leans(self, of: Examples, s: DeviceArray, shifts: Sequence[float]) -> Array:
+        """What the coefficients of `cut` add up to, each of these constants added to the scores."""
+        found = []
+        for begin in range(0, len(shifts), text.SHIFTS):
+            some = np.zeros(text.SHIFTS)
+            some[: len(shifts) - begin] = shifts[begin : begin + text.SHIFTS]
+            arguments = (*self._examples(of), s, np.int64(s.size), self.xp.asarray(some))
+            found.append(self._sums(_of_loss(of, "leans"), s.size, text.SHIFTS, arguments))
+        return np.concatenate(found)[: len(shifts)]
+
     def offset(self, of: Examples, coef: DeviceArray) -> tuple[float, float]:
         """The offset of the highest plane with these coefficients, and their sizes added up."""
         arguments = (*self._examples(of), coef, np.int64(coef.size))
@@ -158,38 +194,40 @@ class CudaKernels(Kernels):
     def dense_scores(self, X: DeviceArray, entries: str, w: Array) -> DeviceArray:
         """X @ w, in double precision."""
         n, d = X.shape
-        lanes = next((each for each in text.LANES if d <= 8 * each), text.LANES[-1])
+        width = _width(X)
         scores, weights = self.xp.empty(n), self.xp.asarray(w)
-        blocks = min(_ROW_BLOCKS, max(1, -(-n * lanes // THREADS)))
+        lanes = _lanes(d, width)
+        blocks = min(_ROW_BLOCKS, max(1, -(-n * lanes // (THREADS * _AT_ONCE))))
         arguments = (X, np.int64(n), np.int64(d), weights, scores)
-        _of_entries(entries, "dense_scores", lanes)((blocks,), (THREADS,), arguments)
+        _passes(entries, lanes, width)[0]((blocks,), (THREADS,), arguments)
         return scores
 
     def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> Array:
         """X.T @ coef, in double precision."""
         n, d = X.shape
-        count, columns, lanes = stretches_of(n, d)
+        width = _width(X)
+        count, columns, lanes, tiles = stretches_of(n, d, width)
         partial, total = self.xp.empty((count, d)), self.xp.empty(d)
-        _of_entries(entries, "dense_combine")(
-            (count, -(-d // columns)),
+        _passes(entries, _lanes(d, width), width)[1](
+            (count, tiles),
             (columns, lanes),
             (X, np.int64(n), np.int64(d), coef, partial),
-            shared_mem=8 * columns * lanes,
+            shared_mem=8 * columns * lanes * width,
         )
         arguments = (partial, np.int64(count), np.int64(d), total)
-        _plain("add_stretches")((-(-d // THREADS),), (THREADS,), arguments)
+        _plain("add_stretches")((-(-d // 32),), (32, 32), arguments)
         found: Array = self.xp.asnumpy(total)
         return found
 
     def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
         """The largest sum of the squares of a row, and the largest size in every column."""
         n, d = X.shape
-        count, columns, _ = stretches_of(n, d)
+        count, columns, _, tiles = stretches_of(n, d)
         squares, partial = self.xp.empty(n), self.xp.empty((count, d))
         rows = (X, np.int64(n), np.int64(d))
         blocks = min(_ROW_BLOCKS, max(1, -(-n * 32 // THREADS)))
         _of_entries(entries, "dense_squares")((blocks,), (THREADS,), (*rows, squares))
-        _of_entries(entries, "dense_sizes")((count, -(-d // columns)), (columns,), (*rows, partial))
+        _of_entries(entries, "dense_sizes")((count, tiles), (columns,), (*rows, partial))
         return float(squares.max()), self.xp.asnumpy(partial.max(axis=0))
 
     def dense_gather(self, X: DeviceArray, entries: str, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:

@@ -85,8 +85,8 @@ CUTPLANE_INLINE void add_up(double (&mine)[K], double* out) {
   }
 }
 
-#define CUTPLANE_EACH_EXAMPLE                                                               \
-  for (index_t i = static_cast<index_t>(blockIdx.x) * kThreads + threadIdx.x; i < n;        \
+#define CUTPLANE_EACH_EXAMPLE                                                        \
+  for (index_t i = static_cast<index_t>(blockIdx.x) * kThreads + threadIdx.x; i < n; \
        i += static_cast<index_t>(gridDim.x) * kThreads)
 
 // ---- sums of scores ----------------------------------------------------------------------------
@@ -199,8 +199,7 @@ CUTPLANE_INLINE double right_slope(const L& loss, double s, double target, doubl
 }
 
 // Value, slope and curvature of the risk rounded over h (0: itself, with its right derivative) at
-// scores + t (direction): the direction is an array, the way to an end, or 1. With the last, slopes
-// are those of `cut`, on kinks too: what its coefficients add up to.
+// scores + t (direction): the direction is an array, the way to an end, or 1.
 template <class L, class Y, int T>
 __global__ void along(CUTPLANE_EXAMPLES, const double* __restrict__ s,
                       const double* __restrict__ other, int towards, index_t n, double h, double t0,
@@ -224,10 +223,32 @@ __global__ void along(CUTPLANE_EXAMPLES, const double* __restrict__ s,
       } else {
         const cutplane::LossAt at = touched(loss, score, target);
         mine[3 * k] += weight * at.value;
-        mine[3 * k + 1] +=
-            weight * direction * (other ? right_slope(loss, score, target, direction) : at.slope);
+        mine[3 * k + 1] += weight * direction * right_slope(loss, score, target, direction);
       }
     }
+  }
+  add_up(mine, out);
+}
+
+// The slopes of the risk along constants at kShifts of these: what the coefficients of `cut` add up
+// to there.
+enum { kShifts = 16 };
+
+template <class L, class Y>
+__global__ void leans(CUTPLANE_EXAMPLES, const double* __restrict__ s, index_t n,
+                      const double* __restrict__ shifts, double* out) {
+  const L loss = made<L>(a, b, e);
+  double mine[kShifts], at[kShifts];
+#pragma unroll
+  for (int k = 0; k < kShifts; ++k) {
+    mine[k] = 0;
+    at[k] = shifts[k];
+  }
+  CUTPLANE_EACH_EXAMPLE {
+    const double weight = c ? c[i] : each, target = static_cast<double>(y[i]), start = s[i];
+#pragma unroll
+    for (int k = 0; k < kShifts; ++k)
+      mine[k] += weight * touched(loss, start + at[k], target).slope;
   }
   add_up(mine, out);
 }
@@ -239,7 +260,8 @@ __global__ void offset(CUTPLANE_EXAMPLES, const double* __restrict__ coef, index
   double mine[2] = {0, 0};
   CUTPLANE_EACH_EXAMPLE {
     const double weight = c ? c[i] : each;
-    mine[0] += weight > 0.0 ? weight * loss.height(coef[i] / weight, static_cast<double>(y[i])) : 0.0;
+    mine[0] +=
+        weight > 0.0 ? weight * loss.height(coef[i] / weight, static_cast<double>(y[i])) : 0.0;
     mine[1] += fabs(coef[i]);
   }
   add_up(mine, out);
@@ -267,61 +289,118 @@ CUTPLANE_INLINE double number(bfloat_bits x) {
   return __uint_as_float(static_cast<unsigned>(x.bits) << 16);
 }
 
-// Scores of dense rows, so many lanes a row: each adds up every so manyth entry.
-template <class T, int LANES>
+// So many entries of a row that are read at once.
+template <class T, int V>
+struct alignas(sizeof(T) * V) Entries {
+  T at[V];
+};
+
+template <int V, class T>
+CUTPLANE_INLINE Entries<T, V> entries(const T* from) {
+  return *reinterpret_cast<const Entries<T, V>*>(from);
+}
+
+// Scores of dense rows. So many lanes share a row, V entries at a time, and go through kAtOnce rows
+// together: the weights are read once for these, and that many reads are under way.
+enum { kAtOnce = 4 };
+
+template <class T, int LANES, int V>
 __global__ void dense_scores(const T* __restrict__ X, index_t n, index_t d,
                              const double* __restrict__ w, double* __restrict__ scores) {
-  const index_t rows = static_cast<index_t>(gridDim.x) * (kThreads / LANES);
+  const index_t groups = static_cast<index_t>(gridDim.x) * (kThreads / LANES);
   const int lane = threadIdx.x % LANES;
-  const index_t first = static_cast<index_t>(blockIdx.x) * (kThreads / LANES) + threadIdx.x / LANES;
-  const index_t rounds = (n + rows - 1) / rows;
+  const index_t mine = static_cast<index_t>(blockIdx.x) * (kThreads / LANES) + threadIdx.x / LANES;
+  const index_t rounds = (n + groups * kAtOnce - 1) / (groups * kAtOnce);
   for (index_t round = 0; round < rounds; ++round) {
-    const index_t i = first + round * rows;
-    double sum = 0;
-    if (i < n) {
-      const T* row = X + i * d;
-      for (index_t j = lane; j < d; j += LANES) sum += number(row[j]) * w[j];
+    const index_t first = (mine + round * groups) * kAtOnce;
+    const T* row[kAtOnce];
+    double sum[kAtOnce];
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      row[r] = X + (first + r < n ? first + r : n - 1) * d;
+      sum[r] = 0;
     }
-    for (int offset = LANES / 2; offset; offset /= 2)
-      sum += __shfl_down_sync(0xffffffffu, sum, offset, LANES);
-    if (lane == 0 && i < n) scores[i] = sum;
+#pragma unroll 2
+    for (index_t j = lane * V; j < d; j += LANES * V) {
+      Entries<T, V> x[kAtOnce];
+#pragma unroll
+      for (int r = 0; r < kAtOnce; ++r) x[r] = entries<V>(row[r] + j);
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        const double weight = w[j + v];
+#pragma unroll
+        for (int r = 0; r < kAtOnce; ++r) sum[r] += number(x[r].at[v]) * weight;
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      for (int offset = LANES / 2; offset; offset /= 2)
+        sum[r] += __shfl_down_sync(0xffffffffu, sum[r], offset, LANES);
+      if (lane == 0 && first + r < n) scores[first + r] = sum[r];
+    }
   }
 }
 
 // Sums of coefficient times row over stretches of rows: blockIdx.x is the stretch, blockIdx.y the
-// tile of columns. Threads lie side by side in the columns.
-template <class T>
+// tile of columns. Threads lie side by side in the columns, V of these each. Rows whose coefficient
+// is zero are not read.
+template <class T, int V>
 __global__ void dense_combine(const T* __restrict__ X, index_t n, index_t d,
                               const double* __restrict__ coef, double* __restrict__ partial) {
   extern __shared__ double lanes[];
-  const index_t column = static_cast<index_t>(blockIdx.y) * blockDim.x + threadIdx.x;
+  const index_t column = (static_cast<index_t>(blockIdx.y) * blockDim.x + threadIdx.x) * V;
   const index_t stretch = (n + gridDim.x - 1) / gridDim.x;
   const index_t begin = static_cast<index_t>(blockIdx.x) * stretch;
   const index_t end = begin + stretch < n ? begin + stretch : n;
-  double sum = 0;
+  double sum[V] = {};
   if (column < d) {
-#pragma unroll 4
-    for (index_t i = begin + threadIdx.y; i < end; i += blockDim.y) {
-      const double weight = coef[i];
-      if (weight != 0.0) sum += weight * number(X[i * d + column]);
+    for (index_t i = begin + threadIdx.y; i < end; i += kAtOnce * blockDim.y) {
+      double weight[kAtOnce];
+      Entries<T, V> x[kAtOnce];
+#pragma unroll
+      for (int r = 0; r < kAtOnce; ++r) {
+        const index_t k = i + r * blockDim.y;
+        weight[r] = k < end ? coef[k] : 0.0;
+      }
+#pragma unroll
+      for (int r = 0; r < kAtOnce; ++r) {
+        if (weight[r] != 0.0) x[r] = entries<V>(X + (i + r * blockDim.y) * d + column);
+      }
+#pragma unroll
+      for (int r = 0; r < kAtOnce; ++r) {
+        if (weight[r] != 0.0) {
+#pragma unroll
+          for (int v = 0; v < V; ++v) sum[v] += weight[r] * number(x[r].at[v]);
+        }
+      }
     }
   }
-  lanes[threadIdx.y * blockDim.x + threadIdx.x] = sum;
+#pragma unroll
+  for (int v = 0; v < V; ++v) lanes[(threadIdx.y * V + v) * blockDim.x + threadIdx.x] = sum[v];
   __syncthreads();
   if (threadIdx.y == 0 && column < d) {
-    for (int k = 1; k < blockDim.y; ++k) sum += lanes[k * blockDim.x + threadIdx.x];
-    partial[static_cast<index_t>(blockIdx.x) * d + column] = sum;
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      for (int k = 1; k < blockDim.y; ++k) sum[v] += lanes[(k * V + v) * blockDim.x + threadIdx.x];
+      partial[static_cast<index_t>(blockIdx.x) * d + column + v] = sum[v];
+    }
   }
 }
 
-// Adds up stretches column by column, in order.
+// Adds up stretches column by column: 32 columns a block, and 32 threads below each other.
 extern "C" __global__ void add_stretches(const double* __restrict__ partial, index_t stretches,
                                          index_t d, double* __restrict__ out) {
-  const index_t j = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (j >= d) return;
+  __shared__ double below[32][33];
+  const index_t j = static_cast<index_t>(blockIdx.x) * 32 + threadIdx.x;
   double sum = 0;
-  for (index_t k = 0; k < stretches; ++k) sum += partial[k * d + j];
-  out[j] = sum;
+  if (j < d)
+    for (index_t k = threadIdx.y; k < stretches; k += 32) sum += partial[k * d + j];
+  below[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y == 0 && j < d) {
+    for (int k = 1; k < 32; ++k) sum += below[k][threadIdx.x];
+    out[j] = sum;
+  }
 }
 
 // Scores of the rows of a CSR matrix: a warp a row.
@@ -334,8 +413,8 @@ __global__ void csr_scores(const T* __restrict__ data, const I* __restrict__ ind
   for (index_t i = static_cast<index_t>(blockIdx.x) * (kThreads / 32) + threadIdx.x / 32; i < n;
        i += warps) {
     double sum = 0;
-    for (index_t k = static_cast<index_t>(indptr[i]) + lane; k < static_cast<index_t>(indptr[i + 1]);
-         k += 32)
+    for (index_t k = static_cast<index_t>(indptr[i]) + lane;
+         k < static_cast<index_t>(indptr[i + 1]); k += 32)
       sum += number(data[k]) * w[indices[k]];
     for (int offset = 16; offset; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
     if (lane == 0) scores[i] = sum;

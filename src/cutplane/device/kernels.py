@@ -83,27 +83,38 @@ class Stretches(NamedTuple):
         Stretches of rows, each summed up by itself.
     columns, lanes : int
         Threads of a block: side by side in the columns, and one below the other.
+    tiles : int
+        Blocks side by side.
     """
 
     rows: int
     columns: int
     lanes: int
+    tiles: int
 
     def depth(self, n: int) -> int:
-        """The longest chain of additions in a sum over n rows."""
+        """The longest chain of additions in a sum over n rows: in a thread, over the lanes, and over the stretches."""
         stretch = -(-n // self.rows)
-        return -(-stretch // self.lanes) + self.lanes + self.rows
+        return -(-stretch // self.lanes) + self.lanes + -(-self.rows // _BELOW) + _BELOW
 
 
 # Partial sums that are kept at most, and rows of a stretch at least.
 _MOST_PARTIAL, _MOST_STRETCHES, _FEWEST_ROWS = 1 << 22, 2048, 32
 
 
-def stretches_of(n: int, d: int) -> Stretches:
-    """The layout for n rows of d entries."""
-    columns = next((width for width in (32, 64, 128) if d <= width), 256)
+# Threads below each other that add up the stretches.
+_BELOW = 32
+
+
+def stretches_of(n: int, d: int, width: int = 1) -> Stretches:
+    """The layout for n rows of d entries, so many of which are read at once.
+
+    Read one by one, chains of additions are longest.
+    """
+    units = -(-d // width)
+    columns = next((each for each in (32, 64, 128) if units <= each), 256)
     count = min(_MOST_STRETCHES, max(64, _MOST_PARTIAL // max(d, 1)), -(-n // _FEWEST_ROWS))
-    return Stretches(max(1, count), columns, THREADS // columns)
+    return Stretches(max(1, count), columns, THREADS // columns, -(-units // columns))
 
 
 class SparseRows(NamedTuple):
@@ -187,9 +198,13 @@ class Kernels(ABC):
     ) -> list[tuple[float, float, float]]:
         """Value, slope and curvature of the risk rounded over h (0: itself) at several steps along a line.
 
-        `other` is a direction, where to (`towards`), or None: the constant 1. Along that, and with h = 0, slopes are
-        what the coefficients of `cut` add up to; along others they are derivatives to the right.
+        `other` is a direction, where to (`towards`), or None: the constant 1. With h = 0, slopes are derivatives to the
+        right.
         """
+
+    @abstractmethod
+    def leans(self, of: Examples, s: DeviceArray, shifts: Sequence[float]) -> Array:
+        """What the coefficients of `cut` add up to, each of these constants added to the scores."""
 
     @abstractmethod
     def offset(self, of: Examples, coef: DeviceArray) -> tuple[float, float]:

@@ -80,8 +80,9 @@ class DeviceRisk(RoundedRisk):
 
     @property
     def scale(self) -> float:
-        """The size of the targets."""
-        return self._risk.scale
+        """The size of the targets and of the loss's own parameters."""
+        size = float(abs(self.of.y).max()) if self.of.y.size else 0.0
+        return max(1e-300, size) + sum(map(abs, self.of.parameters))
 
     @property
     def terms(self) -> Terms:
@@ -104,8 +105,7 @@ class DeviceRisk(RoundedRisk):
 
     def leans(self, scores: DeviceArray, shifts: Any) -> Any:
         """The slope of the risk along constants, at several of these."""
-        found = self._kernels.along(self.of, scores, None, [float(t) for t in shifts], 0.0, towards=False)
-        return np.array([slope for _, slope, _ in found])
+        return self._kernels.leans(self.of, scores, [float(t) for t in shifts])
 
     def turns_within(
         self, scores: DeviceArray, low: float, high: float, most: int

@@ -32,11 +32,14 @@ ENTRIES = {
 INDICES = {"int32": "int", "int64": "long long"}
 #: Steps along a line that a kernel looks at in one go.
 STEPS = (1, 2, 4)
-#: Lanes that share a dense row.
+#: Shifts of all scores that a kernel looks at in one go.
+SHIFTS = 16
+#: Lanes that share a dense row, and entries that each reads at once.
 LANES = (4, 8, 16, 32)
+WIDTHS = (8, 4, 2, 1)
 
-_OF_LOSSES = ("cut", "value", "smoothed", "extrapolated", "curved", "offset")
-_OF_ENTRIES = ("dense_combine", "dense_squares", "dense_sizes", "dense_gather")
+_OF_LOSSES = ("cut", "value", "smoothed", "extrapolated", "curved", "offset", "leans")
+_OF_ENTRIES = ("dense_squares", "dense_sizes", "dense_gather")
 
 _PRELUDE = """
 #define CUTPLANE_INLINE __device__ __forceinline__
@@ -73,9 +76,13 @@ def loss_kernels(loss: str, targets: str) -> Iterator[str]:
 
 
 def dense_kernels(entries: str) -> Iterator[str]:
-    """The names of passes over dense rows."""
+    """The names of what is asked of dense rows now and then."""
     yield from (f"{name}<{ENTRIES[entries]}>" for name in _OF_ENTRIES)
-    yield from (f"dense_scores<{ENTRIES[entries]}, {lanes}>" for lanes in LANES)
+
+
+def pass_kernels(entries: str, lanes: int, width: int) -> tuple[str, str]:
+    """The names of the two passes over dense rows."""
+    return f"dense_scores<{ENTRIES[entries]}, {lanes}, {width}>", f"dense_combine<{ENTRIES[entries]}, {width}>"
 
 
 def sparse_kernels(entries: str, indices: str) -> Iterator[str]:

@@ -301,19 +301,23 @@ class TwinKernels(Kernels):
     ) -> list[tuple[float, float, float]]:
         """Value, slope and curvature of the risk rounded over h (0: itself) at several steps along a line."""
         here, start = _Sum.here(of), np.asarray(s)
-        direction = None if other is None else np.asarray(other) - (start if towards else 0.0)
-        return [self._step(here, start + t * (1.0 if direction is None else direction), direction, h) for t in steps]
+        direction = np.ones_like(start) if other is None else np.asarray(other) - (start if towards else 0.0)
+        return [self._step(here, start + t * direction, direction, h) for t in steps]
 
     @staticmethod
-    def _step(here: _Sum, score: Array, direction: Array | None, h: float) -> tuple[float, float, float]:
+    def _step(here: _Sum, score: Array, direction: Array, h: float) -> tuple[float, float, float]:
         if h > 0.0:
-            at, along = here.at(score, h), 1.0 if direction is None else direction
-            return here.add(at.rounded), here.add(at.slope * along), here.add(at.curvature * along * along)
+            at = here.at(score, h)
+            bend = here.add(at.curvature * direction * direction)
+            return here.add(at.rounded), here.add(at.slope * direction), bend
         sides, at = here.sides, here.touch(score)
-        slope = at.slope if sides is None or direction is None else sides.right(score, here.y, direction)
-        if direction is None:
-            return here.add(at.value), here.add(slope), 0.0
+        slope = at.slope if sides is None else sides.right(score, here.y, direction)
         return here.add(at.value), here.add(slope * direction), 0.0
+
+    def leans(self, of: Examples, s: DeviceArray, shifts: Sequence[float]) -> Array:
+        """What the coefficients of `cut` add up to, each of these constants added to the scores."""
+        here, scores = _Sum.here(of), np.asarray(s)
+        return np.array([here.add(here.touch(scores + t).slope) for t in shifts])
 
     def offset(self, of: Examples, coef: DeviceArray) -> tuple[float, float]:
         """The offset of the highest plane with these coefficients, and their sizes added up."""

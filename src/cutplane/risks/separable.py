@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cutplane import _core
 from cutplane.proof.losses import Terms
@@ -14,6 +15,11 @@ from cutplane.risks.core_ray import CoreRay
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
 from cutplane.risks.visited import AscentExamples, QuadraticDual, VisitedRisk
+
+# Targets that tell about how far they lie from their middle.
+_LOOKED_AT = 1 << 16
+# What is made of targets and weights when it is first asked for.
+_MADE = ("y", "_core")
 
 
 class SeparableRisk(VisitedRisk):
@@ -40,7 +46,9 @@ class SeparableRisk(VisitedRisk):
     _proof: tuple[str, tuple[str, ...]]
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None, n_threads: int) -> None:
-        targets = np.ascontiguousarray(y, dtype=np.float64)
+        given = np.asarray(y)
+        # Labels stay bytes until they are asked for as numbers: sums on a GPU read them so.
+        targets = np.ascontiguousarray(given, given.dtype if given.dtype == np.int8 else np.float64)
         if sample_weight is None:
             self.total_weight = float(len(targets))
             weights, each = None, 1.0 / len(targets)
@@ -69,34 +77,47 @@ class SeparableRisk(VisitedRisk):
         """Dual coordinate ascent over examples."""
         return self._dual.ascent(self, examples, C, seed, base)
 
-    def _set(self, y: Array, weights: Array | None, each: float) -> None:
-        self.y = y
+    def _set(self, given: NDArray[Any], weights: Array | None, each: float) -> None:
+        for name in _MADE:
+            self.__dict__.pop(name, None)
+        self._given = given
         self.weights = weights
         self.each = each
-        self._core = _core.Separable(self._loss, self._parameters(), y, weights, each)
+
+    @cached_property
+    def y(self) -> Array:
+        """Targets, or labels of -1 and +1."""
+        return np.ascontiguousarray(self._given, np.float64)
+
+    @cached_property
+    def _core(self) -> _core.Separable:
+        """The compiled sums."""
+        return _core.Separable(self._loss, self._parameters(), self.y, self.weights, self.each)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickled as it was made, and the sums of the core made anew."""
-        state = {name: value for name, value in vars(self).items() if name != "_core"}
+        state = {name: value for name, value in vars(self).items() if name not in _MADE}
         return _unpickled, (type(self), state)
 
     @property
     def terms(self) -> Terms:
         """What the risk is a sum of."""
         name, parameters = self._proof
-        return Terms(name, dict(zip(parameters, self._parameters(), strict=True)), self.y, self.weights, self.each)
+        return Terms(name, dict(zip(parameters, self._parameters(), strict=True)), self._given, self.weights, self.each)
 
     @property
     def scale(self) -> float:
         """The size of the targets and of the loss's own parameters."""
-        return max(1e-300, float(np.abs(self.y).max(initial=0.0))) + sum(map(abs, self._parameters()))
+        y = self._given
+        size = float(max(y.max(), -float(y.min()))) if len(y) else 0.0
+        return max(1e-300, size) + sum(map(abs, self._parameters()))
 
     def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
         """The part of the sum that runs over some examples, times `scale`."""
         part = object.__new__(type(self))
         part.__dict__.update(self.__dict__)
         weights = None if self.weights is None else self.weights[rows] * scale
-        part._set(self.y[rows], weights, self.each * scale)
+        part._set(self._given[rows], weights, self.each * scale)
         return part
 
     def value(self, scores: Array) -> float:
@@ -159,7 +180,7 @@ class SmoothRay(NamedTuple):
 def _unpickled(kind: type[SeparableRisk], state: dict[str, Any]) -> SeparableRisk:
     risk = object.__new__(kind)
     risk.__dict__.update(state)
-    risk._set(risk.y, risk.weights, risk.each)
+    risk._set(risk._given, risk.weights, risk.each)
     return risk
 
 
@@ -205,7 +226,7 @@ class TubeRisk(SeparableRisk):
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None, n_threads: int) -> None:
         super().__init__(y, sample_weight, n_threads)
-        self.first_width = _first_width(self.y)
+        self.first_width = _first_width(self.y[:: max(1, len(self.y) // _LOOKED_AT)])
 
     @property
     def _dual(self) -> QuadraticDual:

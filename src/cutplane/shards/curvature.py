@@ -43,7 +43,7 @@ class RowCurvature(NamedTuple):
         if most is None or len(self.rows) <= most:
             return self.rows, self.weights
         every = -(-len(self.rows) // most)
-        return np.ascontiguousarray(self.rows[::every]), self.weights[::every] * float(every)
+        return self.rows[::every].copy(), self.weights[::every] * float(every)
 
     def shift(self, p: Array) -> float:
         """The change of the intercept that goes with a change p of the weights."""

@@ -166,6 +166,6 @@ def test_arrays_of_another_library_are_read_where_they_lie() -> None:
     np.testing.assert_array_equal(model.predict(Tensor(X)), plain.predict(X))
     np.testing.assert_array_equal(SVC().fit(Tensor(X), Tensor(y)).predict(Tensor(X)), SVC().fit(X, y).predict(X))
     with pytest.raises(ValueError, match="X lies in the memory of another device"):
-        model.predict(Tensor(X, device=2))
+        model.predict(Tensor(X, device=10))
     with pytest.raises(ValueError, match="X is a Tensor that NumPy cannot read: Can't export tensors that require"):
         model.predict(Tensor(X, grad=True))

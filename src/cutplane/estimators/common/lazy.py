@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.cluster.collections import is_collection, lazily
+from cutplane.device.arrays import as_given, device_matrix, is_on_device
 from cutplane.estimators.common.validation.foreign_arrays import answers_in_kind, as_numpy, in_kind
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -22,11 +23,14 @@ _RECORDS = ("certificates_", "_warm", "_warm_key", "proof_")
 def also_lazily(method: Method) -> Method:
     """A method of rows that, given a collection of Dask, gives one of what it would say of each partition.
 
-    Given an array of another library, it answers with one of that library where scikit-learn is told to.
+    Given an array of another library, it answers with one of that library where scikit-learn is told to; given one on a
+    GPU, always.
     """
 
     @wraps(method)
     def either(self: BaseEstimator, X: Any, **options: Any) -> Any:
+        if is_on_device(X):
+            return as_given(X, method(self, device_matrix(X), **options))
         if answers_in_kind(X):
             return in_kind(X, method(self, as_numpy("X", X), **options))
         if not is_collection(X):

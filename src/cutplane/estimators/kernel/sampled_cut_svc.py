@@ -126,7 +126,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
             bias = 0.0
             if self.intercept_scaling is not None:
                 bias = validation.check_positive("intercept_scaling", self.intercept_scaling)
-            return BinaryHinge(validation.signs(codes == 1), bias, validation.check_threads(self.n_jobs))
+            return BinaryHinge(validation.signs(codes, 1), bias, validation.check_threads(self.n_jobs))
         if self.intercept_scaling is not None:
             raise ValueError(
                 f"intercept_scaling={self.intercept_scaling!r} is for two classes; y has {len(self.classes_)}."

@@ -20,11 +20,12 @@ from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.left_out import loss_name
 from cutplane.estimators.common.probability_bounds import logistic_bounds
 from cutplane.estimators.common.proofs import AnyProving
+from cutplane.estimators.common.scored import ScoredAnywhere
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.partitions import scattered_classes, scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.certain_classifier import CertainClassifier
-from cutplane.estimators.linear.dense_weights import dense, products
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.objectives.generic import Objective
 from cutplane.plain.form import PlainForm
@@ -36,7 +37,7 @@ from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
 from cutplane.shards.scattered import Recipe, ScatteredRisk
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
-from cutplane.sources import Source, given_source
+from cutplane.sources import Source
 
 
 class Joint(Protocol):
@@ -66,7 +67,7 @@ def _is_logistic(model: LinearClassifier) -> bool:
     raise AttributeError("probability_bounds are of loss='logistic' without calibration.")
 
 
-class LinearClassifier(CPathMixin, ClassifierMixin, CertainClassifier):
+class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClassifier):
     """A linear classifier of two classes or more.
 
     A subclass says with `_together` whether its classes are one problem, and with `_make_joint` which.
@@ -139,7 +140,7 @@ class LinearClassifier(CPathMixin, ClassifierMixin, CertainClassifier):
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         for positive in positives:
             validation.check_both_sides(
-                validation.signs(np.arange(len(weights)) == positive), weights, self.classes_[positive]
+                validation.signs(np.arange(len(weights), dtype=np.int32), positive), weights, self.classes_[positive]
             )
         total = exact_sum(weights)
         risks = [ScatteredRisk(Recipe(loss, self.classes_, positive, factors, total)) for positive in positives]
@@ -191,7 +192,7 @@ class LinearClassifier(CPathMixin, ClassifierMixin, CertainClassifier):
 
     def _risk(self, loss: Loss, codes: Codes, positive: int, weights: Array | None, rows: Rows | None) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
-        labels = validation.signs((codes if rows is None else codes[rows]) == positive)
+        labels = validation.signs(codes if rows is None else codes[rows], positive)
         part = weights if rows is None or weights is None else weights[rows]
         validation.check_both_sides(labels, part, self.classes_[positive])
         risk = make_risk(loss, labels, part)
@@ -217,16 +218,7 @@ class LinearClassifier(CPathMixin, ClassifierMixin, CertainClassifier):
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example; of each class if there are more than two."""
         check_is_fitted(self)
-        source = given_source(X)
-        if source is None:
-            rows = validation.check_new_rows(self, X)
-            product = products(rows, self.coef_, validation.check_threads(self.n_jobs))
-        elif source.shape[1] != self.n_features_in_:
-            found = source.shape[1]
-            raise ValueError(f"X has {found} features, but the model was trained with {self.n_features_in_}.")
-        else:
-            product = source.scores(np.ascontiguousarray(dense(self.coef_).T))
-        scores = product + self.intercept_
+        scores = self._products(X, self.coef_) + self.intercept_
         return np.asarray(scores.ravel() if scores.shape[1] == 1 else scores)
 
     @also_lazily

@@ -16,7 +16,7 @@ from cutplane.estimators.common.callbacks import CallbackSupportMixin, Watched
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
 from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.linear.dense_weights import SparseWeights, dense
+from cutplane.estimators.linear.dense_weights import SparseWeights, dense, products
 from cutplane.estimators.linear.prior_and_bounds import check_features, check_prior
 from cutplane.estimators.linear.problems import Prepared, Problems
 from cutplane.objectives.factory import make_objective
@@ -221,6 +221,16 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
             "the values of prior": _as_key(self.prior),
             "the values of nonnegative": _as_key(self.nonnegative),
         }
+
+    def _products(self, X: MatrixLike, weights: Weights) -> NDArray[np.float64]:
+        """X @ weights.T, wherever X lies."""
+        source = validation.source_of(X)
+        if source is None:
+            return products(validation.check_new_rows(self, X), weights, validation.check_threads(self.n_jobs))
+        found = source.shape[1]
+        if found != self.n_features_in_:
+            raise ValueError(f"X has {found} features, but the model was trained with {self.n_features_in_}.")
+        return np.asarray(source.scores(np.ascontiguousarray(dense(weights).T)))
 
     def _to_file(self) -> tuple[Arrays, Document]:
         return {"coef": dense(self.coef_), "intercept": np.asarray(self.intercept_)}, {}

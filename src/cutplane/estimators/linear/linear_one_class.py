@@ -19,7 +19,7 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.linear.dense_weights import dense, products
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.linear_model import LinearModel
 from cutplane.estimators.linear.problems import Prepared
@@ -143,8 +143,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
     def score_samples(self, X: MatrixLike) -> NDArray[np.float64]:
         """⟨w, x⟩ of each example."""
         check_is_fitted(self)
-        rows = validation.check_new_rows(self, X)
-        return products(rows, dense(self.coef_)[0], validation.check_threads(self.n_jobs))
+        return self._products(X, dense(self.coef_)[0])
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """⟨w, x⟩ - rho of each example: negative for outliers."""

@@ -17,9 +17,10 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.left_out import loss_name
 from cutplane.estimators.common.parameters import keep_parameters
+from cutplane.estimators.common.scored import ScoredAnywhere
 from cutplane.estimators.common.validation.partitions import scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
-from cutplane.estimators.linear.dense_weights import dense, products
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_TARGETS
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.estimators.linear.supervised import SupervisedModel
@@ -34,7 +35,7 @@ from cutplane.solvers.run import Settings
 
 
 @documented(LINEAR_TARGETS)
-class LinearSVR(CPathMixin, RegressorMixin, CertainTargets, SupervisedModel):
+class LinearSVR(CPathMixin, ScoredAnywhere, RegressorMixin, CertainTargets, SupervisedModel):
     """Linear support vector regression, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·Σ loss(⟨w, xᵢ⟩ + b, yᵢ) over w and the intercept b, which is not penalised.
@@ -135,9 +136,7 @@ class LinearSVR(CPathMixin, RegressorMixin, CertainTargets, SupervisedModel):
     def predict(self, X: MatrixLike) -> NDArray[np.float64]:
         """The predicted target of each example."""
         check_is_fitted(self)
-        rows = validation.check_new_rows(self, X)
-        scores = products(rows, dense(self.coef_).ravel(), validation.check_threads(self.n_jobs))
-        return np.asarray(scores + self.intercept_[0])
+        return np.asarray(self._products(X, dense(self.coef_).ravel()) + self.intercept_[0])
 
     def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return scores

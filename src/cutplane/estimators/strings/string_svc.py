@@ -217,7 +217,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         self, codes: NDArray[np.intp], positive: int, weights: Array | None, n_threads: int, rows: Rows | None
     ) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
-        labels = validation.signs((codes if rows is None else codes[rows]) == positive)
+        labels = validation.signs(codes if rows is None else codes[rows], positive)
         part = weights if rows is None or weights is None else weights[rows]
         validation.check_both_sides(labels, part, self.classes_[positive])
         return Hinge(labels, part, n_threads=n_threads)

@@ -5,6 +5,7 @@ from cutplane.estimators.common.validation.examples import (
     check_new_rows,
     check_rows,
     check_width,
+    source_of,
 )
 from cutplane.estimators.common.validation.parameters import (
     check_choice,
@@ -62,4 +63,5 @@ __all__ = [
     "check_width",
     "shown_label",
     "signs",
+    "source_of",
 ]

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from cutplane._types import Labels, Matrix, MatrixLike
+from cutplane.device.arrays import device_matrix, on_host
 from cutplane.estimators.common.validation.conversion import converted
 from cutplane.estimators.common.validation.foreign_arrays import as_numpy
 from cutplane.estimators.common.validation.input_kinds import check_kind, check_words, plain_labels
@@ -25,6 +26,9 @@ from cutplane.estimators.common.validation.sparse_structure import (
 from cutplane.sources import CsrSource, DenseSource, Source, given_source
 from cutplane.sources.narrow import is_narrow
 
+_NOT_FOR_KERNELS = (
+    "X is a source or lies on a GPU; kernel machines are trained on arrays and matrices of the processor."
+)
 # Vectors as long as an example is wide that training holds at least.
 _VECTORS = 4
 
@@ -34,14 +38,16 @@ def check_examples(
 ) -> tuple[Matrix | Source, Labels]:
     """X as a dense array that `DenseSource` reads or a CSR matrix, no entry twice, uncopied where possible, and y.
 
-    A source is taken as it is: whatever it reads its examples from. `for_kernel`: as float32 or float64, indices sorted
-    within rows.
+    A source is taken as it is: whatever it reads its examples from; so are arrays on a GPU. `for_kernel`: as float32 or
+    float64, indices sorted within rows.
     """
     check_flags(estimator)
-    y = as_numpy("y", y)
+    y = as_numpy("y", on_host(y))
     check_kind("y", y)
-    source, labels = given_source(X), plain_labels(y)
+    source, labels = source_of(X), plain_labels(y)
     if source is not None:
+        if for_kernel:
+            raise ValueError(_NOT_FOR_KERNELS)
         return _check_source(estimator, source, labels)
     X, dtypes = _check_given(estimator, X, for_kernel=for_kernel)
     rows, labels = validate_data(
@@ -54,6 +60,11 @@ def check_examples(
         ensure_all_finite=False,
     )
     return _checked_values(estimator, rows, in_order=for_kernel), np.asarray(labels)
+
+
+def source_of(X: object) -> Source | None:
+    """What reads X where it lies: itself, where it is a source, or one of arrays on a GPU; None for arrays here."""
+    return given_source(X) or device_matrix(X)
 
 
 def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, for_kernel: bool = False) -> Matrix:

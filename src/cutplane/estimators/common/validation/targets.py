@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from cutplane import _core
 from cutplane._types import Codes, Labels
 from cutplane.estimators.common.validation.input_kinds import check_kind
 from cutplane.estimators.common.validation.ranges import MOST
 
-# Labels that are whole numbers in a range of this size are told apart by a table, some at a time.
+# Labels that are whole numbers in a range of this size are told apart by a table.
 _TABLE = 1 << 16
-_PART = 1 << 16
+_KNOWN = tuple(map(np.dtype, ("int8", "uint8", "int32", "int64", "float32", "float64")))
 
 
 def check_labels(y: Labels) -> tuple[Labels, Codes]:
@@ -54,24 +57,26 @@ def _coded_by_table(y: Labels) -> tuple[Labels, Codes] | None:
     """What `np.unique` gives for whole numbers close to each other, without sorting them; None for other labels."""
     if y.dtype.kind not in "biuf" or not len(y):
         return None
-    low, high = y.min().item(), y.max().item()
-    if not (abs(low) < 2**53 and abs(high) < 2**53 and high - low < _TABLE):  # not for NaN either
+    numbers = _known_to_core(y)
+    marked = _core.marked_labels(numbers, _TABLE)
+    if marked is None:
         return None
-    low = int(low)
-    parts = [slice(begin, begin + _PART) for begin in range(0, len(y), _PART)]
-    seen = np.zeros(int(high) - low + 1, dtype=bool)
-    for part in parts:
-        places = y[part].astype(np.int64)
-        if y.dtype.kind == "f" and not np.array_equal(places, y[part]):
-            return None
-        seen[places - low] = True
+    low, seen = marked
     found = np.flatnonzero(seen)
     table: Codes = np.zeros(len(seen), np.dtype(np.min_scalar_type(-len(found)).str))
     table[found] = np.arange(len(found))
     codes = np.empty(len(y), table.dtype)
-    for part in parts:
-        codes[part] = table[y[part].astype(np.int64) - low]
+    _core.code_labels(numbers, low, table, codes)
     return (found + low).astype(y.dtype), codes
+
+
+def _known_to_core(y: Labels) -> NDArray[Any]:
+    """Numbers in a type that the core has sweeps for."""
+    if y.dtype.kind == "b":
+        return np.ascontiguousarray(y).view(np.uint8)
+    if y.dtype in _KNOWN:
+        return np.ascontiguousarray(y)
+    return np.ascontiguousarray(y, np.float64)  # where that is not exact, the numbers are too large for a table
 
 
 def shown_label(label: object) -> object:
@@ -79,12 +84,9 @@ def shown_label(label: object) -> object:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def signs(positive: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """+1 where `positive`, else -1."""
-    labels = positive.astype(np.int8)
-    labels *= 2
-    labels -= 1
-    return labels
+def signs(codes: Codes, positive: int) -> NDArray[np.int8]:
+    """+1 where a code is that of the positive class, else -1."""
+    return _core.signs(np.ascontiguousarray(codes), positive)
 
 
 def check_targets(y: ArrayLike) -> NDArray[np.float64]:
@@ -94,10 +96,17 @@ def check_targets(y: ArrayLike) -> NDArray[np.float64]:
         targets = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"y has the dtype {np.asarray(y).dtype}; targets must be numbers.") from None
-    wrong = np.flatnonzero(~(np.abs(targets) <= MOST))
-    if len(wrong):
-        found = targets[wrong[0]]
+    wrong = _first_unusable(targets)
+    if wrong is not None:
+        found = targets[wrong]
         value = "NaN" if np.isnan(found) else str(found)
         wanted = f"be below {MOST:g} in size" if np.isfinite(found) else "be a finite number"
-        raise ValueError(f"y[{wrong[0]}] is {value}; every target must {wanted}.")
+        raise ValueError(f"y[{wrong}] is {value}; every target must {wanted}.")
     return targets
+
+
+def _first_unusable(targets: NDArray[np.float64]) -> int | None:
+    """The first number that is not finite or too large; one sweep and no copy where there is none."""
+    if not targets.size or max(targets.max(), -targets.min()) <= MOST:
+        return None
+    return int(np.flatnonzero(~(np.abs(targets) <= MOST))[0])

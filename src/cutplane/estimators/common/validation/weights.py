@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
 from cutplane._types import Array, ClassWeight, Codes, Labels, MatrixLike
+from cutplane.device.arrays import on_host
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.common.validation.input_kinds import check_kind
 from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST_WEIGHT
@@ -18,6 +19,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, X: MatrixLike) -> Array
     """Weights of the examples; None where all are 1."""
     if sample_weight is None:
         return None
+    sample_weight = on_host(sample_weight)
     check_kind("sample_weight", sample_weight)
     checked = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
     _check_range("sample_weight", checked)
@@ -39,6 +41,7 @@ def check_weights(
     y: Labels,
 ) -> Array | None:
     """Weights of the examples from their own and their classes'; None where all are 1."""
+    sample_weight = on_host(sample_weight)
     weights = check_sample_weight(sample_weight, X if given_source(X) is None else y)
     if class_weight is not None and classes is not None:
         each = class_factors(class_weight, classes, y, sample_weight)[np.searchsorted(classes, y)]

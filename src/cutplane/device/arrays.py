@@ -1,0 +1,86 @@
+"""Arrays that lie on a GPU: CuPy's, sparse ones too, and those of libraries that share their memory with it."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import Any
+
+from cutplane.device.kernels import DeviceArray, Kernels
+from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
+from cutplane.device.text import ENTRIES
+
+# DLPack's number of a GPU of NVIDIA's.
+_CUDA = 2
+
+
+def is_on_device(values: Any) -> bool:
+    """Whether an array, or what a sparse matrix is made of, lies on a GPU."""
+    data = values.data if hasattr(values, "indptr") else values
+    return hasattr(data, "__dlpack_device__") and int(data.__dlpack_device__()[0]) == _CUDA
+
+
+def device_matrix(X: Any) -> DeviceMatrix | None:
+    """Examples on a GPU, used where they lie; None where X lies elsewhere."""
+    if not is_on_device(X):
+        return None
+    kernels = cuda_kernels()
+    return DeviceMatrix(_csr_rows(kernels, X) if hasattr(X, "indptr") else _dense_rows(kernels, X))
+
+
+def on_host(values: Any) -> Any:
+    """An array of a GPU, copied to the host; anything else as it is."""
+    return cuda_kernels().to_host(_there(cuda_kernels(), values)) if is_on_device(values) else values
+
+
+def as_given(X: Any, answer: Any) -> Any:
+    """An answer of the host as an array of X's library, on the GPU; words, which there are none of, as they are."""
+    if isinstance(answer, tuple):
+        return tuple(as_given(X, each) for each in answer)
+    if answer.dtype.kind not in "biuf":
+        return answer
+    there = cuda_kernels().to_device(answer)
+    library = sys.modules[type(X).__module__.partition(".")[0]]
+    return library.from_dlpack(there) if library.__name__ == "torch" else there
+
+
+@cache
+def cuda_kernels() -> Kernels:
+    """The kernels of the GPU, through CuPy."""
+    try:
+        from cutplane.device.cuda import CudaKernels
+
+        return CudaKernels()
+    except ImportError as error:
+        raise ImportError(
+            "Arrays on a GPU need CuPy: pip install 'cutplane[cuda12]', or 'cutplane[cuda13]' for CUDA 13."
+        ) from error
+
+
+def _there(kernels: Kernels, values: Any) -> DeviceArray:
+    """An array of any library as one of the kernels' own, over the same memory."""
+    if hasattr(values, "detach"):  # a tensor, perhaps of a network that is being trained
+        values = values.detach()
+    return kernels.to_device(values)
+
+
+def _dense_rows(kernels: Kernels, X: Any) -> DenseRows:
+    if getattr(X, "ndim", 2) != 2:
+        raise ValueError(f"X has {X.ndim} dimensions; examples are the rows of an array that has 2.")
+    if str(X.dtype) == "torch.bfloat16":  # libraries do not share it by that name
+        bits = kernels.xp.ascontiguousarray(_there(kernels, X.detach().view(sys.modules["torch"].int16)))
+        return DenseRows(kernels, bits.view("uint16"), "bfloat16")
+    rows = kernels.xp.ascontiguousarray(_there(kernels, X))
+    if rows.dtype.name == "bfloat16":
+        return DenseRows(kernels, rows.view("uint16"), "bfloat16")
+    if rows.dtype == bool:
+        rows = rows.view("uint8")
+    return DenseRows(kernels, rows if rows.dtype.name in ENTRIES else rows.astype("float64"))
+
+
+def _csr_rows(kernels: Kernels, X: Any) -> CsrRows:
+    rows = X if X.format == "csr" else X.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return CsrRows(kernels, rows if rows.data.dtype.name in ("float32", "float64") else rows.astype("float64"))

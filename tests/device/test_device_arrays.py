@@ -1,0 +1,122 @@
+"""What a user does with arrays on a GPU: fit, predict, score; answers lie where the question did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from cutplane import SVC, LinearSVC, LinearSVR, LogisticRegression
+from cutplane.device import arrays
+from cutplane.device.kernels import Kernels
+from cutplane.device.twin import TwinArray, TwinKernels
+
+Put = Callable[[Any], Any]
+
+
+class PretendArray(TwinArray):
+    """An array of "the device" as a user has it: it says where it lies."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+@pytest.fixture
+def put(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> Put:
+    """Puts an array on the device."""
+    if not isinstance(kernels, TwinKernels):
+        return kernels.to_device
+    monkeypatch.setattr(arrays, "cuda_kernels", lambda: kernels)
+    return lambda X: np.asarray(X).view(PretendArray)
+
+
+def examples(n: int = 400) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5)).astype(np.float32)
+    return X, X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=n)
+
+
+def is_there(answer: Any) -> bool:
+    return type(answer) is not np.ndarray
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int8, np.bool_, np.int32])
+def test_a_classifier(put: Put, kernels: Kernels, dtype: Any) -> None:
+    X, z = examples()
+    X = (X > 0.3 if dtype == np.bool_ else 4.0 * X).astype(dtype)
+    y = np.where(z > 0, 3, 7)
+    there, here = LinearSVC(tol=1e-6).fit(put(X), put(y)), LinearSVC(tol=1e-6).fit(X, y)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-5)
+    assert there.classes_.tolist() == [3, 7]
+    assert type(there.coef_) is np.ndarray
+    labels, scores = there.predict(put(X)), there.decision_function(put(X))
+    assert is_there(labels)
+    assert is_there(scores)
+    np.testing.assert_array_equal(kernels.to_host(labels), there.predict(X))
+    np.testing.assert_allclose(kernels.to_host(scores), there.decision_function(X), rtol=1e-9, atol=1e-9)
+    assert there.score(put(X), put(y)) == there.score(X, y)
+
+
+def test_words_stay_on_the_host(put: Put) -> None:
+    X, z = examples()
+    y = np.where(z > 0, "yes", "no")
+    model = LinearSVC().fit(put(X), y)
+    assert set(model.predict(put(X))) == {"no", "yes"}
+
+
+def test_weights_and_classes(put: Put) -> None:
+    X, z = examples()
+    y, weights = np.digitize(z, [-0.5, 0.5]), np.abs(z) + 0.1
+    given = {"class_weight": "balanced", "tol": 1e-6}
+    there = LinearSVC(**given).fit(put(X), put(y), sample_weight=put(weights))
+    here = LinearSVC(**given).fit(X, y, sample_weight=weights)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-5)
+    assert there.decision_function(put(X)).shape == (len(X), 3)
+
+
+def test_a_regression(put: Put, kernels: Kernels) -> None:
+    X, z = examples()
+    model = LinearSVR(epsilon=0.1, tol=1e-6).fit(put(X), put(z))
+    answer = model.predict(put(X))
+    assert is_there(answer)
+    np.testing.assert_allclose(kernels.to_host(answer), model.predict(X), rtol=1e-6, atol=1e-6)
+    assert model.score(put(X), put(z)) == pytest.approx(model.score(X, z))
+
+
+def test_probabilities(put: Put, kernels: Kernels) -> None:
+    X, z = examples()
+    model = LogisticRegression().fit(put(X), put(np.digitize(z, [-0.5, 0.5])))
+    answer = model.predict_proba(put(X))
+    assert is_there(answer)
+    np.testing.assert_allclose(kernels.to_host(answer), model.predict_proba(X), rtol=1e-6)
+
+
+def test_sparse_rows(put: Put, kernels: Kernels) -> None:
+    if isinstance(kernels, TwinKernels):
+        pytest.skip("SciPy's matrices lie on the host; CsrRows has tests of its own")
+    from cupyx.scipy.sparse import csr_matrix
+
+    X, z = examples()
+    X = np.where(np.abs(X) > 0.5, X, 0.0).astype(np.float32)
+    model = LinearSVC(tol=1e-6).fit(csr_matrix(sp.csr_matrix(X)), put(np.sign(z)))
+    np.testing.assert_array_equal(kernels.to_host(model.predict(csr_matrix(sp.csr_matrix(X)))), model.predict(X))
+
+
+def test_bad_input_is_one_sentence(put: Put) -> None:
+    X, z = examples()
+    y = np.sign(z)
+    wrong = X.copy()
+    wrong[3, 2] = np.nan
+    with pytest.raises(ValueError, match=r"X contains NaN or infinity\."):
+        LinearSVC().fit(put(wrong), y)
+    with pytest.raises(ValueError, match=r"X has 1 dimensions"):
+        LinearSVC().fit(put(X[:, 0]), y)
+    with pytest.raises(ValueError, match=r"one label for each of 400 examples"):
+        LinearSVC().fit(put(X), y[:5])
+    with pytest.raises(ValueError, match=r"X has 3 features, but the model was trained with 5\."):
+        LinearSVC().fit(put(X), y).predict(put(np.ascontiguousarray(X[:, :3])))
+    with pytest.raises((TypeError, ValueError), match=r"kernel|GPU|processor"):
+        SVC().fit(put(X), y)
