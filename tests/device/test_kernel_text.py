@@ -48,6 +48,7 @@ def test_passes_over_rows_compile(entries: str) -> None:
     passes = (text.pass_kernels(entries, lanes, width) for lanes in text.LANES for width in text.WIDTHS)
     names = [
         *text.dense_kernels(entries),
+        *text.narrow_kernels(entries),
         *dict.fromkeys(name for each in passes for name in each),
         *text.sparse_kernels(entries, "int32"),
         *text.sparse_kernels(entries, "int64"),

@@ -6,6 +6,8 @@ import sys
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from cutplane.device.kernels import DeviceArray, Kernels
 from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
 from cutplane.device.text import ENTRIES
@@ -31,6 +33,24 @@ def device_matrix(X: Any) -> DeviceMatrix | None:
 def on_host(values: Any) -> Any:
     """An array of a GPU, copied to the host; anything else as it is."""
     return cuda_kernels().to_host(_there(cuda_kernels(), values)) if is_on_device(values) else values
+
+
+def labels_on_host(y: Any) -> Any:
+    """Labels of a GPU, copied to the host: whole numbers in the least type that holds them, which is faster by far."""
+    if not is_on_device(y):
+        return y
+    kernels = cuda_kernels()
+    there = _there(kernels, y)
+    if there.dtype.kind in "iu" and there.size:
+        low, high = int(there.min()), int(there.max())
+        least = next((t for t in (np.int8, np.int32) if np.iinfo(t).min <= low and high <= np.iinfo(t).max), None)
+        there = there if least is None else there.astype(least)
+    return kernels.to_host(there)
+
+
+def in_type_of(y: Any, classes: Any) -> Any:
+    """Classes in the type that labels on a GPU have; others as they are."""
+    return classes.astype(str(y.dtype).removeprefix("torch.")) if is_on_device(y) else classes
 
 
 def as_given(X: Any, answer: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from cutplane.device import text
 from cutplane.device.kernels import (
     THREADS,
+    TILE,
     Array,
     CutSums,
     DeviceArray,
@@ -25,6 +26,10 @@ from cutplane.device.kernels import (
 
 # Blocks of passes over rows: enough to fill any device; what each writes does not depend on their number.
 _ROW_BLOCKS = 4096
+# Bytes of a row up to which it is narrow: a tile of rows is 44 KB at most.
+_MOST_NARROW = 352
+# Bytes from which an array is large.
+_LARGE = 1 << 22
 # Rows that lanes go through together: kAtOnce of the kernels.
 _AT_ONCE = 4
 
@@ -63,6 +68,18 @@ def _passes(entries: str, lanes: int, width: int) -> tuple[Any, Any]:
     return _module(names).get_function(names[0]), _module(names).get_function(names[1])
 
 
+def _is_narrow(X: DeviceArray) -> bool:
+    """Whether rows are gone through in shared memory: a tile of them fits, and begins where 16 bytes do."""
+    return bool(X.shape[1] * X.dtype.itemsize <= _MOST_NARROW and X.data.ptr % 16 == 0)
+
+
+@cache
+def _narrow_passes(entries: str) -> tuple[Any, Any]:
+    """Scores and sums of narrow rows."""
+    names = text.narrow_kernels(entries)
+    return _module(names).get_function(names[0]), _module(names).get_function(names[1])
+
+
 def _width(X: DeviceArray) -> int:
     """Entries that can be read at once: up to 16 bytes, where all rows lie so."""
     d, size = X.shape[1], X.dtype.itemsize
@@ -88,15 +105,17 @@ class CudaKernels(Kernels):
         import cupy
         import cupyx
 
-        self.xp, self._scatter_max = cupy, cupyx.scatter_max
+        self.xp, self._pinned = cupy, cupyx.empty_pinned
 
     def to_device(self, array: Any) -> DeviceArray:
         """An array of the host or of the device, on the device."""
         return self.xp.asarray(array)
 
     def to_host(self, array: DeviceArray) -> Any:
-        """An array of the device, on the host."""
-        return self.xp.asnumpy(array)
+        """An array of the device, on the host; large ones in memory that the device writes to directly."""
+        if array.nbytes < _LARGE:
+            return self.xp.asnumpy(array)
+        return array.get(out=self._pinned(array.shape, array.dtype))
 
     def _sums(self, kernel: Any, n: int, width: int, arguments: Iterable[Any]) -> Array:
         """What a kernel adds up, `width` numbers: the blocks' sums in order."""
@@ -194,8 +213,13 @@ class CudaKernels(Kernels):
     def dense_scores(self, X: DeviceArray, entries: str, w: Array) -> DeviceArray:
         """X @ w, in double precision."""
         n, d = X.shape
-        width = _width(X)
         scores, weights = self.xp.empty(n), self.xp.asarray(w)
+        if _is_narrow(X):
+            blocks, memory = min(_ROW_BLOCKS, max(1, -(-n // TILE))), 8 * (d + 1) + TILE * d * X.dtype.itemsize
+            arguments = (X, np.int64(n), np.int64(d), weights, scores)
+            _narrow_passes(entries)[0]((blocks,), (THREADS,), arguments, shared_mem=memory)
+            return scores
+        width = _width(X)
         lanes = _lanes(d, width)
         blocks = min(_ROW_BLOCKS, max(1, -(-n * lanes // (THREADS * _AT_ONCE))))
         arguments = (X, np.int64(n), np.int64(d), weights, scores)
@@ -205,15 +229,17 @@ class CudaKernels(Kernels):
     def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> Array:
         """X.T @ coef, in double precision."""
         n, d = X.shape
-        width = _width(X)
+        narrow = _is_narrow(X)
+        width = 1 if narrow else _width(X)
         count, columns, lanes, tiles = stretches_of(n, d, width)
         partial, total = self.xp.empty((count, d)), self.xp.empty(d)
-        _passes(entries, _lanes(d, width), width)[1](
-            (count, tiles),
-            (columns, lanes),
-            (X, np.int64(n), np.int64(d), coef, partial),
-            shared_mem=8 * columns * lanes * width,
-        )
+        rows = (X, np.int64(n), np.int64(d), coef, partial)
+        if narrow:
+            memory = 8 * max(TILE, THREADS) + TILE * d * X.dtype.itemsize
+            _narrow_passes(entries)[1]((count,), (columns, lanes), rows, shared_mem=memory)
+        else:
+            memory = 8 * columns * lanes * width
+            _passes(entries, _lanes(d, width), width)[1]((count, tiles), (columns, lanes), rows, shared_mem=memory)
         arguments = (partial, np.int64(count), np.int64(d), total)
         _plain("add_stretches")((-(-d // 32),), (32, 32), arguments)
         found: Array = self.xp.asnumpy(total)
@@ -278,9 +304,12 @@ class CudaKernels(Kernels):
 
     def csr_extent(self, rows: Any) -> tuple[float, int, Array]:
         """The largest sum of the squares of a row, the most entries of one, and the largest size in every column."""
-        wide = self.xp.abs(rows.data.astype(np.float64))
-        of_row = self.xp.repeat(self.xp.arange(rows.shape[0]), self.xp.asnumpy(self.xp.diff(rows.indptr)).tolist())
-        squares = self.xp.bincount(of_row, weights=wide * wide, minlength=rows.shape[0])
-        columns = self.xp.zeros(rows.shape[1])
-        self._scatter_max(columns, rows.indices, wide)
-        return float(squares.max()), int(self.xp.diff(rows.indptr).max()), self.xp.asnumpy(columns)
+        n, squares = rows.shape[0], self.xp.empty(rows.shape[0])
+        blocks = min(_ROW_BLOCKS, max(1, -(-n * 32 // THREADS)))
+        kernel = _of_sparse(rows.data.dtype.name, rows.indices.dtype.name, "csr_squares")
+        kernel((blocks,), (THREADS,), (rows.data, rows.indptr, np.int64(n), squares))
+        columns, longest = self.xp.zeros(rows.shape[1]), int(self.xp.diff(rows.indptr).max())
+        if not bool(self.xp.isfinite(squares).all()):  # the largest of a column passes over what is not a number
+            return float("inf"), longest, np.full(rows.shape[1], np.inf)
+        self.xp.maximum.at(columns, rows.indices, self.xp.abs(rows.data.astype(np.float64)))
+        return float(squares.max()), longest, self.xp.asnumpy(columns)

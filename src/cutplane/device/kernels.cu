@@ -387,6 +387,97 @@ __global__ void dense_combine(const T* __restrict__ X, index_t n, index_t d,
   }
 }
 
+// Narrow rows, of which several lie in 128 bytes: a block reads kTile of them as they lie, and goes
+// through them in shared memory.
+enum { kTile = 128 };
+
+template <class T>
+CUTPLANE_INLINE void read_tile(const T* __restrict__ from, int count, T* tile, int thread) {
+  const int whole = count * static_cast<int>(sizeof(T)) / 16;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(tile));
+  const char* source = reinterpret_cast<const char*>(from);
+  for (int k = thread; k < whole; k += kThreads)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"(target + 16 * k), "l"(source + 16 * static_cast<index_t>(k)));
+#else
+  for (int k = thread; k < whole; k += kThreads)
+    reinterpret_cast<uint4*>(tile)[k] = reinterpret_cast<const uint4*>(from)[k];
+#endif
+  for (int k = whole * 16 / static_cast<int>(sizeof(T)) + thread; k < count; k += kThreads)
+    tile[k] = from[k];
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;");
+#endif
+}
+
+// Two lanes a row.
+template <class T>
+__global__ void narrow_scores(const T* __restrict__ X, index_t n, index_t d,
+                              const double* __restrict__ w, double* __restrict__ scores) {
+  extern __shared__ double memory[];
+  double* weights = memory;
+  T* tile = reinterpret_cast<T*>(memory + (d + 1) / 2 * 2);
+  const int width = static_cast<int>(d), half = (width + 1) / 2;
+  const int row = threadIdx.x / 2, begin = threadIdx.x % 2 * half;
+  const int end = begin + half < width ? begin + half : width;
+  for (int j = threadIdx.x; j < width; j += kThreads) weights[j] = w[j];
+  const index_t tiles = (n + kTile - 1) / kTile;
+  for (index_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    const int rows = static_cast<int>(n - t * kTile < kTile ? n - t * kTile : kTile);
+    read_tile(X + t * kTile * d, rows * width, tile, threadIdx.x);
+    __syncthreads();
+    double sum = 0;
+    if (row < rows)
+      for (int j = begin; j < end; ++j) sum += number(tile[row * width + j]) * weights[j];
+    sum += __shfl_down_sync(0xffffffffu, sum, 1, 2);
+    if (row < rows && begin == 0) scores[t * kTile + row] = sum;
+    __syncthreads();
+  }
+}
+
+// As `dense_combine`; stretches are whole numbers of tiles.
+template <class T>
+__global__ void narrow_combine(const T* __restrict__ X, index_t n, index_t d,
+                               const double* __restrict__ coef, double* __restrict__ partial) {
+  extern __shared__ double memory[];
+  double* weights = memory;
+  T* tile = reinterpret_cast<T*>(memory + kTile);
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x, width = static_cast<int>(d);
+  const index_t tiles = (n + kTile - 1) / kTile, stretch = (tiles + gridDim.x - 1) / gridDim.x;
+  const index_t first = static_cast<index_t>(blockIdx.x) * stretch;
+  const index_t last = first + stretch < tiles ? first + stretch : tiles;
+  double sum[4] = {};  // of every so manyth column
+  for (index_t t = first; t < last; ++t) {
+    const int rows = static_cast<int>(n - t * kTile < kTile ? n - t * kTile : kTile);
+    if (thread < rows) weights[thread] = coef[t * kTile + thread];
+    read_tile(X + t * kTile * d, rows * width, tile, thread);
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      const int column = c * blockDim.x + threadIdx.x;
+      if (column < width) {
+#pragma unroll 4
+        for (int i = threadIdx.y; i < rows; i += blockDim.y)
+          sum[c] += weights[i] * number(tile[i * width + column]);
+      }
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    const int column = c * blockDim.x + threadIdx.x;
+    memory[thread] = sum[c];
+    __syncthreads();
+    if (threadIdx.y == 0 && column < width) {
+      for (int k = 1; k < blockDim.y; ++k) sum[c] += memory[k * blockDim.x + threadIdx.x];
+      partial[static_cast<index_t>(blockIdx.x) * d + column] = sum[c];
+    }
+    __syncthreads();
+  }
+}
+
 // Adds up stretches column by column: 32 columns a block, and 32 threads below each other.
 extern "C" __global__ void add_stretches(const double* __restrict__ partial, index_t stretches,
                                          index_t d, double* __restrict__ out) {
@@ -418,6 +509,23 @@ __global__ void csr_scores(const T* __restrict__ data, const I* __restrict__ ind
       sum += number(data[k]) * w[indices[k]];
     for (int offset = 16; offset; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
     if (lane == 0) scores[i] = sum;
+  }
+}
+
+// The sums of the squares of the rows of a CSR matrix: a warp a row.
+template <class T, class I>
+__global__ void csr_squares(const T* __restrict__ data, const I* __restrict__ indptr, index_t n,
+                            double* __restrict__ squares) {
+  const int lane = threadIdx.x % 32;
+  const index_t warps = static_cast<index_t>(gridDim.x) * (kThreads / 32);
+  for (index_t i = static_cast<index_t>(blockIdx.x) * (kThreads / 32) + threadIdx.x / 32; i < n;
+       i += warps) {
+    double sum = 0;
+    for (index_t k = static_cast<index_t>(indptr[i]) + lane;
+         k < static_cast<index_t>(indptr[i + 1]); k += 32)
+      sum += number(data[k]) * number(data[k]);
+    for (int offset = 16; offset; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
+    if (lane == 0) squares[i] = sum;
   }
 }
 

@@ -94,7 +94,7 @@ class Stretches(NamedTuple):
 
     def depth(self, n: int) -> int:
         """The longest chain of additions in a sum over n rows: in a thread, over the lanes, and over the stretches."""
-        stretch = -(-n // self.rows)
+        stretch = -(-n // self.rows) + TILE
         return -(-stretch // self.lanes) + self.lanes + -(-self.rows // _BELOW) + _BELOW
 
 
@@ -102,6 +102,8 @@ class Stretches(NamedTuple):
 _MOST_PARTIAL, _MOST_STRETCHES, _FEWEST_ROWS = 1 << 22, 2048, 32
 
 
+#: Narrow rows that are read as they lie, to be gone through in shared memory.
+TILE = 128
 # Threads below each other that add up the stretches.
 _BELOW = 32
 

@@ -85,7 +85,12 @@ def pass_kernels(entries: str, lanes: int, width: int) -> tuple[str, str]:
     return f"dense_scores<{ENTRIES[entries]}, {lanes}, {width}>", f"dense_combine<{ENTRIES[entries]}, {width}>"
 
 
+def narrow_kernels(entries: str) -> tuple[str, str]:
+    """The names of the two passes over dense rows of few bytes."""
+    return f"narrow_scores<{ENTRIES[entries]}>", f"narrow_combine<{ENTRIES[entries]}>"
+
+
 def sparse_kernels(entries: str, indices: str) -> Iterator[str]:
     """The names of passes over sparse rows."""
     of = f"{ENTRIES[entries]}, {INDICES[indices]}"
-    yield from (f"{name}<{of}>" for name in ("csr_scores", "csc_segments"))
+    yield from (f"{name}<{of}>" for name in ("csr_scores", "csc_segments", "csr_squares"))

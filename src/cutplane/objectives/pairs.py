@@ -46,6 +46,11 @@ class PairObjective(Objective):
         """How large a sample may be."""
         return self.shard.most_drawn
 
+    @property
+    def least_drawn(self) -> int:
+        """How small a sample may be: a smaller one is no faster."""
+        return self.shard.least_drawn
+
     def sample(self, size: int, generator: np.random.Generator) -> PairObjective | None:
         """An estimate of the objective from about `size` of its examples; None where these have no pair."""
         part = self.shard.sample(size, generator)

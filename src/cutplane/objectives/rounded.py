@@ -80,6 +80,11 @@ class RoundedObjective(Objective):
         return self.shard.most_drawn
 
     @property
+    def least_drawn(self) -> int:
+        """How small a sample may be: a smaller one is no faster."""
+        return self.shard.least_drawn
+
+    @property
     def proves_by_parts(self) -> bool:
         """Whether planes of `near` are below the whole risk to the last digit: those with an intercept are not."""
         return not self.intercept and not self.shard.keeps

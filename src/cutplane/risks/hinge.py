@@ -94,8 +94,11 @@ class Hinge(VisitedRisk):
 
     def intercept_bound(self, n: int) -> LeaningPlanes:
         """All examples of one label beyond their kinks make a plane that leans to its side."""
-        weights = np.full(n, self.each) if self.weights is None else self.weights
-        sides = [float(weights[self.y == sign].sum()) for sign in (-1, 1)]
+        if self.weights is None:
+            positive = int(np.count_nonzero(self.y > 0))
+            sides = [self.each * (n - positive), self.each * positive]
+        else:
+            sides = [float(self.weights[self.y == sign].sum()) for sign in (-1, 1)]
         rising, falling = (LeaningPlane(side, side, side) if side > 0.0 else None for side in sides)
         return LeaningPlanes(rising, falling)
 

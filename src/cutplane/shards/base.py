@@ -116,6 +116,9 @@ class Shard(Protocol):
     @property
     def most_drawn(self) -> int: ...  # noqa: D102
 
+    @property
+    def least_drawn(self) -> int: ...  # noqa: D102
+
     def rounding(self, *, by_columns: bool) -> Rounding: ...  # noqa: D102
 
     def begun(self) -> Self: ...  # noqa: D102

@@ -31,6 +31,10 @@ from cutplane.solvers.base import Subset
 _AT_ONCE, _FURTHEST = 16, 1e15
 
 
+# Examples of the least sample.
+_LEAST_DRAWN = 1 << 17
+
+
 class DeviceShard(RoundedHostShard):
     """A sum of losses over rows on a device.
 
@@ -163,6 +167,11 @@ class DeviceShard(RoundedHostShard):
     def draw(self, size: int, generator: np.random.Generator) -> Subset:
         """So many examples at random."""
         return RowSet(self._kernels.to_device(spread(self.examples, size, generator).positions))
+
+    @property
+    def least_drawn(self) -> int:
+        """How small a sample may be: with fewer examples, starting kernels takes longer than these do."""
+        return _LEAST_DRAWN
 
     @property
     def near_work(self) -> float:

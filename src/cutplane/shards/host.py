@@ -89,6 +89,11 @@ class HostShard:
         """How large a sample may be."""
         return self.examples
 
+    @property
+    def least_drawn(self) -> int:
+        """How small a sample may be: a smaller one is no faster."""
+        return 0
+
     def rounding(self, *, by_columns: bool) -> Rounding:
         """What rounding does to passes; by column where that is asked for."""
         extent = self.source.extent

@@ -98,6 +98,11 @@ class PlaneSumShard:
         """How large a sample may be: it comes here."""
         return self._most_gathered if self.elsewhere else self.examples
 
+    @property
+    def least_drawn(self) -> int:
+        """How small a sample may be; from elsewhere it comes here."""
+        return 0 if self.elsewhere else max(part.least_drawn for part in self._parts)
+
     def rounding(self, *, by_columns: bool) -> Rounding:
         """As that of the part where it does most, and that of adding them up."""
         each = answers(part.rounding(by_columns=by_columns) for part in self._parts)

@@ -173,6 +173,9 @@ class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     def most_drawn(self) -> int: ...  # noqa: D102
 
     @property
+    def least_drawn(self) -> int: ...  # noqa: D102
+
+    @property
     def correction(self) -> float: ...  # noqa: D102
 
     @property
@@ -250,6 +253,9 @@ class PairObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
 
     @property
     def most_drawn(self) -> int: ...  # noqa: D102
+
+    @property
+    def least_drawn(self) -> int: ...  # noqa: D102
 
     def direction(self, p: Array) -> ScoredPoint: ...  # noqa: D102
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.cluster.collections import is_collection, lazily
-from cutplane.device.arrays import as_given, device_matrix, is_on_device
+from cutplane.device.arrays import as_given, device_matrix
 from cutplane.estimators.common.validation.foreign_arrays import answers_in_kind, as_numpy, in_kind
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -24,13 +24,17 @@ def also_lazily(method: Method) -> Method:
     """A method of rows that, given a collection of Dask, gives one of what it would say of each partition.
 
     Given an array of another library, it answers with one of that library where scikit-learn is told to; given one on a
-    GPU, always.
+    GPU, always: by `_METHOD_there` of the model, where it has that, or from what it would say to the host.
     """
 
     @wraps(method)
     def either(self: BaseEstimator, X: Any, **options: Any) -> Any:
-        if is_on_device(X):
-            return as_given(X, method(self, device_matrix(X), **options))
+        there = device_matrix(X)
+        if there is not None:
+            check_is_fitted(self)
+            stays = getattr(self, f"_{method.__name__}_there", None)
+            answer = stays(there.rows) if stays and not any(options.values()) else method(self, there, **options)
+            return as_given(X, answer)
         if answers_in_kind(X):
             return in_kind(X, method(self, as_numpy("X", X), **options))
         if not is_collection(X):

@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, ClassWeight, Codes, Document, Labels, Matrix, MatrixLike, Params
 from cutplane.cluster.examples import ScatteredExamples
+from cutplane.device.arrays import in_type_of
+from cutplane.device.kernels import DeviceArray
+from cutplane.device.source import DeviceRows
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.certificates import one_against_rest
 from cutplane.estimators.common.lazy import also_lazily
@@ -116,7 +119,8 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         if scattered is not None:
             return self._prepare_scattered(scattered)
         rows, labels = validation.check_examples(self, X, y)
-        self.classes_, codes = validation.check_many_labels(labels)
+        classes, codes = validation.check_many_labels(labels)
+        self.classes_ = in_type_of(y, classes)
         weights = validation.check_weights(sample_weight, rows, self.class_weight, self.classes_, labels)
         if self._together:
             return self._prepare_jointly(training, rows, labels, codes, weights)
@@ -221,6 +225,11 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         scores = self._products(X, self.coef_) + self.intercept_
         return np.asarray(scores.ravel() if scores.shape[1] == 1 else scores)
 
+    def _decision_function_there(self, rows: DeviceRows) -> DeviceArray:
+        """The same of rows on a GPU, where it stays."""
+        scores = self._products_there(rows, self.coef_) + rows.kernels.to_device(self.intercept_)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
     @also_lazily
     def predict(
         self, X: MatrixLike, *, return_certain: bool = False
@@ -236,6 +245,14 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         """
         labels = self._predict_from(self.decision_function(X))
         return self._with_certainty(X, labels) if return_certain else labels
+
+    def _predict_there(self, rows: DeviceRows) -> DeviceArray | NDArray[np.generic]:
+        """The same of rows on a GPU: there, but for classes that are words."""
+        scores = self._decision_function_there(rows)
+        codes = (scores > 0).astype(np.int8) if scores.ndim == 1 else scores.argmax(axis=1)
+        if self.classes_.dtype.kind not in "biuf":
+            return np.asarray(self.classes_[rows.kernels.to_host(codes)])
+        return rows.kernels.to_device(self.classes_)[codes]
 
     def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.generic]:
         if scores.ndim > 1:

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from cutplane._types import Arrays, Document, Matrix, MatrixLike, Params, RandomState, Weights
+from cutplane.device.kernels import DeviceArray
+from cutplane.device.source import DeviceRows
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import CallbackSupportMixin, Watched
 from cutplane.estimators.common.checkpoint_entries import digests, fingerprint
@@ -222,14 +224,22 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
             "the values of nonnegative": _as_key(self.nonnegative),
         }
 
+    def _products_there(self, rows: DeviceRows, weights: Weights) -> DeviceArray:
+        """X @ weights.T of rows on a GPU, where it stays."""
+        self._check_features(rows)
+        return rows.scores(np.ascontiguousarray(dense(weights).T))
+
+    def _check_features(self, rows: Source) -> None:
+        found = rows.shape[1]
+        if found != self.n_features_in_:
+            raise ValueError(f"X has {found} features, but the model was trained with {self.n_features_in_}.")
+
     def _products(self, X: MatrixLike, weights: Weights) -> NDArray[np.float64]:
         """X @ weights.T, wherever X lies."""
         source = validation.source_of(X)
         if source is None:
             return products(validation.check_new_rows(self, X), weights, validation.check_threads(self.n_jobs))
-        found = source.shape[1]
-        if found != self.n_features_in_:
-            raise ValueError(f"X has {found} features, but the model was trained with {self.n_features_in_}.")
+        self._check_features(source)
         return np.asarray(source.scores(np.ascontiguousarray(dense(weights).T)))
 
     def _to_file(self) -> tuple[Arrays, Document]:

@@ -11,6 +11,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
+from cutplane.device.kernels import DeviceArray
+from cutplane.device.source import DeviceRows
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.certain import CertainTargets
 from cutplane.estimators.common.documented import documented
@@ -137,6 +139,10 @@ class LinearSVR(CPathMixin, ScoredAnywhere, RegressorMixin, CertainTargets, Supe
         """The predicted target of each example."""
         check_is_fitted(self)
         return np.asarray(self._products(X, dense(self.coef_).ravel()) + self.intercept_[0])
+
+    def _predict_there(self, rows: DeviceRows) -> DeviceArray:
+        """The same of rows on a GPU, where it stays."""
+        return self._products_there(rows, dense(self.coef_).ravel()) + float(self.intercept_[0])
 
     def _predict_from(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return scores

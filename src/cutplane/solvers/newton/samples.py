@@ -15,9 +15,10 @@ def sample_sizes(objective: SmoothObjectiveLike, allowed_fraction: float) -> lis
     """
     features = objective.dimension
     telling = TUNING.sample_tells * features / (TUNING.sample_finer * allowed_fraction) if allowed_fraction else np.inf
-    size = int(min(TUNING.largest_sample * objective.examples, objective.most_drawn, telling))
+    least = objective.least_drawn
+    size = int(min(TUNING.largest_sample * objective.examples, objective.most_drawn, max(telling, least)))
     sizes = list[int]()
-    while size >= max(TUNING.least_sample, TUNING.least_sample_per_feature * features):
+    while size >= max(TUNING.least_sample, TUNING.least_sample_per_feature * features, least):
         sizes.insert(0, size)
         size //= 4
     return sizes

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from cutplane._types import Labels, Matrix, MatrixLike
-from cutplane.device.arrays import device_matrix, on_host
+from cutplane.device.arrays import device_matrix, labels_on_host
 from cutplane.estimators.common.validation.conversion import converted
 from cutplane.estimators.common.validation.foreign_arrays import as_numpy
 from cutplane.estimators.common.validation.input_kinds import check_kind, check_words, plain_labels
@@ -42,7 +42,7 @@ def check_examples(
     float64, indices sorted within rows.
     """
     check_flags(estimator)
-    y = as_numpy("y", on_host(y))
+    y = as_numpy("y", labels_on_host(y))
     check_kind("y", y)
     source, labels = source_of(X), plain_labels(y)
     if source is not None:
