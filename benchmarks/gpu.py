@@ -1,0 +1,293 @@
+"""Linear models on a GPU: arrays that lie there, beside the processor's cores and L-BFGS in PyTorch.
+
+    python benchmarks/gpu.py --data DIR [--quick] [--parts passes,fits,...] [--repeats 5] [--threads 16] [--out FILE]
+
+Passes: X @ w and X' @ coef, and how near they come to the rate of a copy on the device, read and written. Fits: covtype
+35 times with noise (20 million rows), to a proven gap of 1e-3, from arrays on the device; beside them the same fits
+from host memory with --threads threads (`host`). Path: 13 values of C. Wide: half precision, 1,024 features. Sparse:
+rows like those of rcv1. Peers: L-BFGS of PyTorch on the device, until its objective, in its own precision, is within
+1e-3 of our lower bound; what it found is not proven, and it must be told where to stop. Start: the first fit of a
+process.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+# So that it runs as a file too, not only with -m.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import datasets, harness, measure
+from benchmarks.measure import fit_seconds
+from benchmarks.tables.gpu import figures, tables
+from cutplane import LinearSVC, LinearSVR
+
+COPIES = 35
+CS = (0.0003, 0.03, 0.3)
+PATH = tuple(float(C) for C in np.geomspace(3e-4, 0.3, 13))
+SHAPES = (("float32", 54), ("float32", 768), ("float16", 1024), ("float64", 100), ("uint8", 784))
+
+
+def cupy() -> Any:
+    """The library, which only this benchmark needs."""
+    import cupy as found
+
+    return found
+
+
+def covtype(options) -> tuple[Any, Any]:
+    """All of covtype so many times, all but the first with noise: on the device."""
+    xp = cupy()
+    X, y = datasets.load("covtype-dense", options.data, options.cache)
+    base, rng = xp.asarray(X), xp.random.RandomState(0)
+    copies = 2 if options.quick else COPIES
+    rows = xp.empty((copies * len(X), X.shape[1]), np.float32)
+    for k in range(copies):
+        noise = 0.0 if k == 0 else np.float32(0.01) * rng.standard_normal(base.shape, dtype=np.float32)
+        rows[k * len(X) : (k + 1) * len(X)] = base + noise
+    return rows, xp.asarray(np.tile(y.astype(np.int8), copies))
+
+
+def waited(call: Any) -> float:
+    """The seconds of a call, until the device is done."""
+    start = perf_counter()
+    call()
+    cupy().cuda.Device().synchronize()
+    return perf_counter() - start
+
+
+def measure_passes(options) -> list[dict]:
+    """Both passes beside a copy."""
+    from cutplane.device.cuda import CudaKernels
+    from cutplane.device.source import DenseRows
+
+    xp, rows = cupy(), []
+    for dtype, width in SHAPES:
+        n = int((4e8 if options.quick else 4e9) / width / np.dtype(dtype).itemsize)
+        X = (9.0 * xp.random.RandomState(0).random_sample((n, width), dtype=np.float32)).astype(dtype)
+        source, target = DenseRows(CudaKernels(), X), xp.empty_like(X)
+        w, coef = np.random.default_rng(0).standard_normal(width), xp.random.RandomState(1).standard_normal(n)
+        calls = {
+            "copy": partial(waited, partial(xp.copyto, target, X)),
+            "scores": partial(waited, partial(source.scores, w)),
+            "combine": partial(waited, partial(source.combine, coef)),
+        }
+        seconds = {k: measure.median(v[1:]) for k, v in measure.alternate(calls, 2 * options.repeats + 1).items()}
+        rates = {k: (2 if k == "copy" else 1) * X.nbytes / s / 1e9 for k, s in seconds.items()}
+        rows.append({"data": f"{n:,} x {width} {dtype}", "seconds": seconds, "gigabytes_a_second": rates})
+        print(rows[-1], flush=True)
+        del X, source, target, coef
+    return rows
+
+
+def _fit_row(name: str, what: str, model: Any, there: tuple, here: tuple | None, options) -> dict:
+    calls = {"device": partial(fit_seconds, model, *there)}
+    if here is not None:
+        host = type(model)(**{**model.get_params(), "n_jobs": options.threads})
+        calls["host"] = partial(fit_seconds, host, *here)
+    fit_seconds(model, *there)  # compiles
+    found = measure.alternate(calls, options.repeats, 40.0)
+    row = {"data": name, "what": what, "seconds": {k: measure.median(v) for k, v in found.items()}}
+    row |= {
+        "gap": model.gap_,
+        "iterations": int(np.max(model.n_iter_)),
+        "spread": {k: [min(v), max(v)] for k, v in found.items()},
+    }
+    print(row, flush=True)
+    return row
+
+
+def measure_fits(options) -> list[dict]:
+    """Every loss, with and without an intercept."""
+    X, y = covtype(options)
+    here = cupy().asnumpy(X), cupy().asnumpy(y)
+    name = f"covtype, {len(y):,} rows"
+    models = {f"hinge, C = {C:g}": LinearSVC(C=C, fit_intercept=False) for C in CS}
+    models |= {"hinge, C = 0.03, intercept": LinearSVC(C=0.03)}
+    models |= {
+        loss.replace("_", " "): LinearSVC(C=0.03, loss=loss, fit_intercept=False)
+        for loss in ("squared_hinge", "logistic")
+    }
+    rows = [_fit_row(name, what, model, (X, y), here, options) for what, model in models.items()]
+    targets = y.astype(np.float32)
+    svr = LinearSVR(C=0.03, fit_intercept=False)
+    return [
+        *rows,
+        _fit_row(name, "epsilon-insensitive", svr, (X, targets), (here[0], here[1].astype(np.float32)), options),
+    ]
+
+
+def measure_path(options) -> list[dict]:
+    """Thirteen values of C."""
+    X, y = covtype(options)
+    model = LinearSVC(fit_intercept=False)
+    model.path(X, y, PATH)
+    seconds = [waited(lambda: model.path(X, y, PATH)) for _ in range(options.repeats)]
+    worst = max(each.gap_ for each in model.path(X, y, PATH))
+    row = {"data": f"covtype, {len(y):,} rows", "what": "13 values of C", "gap": worst}
+    row |= {"seconds": {"device": measure.median(seconds)}, "spread": {"device": [min(seconds), max(seconds)]}}
+    print(row, flush=True)
+    return [row]
+
+
+def measure_wide(options) -> list[dict]:
+    """Embeddings of half precision, two classes."""
+    xp, n = cupy(), 100_000 if options.quick else 10_000_000
+    rng = xp.random.RandomState(0)
+    X = xp.empty((n, 1024), xp.float16)
+    for begin in range(0, n, n // 10):
+        X[begin : begin + n // 10] = rng.standard_normal((n // 10, 1024), dtype=np.float32)
+    w = (rng.standard_normal(1024) / 32).astype(xp.float16)
+    y = xp.where(X @ w + 0.5 * rng.standard_normal(n).astype(xp.float16) > 0, 1, -1).astype(np.int8)
+    rows = [("no intercept", LinearSVC(C=1e-5, fit_intercept=False)), ("intercept", LinearSVC(C=1e-5))]
+    return [_fit_row(f"{n:,} x 1024 float16", what, model, (X, y), None, options) for what, model in rows]
+
+
+def measure_sparse(options) -> list[dict]:
+    """Rows of 75 entries among 47,000 features, as frequent as words are."""
+    from cupyx.scipy.sparse import csr_matrix
+
+    xp, n, d, each = cupy(), 100_000 if options.quick else 8_000_000, 47_000, 75
+    rng = xp.random.RandomState(0)
+    often = 1.0 / np.arange(10, d + 10) ** 0.9
+    upto, columns = xp.asarray(np.cumsum(often) / often.sum()), xp.empty((n, each), np.int32)
+    for begin in range(0, n, n // 10):
+        drawn = rng.random_sample((n // 10, each))
+        columns[begin : begin + n // 10] = xp.sort(xp.searchsorted(upto, drawn).clip(0, d - 1), axis=1)
+    starts = xp.arange(0, n * each + 1, each, dtype=np.int32)
+    X = csr_matrix((xp.full(n * each, each**-0.5, np.float32), columns.ravel(), starts), shape=(n, d))
+    X.sum_duplicates()
+    y = xp.where(X @ rng.standard_normal(d).astype(np.float32) + 0.3 * rng.standard_normal(n) > 0, 1, -1).astype(
+        np.int8
+    )
+    here = X.get(), xp.asnumpy(y)
+    name = f"{n:,} x {d:,}, {X.nnz / 1e6:,.0f} million entries"
+    models = {
+        "hinge, C = 0.1": LinearSVC(C=0.1, fit_intercept=False),
+        "logistic, C = 0.1": LinearSVC(C=0.1, loss="logistic", fit_intercept=False),
+    }
+    return [_fit_row(name, what, model, (X, y), here, options) for what, model in models.items()]
+
+
+def lbfgs_seconds(X: Any, y: Any, C: float, loss: str, target: float) -> float:
+    """Of L-BFGS in PyTorch, single precision, until its objective is as low as `target`; infinite after 300 steps."""
+    import torch
+
+    signs = y.to(torch.float32)
+    w = torch.zeros(X.shape[1], device=X.device, requires_grad=True)
+    optimiser = torch.optim.LBFGS([w], max_iter=5, history_size=10, line_search_fn="strong_wolfe")
+    best = float("inf")
+
+    def objective() -> Any:
+        nonlocal best
+        optimiser.zero_grad()
+        margins = signs * (X @ w)
+        each = torch.nn.functional.softplus(-margins) if loss == "logistic" else torch.clamp(1 - margins, min=0) ** 2
+        # A mean and a scaled penalty: sums over 20 million rows are beyond single precision.
+        value = each.mean(dtype=torch.float64) + 0.5 / (C * len(signs)) * (w.double() @ w.double())
+        value.backward()
+        best = min(best, float(value) * C * len(signs))
+        return value
+
+    torch.cuda.synchronize()
+    start = perf_counter()
+    for _ in range(60):
+        optimiser.step(objective)
+        if best <= target:
+            return perf_counter() - start
+    return float("inf")
+
+
+def measure_peers(options) -> list[dict]:
+    """Smooth losses, where L-BFGS is at home."""
+    import torch
+
+    X, y = covtype(options)
+    Xt, yt, rows = torch.from_dlpack(X), torch.from_dlpack(y), []
+    for loss in ("squared_hinge", "logistic"):
+        for C in CS:
+            model = LinearSVC(C=C, loss=loss, fit_intercept=False)
+            fit_seconds(model, X, y)
+            target = model.lower_bound_ * (1.0 + 1e-3)
+            calls = {
+                "device": partial(fit_seconds, model, X, y),
+                "L-BFGS": partial(lbfgs_seconds, Xt, yt, C, loss, target),
+            }
+            found = {k: measure.median(v) for k, v in measure.alternate(calls, options.repeats, 30.0).items()}
+            rows.append(
+                {
+                    "data": f"covtype, {len(y):,} rows",
+                    "what": f"{loss.replace('_', ' ')}, C = {C:g}",
+                    "seconds": found,
+                    "gap": model.gap_,
+                }
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+_FIRST = """
+import time
+import cupy, numpy as np
+from cutplane import LinearSVC
+X = cupy.random.RandomState(0).standard_normal((100000, 50), dtype=np.float32)
+y = cupy.sign(X[:, 0] + 0.1).astype(np.int8)
+cupy.cuda.Device().synchronize()
+seconds = []
+for _ in range(3):
+    start = time.perf_counter()
+    LinearSVC().fit(X, y)
+    seconds.append(time.perf_counter() - start)
+print(seconds[0] - seconds[2])
+"""
+
+
+def measure_start(options) -> list[dict]:
+    """What the first fit of a process takes more than the third: kernels compiled, or read from the disk."""
+    import os
+    import tempfile
+
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for cache in ("cold", "warm", "warm", "warm"):
+            out = subprocess.run(
+                [sys.executable, "-c", _FIRST],
+                env={**os.environ, "CUPY_CACHE_DIR": folder},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            rows.append(
+                {"data": f"{cache} cache", "what": "first fit less third", "seconds": {"device": float(out.stdout)}}
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+PARTS = {
+    "passes": measure_passes,
+    "fits": measure_fits,
+    "path": measure_path,
+    "wide": measure_wide,
+    "sparse": measure_sparse,
+    "peers": measure_peers,
+    "start": measure_start,
+}
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = harness.parser(__doc__, "gpu", tuple(PARTS))
+    parser.set_defaults(repeats=5, threads=16)
+    harness.run(parser.parse_args(), PARTS, ("cupy-cuda12x", "cupy-cuda13x", "torch"), tables, figures)
+
+
+if __name__ == "__main__":
+    main()
