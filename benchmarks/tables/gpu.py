@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from benchmarks.harness import markdown
 
-_TITLES = {
-    "fits": "Twenty million rows, to a proven gap of 1e-3",
-    "path": "A path of C",
-    "wide": "Embeddings of half precision",
-    "sparse": "Sparse rows",
-    "peers": "Beside L-BFGS on the same device",
-    "start": "The first fit of a process",
-}
+PAGE = "../gpu.md"
+_PARTS = ("fits", "path", "wide", "sparse", "peers", "start")
 
 
 def tables(result: dict) -> dict[str, str]:
@@ -19,26 +13,20 @@ def tables(result: dict) -> dict[str, str]:
     found = {}
     if "passes" in result:
         header = ("rows", "copy, GB/s", "X @ w, GB/s", "of the copy's", "X' @ coef, GB/s", "of the copy's")
-        found["Passes"] = markdown(header, [_rates(row) for row in result["passes"]["rows"]])
-    for part, title in _TITLES.items():
+        found["gpu-passes"] = markdown(header, [_rates(row) for row in result["passes"]["rows"]])
+    for part in _PARTS:
         if part in result:
             rows = result[part]["rows"]
             others = [name for name in rows[0]["seconds"] if name != "device"]
-            header = (
-                "examples",
-                "",
-                "device, s",
-                *(f"{name}, s" for name in others),
-                *("times as fast" for _ in others),
-            )
-            found[title] = markdown(header, [_line(row, others) for row in rows])
+            ratios = ("times as fast" for _ in others)
+            header = ("examples", "", "device, s", *(f"{name}, s" for name in others), *ratios)
+            found[f"gpu-{part}"] = markdown(header, [_line(row, others) for row in rows])
     return found
 
 
 def _rates(row: dict) -> tuple:
-    rates = row["gigabytes_a_second"]
-    scores, combine = rates["scores"], rates["combine"]
-    return row["data"], rates["copy"], scores, scores / rates["copy"], combine, combine / rates["copy"]
+    copy, scores, combine = (row["gigabytes_a_second"][name] for name in ("copy", "scores", "combine"))
+    return row["data"], round(copy), round(scores), scores / copy, round(combine), combine / copy
 
 
 def _line(row: dict, others: list[str]) -> tuple:
