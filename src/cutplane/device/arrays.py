@@ -36,7 +36,10 @@ def on_host(values: Any) -> Any:
 
 
 def labels_on_host(y: Any) -> Any:
-    """Labels of a GPU, copied to the host: whole numbers in the least type that holds them, which is faster by far."""
+    """Labels or targets of a GPU, copied to the host: in the type that they are needed in, converted where it is fast.
+
+    Whole numbers come in the least type that holds them, others in double precision.
+    """
     if not is_on_device(y):
         return y
     kernels = cuda_kernels()
@@ -45,6 +48,8 @@ def labels_on_host(y: Any) -> Any:
         low, high = int(there.min()), int(there.max())
         least = next((t for t in (np.int8, np.int32) if np.iinfo(t).min <= low and high <= np.iinfo(t).max), None)
         there = there if least is None else there.astype(least)
+    elif there.dtype.kind == "f":
+        there = there.astype(np.float64)
     return kernels.to_host(there)
 
 

@@ -12,6 +12,7 @@ from cutplane import _core
 from cutplane._types import Codes, Labels
 from cutplane.estimators.common.validation.input_kinds import check_kind
 from cutplane.estimators.common.validation.ranges import MOST
+from cutplane.sources import DenseSource
 
 # Labels that are whole numbers in a range of this size are told apart by a table.
 _TABLE = 1 << 16
@@ -106,7 +107,8 @@ def check_targets(y: ArrayLike) -> NDArray[np.float64]:
 
 
 def _first_unusable(targets: NDArray[np.float64]) -> int | None:
-    """The first number that is not finite or too large; one sweep and no copy where there is none."""
-    if not targets.size or max(targets.max(), -targets.min()) <= MOST:
+    """The first number that is not finite or too large."""
+    if targets.ndim != 1 or not targets.size:
         return None
-    return int(np.flatnonzero(~(np.abs(targets) <= MOST))[0])
+    row = DenseSource(targets[:, None]).core.first_unusable_row(0)
+    return None if row < 0 else row
