@@ -9,6 +9,7 @@ import re
 import runpy
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import cutplane
 import cutplane.datasets
@@ -148,3 +149,17 @@ def test_marks_in_docstrings_have_no_second_meaning():
         ">>> model.coef_ | 1",
         "The score.",
     ]
+
+
+def test_the_badge_shows_the_percentage_that_coverage_reports(tmp_path):
+    shown = runpy.run_path(str(DOCS / "pictures" / "coverage_badge.py"))
+    report = tmp_path / "coverage.xml"
+    report.write_text(
+        '<coverage lines-valid="150" lines-covered="149" branches-valid="50" branches-covered="42" line-rate="0.99"/>'
+    )
+    assert shown["percent_covered"](report) == 95  # 191 of 200, rounded down
+    for percent in (0, 74, 95, 100):
+        picture = ElementTree.fromstring(shown["badge"](percent))
+        assert [text.text for text in picture.findall(".//{*}text")] == ["coverage", f"{percent} %"]
+    committed = ElementTree.parse(DOCS / "_static" / "coverage.svg").getroot()
+    assert re.fullmatch(r"coverage: \d+ %", committed.attrib["aria-label"])

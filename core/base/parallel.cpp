@@ -23,8 +23,10 @@ void make_forks_safe() {
   static_cast<void>(done);
 }
 #else
-// LLVM's OpenMP, which comes with clang, begins anew in the child by itself. Windows has no fork.
-void make_forks_safe() {}
+// LLVM's OpenMP, which comes with Clang, begins anew in the child by itself, unless the environment
+// says otherwise (KMP_INIT_AT_FORK). It reads the environment at its first call: make it now, while
+// ours is set (_runtime/core.py). Windows has no fork.
+void make_forks_safe() { omp_get_max_threads(); }
 #endif
 
 }  // namespace cutplane

@@ -24,7 +24,6 @@ ChainAscent::ChainAscent(const Chains& chains, const label_t* truth, const doubl
                          std::span<const double> factors, std::uint64_t seed)
     : chains_(chains),
       truth_(truth),
-      cost_(cost),
       C_(C),
       factors_(factors.begin(), factors.end()),
       random_(seed),

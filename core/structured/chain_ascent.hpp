@@ -49,7 +49,6 @@ class ChainAscent {
 
   const Chains chains_;
   const label_t* truth_;
-  const double* cost_;
   double C_;
   std::vector<double> factors_;
   std::uint64_t random_;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
@@ -21,19 +23,33 @@ _LEVELS = {4: "x86-64-v4", 3: "x86-64-v3"}
 # the thread that is waited for cannot run meanwhile, and short passes take many times as long (measured: training on
 # 32,000 rows beside a busy process, 1.0 s against 0.06 s). This many rounds are some 100 µs.
 _SPIN_ROUNDS = "2000"
-_SETTINGS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+_WAITING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 
 
 def load_core() -> ModuleType:
-    """The core, loaded with patient threads; whoever has set how threads wait is left alone."""
-    ours = not any(name in os.environ for name in _SETTINGS)
-    if ours:
-        os.environ["GOMP_SPINCOUNT"] = _SPIN_ROUNDS
-    try:
+    """The core, loaded with patient threads that children of fork can make anew."""
+    # LLVM's OpenMP, which Clang uses, begins anew in the child of a fork; scikit-learn turns that off for all of a
+    # process, and the child's first fit would wait for threads that it does not have.
+    settings = {"KMP_INIT_AT_FORK": "TRUE"}
+    if not any(name in os.environ for name in _WAITING):  # whoever has set how threads wait is left alone
+        settings["GOMP_SPINCOUNT"] = _SPIN_ROUNDS
+    with _environment(settings):
         return _import_core()
+
+
+@contextmanager
+def _environment(settings: dict[str, str]) -> Iterator[None]:
+    """The process's environment with these settings, and as it was afterwards."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
     finally:
-        if ours:
-            del os.environ["GOMP_SPINCOUNT"]
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def core_folder(package: Path, level: int) -> Path:

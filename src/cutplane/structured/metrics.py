@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import numpy as np
+
+from cutplane._types import Array
 
 
 class Entity(NamedTuple):
@@ -101,9 +105,7 @@ def score_sequences(truth: Sequence[Sequence[Hashable]], predicted: Sequence[Seq
     wrong: Counter[Hashable] = Counter()
     missed: Counter[Hashable] = Counter()
     by_type: dict[str, list[int]] = {}
-    for index, (a, b) in enumerate(zip(truth, predicted, strict=True)):
-        if len(a) != len(b):
-            raise ValueError(f"Sequence {index} has {len(a)} labels, but {len(b)} were predicted.")
+    for a, b in _pairs(truth, predicted):
         for true, found in zip(a, b, strict=True):
             if true == found:
                 right[true] += 1
@@ -122,6 +124,34 @@ def score_sequences(truth: Sequence[Sequence[Hashable]], predicted: Sequence[Seq
         Counts(*totals),
         {kind: Counts(*by_type[kind]) for kind in sorted(by_type)},
     )
+
+
+def token_accuracy(
+    truth: Sequence[Sequence[Hashable]], predicted: Sequence[Sequence[Hashable]], weights: Array | None = None
+) -> float:
+    """The share of labels that are right, each with the weight of its sequence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutplane.structured.metrics import token_accuracy
+    >>> token_accuracy([["N", "V"], ["D", "N"]], [["N", "V"], ["N", "N"]], np.array([3.0, 1.0]))
+    0.875
+    """
+    right = np.array([sum(x == y for x, y in zip(a, b, strict=True)) for a, b in _pairs(truth, predicted)], dtype=float)
+    lengths = np.array([len(a) for a in truth], dtype=float)
+    weights = np.ones(len(lengths)) if weights is None else weights
+    tokens = weights @ lengths
+    return float(weights @ right / tokens) if tokens else 0.0
+
+
+def _pairs(
+    truth: Sequence[Sequence[Hashable]], predicted: Sequence[Sequence[Hashable]]
+) -> Iterator[tuple[Sequence[Hashable], Sequence[Hashable]]]:
+    for index, (a, b) in enumerate(zip(truth, predicted, strict=True)):
+        if len(a) != len(b):
+            raise ValueError(f"Sequence {index} has {len(a)} labels, but {len(b)} were predicted.")
+        yield a, b
 
 
 def _count_entities(true: set[Entity], found: set[Entity], by_type: dict[str, list[int]]) -> None:

@@ -114,6 +114,17 @@ def test_twice_the_weight_is_twice_the_C(name: str) -> None:
     assert strict.lower_bound_ <= heavy.objective_
 
 
+@pytest.mark.parametrize("name", ["own, one-slack", "chains", "sequences", "kernel, labels"])
+def test_scores_weigh_examples_as_copies(name: str) -> None:
+    make, X, y = CASES[name]
+    model = make().set_params(max_iter=1).fit(X, y)  # far from right, so that examples differ
+    assert model.score(X, y, sample_weight=WEIGHTS) == pytest.approx(model.score(repeated(X), repeated(y)))
+    assert model.score(X, y, sample_weight=WEIGHTS) != pytest.approx(model.score(X, y))
+    assert model.score(X, y, sample_weight=np.ones(N)) == pytest.approx(model.score(X, y))
+    with pytest.raises(ValueError, match="negative"):
+        model.score(X, y, sample_weight=-np.ones(N))
+
+
 @pytest.mark.parametrize("method", ["linear", "constant"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_sampled_cuts_see_weights(method: str, classes: int) -> None:

@@ -1,7 +1,8 @@
-"""Weights of examples that are objects."""
+"""Weights of examples that are objects, in fits and in scores."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from cutplane._types import Array
 from cutplane.estimators.common import validation
+from cutplane.structured.base import StructuredModel
 
 Examples = TypeVar("Examples")
 
@@ -26,3 +28,11 @@ def with_weight(values: Examples, weights: Array) -> Examples:
     if hasattr(values, "shape"):
         return values[kept]  # type: ignore[index, no-any-return]
     return [values[index] for index in kept.tolist()]  # type: ignore[index, return-value]
+
+
+def minus_mean_loss(
+    model: StructuredModel, y: Sequence[object], predicted: Sequence[object], sample_weight: ArrayLike | None
+) -> float:
+    """A score of predictions: the greater the better, 0 at best."""
+    losses = [model.loss(true, found) for true, found in zip(y, predicted, strict=True)]
+    return -float(np.average(losses, weights=check_example_weights(sample_weight, len(losses))))

@@ -15,7 +15,7 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
-from cutplane.estimators.structured.example_weights import check_example_weights
+from cutplane.estimators.structured.example_weights import check_example_weights, minus_mean_loss
 from cutplane.estimators.structured.labelled_objects import LabelledObjects
 from cutplane.estimators.structured.structural_svm import check_model, check_pairs, model_from_file, model_to_file
 from cutplane.kernels.functions import KernelFunction
@@ -143,11 +143,9 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
         scores = self._row_scores(_finite_rows(factors.rows(X)))
         return list(factors.label(X, scores, self.explicit_coef_, n_threads=threads))
 
-    def score(self, X: Sequence[object] | Matrix, y: Sequence[object]) -> float:
-        """Minus the mean loss of the predictions: the greater the better, 0 at best."""
-        model = check_model(self.model)
-        losses = [model.loss(true, found) for true, found in zip(y, self.predict(X), strict=True)]
-        return -float(np.mean(losses))
+    def score(self, X: Sequence[object] | Matrix, y: Sequence[object], sample_weight: ArrayLike | None = None) -> float:
+        """Minus the mean loss of the predictions, each with its weight: the greater the better, 0 at best."""
+        return minus_mean_loss(check_model(self.model), y, self.predict(X), sample_weight)
 
     def _factorised(self) -> tuple[StructuredModel, Factors]:
         model = check_model(self.model)

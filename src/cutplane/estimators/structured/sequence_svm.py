@@ -23,7 +23,7 @@ from cutplane.io.sparse_vector import vector_from_arrays, vector_to_arrays
 from cutplane.solvers.result import OnStep
 from cutplane.structured.chain import ChainModel, ChainSample
 from cutplane.structured.chain_decoding import best_labellings, token_margins
-from cutplane.structured.metrics import SequenceScores, score_sequences
+from cutplane.structured.metrics import SequenceScores, score_sequences, token_accuracy
 from cutplane.structured.tokens import Sequences, Token, Tokens, Vocabulary, tokens_from_matrices
 from cutplane.structured.vectors import rows_in
 
@@ -210,9 +210,11 @@ class SequenceSVM(StructuredEstimator):
         )
         return tokens.split(rows @ self.coef_)
 
-    def score(self, X: Sequences, y: LabelSequences) -> float:
-        """The share of tokens that are labelled rightly."""
-        return self.evaluate(X, y).accuracy
+    def score(self, X: Sequences, y: LabelSequences, sample_weight: ArrayLike | None = None) -> float:
+        """The share of tokens that are labelled rightly, each with the weight of its sequence."""
+        truth = [list(labels) for labels in y]
+        weights = check_example_weights(sample_weight, len(truth))
+        return token_accuracy(truth, self.predict(X), weights)
 
     def evaluate(self, X: Sequences, y: LabelSequences) -> SequenceScores:
         """Accuracy and F1 of the labels, and of the entities that B-, I- labels spell out."""

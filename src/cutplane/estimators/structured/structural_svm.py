@@ -7,7 +7,6 @@ from importlib import import_module
 from os import PathLike
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +15,7 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.structured.descriptions import STRUCTURED
-from cutplane.estimators.structured.example_weights import check_example_weights, with_weight
+from cutplane.estimators.structured.example_weights import check_example_weights, minus_mean_loss, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
 from cutplane.solvers.result import OnStep
 from cutplane.structured.base import Sample, StructuredModel
@@ -151,11 +150,9 @@ class StructuralSVM(StructuredEstimator):
         threads = validation.check_threads(self.n_jobs)
         return list(check_model(self.model).predict(X, self.coef_, n_threads=threads))
 
-    def score(self, X: Sequence[object] | Matrix, y: Sequence[object]) -> float:
-        """Minus the mean loss of the predictions: the greater the better, 0 at best."""
-        model = check_model(self.model)
-        losses = [model.loss(true, found) for true, found in zip(y, self.predict(X), strict=True)]
-        return -float(np.mean(losses))
+    def score(self, X: Sequence[object] | Matrix, y: Sequence[object], sample_weight: ArrayLike | None = None) -> float:
+        """Minus the mean loss of the predictions, each with its weight: the greater the better, 0 at best."""
+        return minus_mean_loss(check_model(self.model), y, self.predict(X), sample_weight)
 
     def _to_file(self) -> tuple[Arrays, Document]:
         return {"coef": self.coef_}, {"model": model_to_file(self.model)}
