@@ -1,4 +1,4 @@
-"""The badge of the README: how much of the package the tests run, in whole percent of lines and branches.
+"""A badge: how much of the package the tests run, in whole percent of lines and branches.
 
 python docs/pictures/coverage_badge.py coverage.xml     writes docs/_static/coverage.svg
 """
