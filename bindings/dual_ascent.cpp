@@ -163,6 +163,17 @@ void bind_dual_ascent(nb::module_& m) {
              self.ascent->extrapolate();
            })
       .def(
+          "climb",
+          [](PyDualAscent& self, index_t budget, double enough) {
+            Climb done;
+            {
+              nb::gil_scoped_release release;
+              done = self.ascent->climb(budget, enough);
+            }
+            return std::make_tuple(done.products, done.rise);
+          },
+          "budget"_a, "enough"_a)
+      .def(
           "coefficients",
           [](PyDualAscent& self, double scale, bool balanced) {
             return to_numpy(self.ascent->coefficients(scale, balanced));

@@ -183,6 +183,12 @@ void DualAscent::sweep() {
   if (!state_.penalised) state_.bias_center += state_.bias * state_.bias_weight;
 }
 
+Climb DualAscent::climb(index_t budget, double enough) {
+  if (!state_.floor.empty()) return {};
+  extrapolation_ = {};
+  return face_.climb(matrix_, state_, budget, enough);
+}
+
 double DualAscent::share_at_bounds() const {
   index_t moved = 0, at_bounds = 0;
   std::visit(

@@ -216,6 +216,17 @@ class ExampleAscent:
         self._estimate = None
         self._ascent.extrapolate()
 
+    def climb(self, budget: int, enough: float) -> tuple[int, float]:
+        """Go on by conjugate gradients to where the dual value is greatest while no variable leaves its bound.
+
+        Ends after `budget` products, each about an epoch over the variables between their bounds, or with `enough`: the
+        gap that these leave. Returns the products it took and the rise of the dual value: none where weights have a
+        floor or the loss is not quadratic in pieces.
+        """
+        self._estimate = None
+        done: tuple[int, float] = self._ascent.climb(budget, enough)
+        return done
+
     def unshrink(self, point: Any = None) -> None:
         """Look at every example again, or at those that must not rest, as the scores at the weights reached tell."""
         if point is None:

@@ -97,6 +97,10 @@ class MulticlassAscent:
     def extrapolate(self) -> None:
         """Not for blocks."""
 
+    def climb(self, budget: int, enough: float) -> tuple[int, float]:
+        """Not for blocks."""
+        return 0, 0.0
+
     def unshrink(self, point: Any = None) -> None:
         """Look at every example again; those that must not rest are not told apart."""
         if point is None:

@@ -288,6 +288,8 @@ class AscentLike(Protocol):
 
     def extrapolate(self) -> None: ...  # noqa: D102
 
+    def climb(self, budget: int, enough: float) -> tuple[int, float]: ...  # noqa: D102
+
     def unshrink(self, point: ScoredPoint | None = None) -> None: ...  # noqa: D102
 
     def renew(self) -> None: ...  # noqa: D102

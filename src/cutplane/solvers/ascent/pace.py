@@ -65,6 +65,15 @@ class AscentTuning:
     longest_step: float = 2.0
     #: Epochs from one extrapolation to the next. news20, C = 100.
     extrapolate_after: int = 2
+    #: Epochs before the variables between their bounds are solved for by themselves, and from one time to the next:
+    #: by then bounds are mostly found. news20 and text, C = 1 to 10.
+    climb_after: int = 10
+    #: Products that this may take at first; and then so many times as many where each raised the dual value by more
+    #: than an epoch, or as many times fewer.
+    climb_budget: int = 20
+    climb_longer: float = 2.0
+    #: Of the gap aimed at, what those variables may leave.
+    climb_within: float = 0.3
 
 
 TUNING = AscentTuning()
@@ -93,6 +102,8 @@ class Pace:
     gains: list[float] = field(default_factory=lambda: [math.inf])
     open_gaps: list[float] = field(default_factory=lambda: [math.inf])  # that the sweeps met
     gaps: list[tuple[int, float]] = field(default_factory=lambda: [(0, 1.0)])  # at each certificate
+    next_climb: int = TUNING.climb_after
+    climb_budget: float = TUNING.climb_budget
     gap_ratio: float = field(init=False)  # of the gap that is proven to the one that the sweeps foretell
 
     def __post_init__(self) -> None:
@@ -110,6 +121,23 @@ class Pace:
     def extrapolates(self) -> bool:
         """Whether the next epoch begins where the last ones lead."""
         return self.wide and self.epochs > 0 and self.epochs % TUNING.extrapolate_after == 0
+
+    @property
+    def climbs(self) -> bool:
+        """Whether to solve for the variables between their bounds before the next epoch."""
+        return self.epochs >= self.next_climb
+
+    @property
+    def climb_enough(self) -> float:
+        """The gap that these may leave."""
+        return TUNING.climb_within * self.ledger.allowed_fraction * abs(self.ascent.estimate)
+
+    def climbed(self, products: int, rise: float) -> None:
+        """They have been solved for: say when and how long the next time."""
+        self.next_climb = self.epochs + TUNING.climb_after
+        pays = rise > products * self.gains[-1]
+        factor = TUNING.climb_longer if pays else 1.0 / TUNING.climb_longer
+        self.climb_budget = max(self.climb_budget * factor, TUNING.climb_budget)
 
     @property
     def goes_on(self) -> bool:
