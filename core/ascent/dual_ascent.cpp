@@ -63,10 +63,6 @@ double plain_dual_value(const Ascent& state, const DualVariables& variables) {
 
 }  // namespace
 
-double dual_value(const Ascent& state) {
-  return state.penalised ? penalised_dual_value(state, state) : plain_dual_value(state, state);
-}
-
 double penalised_dual_value(const Ascent& state, const DualVariables& variables) {
   const double value = plain_dual_value(state, variables), weight = variables.bias_weight;
   return state.bias == 0.0 ? value

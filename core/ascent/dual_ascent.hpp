@@ -66,7 +66,7 @@ class DualAscent {
   // face.hpp. Where weights have a floor, or heights are no parabolas, it does nothing.
   Climb climb(index_t budget, double enough);
 
-  double dual_value() const { return cutplane::dual_value(state_); }
+  double dual_value() const { return penalised_dual_value(state_, state_); }
   double gain() const { return state_.gain; }
   double open_gap() const { return state_.open_gap; }
   // The fraction of the variables other than zero that are at their bounds.

@@ -247,7 +247,7 @@ class ExampleAscent:
 
     @property
     def estimate(self) -> float:
-        """The dual value by the running sums: what `plane` would prove but for rounding and the intercept's balance."""
+        """The dual value by the running sums, less what balance costs: about what `plane` would prove."""
         if self._estimate is None:
             self._estimate = self._ascent.dual_value
         return self._estimate
