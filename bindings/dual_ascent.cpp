@@ -164,15 +164,15 @@ void bind_dual_ascent(nb::module_& m) {
            })
       .def(
           "climb",
-          [](PyDualAscent& self, index_t budget, double enough) {
+          [](PyDualAscent& self, index_t products, double gap, double seconds) {
             Climb done;
             {
               nb::gil_scoped_release release;
-              done = self.ascent->climb(budget, enough);
+              done = self.ascent->climb({products, gap, Deadline(seconds)});
             }
-            return std::make_tuple(done.products, done.rise);
+            return std::make_tuple(done.products, done.rise, done.stands);
           },
-          "budget"_a, "enough"_a)
+          "products"_a, "gap"_a, "seconds"_a)
       .def(
           "coefficients",
           [](PyDualAscent& self, double scale, bool balanced) {

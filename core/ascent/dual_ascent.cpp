@@ -179,10 +179,9 @@ void DualAscent::sweep() {
   if (!state_.penalised) state_.bias_center += state_.bias * state_.bias_weight;
 }
 
-Climb DualAscent::climb(index_t budget, double enough) {
+Climb DualAscent::climb(const ClimbUntil& until) {
   if (!state_.floor.empty()) return {};
-  extrapolation_ = {};
-  return face_.climb(matrix_, state_, budget, enough);
+  return face_.climb(matrix_, state_, until);
 }
 
 double DualAscent::share_at_bounds() const {

@@ -64,7 +64,7 @@ class DualAscent {
 
   // Go on to where the dual value is greatest while the variables at bounds stay there: see
   // face.hpp. Where weights have a floor, or heights are no parabolas, it does nothing.
-  Climb climb(index_t budget, double enough);
+  Climb climb(const ClimbUntil& until);
 
   double dual_value() const { return penalised_dual_value(state_, state_); }
   double gain() const { return state_.gain; }

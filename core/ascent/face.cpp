@@ -107,7 +107,8 @@ void Face::balance(double imbalance) {
     direction_[k] = -imbalance * free_[k].per_curvature / weight;
 }
 
-index_t Face::solve(const Matrix& matrix, const Ascent& state, index_t budget, double enough) {
+index_t Face::solve(const Matrix& matrix, const Ascent& state, const ClimbUntil& until,
+                    index_t most) {
   const std::size_t n = free_.size();
   gradient_ = first_;
   way_.assign(n, 0.0);
@@ -133,8 +134,9 @@ index_t Face::solve(const Matrix& matrix, const Ascent& state, index_t budget, d
       outside = outside || coef < one.low || coef > one.high;
     }
     first = std::max(first, now);
-    if (now <= kSolved * first || (!outside && open <= enough)) break;
-    if (products >= budget || (outside && products >= kLeastProducts)) break;
+    if (now <= kSolved * first || (!outside && open <= until.gap)) break;
+    if (products >= most || until.deadline.passed() || (outside && products >= kLeastProducts))
+      break;
     const double kept = now / before;  // none at first
     for (std::size_t k = 0; k < n; ++k)
       direction_[k] = (gradient_[k] - intercept_) * free_[k].per_curvature + kept * direction_[k];
@@ -171,7 +173,7 @@ double Face::move(const Matrix& matrix, Ascent& state) {
   return step * (slope - 0.5 * step * bent);
 }
 
-Climb Face::climb(const Matrix& matrix, Ascent& state, index_t budget, double enough) {
+Climb Face::climb(const Matrix& matrix, Ascent& state, const ClimbUntil& until) {
   Climb done;
   combined_.resize(state.v.size());
   std::visit(
@@ -182,10 +184,12 @@ Climb Face::climb(const Matrix& matrix, Ascent& state, index_t budget, double en
             collect(loss, state);
             if (free_.empty()) return;
             differentiate(matrix, loss, state);
-            done.products += 2 + solve(matrix, state, budget - done.products, enough);
+            done.products += 2 + solve(matrix, state, until, until.products - done.products);
             rise = move(matrix, state);
             done.rise += rise;
-          } while (rise > 0.0 && met_ && done.products < budget);
+            done.stands = rise > 0.0 && !met_;
+          } while (rise > 0.0 && met_ && done.products < until.products &&
+                   !until.deadline.passed());
         }
       },
       state.loss);

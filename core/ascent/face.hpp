@@ -7,15 +7,25 @@
 #include <vector>
 
 #include "core/ascent/dual_ascent_state.hpp"
+#include "core/base/deadline.hpp"
 #include "core/matrix/matrix.hpp"
 
 namespace cutplane {
 
-// What a climb took, and by how much the dual value rose: the Lagrangian of it at the intercept
-// found, where one is free.
+// When a climb ends: after so many products, where what the free examples have of the duality gap
+// is enough, or when the time is up.
+struct ClimbUntil {
+  index_t products;
+  double gap;
+  Deadline deadline;
+};
+
+// What a climb took, by how much the dual value rose (where an intercept is free: its Lagrangian at
+// the one found), and whether no bound was met on the last face.
 struct Climb {
   index_t products = 0;
   double rise = 0;
+  bool stands = false;
 };
 
 // The face of the box that the variables are on: those at bounds or at kinks of their heights stay
@@ -23,10 +33,9 @@ struct Climb {
 class Face {
  public:
   // Climb to the top of the face; from one that is met on the way, to the top of that face, and so
-  // on. Ends after `budget` products, or where what the free examples have of the duality gap is
-  // `enough`. A free intercept is where their mean gradient is zero: the coefficients are kept in
-  // balance.
-  Climb climb(const Matrix& matrix, Ascent& state, index_t budget, double enough);
+  // on. A free intercept is where the mean gradient of the free variables is zero: the coefficients
+  // are kept in balance.
+  Climb climb(const Matrix& matrix, Ascent& state, const ClimbUntil& until);
 
  private:
   // A free variable as a coefficient of its example: the variable times the sign.
@@ -41,8 +50,9 @@ class Face {
   void differentiate(const Matrix& matrix, const Loss& loss, const Ascent& state);
   // The mean gradient in the metric of the steps, where an intercept is free; else zero.
   double best_intercept(const Ascent& state) const;
-  // Conjugate gradients from the present variables: sets `way_`, returns the products it took.
-  index_t solve(const Matrix& matrix, const Ascent& state, index_t budget, double enough);
+  // Conjugate gradients from the present variables: sets `way_`, returns the products it took, at
+  // `most` so many.
+  index_t solve(const Matrix& matrix, const Ascent& state, const ClimbUntil& until, index_t most);
   // The first direction, where coefficients are out of balance: back into it.
   void balance(double imbalance);
   // The curvature of the dual value along `way`, whose sum of examples becomes `combined_`.

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from cutplane._runtime.deadline import seconds_left
 from cutplane.risks.base import Array, ScoreCut
 from cutplane.risks.intercept import balanced
 from cutplane.risks.visited import AscentExamples, VisitedRisk
-from cutplane.solvers.base import AscentStart, Cut, Duals, ScoredPoint
+from cutplane.solvers.base import AscentStart, Climb, Cut, Duals, ScoredPoint
 from cutplane.sources.base import Source
 
 # Beyond this, squares of sums over examples are no longer numbers.
@@ -216,16 +217,14 @@ class ExampleAscent:
         self._estimate = None
         self._ascent.extrapolate()
 
-    def climb(self, budget: int, enough: float) -> tuple[int, float]:
+    def climb(self, products: int, gap: float) -> Climb:
         """Go on by conjugate gradients to where the dual value is greatest while no variable leaves its bound.
 
-        Ends after `budget` products, each about an epoch over the variables between their bounds, or with `enough`: the
-        gap that these leave. Returns the products it took and the rise of the dual value: none where weights have a
-        floor or the loss is not quadratic in pieces.
+        Ends after so many products, each about an epoch over the variables between their bounds, or where the gap that
+        these leave is no larger. Where weights have a floor, or the loss is not quadratic in pieces, nothing is done.
         """
         self._estimate = None
-        done: tuple[int, float] = self._ascent.climb(budget, enough)
-        return done
+        return Climb(*self._ascent.climb(products, gap, seconds_left()))
 
     def unshrink(self, point: Any = None) -> None:
         """Look at every example again, or at those that must not rest, as the scores at the weights reached tell."""

@@ -11,6 +11,7 @@ from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import (
     Array,
     AscentStart,
+    Climb,
     Curvature,
     Cut,
     Duals,
@@ -288,7 +289,7 @@ class AscentLike(Protocol):
 
     def extrapolate(self) -> None: ...  # noqa: D102
 
-    def climb(self, budget: int, enough: float) -> tuple[int, float]: ...  # noqa: D102
+    def climb(self, products: int, gap: float) -> Climb: ...  # noqa: D102
 
     def unshrink(self, point: ScoredPoint | None = None) -> None: ...  # noqa: D102
 

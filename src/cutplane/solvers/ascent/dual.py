@@ -63,7 +63,7 @@ class DualAscent:
                     ascent.epoch()
                     pace.entered(ascent.last_gain)
                     if pace.climbs:
-                        pace.climbed(*ascent.climb(int(pace.climb_budget), pace.climb_enough))
+                        pace.climbed(ascent.climb(pace.climb_products, pace.climb_gap))
                     if ledger.overdue:
                         break
             reason = self._certify(objective, ledger, ascent)

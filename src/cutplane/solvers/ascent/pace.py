@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from cutplane.solvers.base import Climb
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.protocols import AscentLike
 from cutplane.solvers.result import relative_gap
@@ -65,15 +66,15 @@ class AscentTuning:
     longest_step: float = 2.0
     #: Epochs from one extrapolation to the next. news20, C = 100.
     extrapolate_after: int = 2
-    #: Epochs before the variables between their bounds are solved for by themselves, and from one time to the next:
-    #: by then bounds are mostly found. news20 and text, C = 1 to 10.
-    climb_after: int = 10
-    #: Products that this may take at first; and then so many times as many where each raised the dual value by more
-    #: than an epoch, or as many times fewer.
-    climb_budget: int = 20
-    climb_longer: float = 2.0
+    #: Epochs before the variables between their bounds are solved for by themselves, and the products that this may
+    #: take. Where it pays, it may take so many times as many after as many epochs again; where it does not, the next
+    #: time is as many times later. news20 and text, C = 1 to 10.
+    climb_after: int = 20
+    climb_products: int = 10
+    climb_longer: int = 4
+    climb_later: int = 2
     #: Of the gap aimed at, what those variables may leave.
-    climb_within: float = 0.3
+    climb_leaves: float = 0.3
 
 
 TUNING = AscentTuning()
@@ -103,7 +104,8 @@ class Pace:
     open_gaps: list[float] = field(default_factory=lambda: [math.inf])  # that the sweeps met
     gaps: list[tuple[int, float]] = field(default_factory=lambda: [(0, 1.0)])  # at each certificate
     next_climb: int = TUNING.climb_after
-    climb_budget: float = TUNING.climb_budget
+    climb_wait: int = TUNING.climb_after
+    climb_products: int = TUNING.climb_products
     gap_ratio: float = field(init=False)  # of the gap that is proven to the one that the sweeps foretell
 
     def __post_init__(self) -> None:
@@ -128,16 +130,20 @@ class Pace:
         return self.epochs >= self.next_climb
 
     @property
-    def climb_enough(self) -> float:
+    def climb_gap(self) -> float:
         """The gap that these may leave."""
-        return TUNING.climb_within * self.ledger.allowed_fraction * abs(self.ascent.estimate)
+        return TUNING.climb_leaves * self.ledger.allowed_fraction * abs(self.ascent.estimate)
 
-    def climbed(self, products: int, rise: float) -> None:
-        """They have been solved for: say when and how long the next time."""
-        self.next_climb = self.epochs + TUNING.climb_after
-        pays = rise > products * self.gains[-1]
-        factor = TUNING.climb_longer if pays else 1.0 / TUNING.climb_longer
-        self.climb_budget = max(self.climb_budget * factor, TUNING.climb_budget)
+    def climbed(self, climb: Climb) -> None:
+        """They have been solved for: say when to do so again, and how long.
+
+        It pays where the variables at their bounds stay there, or where it gained more than as many epochs would.
+        """
+        if climb.stands or climb.rise > climb.products * self.gains[-1]:
+            self.climb_wait, self.climb_products = TUNING.climb_after, TUNING.climb_longer * self.climb_products
+        else:
+            self.climb_wait, self.climb_products = TUNING.climb_later * self.climb_wait, TUNING.climb_products
+        self.next_climb = self.epochs + self.climb_wait
 
     @property
     def goes_on(self) -> bool:
