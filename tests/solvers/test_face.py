@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from cutplane import LinearSVC
 from cutplane.objectives.factory import make_objective
-from cutplane.risks.hinge import Hinge
 from cutplane.risks.registry import BINARY, REGRESSION
 from cutplane.shards.example_ascent import ExampleAscent
 from cutplane.solvers.ascent.pace import Pace
@@ -20,7 +19,7 @@ C = 2000.0
 # The scores at which the slope of a loss jumps, as far from the target as this; others have one slope at each score.
 KINKS = {"hinge": 0.0, "epsilon_insensitive": 0.1, "quantile": 0.0}
 SLOPES = ("squared_hinge", "squared_epsilon_insensitive", "huber")
-EPSILON: dict[str, Any] = dict.fromkeys(("epsilon_insensitive", "squared_epsilon_insensitive"), {"epsilon": 0.1})
+EPSILON: dict[str, Any] = {key: {"epsilon": 0.1} for key in ("epsilon_insensitive", "squared_epsilon_insensitive")}
 
 
 def text(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
@@ -54,7 +53,8 @@ def test_free_variables_end_where_their_examples_want_them(loss: str, intercept:
     ascent, X, y, risk = ascending(loss, intercept, epochs=30)
     before = ascent.estimate
     climb = ascent.climb(10_000, 0.0)
-    assert climb.stands and climb.rise > 0.0
+    assert climb.stands
+    assert climb.rise > 0.0
     assert intercept or ascent.estimate >= before  # with one, it is a Lagrangian, and the multiplier has moved
     coef, (w, b) = coefficients(ascent), ascent.weights
     np.testing.assert_allclose(w, X.T @ coef, atol=1e-9 * np.abs(w).max())
@@ -63,7 +63,9 @@ def test_free_variables_end_where_their_examples_want_them(loss: str, intercept:
     scores, each = X @ w + b, coef * len(y) / C
     low, high = risk.dual_range
     free = (each > np.asarray(low) + 1e-9) & (each < np.asarray(high) - 1e-9) & (np.abs(each) > 1e-9)
-    assert 20 <= free.sum() and (each >= low).all() and (each <= high).all()
+    assert free.sum() >= 20
+    assert (each >= low).all()
+    assert (each <= high).all()
     if loss in KINKS:
         np.testing.assert_allclose(np.abs(scores - y)[free], KINKS[loss], atol=1e-7)
     else:
