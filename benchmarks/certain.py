@@ -7,8 +7,9 @@ none; the share of held-out labels that are proven, the interval of the exact op
 training examples proven to be redundant or at their bound, and what finding that out costs beside the fit. `until`:
 `certain_on` with 99.9 % of the held-out rows. `together`: several classes as one problem, by Crammer and Singer's hinge
 or a softmax, with the held-out rows of the published split. `tight`: what each digit costs, on all rows of the data
-sets and values of C of benchmarks/binary.py: seconds to 1e-9 and 1e-11 beside those to 1e-3, in turns. `loose`: what a
-loose tolerance costs, in held-out labels that are other than those of a model to 1e-9.
+sets and values of C of benchmarks/binary.py: seconds to 1e-9 and 1e-11 beside those to 1e-3, in turns. `regression`:
+the same of the losses of regression, with the targets of benchmarks/as_called.py. `loose`: what a loose tolerance
+costs, in held-out labels that are other than those of a model to 1e-9.
 """
 
 import argparse
@@ -27,9 +28,9 @@ from sklearn.exceptions import ConvergenceWarning
 # So that it runs as a file too, not only with -m.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import datasets, harness, multiclass_data
+from benchmarks import called_data, datasets, harness, multiclass_data
 from benchmarks.tables import certain as tables
-from cutplane import LinearSVC, LogisticRegression
+from cutplane import LinearSVC, LinearSVR, LogisticRegression
 
 REPRODUCES = ""
 # Data and C.
@@ -48,6 +49,16 @@ TIGHT_SETS, TIGHT_CS = (
 QUICK_TIGHT = (("a9a",), (0.1,))
 LOSSES = ("hinge", "squared_hinge", "logistic")
 DIGITS = (1e-3, 1e-9, 1e-11)
+# Of `regression`: data and the rows of it that are drawn, losses with their settings, and values of C.
+TARGETS: dict[str, int | None] = {"covtype": None, "mnist": 10_000, "a9a": None, "news20": None, "text": None}
+QUICK_TARGETS = ("a9a",)
+REGRESSION: dict[str, dict[str, float]] = {
+    "epsilon_insensitive": {"epsilon": 0.1},
+    "squared_epsilon_insensitive": {"epsilon": 0.1},
+    "huber": {},
+    "quantile": {},
+}
+REGRESSION_CS, QUICK_REGRESSION_CS = (1e-4, 1e-2, 1.0, 10.0), (0.01,)
 # Of `loose`: data, values of C, and tolerances, the last to compare with.
 LOOSE_SETS, LOOSE_CS = ("a9a", "w8a", "covtype", "mnist", "news20-one", "rcv1"), (0.01, 1.0, 10.0)
 LOOSE_TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-9)
@@ -177,24 +188,49 @@ def together(options: argparse.Namespace) -> list[dict]:
     return rows
 
 
+def digits(options: argparse.Namespace, data: tuple, kind: type, **settings) -> list[dict]:
+    """What each digit costs: medians of fits that take turns."""
+    seconds: dict[float, list[float]] = {tol: [] for tol in DIGITS}
+    ends = {}
+    for _ in range(options.repeats):
+        for tol in DIGITS:
+            model, spent = fitted(options, data, 1, kind, tol=tol, **settings)
+            seconds[tol].append(spent)
+            ends[tol] = {"gap": model.gap_, "stop": model.stop_reason_}
+    return [{"tol": tol, "seconds": float(np.median(seconds[tol])), **ends[tol]} for tol in DIGITS]
+
+
 def tight(options: argparse.Namespace) -> list[dict]:
     rows = []
     sets, Cs = QUICK_TIGHT if options.quick else (TIGHT_SETS, TIGHT_CS)
     for name in options.sets or sets:
-        X, y = datasets.load(name, options.data, options.cache)
+        data = datasets.load(name, options.data, options.cache)
         for loss, intercept, C in product(LOSSES, (False, True), Cs):
-            seconds: dict[float, list[float]] = {tol: [] for tol in DIGITS}
-            ends = {}
-            for _ in range(options.repeats):
-                for tol in DIGITS:
-                    settings = {"C": C, "loss": loss, "fit_intercept": intercept, "tol": tol}
-                    model, spent = fitted(options, (X, y), 1, **settings)
-                    seconds[tol].append(spent)
-                    ends[tol] = model.gap_, model.stop_reason_
             cell = {"data": name, "C": C, "loss": loss, "intercept": intercept}
-            for tol in DIGITS:
-                gap, stop = ends[tol]
-                rows.append({**cell, "tol": tol, "seconds": float(np.median(seconds[tol])), "gap": gap, "stop": stop})
+            found = digits(options, data, LinearSVC, loss=loss, fit_intercept=intercept, C=C)
+            rows.extend({**cell, **row} for row in found)
+            print(*rows[-len(DIGITS) :], sep="\n", flush=True)
+    return rows
+
+
+def targets(name: str, options: argparse.Namespace) -> tuple[datasets.Matrix, np.ndarray]:
+    """Examples and numbers to predict; of many rows, those of a seeded draw."""
+    X, _, y = called_data.load(name, options.data, options.cache)
+    if TARGETS[name] is None:
+        return X, y
+    rows = np.sort(np.random.default_rng(0).permutation(len(y))[: TARGETS[name]])
+    return X[rows], y[rows]
+
+
+def regression(options: argparse.Namespace) -> list[dict]:
+    rows = []
+    Cs = QUICK_REGRESSION_CS if options.quick else REGRESSION_CS
+    for name in options.sets or (QUICK_TARGETS if options.quick else TARGETS):
+        data = targets(name, options)
+        for (loss, settings), intercept, C in product(REGRESSION.items(), (False, True), Cs):
+            cell = {"data": name, "C": C, "loss": loss, "intercept": intercept}
+            found = digits(options, data, LinearSVR, loss=loss, fit_intercept=intercept, C=C, **settings)
+            rows.extend({**cell, **row} for row in found)
             print(*rows[-len(DIGITS) :], sep="\n", flush=True)
     return rows
 
@@ -228,7 +264,14 @@ def loose(options: argparse.Namespace) -> list[dict]:
 
 
 def main() -> None:
-    parts = {"labels": labels, "until": until, "together": together, "tight": tight, "loose": loose}
+    parts = {
+        "labels": labels,
+        "until": until,
+        "together": together,
+        "tight": tight,
+        "regression": regression,
+        "loose": loose,
+    }
     options = harness.parser(__doc__, "certain", tuple(parts)).parse_args()
     harness.run(options, parts, (), tables.tables, tables.figures)
 

@@ -163,6 +163,17 @@ void bind_dual_ascent(nb::module_& m) {
              self.ascent->extrapolate();
            })
       .def(
+          "climb",
+          [](PyDualAscent& self, index_t products, double gap, double seconds) {
+            Climb done;
+            {
+              nb::gil_scoped_release release;
+              done = self.ascent->climb({products, gap, Deadline(seconds)});
+            }
+            return std::make_tuple(done.products, done.rise, done.stands);
+          },
+          "products"_a, "gap"_a, "seconds"_a)
+      .def(
           "coefficients",
           [](PyDualAscent& self, double scale, bool balanced) {
             return to_numpy(self.ascent->coefficients(scale, balanced));

@@ -22,6 +22,8 @@ def tables(result: dict) -> dict[str, str]:
         found["certain-together"] = _together(result["together"]["rows"])
     if "tight" in result:
         found["certain-tight"] = _tight(result["tight"]["rows"])
+    if "regression" in result:
+        found["certain-regression"] = _tight(result["regression"]["rows"])
     if "loose" in result:
         found["certain-loose"] = _loose(result["loose"]["rows"])
     return found

@@ -63,10 +63,6 @@ double plain_dual_value(const Ascent& state, const DualVariables& variables) {
 
 }  // namespace
 
-double dual_value(const Ascent& state) {
-  return state.penalised ? penalised_dual_value(state, state) : plain_dual_value(state, state);
-}
-
 double penalised_dual_value(const Ascent& state, const DualVariables& variables) {
   const double value = plain_dual_value(state, variables), weight = variables.bias_weight;
   return state.bias == 0.0 ? value
@@ -181,6 +177,11 @@ void DualAscent::sweep() {
   });
   // The step of the method of multipliers.
   if (!state_.penalised) state_.bias_center += state_.bias * state_.bias_weight;
+}
+
+Climb DualAscent::climb(const ClimbUntil& until) {
+  if (!state_.floor.empty()) return {};
+  return face_.climb(matrix_, state_, until);
 }
 
 double DualAscent::share_at_bounds() const {

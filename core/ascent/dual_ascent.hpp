@@ -23,6 +23,7 @@
 #include "core/ascent/ascent_scale.hpp"
 #include "core/ascent/dual_ascent_state.hpp"
 #include "core/ascent/extrapolation.hpp"
+#include "core/ascent/face.hpp"
 #include "core/matrix/matrix.hpp"
 
 namespace cutplane {
@@ -61,7 +62,11 @@ class DualAscent {
   // Go on where the epochs since the last calls lead, as far as the dual value rises.
   void extrapolate() { extrapolation_.go_on(matrix_, state_); }
 
-  double dual_value() const { return cutplane::dual_value(state_); }
+  // Go on to where the dual value is greatest while the variables at bounds stay there: see
+  // face.hpp. Where weights have a floor, or heights are no parabolas, it does nothing.
+  Climb climb(const ClimbUntil& until);
+
+  double dual_value() const { return penalised_dual_value(state_, state_); }
   double gain() const { return state_.gain; }
   double open_gap() const { return state_.open_gap; }
   // The fraction of the variables other than zero that are at their bounds.
@@ -84,6 +89,7 @@ class DualAscent {
   index_t sweeps_ = 1;  // of an epoch
   Ascent state_;
   Extrapolation extrapolation_;
+  Face face_;
 };
 
 }  // namespace cutplane

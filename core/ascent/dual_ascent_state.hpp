@@ -44,10 +44,8 @@ struct Ascent : DualVariables {
 };
 
 // sum_i height_i(alpha_i) - <w, v> + ½|w|², w being the weights: ½|v|² is what is left without a
-// floor.
-double dual_value(const Ascent& state);
-
-// What the epochs maximise: the dual value, less the penalty of the proximal method of multipliers.
+// floor. Of this, the penalty of the proximal method of multipliers is taken off: it is what the
+// epochs maximise, and about what is left of the dual value once the coefficients are in balance.
 double penalised_dual_value(const Ascent& state, const DualVariables& variables);
 
 }  // namespace cutplane

@@ -30,6 +30,11 @@ struct ShrinkBounds {
   double above = INFINITY, below = -INFINITY;
 };
 
+// Between which values the height of a variable is one parabola.
+struct DualRoom {
+  double low, high;
+};
+
 // u of each example, or of all.
 struct DualWeights {
   const double* each;  // null: `all` for every example
@@ -39,7 +44,8 @@ struct DualWeights {
 
 // max(0, 1 - y s): alpha from 0 to u, sign y.
 struct HingeDual {
-  static constexpr bool kLinear = true;  // heights are: the rise of a way is that of its ends
+  static constexpr bool kLinear = true;     // heights are: the rise of a way is that of its ends
+  static constexpr bool kParabolas = true;  // in pieces
   const std::int8_t* y;
   DualWeights weights;
 
@@ -47,6 +53,7 @@ struct HingeDual {
     double sign, upper;
     CUTPLANE_INLINE double low() const { return 0.0; }
     CUTPLANE_INLINE double high() const { return upper; }
+    CUTPLANE_INLINE DualRoom room(double) const { return {0.0, upper}; }
     CUTPLANE_INLINE double height(double alpha) const { return alpha; }
     CUTPLANE_INLINE double slope(double) const { return 1.0; }
     CUTPLANE_INLINE double bend(double) const { return 0.0; }
@@ -94,6 +101,7 @@ struct HingeDual {
 // alpha has the sign of the label), tubes around a target and their squares, and Huber's loss.
 struct QuadraticDual {
   static constexpr bool kLinear = false;
+  static constexpr bool kParabolas = true;
   const double* y;
   const double* base;  // scores that are there whatever v is; null: none
   DualWeights weights;
@@ -105,6 +113,10 @@ struct QuadraticDual {
     static constexpr double sign = 1.0;
     CUTPLANE_INLINE double low() const { return lowest; }
     CUTPLANE_INLINE double high() const { return highest; }
+    CUTPLANE_INLINE DualRoom room(double alpha) const {
+      const bool kink = epsilon > 0.0;
+      return {kink && alpha >= 0.0 ? 0.0 : lowest, kink && alpha <= 0.0 ? 0.0 : highest};
+    }
     CUTPLANE_INLINE double height(double alpha) const {
       return alpha * (target - 0.5 * ridge * alpha) - epsilon * std::abs(alpha);
     }
@@ -201,6 +213,7 @@ struct QuadraticDual {
 // log(1 + exp(-y s)): alpha from 0 to u, sign y, the height u times the entropy of alpha/u.
 struct LogisticDual {
   static constexpr bool kLinear = false;
+  static constexpr bool kParabolas = false;
   const double* y;
   const double* base;
   DualWeights weights;

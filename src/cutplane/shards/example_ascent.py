@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from cutplane._runtime.deadline import seconds_left
 from cutplane.risks.base import Array, ScoreCut
 from cutplane.risks.intercept import balanced
 from cutplane.risks.visited import AscentExamples, VisitedRisk
-from cutplane.solvers.base import AscentStart, Cut, Duals, ScoredPoint
+from cutplane.solvers.base import AscentStart, Climb, Cut, Duals, ScoredPoint
 from cutplane.sources.base import Source
 
 # Beyond this, squares of sums over examples are no longer numbers.
@@ -216,6 +217,15 @@ class ExampleAscent:
         self._estimate = None
         self._ascent.extrapolate()
 
+    def climb(self, products: int, gap: float) -> Climb:
+        """Go on by conjugate gradients to where the dual value is greatest while no variable leaves its bound.
+
+        Ends after so many products, each about an epoch over the variables between their bounds, or where the gap that
+        these leave is no larger. Where weights have a floor, or the loss is not quadratic in pieces, nothing is done.
+        """
+        self._estimate = None
+        return Climb(*self._ascent.climb(products, gap, seconds_left()))
+
     def unshrink(self, point: Any = None) -> None:
         """Look at every example again, or at those that must not rest, as the scores at the weights reached tell."""
         if point is None:
@@ -236,7 +246,7 @@ class ExampleAscent:
 
     @property
     def estimate(self) -> float:
-        """The dual value by the running sums: what `plane` would prove but for rounding and the intercept's balance."""
+        """The dual value by the running sums, less what balance costs: about what `plane` would prove."""
         if self._estimate is None:
             self._estimate = self._ascent.dual_value
         return self._estimate

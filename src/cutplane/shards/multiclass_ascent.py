@@ -11,7 +11,7 @@ from cutplane._runtime.deadline import seconds_left
 from cutplane.proof.rounding import balanced_mass
 from cutplane.risks.base import Array
 from cutplane.risks.multiclass import Multiclass
-from cutplane.solvers.base import AscentStart, Cut, ScoredPoint
+from cutplane.solvers.base import AscentStart, Climb, Cut, ScoredPoint
 from cutplane.sources.matrix import MatrixSource
 
 # Sweeps by the Gram matrix are faster where a visit to an example by its entries takes this many times as many products
@@ -96,6 +96,10 @@ class MulticlassAscent:
 
     def extrapolate(self) -> None:
         """Not for blocks."""
+
+    def climb(self, products: int, gap: float) -> Climb:
+        """Not for blocks."""
+        return Climb(0, 0.0, stands=False)
 
     def unshrink(self, point: Any = None) -> None:
         """Look at every example again; those that must not rest are not told apart."""

@@ -102,6 +102,23 @@ class Duals:
     earlier: tuple[Array, float] | None = None
 
 
+class Climb(NamedTuple):
+    """What it took to solve for the dual variables between their bounds, as far as it went.
+
+    Attributes
+    ----------
+    products : int
+    rise : float
+        Of the dual value.
+    stands : bool
+        Whether no other variable met its bound in the end: what is left is a linear system.
+    """
+
+    products: int
+    rise: float
+    stands: bool
+
+
 class AscentStart(NamedTuple):
     """Where dual ascent begins: every dual variable is a fraction of its value at scores of zero.
 

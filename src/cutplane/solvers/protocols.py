@@ -11,6 +11,7 @@ from cutplane.proof.rounding import Rounding
 from cutplane.solvers.base import (
     Array,
     AscentStart,
+    Climb,
     Curvature,
     Cut,
     Duals,
@@ -293,6 +294,8 @@ class AscentLike(Protocol):
     def epoch(self) -> None: ...  # noqa: D102
 
     def extrapolate(self) -> None: ...  # noqa: D102
+
+    def climb(self, products: int, gap: float) -> Climb: ...  # noqa: D102
 
     def unshrink(self, point: ScoredPoint | None = None) -> None: ...  # noqa: D102
 

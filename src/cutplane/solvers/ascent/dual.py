@@ -62,6 +62,8 @@ class DualAscent:
                         ascent.extrapolate()
                     ascent.epoch()
                     pace.entered(ascent.last_gain)
+                    if pace.climbs:
+                        pace.climbed(ascent.climb(pace.climb_products, pace.climb_gap))
                     if ledger.overdue:
                         break
             reason = self._certify(objective, ledger, ascent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from cutplane.solvers.base import Climb
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.protocols import AscentLike
 from cutplane.solvers.result import relative_gap
@@ -65,6 +66,15 @@ class AscentTuning:
     longest_step: float = 2.0
     #: Epochs from one extrapolation to the next. news20, C = 100.
     extrapolate_after: int = 2
+    #: Epochs before the variables between their bounds are solved for by themselves, and the products that this may
+    #: take. Where it pays, it may take so many times as many after as many epochs again; where it does not, the next
+    #: time is as many times later. news20 and text, C = 1 to 10.
+    climb_after: int = 20
+    climb_products: int = 10
+    climb_longer: int = 4
+    climb_later: int = 2
+    #: Of the gap aimed at, what those variables may leave.
+    climb_leaves: float = 0.3
 
 
 TUNING = AscentTuning()
@@ -93,6 +103,9 @@ class Pace:
     gains: list[float] = field(default_factory=lambda: [math.inf])
     open_gaps: list[float] = field(default_factory=lambda: [math.inf])  # that the sweeps met
     gaps: list[tuple[int, float]] = field(default_factory=lambda: [(0, 1.0)])  # at each certificate
+    next_climb: int = TUNING.climb_after
+    climb_wait: int = TUNING.climb_after
+    climb_products: int = TUNING.climb_products
     gap_ratio: float = field(init=False)  # of the gap that is proven to the one that the sweeps foretell
 
     def __post_init__(self) -> None:
@@ -110,6 +123,27 @@ class Pace:
     def extrapolates(self) -> bool:
         """Whether the next epoch begins where the last ones lead."""
         return self.wide and self.epochs > 0 and self.epochs % TUNING.extrapolate_after == 0
+
+    @property
+    def climbs(self) -> bool:
+        """Whether to solve for the variables between their bounds before the next epoch."""
+        return self.epochs >= self.next_climb
+
+    @property
+    def climb_gap(self) -> float:
+        """The gap that these may leave."""
+        return TUNING.climb_leaves * self.ledger.allowed_fraction * abs(self.ascent.estimate)
+
+    def climbed(self, climb: Climb) -> None:
+        """They have been solved for: say when to do so again, and how long.
+
+        It pays where the variables at their bounds stay there, or where it gained more than as many epochs would.
+        """
+        if climb.stands or climb.rise > climb.products * self.gains[-1]:
+            self.climb_wait, self.climb_products = TUNING.climb_after, TUNING.climb_longer * self.climb_products
+        else:
+            self.climb_wait, self.climb_products = TUNING.climb_later * self.climb_wait, TUNING.climb_products
+        self.next_climb = self.epochs + self.climb_wait
 
     @property
     def goes_on(self) -> bool:

@@ -1,0 +1,127 @@
+"""Where bounds are found, what dual ascent has left is a linear system: conjugate gradients solve it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from cutplane import LinearSVC
+from cutplane.objectives.factory import make_objective
+from cutplane.risks.registry import BINARY, REGRESSION
+from cutplane.shards.example_ascent import ExampleAscent
+from cutplane.solvers.ascent.pace import Pace
+from cutplane.sources import as_source
+
+C = 2000.0
+# The scores at which the slope of a loss jumps, as far from the target as this; others have one slope at each score.
+KINKS = {"hinge": 0.0, "epsilon_insensitive": 0.1, "quantile": 0.0}
+SLOPES = ("squared_hinge", "squared_epsilon_insensitive", "huber")
+EPSILON: dict[str, Any] = {key: {"epsilon": 0.1} for key in ("epsilon_insensitive", "squared_epsilon_insensitive")}
+
+
+def text(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
+    """Rows of few features, some of which nearly all share, and numbers that weights of them explain in part."""
+    rng = np.random.default_rng(seed)
+    own = sp.random_array((n, d), density=20 / d, rng=rng, format="csr")
+    X = sp.csr_array(sp.hstack([own, sp.csr_array(2.0 + rng.random((n, 5)))]))
+    X = sp.csr_array(sp.diags_array(1.0 / sp.linalg.norm(X, axis=1)) @ X)
+    return X, 3.0 * (X @ rng.normal(size=d + 5)) + rng.normal(size=n)
+
+
+def ascending(loss: str, intercept: bool, epochs: int) -> tuple[ExampleAscent, Any, Any, Any]:
+    """An ascent after some epochs, its examples, targets and risk."""
+    X, targets = text(300, 400)
+    y = np.where(targets > np.median(targets), 1.0, -1.0) if loss in BINARY else targets + 5.0
+    risk = {**BINARY, **REGRESSION}[loss](y, **EPSILON.get(loss, {}))
+    ascent = make_objective(as_source(X), risk, intercept=intercept).dual_ascent(C, seed=0)
+    assert isinstance(ascent, ExampleAscent)
+    for _ in range(epochs):
+        ascent.epoch()
+    return ascent, X, y, risk
+
+
+def coefficients(ascent: ExampleAscent) -> Any:
+    return -np.asarray(ascent._ascent.coefficients(1.0, False))
+
+
+@pytest.mark.parametrize("loss", [*KINKS, *SLOPES])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_free_variables_end_where_their_examples_want_them(loss: str, intercept: bool) -> None:
+    ascent, X, y, risk = ascending(loss, intercept, epochs=30)
+    before = ascent.estimate
+    climb = ascent.climb(10_000, 0.0)
+    assert climb.stands
+    assert climb.rise > 0.0
+    assert intercept or ascent.estimate >= before  # with one, it is a Lagrangian, and the multiplier has moved
+    coef, (w, b) = coefficients(ascent), ascent.weights
+    np.testing.assert_allclose(w, X.T @ coef, atol=1e-9 * np.abs(w).max())
+    if intercept:
+        assert abs(coef.sum()) <= 1e-9 * np.abs(coef).sum()
+    scores, each = X @ w + b, coef * len(y) / C
+    low, high = risk.dual_range
+    free = (each > np.asarray(low) + 1e-9) & (each < np.asarray(high) - 1e-9) & (np.abs(each) > 1e-9)
+    assert free.sum() >= 20
+    assert (each >= low).all()
+    assert (each <= high).all()
+    if loss in KINKS:
+        np.testing.assert_allclose(np.abs(scores - y)[free], KINKS[loss], atol=1e-7)
+    else:
+        np.testing.assert_allclose(-C * risk.cut(scores).coef[free], coef[free], atol=1e-6 * np.abs(coef).max())
+
+
+def test_products_and_time_are_kept_to() -> None:
+    ascent = ascending("hinge", intercept=True, epochs=30)[0]
+    climb = ascent.climb(4, 0.0)
+    assert 0 < climb.products <= 4 + 3  # the first gradient, balance and the move are counted, too
+    assert ascent._ascent.climb(10_000, 0.0, -1.0)[0] <= 3
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_other_problems_are_left_alone(loss: str) -> None:
+    """Heights that are no parabolas, and weights with a floor."""
+    X, targets = text(50, 40)
+    risk = BINARY[loss](np.sign(targets))
+    floor = np.full(X.shape[1], 0.0) if loss == "hinge" else None
+    ascent = make_objective(as_source(X), risk).dual_ascent(C, 0, floor)
+    assert ascent is not None
+    ascent.epoch()
+    before = coefficients(ascent)
+    assert ascent.climb(10, 0.0) == (0, 0.0, False)
+    np.testing.assert_array_equal(coefficients(ascent), before)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_epochs_are_few_where_examples_share_features(intercept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, targets = text(1500, 3000, seed=1)
+    y = np.where(targets > np.median(targets), 1, -1)
+    counted = []
+    epoch = ExampleAscent.epoch
+    monkeypatch.setattr(ExampleAscent, "epoch", lambda self: (counted.append(1), epoch(self))[1])
+    found = {}
+    for climbs in (True, False):
+        if not climbs:
+            monkeypatch.setattr(Pace, "climbs", False)
+        counted.clear()
+        model = LinearSVC(C=1000.0, fit_intercept=intercept, tol=1e-9).fit(X, y)
+        assert model.gap_ <= 1e-9
+        found[climbs] = len(counted), model.objective_
+    assert found[True][1] == pytest.approx(found[False][1], rel=2e-9)
+    assert 2 * found[True][0] < found[False][0]
+
+
+def test_the_estimate_counts_what_balance_costs() -> None:
+    """Variables out of balance, at a large intercept, promise what no plane proves."""
+    X, targets = text(300, 400)
+    risk = REGRESSION["epsilon_insensitive"](targets + 50.0, epsilon=0.1)
+    ascent = make_objective(as_source(X), risk, intercept=True).dual_ascent(C, seed=0)
+    assert isinstance(ascent, ExampleAscent)
+    for _ in range(10):
+        ascent.epoch()
+    imbalance = coefficients(ascent).sum() * ascent.weights[1]
+    plane = ascent.plane()
+    proven = C * plane.offset - 0.5 * C * C * float(plane.slope @ plane.slope)
+    assert abs(imbalance) > 1e-6 * proven
+    assert abs(ascent.estimate - proven) <= 0.5 * abs(imbalance)
