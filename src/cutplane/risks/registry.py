@@ -101,8 +101,8 @@ def _options(loss: Loss) -> list[str]:
 
 def _check_options(name: str, loss: Loss, options: Mapping[str, Any]) -> None:
     """Refuse an option that the loss does not have."""
-    has = _options(loss)
     for option in options:
+        has = _options(loss)
         if option not in has:
             accepted = f"has only {', '.join(repr(each) for each in has)}" if has else "has none"
             raise ValueError(f"loss_options has {option!r}, but loss={name!r} {accepted}.")

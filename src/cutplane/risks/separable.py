@@ -13,7 +13,7 @@ from cutplane.risks.base import Array, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
-from cutplane.risks.visited import AscentExamples, QuadraticDual, VisitedRisk
+from cutplane.risks.visited import AscentExamples, InteriorExamples, QuadraticDual, VisitedRisk
 
 
 class SeparableRisk(VisitedRisk):
@@ -68,6 +68,10 @@ class SeparableRisk(VisitedRisk):
     def ascent(self, examples: AscentExamples, C: float, seed: int, base: Array | None = None) -> _core.DualAscent:
         """Dual coordinate ascent over examples."""
         return self._dual.ascent(self, examples, C, seed, base)
+
+    def interior(self, examples: InteriorExamples, C: float, base: Array | None = None) -> _core.InteriorPoint:
+        """An interior point over all examples."""
+        return self._dual.interior(self, examples, C, base)
 
     def _set(self, y: Array, weights: Array | None, each: float) -> None:
         self.y = y

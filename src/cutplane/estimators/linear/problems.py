@@ -32,8 +32,8 @@ from cutplane.solvers.result import OnStep, Result
 from cutplane.solvers.run import Settings, run
 from cutplane.sources import Source
 
-# Of fewer entries, most of a run is Python, which threads share: in turn they take less time. digits.
-_FEW_ENTRIES = 500_000
+# Of fewer entries, most of a run is Python, which threads share: in turn they take no more time. digits.
+_FEW_ENTRIES = 50_000
 
 
 class Prepared(NamedTuple):
