@@ -125,14 +125,22 @@ def test_targets_that_a_constant_meets_need_no_weights() -> None:
     np.testing.assert_array_equal(model.coef_, 0.0)
 
 
-def test_what_is_large_or_has_no_parabola_is_left_to_others() -> None:
+def test_what_is_large_is_left_to_others() -> None:
     rng = np.random.default_rng(0)
     wide, many = rng.normal(size=(300, 400)), rng.normal(size=(30_000, 3))
     for X in (wide, many):
         assert SmallInterior.of(*posed(X, Hinge(np.where(X[:, 0] > 0.0, 1, -1)), 1e9)) is None
-    X, y = problem(LinearSVC)
-    assert SmallInterior.of(*posed(X, Logistic(y), 1.0)) is None
-    assert SmallInterior.of(*posed(X, Hinge(y), 1.0)) is not None
+
+
+@pytest.mark.parametrize("C", [0.01, 100.0])
+def test_newtons_method_solves_small_problems_of_the_logistic_loss(C: float) -> None:
+    """With unscaled features dual ascent takes seconds there."""
+    X, y = problem(LinearSVC, 500, 20)
+    assert not posed(X, Logistic(y), 1.0)[0].interior(1.0).knows_loss
+    model = LinearSVC(loss="logistic", C=C).fit(X, y)
+    phases = {name for step in model.history_ for name in step.phases}
+    assert "newton" in phases
+    assert "epochs" not in phases
 
 
 def test_dual_ascent_comes_first_where_examples_hardly_move_their_scores() -> None:

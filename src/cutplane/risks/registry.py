@@ -91,6 +91,11 @@ def takes_option(loss: Loss, option: str) -> bool:
     return option in _options(loss)
 
 
+def has_interior(loss: Loss) -> bool:
+    """Whether an interior point over all examples knows a loss, as `find_loss` gives it."""
+    return bool(getattr(getattr(loss, "func", loss), "has_interior", False))
+
+
 def _options(loss: Loss) -> list[str]:
     return [
         parameter.name

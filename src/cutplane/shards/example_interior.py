@@ -17,6 +17,11 @@ from cutplane.sources.base import Source
 _FURTHER_COLUMNS = 40
 
 
+def step_work(n: int, d: int) -> float:
+    """What a step costs with n examples of d features, in multiplications of the sum that makes its system."""
+    return 0.5 * n * (d + _FURTHER_COLUMNS) ** 2 + d**3 / 6.0
+
+
 class ExampleInterior:
     """Steps of a primal-dual interior point for a sum of losses, one for each example.
 
@@ -55,10 +60,14 @@ class ExampleInterior:
         return self._make()
 
     @property
+    def knows_loss(self) -> bool:
+        """Whether there is one for the loss; where there is none, Newton's method needs as few steps."""
+        return self._risk.has_interior
+
+    @property
     def work(self) -> float:
         """What a step costs, in multiplications of the sum that makes its system."""
-        n, d = self._source.shape
-        return 0.5 * n * (d + _FURTHER_COLUMNS) ** 2 + d**3 / 6.0
+        return step_work(*self._source.shape)
 
     @property
     def own_move(self) -> float:

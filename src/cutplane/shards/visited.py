@@ -59,7 +59,7 @@ class VisitedShard(RoundedHostShard):
     def interior(self, C: float, *, intercept: bool, origin: Array | None = None) -> ExampleInterior | None:
         """An interior point over all examples; None where these are not the rows of a matrix in memory."""
         matrix, constant = self._visited
-        if matrix is None or not self.risk.has_interior:
+        if matrix is None:
             return None
         examples = InteriorExamples(matrix.core, intercept, constant, matrix.n_threads)
 

@@ -52,7 +52,7 @@ TUNING = AutoTuning()
 class Auto:
     """Dual coordinate ascent while it promises to arrive soon, then smoothed Newton, then OCA.
 
-    Of small problems, an interior point over all examples.
+    Of small problems, an interior point over all examples, or Newton's method where the loss has no kinks.
 
     The choice depends on the problem and its bounds alone, not on the clock: the same data give the same model.
     """
@@ -65,11 +65,12 @@ class Auto:
         ample = objective.examples >= NEWTON.ample * objective.dimension
         start = self._resumed(objective, ledger, ample=ample) if resumed else None
         small = SmallInterior.of(objective, ledger) if start is None else None
-        if small is not None:
+        if small is not None and small.knows_loss:
             reason = small.run(objective, ledger)
             if reason != "stalled" or ledger.mostly_rounding:
                 return reason
-        if start is None and not ample:
+            small = None
+        if start is None and not ample and small is None:
             reason = self._ascend(objective, ledger)
             if reason != "stalled" or ledger.mostly_rounding:
                 return reason

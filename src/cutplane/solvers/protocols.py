@@ -325,6 +325,9 @@ class InteriorLike(Protocol):
     """An interior point over all examples: see `cutplane.shards.example_interior.ExampleInterior`."""
 
     @property
+    def knows_loss(self) -> bool: ...  # noqa: D102
+
+    @property
     def work(self) -> float: ...  # noqa: D102
 
     @property

@@ -44,6 +44,11 @@ class SmallInterior:
 
     interior: InteriorLike
 
+    @property
+    def knows_loss(self) -> bool:
+        """Whether it can be run; where not, Newton's method arrives soonest."""
+        return self.interior.knows_loss
+
     @classmethod
     def of(cls, objective: SmoothObjectiveLike, ledger: Ledger) -> SmallInterior | None:
         """That of an objective; None where there is none, or something else arrives sooner."""
