@@ -31,6 +31,7 @@ NB_MODULE(_core, m) {
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_separable(m);
   cutplane::bind::bind_dual_ascent(m);
+  cutplane::bind::bind_interior_point(m);
   cutplane::bind::bind_multiclass(m);
   cutplane::bind::bind_softmax(m);
   cutplane::bind::bind_reduced_qp(m);

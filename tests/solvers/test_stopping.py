@@ -25,6 +25,11 @@ def data(n: int = 600, d: int = 6) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0.3, 1, -1)
 
 
+def data_for_several_iterations() -> tuple[np.ndarray, np.ndarray]:
+    """Too large for an interior point over all examples, which is one iteration."""
+    return data(900, 150)
+
+
 def assert_incumbent(model: LinearSVC, X: np.ndarray, y: np.ndarray) -> None:
     """The model is the best point that was evaluated, and its gap is proven."""
     w, b = model.coef_[0], model.intercept_[0]
@@ -39,7 +44,7 @@ def assert_incumbent(model: LinearSVC, X: np.ndarray, y: np.ndarray) -> None:
 @methods
 @pytest.mark.parametrize("most", [1, 3])
 def test_max_iter(method: dict[str, Any], most: int) -> None:
-    X, y = data()
+    X, y = data_for_several_iterations()
     with pytest.warns(ConvergenceWarning, match=rf"reached max_iter after {most} iterations; .* within "):
         model = LinearSVC(C=10.0, tol=1e-9, max_iter=most, **method).fit(X, y)
     assert model.n_iter_ == most
@@ -102,7 +107,7 @@ def test_on_step_sees_every_iteration(method: dict[str, Any]) -> None:
 
 @methods
 def test_on_step_may_end_the_fit(method: dict[str, Any]) -> None:
-    X, y = data()
+    X, y = data_for_several_iterations()
     with pytest.warns(ConvergenceWarning, match="was interrupted after 2 iterations"):
         model = LinearSVC(tol=1e-9, on_step=lambda step: step.iteration == 2, **method).fit(X, y)
     assert model.stop_reason_ == "interrupted"
@@ -123,7 +128,7 @@ def test_ctrl_c_returns_the_incumbent(method: dict[str, Any], after: int) -> Non
         if step.iteration == after:
             raise KeyboardInterrupt
 
-    X, y = data()
+    X, y = data_for_several_iterations()
     with pytest.warns(ConvergenceWarning, match="was interrupted"):
         model = LinearSVC(C=10.0, tol=1e-9, on_step=interrupt, **method).fit(X, y)
     assert model.stop_reason_ == "interrupted"

@@ -199,6 +199,12 @@ class RoundedObjective(Objective):
             return None
         return self.shard.ascent(C, seed, intercept=self.intercept, origin=self.origin, floor=floor)
 
+    def interior(self, C: float) -> Any:
+        """An interior point over all examples of this objective; None where there is none."""
+        if self._rest is not None:
+            return None
+        return self.shard.interior(C, intercept=self.intercept, origin=self.origin)
+
     @property
     def _visits_examples(self) -> bool:
         """Whether the risk is that of the shard alone: solvers that look at examples one by one know nothing else."""

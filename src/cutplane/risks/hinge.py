@@ -12,7 +12,7 @@ from cutplane.proof.losses import Terms
 from cutplane.risks.base import Array, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 from cutplane.risks.intercept_bounds import LeaningPlane, LeaningPlanes
-from cutplane.risks.visited import AscentExamples, QuadraticDual, VisitedRisk
+from cutplane.risks.visited import AscentExamples, InteriorExamples, QuadraticDual, VisitedRisk
 
 Labels = NDArray[np.int8]
 
@@ -91,6 +91,10 @@ class Hinge(VisitedRisk):
             return self._dual.ascent(self, examples, C, seed, base)
         each = None if self.weights is None else C * self.weights
         return _core.DualAscent.hinge(*examples[:2], self.y, each, C * self.each, *examples[2:], seed)
+
+    def interior(self, examples: InteriorExamples, C: float, base: Array | None = None) -> _core.InteriorPoint:
+        """An interior point over all examples."""
+        return self._dual.interior(self, examples, C, base)
 
     def intercept_bound(self, n: int) -> LeaningPlanes:
         """All examples of one label beyond their kinks make a plane that leans to its side."""

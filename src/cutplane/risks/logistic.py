@@ -33,6 +33,7 @@ class Logistic(SmoothRisk):
 
     _loss = "logistic"
     _proof = ("logistic", ())
+    has_interior = False
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         super().__init__(y, sample_weight, n_threads)

@@ -91,6 +91,11 @@ def takes_option(loss: Loss, option: str) -> bool:
     return option in _options(loss)
 
 
+def has_interior(loss: Loss) -> bool:
+    """Whether an interior point over all examples knows a loss, as `find_loss` gives it."""
+    return bool(getattr(getattr(loss, "func", loss), "has_interior", False))
+
+
 def _options(loss: Loss) -> list[str]:
     return [
         parameter.name
@@ -101,8 +106,8 @@ def _options(loss: Loss) -> list[str]:
 
 def _check_options(name: str, loss: Loss, options: Mapping[str, Any]) -> None:
     """Refuse an option that the loss does not have."""
-    has = _options(loss)
     for option in options:
+        has = _options(loss)
         if option not in has:
             accepted = f"has only {', '.join(repr(each) for each in has)}" if has else "has none"
             raise ValueError(f"loss_options has {option!r}, but loss={name!r} {accepted}.")

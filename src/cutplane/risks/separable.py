@@ -14,7 +14,7 @@ from cutplane.risks.base import Array, Rows, ScoreCut, Smoothed
 from cutplane.risks.core_ray import CoreRay
 from cutplane.risks.intercept import balanced
 from cutplane.risks.root import rising_root
-from cutplane.risks.visited import AscentExamples, QuadraticDual, VisitedRisk
+from cutplane.risks.visited import AscentExamples, InteriorExamples, QuadraticDual, VisitedRisk
 
 # Targets that tell about how far they lie from their middle.
 _LOOKED_AT = 1 << 16
@@ -76,6 +76,10 @@ class SeparableRisk(VisitedRisk):
     def ascent(self, examples: AscentExamples, C: float, seed: int, base: Array | None = None) -> _core.DualAscent:
         """Dual coordinate ascent over examples."""
         return self._dual.ascent(self, examples, C, seed, base)
+
+    def interior(self, examples: InteriorExamples, C: float, base: Array | None = None) -> _core.InteriorPoint:
+        """An interior point over all examples."""
+        return self._dual.interior(self, examples, C, base)
 
     def _set(self, given: NDArray[Any], weights: Array | None, each: float) -> None:
         for name in _MADE:

@@ -37,6 +37,15 @@ class AscentExamples(NamedTuple):
         return self.matrix.shape[1]
 
 
+class InteriorExamples(NamedTuple):
+    """What an interior point runs over: as `AscentExamples`, without their lengths."""
+
+    matrix: _core.Matrix
+    intercept: bool
+    constant: float
+    n_threads: int
+
+
 class VisitedRisk(RoundedRisk):
     """Sum of c_i loss(s_i, y_i).
 
@@ -52,6 +61,8 @@ class VisitedRisk(RoundedRisk):
 
     #: Whether the loss is made of lines: dual variables then end at bounds or at kinks.
     has_kinks: bool = True
+    #: Whether the conjugate of the loss is a parabola in pieces: an interior point over all examples knows no other.
+    has_interior: bool = True
 
     y: Any
     weights: Array | None
@@ -65,6 +76,10 @@ class VisitedRisk(RoundedRisk):
     @abstractmethod
     def ascent(self, examples: AscentExamples, C: float, seed: int, base: Array | None = None) -> _core.DualAscent:
         """Dual coordinate ascent over examples; `base`: scores that are there whatever the weights are."""
+
+    def interior(self, examples: InteriorExamples, C: float, base: Array | None = None) -> _core.InteriorPoint:
+        """An interior point over all examples, where `has_interior`."""
+        raise NotImplementedError
 
 
 class QuadraticDual(NamedTuple):
@@ -99,4 +114,15 @@ class QuadraticDual(NamedTuple):
         matrix, scale, intercept, constant = examples
         return _core.DualAscent.quadratic(
             matrix, scale, y, base, each, C * risk.each, *self, intercept=intercept, constant=constant, seed=seed
+        )
+
+    def interior(
+        self, risk: VisitedRisk, examples: InteriorExamples, C: float, base: Array | None
+    ) -> _core.InteriorPoint:
+        """An interior point for a risk of this loss."""
+        each = None if risk.weights is None else C * risk.weights
+        y = np.ascontiguousarray(risk.y, np.float64)
+        matrix, intercept, constant, n_threads = examples
+        return _core.InteriorPoint(
+            matrix, y, base, each, C * risk.each, *self, intercept=intercept, constant=constant, n_threads=n_threads
         )

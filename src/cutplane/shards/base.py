@@ -222,6 +222,10 @@ class RoundedShard(Shard, Protocol):
         self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None
     ) -> Any: ...
 
+    def interior(  # noqa: D102
+        self, C: float, *, intercept: bool, origin: Array | None = None
+    ) -> Any: ...
+
     @property
     def near_work(self) -> float: ...  # noqa: D102
 

@@ -17,7 +17,7 @@ from cutplane.sources.base import Source
 # Beyond this, squares of sums over examples are no longer numbers.
 _LARGEST_SQUARE = 1e150
 # Dual variables are scaled by this before they prove anything.
-_WITHIN = 1.0 - 2.0**-50
+WITHIN = 1.0 - 2.0**-50
 # Of its bound: what a dual variable at the bound is, but for rounding.
 _AT_BOUND = 1.0 - 1e-12
 # From one C to the next a slope is taken to grow by a factor within these; all of them together are then scaled by one
@@ -99,9 +99,9 @@ class ExampleAscent:
         v = -self._C * slope
         square = float(v @ v)
         # Along the fraction, the dual value is a parabola, or nearly one close to 1.
-        fractions = np.array([0.5, 0.75, _WITHIN])
+        fractions = np.array([0.5, 0.75, WITHIN])
         values = np.array([self._dual_rise(-self._C * t * coef) - 0.5 * t * t * square for t in fractions])
-        best = float(np.clip(_top_of_parabola(fractions, values), 0.0, _WITHIN))
+        best = float(np.clip(_top_of_parabola(fractions, values), 0.0, WITHIN))
         if best >= least:
             self._ascent.resume(-self._C * best * coef, best * v, float(zero.intercept))
             self._estimate = None
@@ -279,17 +279,22 @@ class ExampleAscent:
     def plane(self) -> Cut:
         """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
         # A little less than it takes: so that rounding leaves no variable above its bound.
-        coef = self._ascent.coefficients(_WITHIN / self._C, self._intercept)
+        coef = self._ascent.coefficients(WITHIN / self._C, self._intercept)
         if self._intercept:
             coef = balanced(coef)
         return self._plane(coef, self._source.combine(coef))
 
     def _plane(self, coef: Array, slope: Array) -> Cut:
-        offset = self._risk.plane_offset(coef)
-        mass = self._risk.mass(ScoreCut(coef, offset, np.nan))
-        if self._origin is not None:
-            offset += float(slope @ self._origin)
-        return Cut(slope, offset, np.nan, exact=False, mass=mass, coef=coef)
+        return dual_plane(self._risk, coef, slope, self._origin)
+
+
+def dual_plane(risk: VisitedRisk, coef: Array, slope: Array, origin: Array | None) -> Cut:
+    """The plane below the risk of these coefficients, within their bounds; value is not the risk anywhere."""
+    offset = risk.plane_offset(coef)
+    mass = risk.mass(ScoreCut(coef, offset, np.nan))
+    if origin is not None:
+        offset += float(slope @ origin)
+    return Cut(slope, offset, np.nan, exact=False, mass=mass, coef=coef)
 
 
 def _top_of_parabola(x: Array, y: Array) -> float:

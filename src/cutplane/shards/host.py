@@ -363,6 +363,10 @@ class RoundedHostShard(HostShard):
         """Dual ascent over the examples; None where these cannot be visited one by one."""
         return None
 
+    def interior(self, C: float, *, intercept: bool, origin: Array | None = None) -> Any:
+        """An interior point over all examples; None where these cannot be visited one by one."""
+        return None
+
     @property
     def near_work(self) -> float:
         """What an example adds to the work of each system of `near_problem`; infinite: there is none."""

@@ -206,6 +206,9 @@ class SumShard(PlaneSumShard):
     ) -> None:
         """None: dual ascent visits examples one by one, in one place. Other solvers take over."""
 
+    def interior(self, C: float, *, intercept: bool, origin: Array | None = None) -> None:
+        """None: an interior point over all examples has them in one place, too."""
+
     @property
     def near_work(self) -> float:
         """What an example adds to the work of each system of `near_problem`; infinite: a part has none."""

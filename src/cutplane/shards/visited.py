@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from cutplane import _core
-from cutplane.risks.visited import AscentExamples, VisitedRisk
+from cutplane.risks.visited import AscentExamples, InteriorExamples, VisitedRisk
 from cutplane.shards.base import Array
 from cutplane.shards.example_ascent import ExampleAscent
+from cutplane.shards.example_interior import ExampleInterior
 from cutplane.shards.host import RoundedHostShard
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.sources.base import Source
@@ -52,10 +53,26 @@ class VisitedShard(RoundedHostShard):
         matrix, constant = self._visited
         if matrix is None:
             return None
+        examples = AscentExamples(matrix.core, self._scale_of(matrix), intercept, constant)
+        return ExampleAscent(self.source, examples, self.risk, C, seed=seed, origin=origin, floor=floor)
+
+    def interior(self, C: float, *, intercept: bool, origin: Array | None = None) -> ExampleInterior | None:
+        """An interior point over all examples; None where these are not the rows of a matrix in memory."""
+        matrix, constant = self._visited
+        if matrix is None:
+            return None
+        examples = InteriorExamples(matrix.core, intercept, constant, matrix.n_threads)
+
+        def make() -> _core.InteriorPoint:
+            return self.risk.interior(examples, C, None if origin is None else self.source.scores(origin))
+
+        square = self._scale_of(matrix).mean_square
+        return ExampleInterior(self.source, self.risk, make, C, square, intercept=intercept, origin=origin)
+
+    def _scale_of(self, matrix: MatrixSource) -> _core.AscentScale:
         if self._ascent_scale is None:
             self._ascent_scale = _core.AscentScale(matrix.core, matrix.n_threads)
-        examples = AscentExamples(matrix.core, self._ascent_scale, intercept, constant)
-        return ExampleAscent(self.source, examples, self.risk, C, seed=seed, origin=origin, floor=floor)
+        return self._ascent_scale
 
 
 class AugmentedShard(VisitedShard):

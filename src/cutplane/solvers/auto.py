@@ -13,6 +13,7 @@ from cutplane.solvers.newton.start import Start, resumed_start
 from cutplane.solvers.newton.tuning import TUNING as NEWTON
 from cutplane.solvers.protocols import SmoothObjectiveLike
 from cutplane.solvers.result import StopReason, relative_gap
+from cutplane.solvers.small import SmallInterior
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ TUNING = AutoTuning()
 class Auto:
     """Dual coordinate ascent while it promises to arrive soon, then smoothed Newton, then OCA.
 
+    Of small problems, an interior point over all examples, or Newton's method where the loss has no kinks.
+
     The choice depends on the problem and its bounds alone, not on the clock: the same data give the same model.
     """
 
@@ -61,7 +64,13 @@ class Auto:
         # Where samples tell nearly all, Newton's method starts from them and needs no help.
         ample = objective.examples >= NEWTON.ample * objective.dimension
         start = self._resumed(objective, ledger, ample=ample) if resumed else None
-        if start is None and not ample:
+        small = SmallInterior.of(objective, ledger) if start is None else None
+        if small is not None and small.knows_loss:
+            reason = small.run(objective, ledger)
+            if reason != "stalled" or ledger.mostly_rounding:
+                return reason
+            small = None
+        if start is None and not ample and small is None:
             reason = self._ascend(objective, ledger)
             if reason != "stalled" or ledger.mostly_rounding:
                 return reason

@@ -193,6 +193,8 @@ class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
 
     def dual_ascent(self, C: float, seed: int, floor: Array | None = None) -> AscentLike | None: ...  # noqa: D102
 
+    def interior(self, C: float) -> InteriorLike | None: ...  # noqa: D102
+
     def score(self, w: Array, intercept: Intercept) -> ScoredPoint: ...  # noqa: D102
 
     def direction(self, p: Array, shift: Intercept) -> ScoredPoint: ...  # noqa: D102
@@ -324,5 +326,31 @@ class AscentLike(Protocol):
 
     @property
     def first_gap(self) -> float: ...  # noqa: D102
+
+    def plane(self) -> Cut: ...  # noqa: D102
+
+
+class InteriorLike(Protocol):
+    """An interior point over all examples: see `cutplane.shards.example_interior.ExampleInterior`."""
+
+    @property
+    def knows_loss(self) -> bool: ...  # noqa: D102
+
+    @property
+    def work(self) -> float: ...  # noqa: D102
+
+    @property
+    def own_move(self) -> float: ...  # noqa: D102
+
+    @property
+    def gap(self) -> float: ...  # noqa: D102
+
+    @property
+    def upper(self) -> float: ...  # noqa: D102
+
+    @property
+    def weights(self) -> tuple[Array, float]: ...  # noqa: D102
+
+    def step(self) -> bool: ...  # noqa: D102
 
     def plane(self) -> Cut: ...  # noqa: D102

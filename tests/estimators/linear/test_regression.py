@@ -45,9 +45,9 @@ def test_models_survive_files_and_pickles(model, tmp_path):
 
 
 def test_warm_starts_go_on_from_the_planes():
-    model = LinearSVR(C=1.0, tol=1e-4, warm_start=True).fit(X, Y)
+    model = LinearSVR(C=1.0, tol=1e-4, method="oca", warm_start=True).fit(X, Y)
     again = model.set_params(C=1.1).fit(X, Y)
-    assert again.n_iter_ <= LinearSVR(C=1.1, tol=1e-4).fit(X, Y).n_iter_
+    assert again.n_iter_ <= LinearSVR(C=1.1, tol=1e-4, method="oca").fit(X, Y).n_iter_
     assert again.gap_ <= 1e-4
     other = model.set_params(epsilon=0.3).fit(X, Y)
     assert other.objective_ == pytest.approx(LinearSVR(C=1.1, epsilon=0.3, tol=1e-4).fit(X, Y).objective_, rel=1e-4)

@@ -36,7 +36,7 @@ from cutplane.plain.scores import LinearScores
 from cutplane.proof.class_losses import ClassLoss
 from cutplane.proof.rounding import exact_sum
 from cutplane.risks.base import Risk, Rows
-from cutplane.risks.registry import BINARY, Loss, find_loss, make_risk
+from cutplane.risks.registry import BINARY, Loss, find_loss, has_interior, make_risk
 from cutplane.shards.scattered import Recipe, ScatteredRisk
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
@@ -127,7 +127,8 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         self._joint = None
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
-        prepared = Prepared(rows, labels, weights, problems, (codes, self.loss, self.loss_options))
+        key = (codes, self.loss, self.loss_options)
+        prepared = Prepared(rows, labels, weights, problems, key, in_core=has_interior(loss))
         self._check_calibrated(prepared)
         return prepared
 

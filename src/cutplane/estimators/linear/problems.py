@@ -24,16 +24,20 @@ from cutplane.objectives.factory import in_single
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.risks.base import Risk, Rows
+from cutplane.shards.example_interior import step_work
 from cutplane.shards.scattered import ScatteredRisk
 from cutplane.solvers.base import though_shards_are_lost
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import OnStep, Result
 from cutplane.solvers.run import Settings, run
+from cutplane.solvers.small import TUNING as SMALL
 from cutplane.sources import Source
 
 # Of fewer entries, most of a run is Python, which threads share: in turn they take less time. digits.
 _FEW_ENTRIES = 500_000
+# The same where the core solves small problems by itself.
+_FEW_ENTRIES_IN_CORE = 50_000
 
 
 class Prepared(NamedTuple):
@@ -48,6 +52,8 @@ class Prepared(NamedTuple):
     key : tuple
         All besides X and the weights that the risks depend on, arrays or comparable values: what a warm start must
         find equal. The targets come first; None where there are none.
+    in_core : bool
+        Whether the loss is one that the core solves small problems of by itself.
     """
 
     X: Matrix | Source
@@ -55,6 +61,15 @@ class Prepared(NamedTuple):
     weights: NDArray[np.float64] | None
     problems: Sequence[Callable[[Rows | None], Risk]]
     key: tuple[object, ...]
+    in_core: bool = False
+
+    @property
+    def few(self) -> bool:
+        """Whether problems are so small that they are solved in turn."""
+        n, d = self.X.shape
+        alone_in_core = self.in_core and step_work(n, d) <= SMALL.small
+        least = _FEW_ENTRIES_IN_CORE if alone_in_core else _FEW_ENTRIES
+        return bool(getattr(self.X, "nnz", n * d) < least)
 
 
 def scattered_problem(risk: ScatteredRisk) -> Callable[[Rows | None], Risk]:
@@ -137,7 +152,7 @@ class Problems:
         self._threads = int(_core.thread_count(training.n_threads))
         watched = self._hooks.wanted or model.checkpoint is not None
         apart = getattr(prepared.X, "elsewhere", False)  # asked for one thing after the other
-        alone = watched or apart or getattr(prepared.X, "nnz", np.prod(prepared.X.shape)) < _FEW_ENTRIES
+        alone = watched or apart or prepared.few
         self.workers = 1 if alone else min(len(prepared.problems), self._threads)
         # Side by side, each run says how many threads it has.
         self._source = model._source(prepared.X, training.n_threads if self.workers == 1 else 0)
@@ -194,10 +209,10 @@ class Problems:
         return self._finished(posed, self._after(index, result))
 
     def _pose(self, index: int, training: Settings, on_step: OnStep | None) -> _Posed:
-        model, (X, _, weights, problems, _) = self._model, self._prepared
-        risk = problems[index](None)
+        model, prepared = self._model, self._prepared
+        risk = prepared.problems[index](None)
         objective, settings, origin = model._problem(self._source, risk, training, index, self._number)
-        settings = settings.for_risk(total_weight(risk, X.shape[0], weights), on_step)
+        settings = settings.for_risk(total_weight(risk, prepared.X.shape[0], prepared.weights), on_step)
         objective = in_single(objective, settings.stopping.relative_gap)
         return _Posed(risk, objective, settings, prover_of(objective, settings), origin)
 
