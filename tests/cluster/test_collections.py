@@ -181,15 +181,45 @@ def test_predictions_are_lazy(client: Client, tmp_path: Any) -> None:
         model.predict(rows[:, :5])
 
 
-def test_nothing_is_left_on_the_cluster(client: Client) -> None:
-    X, y, _ = sample()
-    LinearSVC().fit(*scattered(X, y))
-    gc.collect()
+def tasks_left(client: Client) -> bool:
     for _ in range(100):
         if not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks)):
-            return
+            return False
         time.sleep(0.05)
-    raise AssertionError("tasks are left")
+    return True
+
+
+def test_nothing_is_left_on_the_cluster(client: Client) -> None:
+    """Not even until the garbage collector has seen to cycles."""
+    X, y, _ = sample()
+    gc.collect()
+    gc.disable()
+    try:
+        LinearSVC().fit(*scattered(X, y))
+        assert not tasks_left(client)
+        LinearSVC().path(*scattered(X, y), [0.1, 1.0])
+        assert not tasks_left(client)
+        LinearSVCCV(Cs=[0.1, 1.0], cv=2).fit(*scattered(X, y))
+        assert not tasks_left(client)
+    finally:
+        gc.enable()
+
+
+def test_nothing_is_left_of_a_fit_that_fails(client: Client) -> None:
+    """Though the error is kept, and with it all that its frames hold."""
+    X, y, _ = sample()
+
+    def fail(step: Any) -> None:
+        raise ArithmeticError("no more")
+
+    with pytest.raises(ArithmeticError) as kept:
+        LinearSVC(on_step=fail).fit(*scattered(X, y))
+    assert not tasks_left(client)
+    with pytest.raises(ValueError, match="only one class") as other:
+        LinearSVC().fit(*scattered(X, np.zeros(len(y))))
+    assert not tasks_left(client)
+    assert kept.tb is not None
+    assert other.tb is not None
 
 
 def test_a_loss_of_ones_own(client: Client) -> None:
