@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -124,11 +123,8 @@ class SumShard(PlaneSumShard):
         if len(self._parts) == 1:
             (only,) = each_of(scores)
             return self._parts[0].curvature(only, h, centred=centred)
-        whole = CurvatureSum(tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores)), None, 0.0)
-        if not centred:
-            return whole
-        weight, slope = whole.moments()
-        return replace(whole, mean=slope / np.sqrt(weight), weight=weight) if weight > 0.0 else whole
+        whole = CurvatureSum(tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores)))
+        return whole.centred() if centred else whole
 
     def along(
         self, scores: Handle, direction: Handle | None, steps: Sequence[float], h: float
