@@ -22,8 +22,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression, load
+from cutplane import (
+    SVC,
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    LinearSVRCV,
+    LogisticRegression,
+    OneClassSVM,
+    OrdinalSVC,
+    SampledCutSVC,
+    SequenceSVM,
+    StringSVC,
+    StructuralSVM,
+    load,
+)
 from cutplane.risks.hinge import Hinge
+from cutplane.structured.chain import ChainModel
 
 N, D = 900, 6
 CHUNKS = (250, 400, 250)
@@ -348,14 +363,24 @@ def test_what_is_refused(client: Client) -> None:
         LinearSVC(calibration="sigmoid").fit(rows, labels)
     with pytest.raises(ValueError, match="not a sum over examples"):
         LinearSVC(loss="roc_area").fit(rows, labels)
-    with pytest.raises(ValueError, match="collection of Dask, on which LinearSVC"):
-        SVC().fit(rows, labels)
     with pytest.raises(ValueError, match="say into how many"):
         LinearSVCCV([1.0], cv=KFold(3)).fit(rows, labels)
     with pytest.raises(ValueError, match="the name of a scorer will do"):
         LinearSVCCV([1.0], scoring=lambda model, X, y: 1.0).fit(rows, labels)
     with pytest.raises(ValueError, match="keep_proof"):
         LinearSVC(keep_proof=True).fit(rows, labels)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SVC(), OneClassSVM(), SampledCutSVC(), OrdinalSVC(), StringSVC(), SequenceSVM(), StructuralSVM(ChainModel(2, D))],
+    ids=lambda model: type(model).__name__,
+)
+def test_what_trains_in_one_process_says_so(model: Any) -> None:
+    X, y, _ = sample()
+    for rows, labels in (scattered(X, y), ([dask.delayed(X)], [dask.delayed(y)])):
+        with pytest.raises(ValueError, match=r"is a collection of Dask; LinearSVC, .* all else in one process"):
+            model.fit(rows, labels)
 
 
 def test_a_fit_needs_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
