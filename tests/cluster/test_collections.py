@@ -22,8 +22,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression, load
+from cutplane import (
+    SVC,
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    LinearSVRCV,
+    LogisticRegression,
+    OneClassSVM,
+    OrdinalSVC,
+    SampledCutSVC,
+    SequenceSVM,
+    StringSVC,
+    StructuralSVM,
+    load,
+)
 from cutplane.risks.hinge import Hinge
+from cutplane.structured.chain import ChainModel
 
 N, D = 900, 6
 CHUNKS = (250, 400, 250)
@@ -181,15 +196,45 @@ def test_predictions_are_lazy(client: Client, tmp_path: Any) -> None:
         model.predict(rows[:, :5])
 
 
-def test_nothing_is_left_on_the_cluster(client: Client) -> None:
-    X, y, _ = sample()
-    LinearSVC().fit(*scattered(X, y))
-    gc.collect()
+def tasks_left(client: Client) -> bool:
     for _ in range(100):
         if not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks)):
-            return
+            return False
         time.sleep(0.05)
-    raise AssertionError("tasks are left")
+    return True
+
+
+def test_nothing_is_left_on_the_cluster(client: Client) -> None:
+    """Not even until the garbage collector has seen to cycles."""
+    X, y, _ = sample()
+    gc.collect()
+    gc.disable()
+    try:
+        LinearSVC().fit(*scattered(X, y))
+        assert not tasks_left(client)
+        LinearSVC().path(*scattered(X, y), [0.1, 1.0])
+        assert not tasks_left(client)
+        LinearSVCCV(Cs=[0.1, 1.0], cv=2).fit(*scattered(X, y))
+        assert not tasks_left(client)
+    finally:
+        gc.enable()
+
+
+def test_nothing_is_left_of_a_fit_that_fails(client: Client) -> None:
+    """Though the error is kept, and with it all that its frames hold."""
+    X, y, _ = sample()
+
+    def fail(step: Any) -> None:
+        raise ArithmeticError("no more")
+
+    with pytest.raises(ArithmeticError) as kept:
+        LinearSVC(on_step=fail).fit(*scattered(X, y))
+    assert not tasks_left(client)
+    with pytest.raises(ValueError, match="only one class") as other:
+        LinearSVC().fit(*scattered(X, np.zeros(len(y))))
+    assert not tasks_left(client)
+    assert kept.tb is not None
+    assert other.tb is not None
 
 
 def test_a_loss_of_ones_own(client: Client) -> None:
@@ -318,14 +363,24 @@ def test_what_is_refused(client: Client) -> None:
         LinearSVC(calibration="sigmoid").fit(rows, labels)
     with pytest.raises(ValueError, match="not a sum over examples"):
         LinearSVC(loss="roc_area").fit(rows, labels)
-    with pytest.raises(ValueError, match="collection of Dask, on which LinearSVC"):
-        SVC().fit(rows, labels)
     with pytest.raises(ValueError, match="say into how many"):
         LinearSVCCV([1.0], cv=KFold(3)).fit(rows, labels)
     with pytest.raises(ValueError, match="the name of a scorer will do"):
         LinearSVCCV([1.0], scoring=lambda model, X, y: 1.0).fit(rows, labels)
     with pytest.raises(ValueError, match="keep_proof"):
         LinearSVC(keep_proof=True).fit(rows, labels)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SVC(), OneClassSVM(), SampledCutSVC(), OrdinalSVC(), StringSVC(), SequenceSVM(), StructuralSVM(ChainModel(2, D))],
+    ids=lambda model: type(model).__name__,
+)
+def test_what_trains_in_one_process_says_so(model: Any) -> None:
+    X, y, _ = sample()
+    for rows, labels in (scattered(X, y), ([dask.delayed(X)], [dask.delayed(y)])):
+        with pytest.raises(ValueError, match=r"is a collection of Dask; LinearSVC, .* all else in one process"):
+            model.fit(rows, labels)
 
 
 def test_a_fit_needs_a_client(monkeypatch: pytest.MonkeyPatch) -> None:

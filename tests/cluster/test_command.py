@@ -75,6 +75,8 @@ def test_workers_of_its_own(folder: Any, capfd: Any) -> None:
     ("arguments", "message"),
     [
         (["none/*.svm", "m"], "No file is called none"),
+        (["none/*.parquet", "m", "--target", "y"], "No file is called none"),
+        (["none/*.csv", "m", "--target", "y"], "No file is called none"),
         (["tables/*.parquet", "m"], "names the column to learn"),
         (["tables/*.parquet", "m", "--target", "y"], "has no column 'y'; its columns are a, b, c, d, label"),
         (["svm/*.svm", "m", "--target", "y"], "is for Parquet and CSV files"),

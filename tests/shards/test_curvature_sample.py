@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cutplane.shards.curvature import RowCurvature
-from cutplane.shards.sum_parts import CurvatureSum
+from cutplane.shards.sum_parts import CurvatureSum, Moments
 from cutplane.sources import as_source
 
 
@@ -19,7 +19,7 @@ def test_what_is_left_never_curves_downwards(most: int | None) -> None:
     mean = weights @ X / np.sqrt(weights.sum())
     whole = RowCurvature(source, rows, weights, mean)
     halves = [RowCurvature(source.take(part), np.arange(200), weights[part], None) for part in (rows[:200], rows[200:])]
-    for curvature in (whole, CurvatureSum(tuple(halves), mean, float(weights.sum()))):
+    for curvature in (whole, CurvatureSum(tuple(halves), Moments(half.moments() for half in halves))):
         found = curvature.matrix(most)
         found = np.tril(found) + np.tril(found, -1).T
         assert np.linalg.eigvalsh(found)[0] > 0.0

@@ -83,6 +83,33 @@ def test_a_run_is_the_same_to_the_bit(name: str, intercept: bool, method: str) -
     assert line.rounds > 0
 
 
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_one_part_alone(name: str, intercept: bool) -> None:
+    """All rows of a cluster in one partition."""
+    only = parts(name, intercept=intercept)[1:2]
+    here = trained(SumShard(only), intercept=intercept, method="auto")
+    there, _, _ = remote(parts(name, intercept=intercept)[1:2])
+    found = trained(SumShard(there), intercept=intercept, method="auto")
+    assert found.lower <= here.upper
+    assert here.lower <= found.upper
+    assert found.upper - found.lower <= 1e-6 * found.upper
+
+
+def test_what_centres_a_curvature_comes_with_it() -> None:
+    here = SumShard(parts("squared_hinge", intercept=True))
+    there, line, _ = remote(parts("squared_hinge", intercept=True))
+    shard, v = SumShard(there), np.arange(1.0, D + 1.0)
+    for ask in ("matrix", "product"):
+        expected = here.curvature(here.at(v), 0.5, centred=True)
+        before = line.rounds
+        curvature = shard.curvature(shard.at(v), 0.5, centred=True)
+        arguments = (v,) if ask == "product" else ()
+        assert_array_equal(getattr(curvature, ask)(*arguments), getattr(expected, ask)(*arguments))
+        assert curvature.shift(v) == expected.shift(v) != 0.0
+        assert line.rounds == before + 1
+
+
 def test_cutting_planes_alone() -> None:
     here = trained(PlaneSumShard(parts("hinge", intercept=True)), intercept=True, method="cpa")
     there, _, _ = remote(parts("hinge", intercept=True), RemoteShard)

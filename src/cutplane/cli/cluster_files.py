@@ -17,9 +17,12 @@ _READERS = {"parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv"}
 def read_tables(pattern: str, target: str) -> tuple[Any, Any]:
     """The columns of all files but one, and that one: lazy collections."""
     import dask.dataframe
+    import fsspec
 
     kind = table_kind(pattern)
     assert kind is not None
+    if not fsspec.open_files(pattern):
+        raise ValueError(f"No file is called {pattern}.")
     table = getattr(dask.dataframe, _READERS[kind])(pattern, **({"sep": "\t"} if kind == "tsv" else {}))
     check_column(pattern, target, [str(name) for name in table.columns])
     return table.drop(columns=[target]), table[target]

@@ -129,7 +129,8 @@ def _cut(name: str, values: Any, rows: list[int] | None) -> list[Any]:
     if rows is None:
         raise ValueError(
             f"{name} lies in memory, and how many rows the partitions of X have is not known; make {name} a Dask "
-            "collection with the same partitions, or call X.compute_chunk_sizes()."
+            "collection with the same partitions, or call compute_chunk_sizes() of an array and "
+            "to_dask_array(lengths=True) of a data frame."
         )
     if len(values) != sum(rows):
         raise ValueError(f"X has {sum(rows)} rows, but {name} has {len(values)}.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -15,6 +17,25 @@ from cutplane.shards.scattered import RemoteExamples, ScatteredSource, Whole
 from cutplane.solvers.base import though_shards_are_lost
 
 R = TypeVar("R", bound=RemoteExamples)
+
+# What has been placed on workers for the fit under way.
+_placed: ContextVar[list[Any] | None] = ContextVar("placed", default=None)
+
+
+@contextmanager
+def for_one_fit() -> Iterator[None]:
+    """Examples that are placed on workers inside are let go of at the end, however it comes.
+
+    References would do the same, but only when the garbage collector next looks at cycles, or an error is forgotten.
+    """
+    posts: list[Any] = []
+    outer = _placed.set(posts)
+    try:
+        yield
+    finally:
+        _placed.reset(outer)
+        for post in posts:
+            post.close()
 
 
 class OnWorkers(NamedTuple, Generic[R]):
@@ -30,12 +51,15 @@ def on_workers(kind: type[R], make: Callable[..., Any], X: Any, **beside: Any) -
     from cutplane.cluster.post import Post
 
     post = Post(the_client(), placed(the_client(), make, X, **beside))
+    posts = _placed.get()
+    if posts is not None:
+        posts.append(post)
     line = Line(post)
     return OnWorkers([kind.first(line, number) for number in range(len(post))], columns_of(X), post.marks)
 
 
 class ScatteredExamples:
-    """The examples of a Dask collection, on its workers as long as `source` lives.
+    """The examples of a Dask collection, on its workers until the fit ends, or `source` is gone.
 
     Parameters
     ----------

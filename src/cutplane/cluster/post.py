@@ -89,11 +89,16 @@ class Post:
     def __init__(self, client: Client, examples: Sequence[Any]) -> None:
         self._client, self._examples = client, list(examples)
         self._actors: dict[str, Any] = {}
+        self._hosts: dict[str, Any] = {}  # the futures of these
         self._at = dict.fromkeys(range(len(self._examples)), "")  # the actor of each part
         self._marks: dict[int, int] = {}
         self._placings = 0
         self._looked = time.monotonic()
-        self._place_all()
+        try:
+            self._place_all()
+        except BaseException:
+            self.close()  # whoever keeps the error would keep the examples
+            raise
 
     def __call__(self, errands: Mapping[int, Errand]) -> Mapping[int, Sequence[Any]]:
         """A round; ShardLostError where workers are gone or have come, and parts have been placed elsewhere."""
@@ -105,6 +110,14 @@ class Post:
         except _GoneError:
             self._place_all()
             raise ShardLostError("A worker is gone; its examples have been read again by others.") from None
+
+    def close(self) -> None:
+        """Let go of examples and of what was made of them; nothing can be asked any more."""
+        self._actors.clear()
+        # Whoever else still refers to them: cycles that wait for the garbage collector, an error that is kept.
+        if self._client.status == "running":  # of one that is closed nothing is left
+            self._client.cancel([*self._hosts.values(), *self._examples])
+        self._hosts.clear()
 
     def __len__(self) -> int:
         """How many parts there are."""
@@ -154,6 +167,7 @@ class Post:
             )
             for worker, part in groups.items()
         }
+        self._hosts |= made
         for actor, future in made.items():
             self._actors[actor] = self._answer(actor, future)
             self._at.update(dict.fromkeys(groups[_worker(actor)], actor))
@@ -225,6 +239,8 @@ class Post:
                 raise RuntimeError(f"Workers were lost {_MOST_PLACINGS} times in one fit.")
             try:
                 self._actors = {actor: each for actor, each in self._actors.items() if self._is_there(actor)}
+                # Of those that are gone they must not be kept: Dask would make the actors again.
+                self._hosts = {actor: each for actor, each in self._hosts.items() if actor in self._actors}
                 self._place([number for number, actor in self._at.items() if actor not in self._actors])
                 for actor in self._actors:
                     self._answer(actor, self._ask(actor, "forget"))

@@ -138,7 +138,7 @@ class ClassCurvatureSum:
 
     @cached_property
     def _sum(self) -> CurvatureSum:
-        return CurvatureSum(self.parts, None, 0.0)
+        return CurvatureSum(self.parts)
 
     @property
     def examples(self) -> int:

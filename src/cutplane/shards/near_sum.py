@@ -9,7 +9,7 @@ import numpy as np
 
 from cutplane.proof.rounding import exact_sum
 from cutplane.shards.base import Array, Handle, NearPart, ShardPlane, answers
-from cutplane.shards.sum_parts import CurvatureSum, added
+from cutplane.shards.sum_parts import CurvatureSum, Moments, added
 from cutplane.shards.sum_planes import balancing_factors, plane_sum, without_lean
 from cutplane.solvers.base import Cut
 from cutplane.solvers.protocols import Pull, Stiffness
@@ -56,14 +56,12 @@ class NearSum:
         found = self.bend(at)
         if found.moments is None:
             return found
-        weight, slope = found.moments
-        curvature = CurvatureSum((found.curvature,), slope / np.sqrt(weight), weight)
-        return found._replace(curvature=curvature)
+        return found._replace(curvature=CurvatureSum((found.curvature,), Moments([found.moments])))
 
     def bend(self, at: Handle) -> Stiffness:
         """As `stiffness`, before an intercept moves along."""
         found: list[Stiffness] = answers(part.bend(each) for part, each in self._of(at))
-        curvature = CurvatureSum(tuple(part.curvature for part in found), None, 0.0)
+        curvature = CurvatureSum(tuple(part.curvature for part in found))
         moments = [part.moments for part in found if part.moments is not None]
         handle = tuple(part.each for part in found)
         if not moments:

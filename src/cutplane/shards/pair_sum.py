@@ -127,7 +127,7 @@ class PairSumShard(PlaneSumShard):
 
     def curvature(self, scores: Handle, h: float) -> CurvatureSum:
         """An estimate of h times the second derivative of the rounded risk."""
-        return CurvatureSum(tuple(part.curvature(s, h) for part, s in self._of(scores)), None, 0.0)
+        return CurvatureSum(tuple(part.curvature(s, h) for part, s in self._of(scores)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -121,14 +120,11 @@ class SumShard(PlaneSumShard):
 
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> Curvature:
         """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
-        if len(self._parts) == 1:
+        if len(self._parts) == 1 and not self.elsewhere:
             (only,) = each_of(scores)
             return self._parts[0].curvature(only, h, centred=centred)
-        whole = CurvatureSum(tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores)), None, 0.0)
-        if not centred:
-            return whole
-        weight, slope = whole.moments()
-        return replace(whole, mean=slope / np.sqrt(weight), weight=weight) if weight > 0.0 else whole
+        whole = CurvatureSum(tuple(part.curvature(s, h, centred=False) for part, s in self._of(scores)))
+        return whole.centred() if centred else whole
 
     def along(
         self, scores: Handle, direction: Handle | None, steps: Sequence[float], h: float
@@ -216,7 +212,7 @@ class SumShard(PlaneSumShard):
 
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of about the `most` nearest."""
-        if len(self._parts) == 1:
+        if len(self._parts) == 1 and not self.elsewhere:
             (only,) = each_of(scores)
             return self._parts[0].near_problem(only, radius, most, intercept=intercept)
         radius = self._radius_of_few(scores, radius, most)

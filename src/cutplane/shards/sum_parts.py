@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from typing import Protocol, cast
 
 import numpy as np
@@ -76,13 +76,44 @@ class RaySum:
         return crossing_from_zero(lambda t: quadratic * t + linear + C * self.slope(t))
 
 
+class Moments:
+    """What centres the curvatures of several parts: sums of weights, and of weighted examples.
+
+    They are waited for when they are first looked at: with the curvature itself, where examples lie elsewhere.
+
+    Parameters
+    ----------
+    asked : iterable of tuples, or of replies
+        Both sums of each part.
+    """
+
+    def __init__(self, asked: Iterable[tuple[float, Array]]) -> None:
+        self._asked = list(asked)
+
+    @cached_property
+    def sums(self) -> tuple[float, Array]:
+        """Of all parts."""
+        found = answers(self._asked)
+        return exact_sum(weight for weight, _ in found), added([slope for _, slope in found])
+
+    @property
+    def mean(self) -> Array | None:
+        """The mean of the examples times the root of what they weigh; None where that is nothing."""
+        weight, slope = self.sums
+        return slope / np.sqrt(weight) if weight > 0.0 else None
+
+    @property
+    def weight(self) -> float:
+        """Of all examples."""
+        return self.sums[0]
+
+
 @dataclass(frozen=True, slots=True)
 class CurvatureSum:
-    """The sum of the parts' curvatures, less mean mean' where an intercept is free."""
+    """The sum of the parts' curvatures, less mean mean' where an intercept is free, which `centring` says."""
 
     parts: tuple[Curvature, ...]
-    mean: Array | None
-    weight: float
+    centring: Moments | None = None
 
     @property
     def examples(self) -> int:
@@ -102,26 +133,39 @@ class CurvatureSum:
     def product(self, v: Array) -> Array:
         """The curvature times v."""
         result = added(answers(part.product(v) for part in self.parts))
-        return result if self.mean is None else result - self.mean * float(self.mean @ v)
+        mean = self._mean(self.centring)
+        return result if mean is None else result - mean * float(mean @ v)
+
+    @staticmethod
+    def _mean(centring: Moments | None) -> Array | None:
+        return None if centring is None else centring.mean
+
+    def _moments(self, most: int | None) -> Moments:
+        share = self.share(most)
+        return Moments(cast(PartCurvature, part).moments(share) for part in self.parts)
 
     def moments(self, most: int | None = None) -> tuple[float, Array]:
         """The sum of the weights, and that of the weighted examples: what centres them; or of about `most` of these."""
-        share = self.share(most)
-        found = answers(cast(PartCurvature, part).moments(share) for part in self.parts)
-        return exact_sum(weight for weight, _ in found), added([slope for _, slope in found])
+        return self._moments(most).sums
+
+    def centred(self) -> CurvatureSum:
+        """The same with an intercept that moves along."""
+        return replace(self, centring=self._moments(None))
 
     def shift(self, p: Array) -> float:
         """The change of the intercept that goes with a change p of the weights."""
-        return 0.0 if self.mean is None else -float(self.mean @ p) / math.sqrt(self.weight)
+        mean = self._mean(self.centring)
+        return 0.0 if mean is None or self.centring is None else -float(mean @ p) / math.sqrt(self.centring.weight)
 
     def matrix(self, most: int | None = None) -> Array:
         """The curvature itself, or an estimate from about `most` of its examples."""
+        centring = self.centring
+        if centring is not None and most is not None:  # by the same examples: see RowCurvature
+            centring = self._moments(most)
         rows = self._sampled_rows(most)
         asked = [part.matrix(self.share(most)) for part in self.parts] if rows is None else [rows.T @ rows]
-        if self.mean is None:
-            return added(answers(asked))
-        weight, slope = self.moments(most)  # of the same examples: see RowCurvature
-        return added(answers(asked)) - np.outer(slope, slope) / weight
+        matrix, mean = added(answers(asked)), self._mean(centring)
+        return matrix if mean is None else matrix - np.outer(mean, mean)
 
     def _sampled_rows(self, most: int | None) -> Array | None:
         """The examples that an estimate is made of, where they come here sooner than a matrix from each part does."""
@@ -138,7 +182,7 @@ class CurvatureSum:
 
     def root(self, most: int) -> Array | None:
         """Not at hand where an intercept is free; else the parts' own, one below the other."""
-        if self.mean is not None or self.examples > most:
+        if self.centring is not None or self.examples > most:
             return None
         roots = answers(part.root(most) for part in self.parts)
         found = [root for root in roots if root is not None]

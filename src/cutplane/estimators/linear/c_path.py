@@ -15,6 +15,7 @@ from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.side_by_side import Watch, side_by_side
 from cutplane._runtime.threads import openmp_threads
 from cutplane._types import Params
+from cutplane.cluster.examples import for_one_fit
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.certificates import listening
 from cutplane.estimators.common.training import prover_of, total_weight, warn_unless_proven
@@ -35,6 +36,7 @@ from cutplane.sources import Source
 class CPathMixin:
     """Adds `path` to a linear model that has a C."""
 
+    @for_one_fit()
     def path(self: Any, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[Any]:
         """Train a model for each C, each from the planes of the others; all are certified to `tol`.
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from cutplane._types import Arrays, ClassWeight, Document, MatrixLike, Params, RandomState
+from cutplane.cluster.examples import for_one_fit
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
@@ -46,6 +47,7 @@ class _CrossValidated(SupervisedModel):
     _plain: type[LinearSVC] | type[LinearSVR] | type[LogisticRegression]
 
     @with_callbacks
+    @for_one_fit()
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose C by cross-validation and train with it on all examples.
 

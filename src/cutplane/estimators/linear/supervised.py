@@ -7,6 +7,7 @@ from typing import Self
 from numpy.typing import ArrayLike
 
 from cutplane._types import Array, Labels, MatrixLike
+from cutplane.cluster.examples import for_one_fit
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.linear.problems import Prepared
@@ -19,6 +20,7 @@ class SupervisedModel(ScreeningModel):
     """A linear model of targets, each problem of which a number for each example proves."""
 
     @with_callbacks
+    @for_one_fit()
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on X (dense, CSR, memory-mapped, DataFrame, a collection of Dask) and y: labels or targets.
 

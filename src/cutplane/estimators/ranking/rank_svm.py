@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from cutplane._types import Arrays, Document, Matrix, MatrixLike, RandomState
+from cutplane.cluster.examples import for_one_fit
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
@@ -98,6 +99,7 @@ class RankSVM(PairModel):
         keep_parameters(locals())
 
     @with_callbacks
+    @for_one_fit()
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> Self:

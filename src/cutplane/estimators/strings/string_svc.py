@@ -19,6 +19,7 @@ from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.certificates import one_against_rest
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
+from cutplane.estimators.common.validation.input_kinds import check_in_process
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.linear_model import LinearModel
@@ -162,6 +163,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         """
         training = self._training()
         validation.check_flags(self)
+        check_in_process("X", X)
         strings, labels = as_strings(X, self.alphabet, n_threads=training.n_threads)
         y = labels_for(strings, labels if y is None else y, X)
         self.length_ = strings.length

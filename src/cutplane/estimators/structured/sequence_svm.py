@@ -15,7 +15,7 @@ from cutplane._types import Arrays, Document, Matrix, RandomState, is_sparse
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
-from cutplane.estimators.common.validation.input_kinds import plain_labels
+from cutplane.estimators.common.validation.input_kinds import check_in_process, plain_labels
 from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.example_weights import check_example_weights, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
@@ -282,6 +282,8 @@ def _are_matrices(X: Sequences) -> TypeGuard[Sequence[Matrix]]:
 
 
 def _check_sequences(X: Sequences, Y: LabelSequences) -> None:
+    check_in_process("X", X)
+    check_in_process("y", Y)
     if len(X) != len(Y):
         raise ValueError(f"X has {len(X)} sequences and y {len(Y)}; as many are needed.")
     if not len(X):

@@ -14,6 +14,7 @@ from cutplane._types import Arrays, Document, Matrix, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import finite
+from cutplane.estimators.common.validation.input_kinds import check_in_process
 from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.example_weights import check_example_weights, minus_mean_loss, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
@@ -172,6 +173,8 @@ def check_model(model: object) -> StructuredModel:
 
 def check_pairs(model: StructuredModel, X: Sequence[object] | Matrix, Y: Sequence[object]) -> None:
     """`ValueError` unless there are as many examples as labellings, and all are for this model."""
+    check_in_process("X", X)
+    check_in_process("y", Y)
     n_examples, n_labellings = _length("X", X), _length("y", Y)
     if n_examples != n_labellings:
         raise ValueError(f"X has {n_examples} examples and y {n_labellings} labellings; as many are needed.")

@@ -20,13 +20,18 @@ _REFUSED = {
 }
 
 
-def check_kind(name: str, values: object) -> None:
-    """Refuse values that are no real numbers (or, of labels, words) but would pass for some."""
+def check_in_process(name: str, values: object) -> None:
+    """Refuse what lies on a cluster."""
     if is_collection(values):
         raise ValueError(
-            f"{name} is a collection of Dask, on which LinearSVC and LinearSVR train, given X and y that both are; "
-            f"{name}.compute() brings it here, where it fits."
+            f"{name} is a collection of Dask; LinearSVC, LinearSVR, LogisticRegression and RankSVM train on such X and "
+            f"y, all else in one process; {name}.compute() brings it here, where it fits."
         )
+
+
+def check_kind(name: str, values: object) -> None:
+    """Refuse values that are no real numbers (or, of labels, words) but would pass for some."""
+    check_in_process(name, values)
     if is_lazy(values):
         raise ValueError(f"{name} is a lazy frame, which has no values yet; {name}.collect() gives it some.")
     if isinstance(values, np.ma.MaskedArray):
