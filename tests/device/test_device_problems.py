@@ -1,13 +1,16 @@
-"""Certificates of models trained on a device, judged without rounding on random problems."""
+"""Certificates of models trained on a device, judged without rounding on random problems; the contract of sources."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from cutplane.testing.random_problems.families import drawn
-from cutplane.testing.random_problems.trial import run_trial
+from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
+from cutplane.device.twin import TwinKernels, on_twin
+from cutplane.testing.cuda import check_rows, judged
 
 PRELUDE = """\
 from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
@@ -22,9 +25,17 @@ STORAGES = (
 # Of numbers 57 and 69, planes once leaned: slopes to the right of kinks were taken for those on them.
 @pytest.mark.parametrize("number", [34, 57, 69, *range(12)])
 def test_no_certificate_is_wrong(number: int) -> None:
-    family, problem = drawn(("LinearSVC", "LinearSVR", "LinearSVC", "LinearSVC-joint"), 6, number)
-    ways = tuple(replace(way, storage=STORAGES[index % 2]) for index, way in enumerate(problem.ways))
-    problem = replace(problem, ways=ways, prelude=problem.prelude + PRELUDE)
-    outcome = run_trial(problem, family.reader(problem))
+    outcome = judged(number, PRELUDE, STORAGES)
     assert not outcome.failures
     assert outcome.fits or outcome.refused
+
+
+def test_rows_of_every_type_keep_the_contract_of_sources() -> None:
+    kernels = TwinKernels()
+
+    def put(X: Any) -> DeviceMatrix:
+        if sp.issparse(X):
+            return DeviceMatrix(CsrRows(kernels, sp.csr_array(X)))
+        return DeviceMatrix(DenseRows(kernels, on_twin(np.ascontiguousarray(X))))
+
+    assert check_rows(put) == 35
