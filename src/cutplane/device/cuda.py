@@ -95,7 +95,9 @@ def _of_sparse(entries: str, indices: str, name: str) -> Any:
 
 def _lanes(d: int, width: int) -> int:
     """Lanes that share a row."""
-    return next((each for each in text.LANES if d <= 8 * each * width), text.LANES[-1])
+    # Of those that read eight entries at once, more than eight lanes are slower: their weights are more than they read.
+    most = text.LANES[1] if width == text.WIDTHS[0] else text.LANES[-1]
+    return next((each for each in text.LANES if d <= 8 * each * width or each == most), most)
 
 
 class CudaKernels(Kernels):
@@ -309,7 +311,7 @@ class CudaKernels(Kernels):
         kernel = _of_sparse(rows.data.dtype.name, rows.indices.dtype.name, "csr_squares")
         kernel((blocks,), (THREADS,), (rows.data, rows.indptr, np.int64(n), squares))
         columns, longest = self.xp.zeros(rows.shape[1]), int(self.xp.diff(rows.indptr).max())
-        if not bool(self.xp.isfinite(squares).all()):  # the largest of a column passes over what is not a number
+        if len(self.xp.flatnonzero(~self.xp.isfinite(squares))):  # the largest of a column passes over NaN
             return float("inf"), longest, np.full(rows.shape[1], np.inf)
         self.xp.maximum.at(columns, rows.indices, self.xp.abs(rows.data.astype(np.float64)))
         return float(squares.max()), longest, self.xp.asnumpy(columns)

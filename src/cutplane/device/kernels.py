@@ -99,7 +99,7 @@ class Stretches(NamedTuple):
 
 
 # Partial sums that are kept at most, and rows of a stretch at least.
-_MOST_PARTIAL, _MOST_STRETCHES, _FEWEST_ROWS = 1 << 22, 2048, 32
+_MOST_PARTIAL, _MOST_STRETCHES, _FEWEST_ROWS = 1 << 22, 4096, 32
 
 
 #: Narrow rows that are read as they lie, to be gone through in shared memory.

@@ -32,8 +32,8 @@ class ExampleInterior:
     make : callable
         Makes the core's part of it, which copies the examples: when it is first asked for.
     C : float
-    mean_square : float
-        The mean squared length of an example.
+    mean_square : callable
+        The mean squared length of an example, when it is asked for.
     intercept : bool
         Whether an intercept is free.
     origin : array, optional
@@ -46,7 +46,7 @@ class ExampleInterior:
         risk: VisitedRisk,
         make: Callable[[], _core.InteriorPoint],
         C: float,
-        mean_square: float,
+        mean_square: Callable[[], float],
         *,
         intercept: bool,
         origin: Array | None,
@@ -72,7 +72,7 @@ class ExampleInterior:
     @property
     def own_move(self) -> float:
         """By how much an example moves its own score at most, with a slope of one: on the average."""
-        return self._C / self._source.shape[0] * self._mean_square
+        return self._C / self._source.shape[0] * self._mean_square()
 
     def step(self) -> bool:
         """One step; False where rounding leaves no way on."""

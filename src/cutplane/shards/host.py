@@ -302,9 +302,8 @@ class RoundedHostShard(HostShard):
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> RowCurvature:
         """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
         rows, weights = self.risk.kinks(scores_of(scores), h)
-        mean = None
-        if centred and weights.any():
-            mean = self.source.take(rows).combine(weights) / math.sqrt(weights.sum())
+        weight = float(weights.sum()) if centred else 0.0
+        mean = self.source.take(rows).combine(weights) / math.sqrt(weight) if weight > 0.0 else None
         return RowCurvature(self.source, rows, weights, mean)
 
     def along(

@@ -81,8 +81,9 @@ class NearHinges:
         self, source: Source, risk: Hinge, scores: Array, radius: float, *, most: int, intercept: bool
     ) -> None:
         rows, weights = risk.kinks(scores, 2.0 * radius)
-        if not weights.all():
-            rows, weights = rows[weights > 0.0], weights[weights > 0.0]
+        heavy = np.flatnonzero(weights > 0.0)
+        if len(heavy) < len(rows):
+            rows, weights = rows[heavy], weights[heavy]
         if len(rows) > most:
             distances = np.abs(1.0 - risk.y[rows] * scores[rows])
             radius = float(np.partition(distances, most)[most])
@@ -198,7 +199,7 @@ class NearHinges:
 
     def is_finite(self, at: Handle) -> bool:
         """Whether all dual variables are numbers."""
-        return bool(np.isfinite(_iterate(at).dual).all())
+        return not len(np.flatnonzero(~np.isfinite(_iterate(at).dual)))
 
     def plane(self, at: Handle) -> Cut:
         """The plane below the whole risk that gives each near example its dual variable."""

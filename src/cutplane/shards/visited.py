@@ -66,8 +66,10 @@ class VisitedShard(RoundedHostShard):
         def make() -> _core.InteriorPoint:
             return self.risk.interior(examples, C, None if origin is None else self.source.scores(origin))
 
-        square = self._scale_of(matrix).mean_square
-        return ExampleInterior(self.source, self.risk, make, C, square, intercept=intercept, origin=origin)
+        def mean_square() -> float:  # a pass over the examples, which may be many
+            return self._scale_of(matrix).mean_square
+
+        return ExampleInterior(self.source, self.risk, make, C, mean_square, intercept=intercept, origin=origin)
 
     def _scale_of(self, matrix: MatrixSource) -> _core.AscentScale:
         if self._ascent_scale is None:
