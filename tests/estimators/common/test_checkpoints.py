@@ -159,7 +159,7 @@ def test_dual_variables_are_gone_on_with(tmp_path: Path, monkeypatch: pytest.Mon
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3000))
     y = np.where(X[:, 0] + rng.normal(size=400) > 0, 1, -1)
-    settings: dict[str, Any] = {"C": 1e-3, "method": "auto", "tol": 1e-9}
+    settings: dict[str, Any] = {"C": 1e-4, "method": "auto", "tol": 1e-9}
     epochs: list[int] = []
     sweep = ExampleAscent.epoch
     monkeypatch.setattr(ExampleAscent, "epoch", lambda self: epochs.append(1) or sweep(self))
