@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from cutplane._runtime.warned import users_line
 from cutplane._types import Codes, Labels, RandomState
 from cutplane.estimators.common import validation
 
@@ -48,7 +49,7 @@ def warn_if_cut_short(reasons: Collection[str]) -> None:
             warnings.warn(
                 f"The cross-validation for probabilities was {words}; they are rougher than they could be.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=users_line(),
             )
             return
 
@@ -59,5 +60,5 @@ def warn_of_haste() -> None:
         "Training was cut short, and no cross-validation begun: probabilities are learned from the decisions on the "
         "training examples themselves, and too sure.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=users_line(),
     )

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from cutplane._runtime.warned import users_line
 from cutplane._types import Arrays, Document
 from cutplane.estimators.common.checkpoint_entries import Entry, P, Run
 from cutplane.io.atomic import OutputError, check_writable
@@ -114,7 +115,7 @@ class Checkpoint:
         try:
             write_checkpoint(self._path, arrays, {"key": self._key, "problems": problems})
         except OutputError as error:
-            warnings.warn(f"The fit goes on without a new checkpoint: {error}", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"The fit goes on without a new checkpoint: {error}", RuntimeWarning, stacklevel=users_line())
         now = time.perf_counter()
         self._due = now + max(self._every, (now - begin) / _MOST_OF_THE_TIME)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._runtime.warned import users_line
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.proof.rounding import UNIT
@@ -74,5 +75,5 @@ def warn_unless_proven(results: Sequence[Result], what: str, hint: Callable[[], 
         f"{what} {reasons}{several} after {iterations} iterations; {best}, proven to be within {gap:.2g} of the "
         f"optimum (relative).{hint()}",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=users_line(),
     )

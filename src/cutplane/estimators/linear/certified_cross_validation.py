@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.warned import users_line
 from cutplane._types import Array, MatrixLike
 from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.common import validation
@@ -108,5 +109,5 @@ def _warn_unless_certified(found: CertifiedChoice, name: str) -> None:
         f"{name} {reason} before its choice was certified: the least cross-validated error found is {found.error:.4g}, "
         f"and proven is that no C has less than {found.lower_bound:.4g}.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=users_line(),
     )

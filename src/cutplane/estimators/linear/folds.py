@@ -24,6 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
+from cutplane._runtime.warned import users_line
 from cutplane._types import Array, Labels, Matrix, MatrixLike
 from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.linear.c_path import results_in_time
@@ -243,7 +244,7 @@ def _best(grid: Sequence[float], scores: Array, name: str) -> float:
             f"{name} ran out of time in cross-validation: {known.sum()} of {known.size} scores are known, and "
             f"{chosen}; a larger time_limit or fewer Cs make the choice a better one.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=users_line(),
         )
     return best_C(grid, scores)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cutplane._runtime.warned import users_line
 from cutplane.risks.pairs import dense_codes
 
 Codes = NDArray[np.int64]
@@ -20,7 +21,7 @@ def check_queries(qid: ArrayLike | None, n: int) -> Codes | None:
             f"qid is None: all {n} examples are taken for one query, and each is compared with every other; "
             "qid=... names the query of each.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=users_line(),
         )
         return None
     return dense_codes(check_named_queries(qid, n))
@@ -63,7 +64,7 @@ def warn_of_ignored(ignored: int, queries: int) -> None:
         warnings.warn(
             f"{ignored} of {queries} queries have one target only and so no pair to learn from; they are ignored.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=users_line(),
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._runtime.warned import users_line
 from cutplane._types import Array, Document
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import Watched
@@ -78,7 +79,7 @@ class StructuredEstimator(LabelledObjects, Savable, Watched):
                 f"The model's searches are not exact, so nothing is certified: no upper bound is known, and the lower "
                 f"bound {result.lower:.6g} is all that is proven.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=users_line(),
             )
         return result
 
