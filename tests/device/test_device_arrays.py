@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from cutplane import SVC, LinearSVC, LinearSVR, LogisticRegression
+from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression
 from cutplane.device import arrays
 from cutplane.device.kernels import Kernels
 from cutplane.device.twin import TwinArray, TwinKernels
@@ -94,15 +95,36 @@ def test_probabilities(put: Put, kernels: Kernels) -> None:
     np.testing.assert_allclose(kernels.to_host(answer), model.predict_proba(X), rtol=1e-6)
 
 
-def test_sparse_rows(put: Put, kernels: Kernels) -> None:
-    if isinstance(kernels, TwinKernels):
-        pytest.skip("SciPy's matrices lie on the host; CsrRows has tests of its own")
-    from cupyx.scipy.sparse import csr_matrix
-
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_sparse_rows(put: Put, kernels: Kernels, monkeypatch: pytest.MonkeyPatch, layout: str) -> None:
     X, z = examples()
     X = np.where(np.abs(X) > 0.5, X, 0.0).astype(np.float32)
-    model = LinearSVC(tol=1e-6).fit(csr_matrix(sp.csr_matrix(X)), put(np.sign(z)))
-    np.testing.assert_array_equal(kernels.to_host(model.predict(csr_matrix(sp.csr_matrix(X)))), model.predict(X))
+    rows: Any = sp.csr_matrix(X).asformat(layout)
+    if isinstance(kernels, TwinKernels):  # the twin's sparse matrices are SciPy's: say that they lie there
+        plain = arrays.is_on_device
+        monkeypatch.setattr(arrays, "is_on_device", lambda values: sp.issparse(values) or plain(values))
+    else:
+        import cupyx.scipy.sparse
+
+        rows = getattr(cupyx.scipy.sparse, f"{layout}_matrix")(rows)
+    model = LinearSVC(tol=1e-6).fit(rows, put(np.sign(z)))
+    here = LinearSVC(tol=1e-6).fit(X, np.sign(z))
+    assert model.objective_ == pytest.approx(here.objective_, rel=1e-5)
+    answer = model.predict(rows)
+    assert is_there(answer)
+    np.testing.assert_array_equal(kernels.to_host(answer), model.predict(X))
+
+
+@pytest.mark.parametrize("estimator", [LinearSVCCV(Cs=[0.1, 1.0], cv=2), LinearSVRCV(Cs=[0.1, 1.0], cv=2)])
+def test_cross_validation_and_paths(put: Put, estimator: Any) -> None:
+    X, z = examples()
+    y = np.sign(z) if isinstance(estimator, LinearSVCCV) else z
+    there, here = clone(estimator).fit(put(X), put(y)), clone(estimator).fit(X, y)
+    assert there.C_ == here.C_
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-2)
+    assert there.score(put(X), put(y)) == pytest.approx(here.score(X, y), abs=0.02)
+    for model in (LinearSVC() if isinstance(estimator, LinearSVCCV) else LinearSVR()).path(put(X), put(y), [0.1, 1.0]):
+        assert model.gap_ <= 1e-3
 
 
 def test_bad_input_is_one_sentence(put: Put) -> None:
@@ -110,7 +132,11 @@ def test_bad_input_is_one_sentence(put: Put) -> None:
     y = np.sign(z)
     wrong = X.copy()
     wrong[3, 2] = np.nan
-    with pytest.raises(ValueError, match=r"X contains NaN or infinity\."):
+    with pytest.raises(ValueError, match=r"Column 2 of X has a value that is not finite"):
+        LinearSVC().fit(put(wrong), y)
+    wrong = X.astype(np.float64)
+    wrong[3, 4] = -1e71
+    with pytest.raises(ValueError, match=r"Column 4 of X has a value that is not finite, or beyond 1e\+70"):
         LinearSVC().fit(put(wrong), y)
     with pytest.raises(ValueError, match=r"X has 1 dimensions"):
         LinearSVC().fit(put(X[:, 0]), y)

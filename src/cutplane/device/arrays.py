@@ -12,14 +12,16 @@ from cutplane.device.kernels import DeviceArray, Kernels
 from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
 from cutplane.device.text import ENTRIES
 
-# DLPack's number of a GPU of NVIDIA's.
-_CUDA = 2
+# DLPack's numbers of NVIDIA's GPUs: their own memory, and memory that the processor shares.
+_CUDA = (2, 13)
+# NumPy has no such type.
+_BFLOAT16 = "torch.bfloat16"
 
 
 def is_on_device(values: Any) -> bool:
     """Whether an array, or what a sparse matrix is made of, lies on a GPU."""
     data = values.data if hasattr(values, "indptr") else values
-    return hasattr(data, "__dlpack_device__") and int(data.__dlpack_device__()[0]) == _CUDA
+    return hasattr(data, "__dlpack_device__") and int(data.__dlpack_device__()[0]) in _CUDA
 
 
 def device_matrix(X: Any) -> DeviceMatrix | None:
@@ -43,7 +45,7 @@ def labels_on_host(y: Any) -> Any:
     if not is_on_device(y):
         return y
     kernels = cuda_kernels()
-    there = _there(kernels, y)
+    there = _there(kernels, y.float() if str(y.dtype) == _BFLOAT16 else y)
     if there.dtype.kind in "iu" and there.size:
         low, high = int(there.min()), int(there.max())
         least = next((t for t in (np.int8, np.int32) if np.iinfo(t).min <= low and high <= np.iinfo(t).max), None)
@@ -54,8 +56,10 @@ def labels_on_host(y: Any) -> Any:
 
 
 def in_type_of(y: Any, classes: Any) -> Any:
-    """Classes in the type that labels on a GPU have; others as they are."""
-    return classes.astype(str(y.dtype).removeprefix("torch.")) if is_on_device(y) else classes
+    """Classes in the type that labels on a GPU have, if NumPy has it; others as they are."""
+    if not is_on_device(y) or str(y.dtype) == _BFLOAT16:
+        return classes
+    return classes.astype(str(y.dtype).removeprefix("torch."))
 
 
 def as_given(X: Any, answer: Any) -> Any:
@@ -92,7 +96,7 @@ def _there(kernels: Kernels, values: Any) -> DeviceArray:
 def _dense_rows(kernels: Kernels, X: Any) -> DenseRows:
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(f"X has {X.ndim} dimensions; examples are the rows of an array that has 2.")
-    if str(X.dtype) == "torch.bfloat16":  # libraries do not share it by that name
+    if str(X.dtype) == _BFLOAT16:  # libraries do not share it by that name
         bits = kernels.xp.ascontiguousarray(_there(kernels, X.detach().view(sys.modules["torch"].int16)))
         return DenseRows(kernels, bits.view("uint16"), "bfloat16")
     rows = kernels.xp.ascontiguousarray(_there(kernels, X))

@@ -10,6 +10,7 @@ import numpy as np
 
 from cutplane.device import text
 from cutplane.device.kernels import (
+    LARGEST,
     THREADS,
     TILE,
     Array,
@@ -311,7 +312,11 @@ class CudaKernels(Kernels):
         kernel = _of_sparse(rows.data.dtype.name, rows.indices.dtype.name, "csr_squares")
         kernel((blocks,), (THREADS,), (rows.data, rows.indptr, np.int64(n), squares))
         columns, longest = self.xp.zeros(rows.shape[1]), int(self.xp.diff(rows.indptr).max())
+        sizes = self.xp.abs(rows.data.astype(np.float64))
         if len(self.xp.flatnonzero(~self.xp.isfinite(squares))):  # the largest of a column passes over NaN
-            return float("inf"), longest, np.full(rows.shape[1], np.inf)
-        self.xp.maximum.at(columns, rows.indices, self.xp.abs(rows.data.astype(np.float64)))
+            wrong = self.xp.flatnonzero(~(sizes <= LARGEST))
+            largest = np.zeros(rows.shape[1])
+            largest[self.xp.asnumpy(rows.indices[wrong])] = np.inf
+            return float("inf"), longest, largest
+        self.xp.maximum.at(columns, rows.indices, sizes)
         return float(squares.max()), longest, self.xp.asnumpy(columns)

@@ -16,6 +16,8 @@ DeviceArray = Any
 #: Threads of a block, and blocks of a sum at most: they depend on nothing but the number of examples, so that sums
 #: have the same bits on every device.
 THREADS, MOST_BLOCKS = 256, 1024
+#: The largest size of a value: sums of products of larger ones leave double precision.
+LARGEST = 1e70
 #: Examples that a thread adds up at least, so that short sums are not all blocks.
 _FEWEST = 4
 

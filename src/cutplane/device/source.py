@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from cutplane.device.kernels import (
+    LARGEST,
     SEGMENT,
     Array,
     DeviceArray,
@@ -262,6 +263,8 @@ class DeviceMatrix(Source):
         return self.rows.dense_rows(rows, scale)
 
     def check_finite(self) -> None:
-        """Refuse values that are not finite."""
-        if self.extent.columns is not None and not np.isfinite(self.extent.columns).all():
-            raise ValueError("X contains NaN or infinity.")
+        """Refuse values that are not finite or far too large; an error names the first column that has one."""
+        sizes = np.zeros(0) if self.extent.columns is None else self.extent.columns
+        wrong = np.flatnonzero(~(sizes <= LARGEST))
+        if len(wrong):
+            raise ValueError(f"Column {wrong[0]} of X has a value that is not finite, or beyond {LARGEST:g}.")

@@ -111,7 +111,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         """
         self._check_settings()
         examples, labels = validation.check_examples(self, X, y, for_kernel=True)
-        self.classes_, codes = validation.check_many_labels(labels)
+        self.classes_, codes = validation.check_many_labels(labels, validation.check_threads(self.n_jobs))
         weights = validation.check_weights(sample_weight, examples, None, self.classes_, labels)
         risk = self._risk(codes)
         if weights is not None:
@@ -126,7 +126,8 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
             bias = 0.0
             if self.intercept_scaling is not None:
                 bias = validation.check_positive("intercept_scaling", self.intercept_scaling)
-            return BinaryHinge(validation.signs(codes, 1), bias, validation.check_threads(self.n_jobs))
+            n_threads = validation.check_threads(self.n_jobs)
+            return BinaryHinge(validation.signs(codes, 1, n_threads), bias, n_threads)
         if self.intercept_scaling is not None:
             raise ValueError(
                 f"intercept_scaling={self.intercept_scaling!r} is for two classes; y has {len(self.classes_)}."

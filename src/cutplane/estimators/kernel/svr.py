@@ -48,7 +48,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         training = self._training()
         given = X
         X, y = kernel_examples(self, X, y)
-        targets = validation.check_targets(y)
+        targets = validation.check_targets(y, validation.check_threads(self.n_jobs))
         weights = kernel_weights(sample_weight, X)
         kernel = self._make_kernel(X)
         kept = np.flatnonzero(weights > 0)

@@ -119,7 +119,7 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         if scattered is not None:
             return self._prepare_scattered(scattered)
         rows, labels = validation.check_examples(self, X, y)
-        classes, codes = validation.check_many_labels(labels)
+        classes, codes = validation.check_many_labels(labels, training.n_threads)
         self.classes_ = in_type_of(y, classes)
         weights = validation.check_weights(sample_weight, rows, self.class_weight, self.classes_, labels)
         if self._together:
@@ -197,7 +197,8 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
 
     def _risk(self, loss: Loss, codes: Codes, positive: int, weights: Array | None, rows: Rows | None) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
-        labels = validation.signs(codes if rows is None else codes[rows], positive)
+        n_threads = validation.check_threads(self.n_jobs)
+        labels = validation.signs(codes if rows is None else codes[rows], positive, n_threads)
         part = weights if rows is None or weights is None else weights[rows]
         validation.check_both_sides(labels, part, self.classes_[positive])
         risk = make_risk(loss, labels, part)

@@ -108,7 +108,7 @@ class LinearSVR(CPathMixin, ScoredAnywhere, RegressorMixin, CertainTargets, Supe
             key = (scattered.marks, self.loss, self.epsilon, self.loss_options)
             return Prepared(scattered.source, None, None, [scattered_problem(whole)], key)
         examples, given = validation.check_examples(self, X, y)
-        targets = validation.check_targets(given)
+        targets = validation.check_targets(given, training.n_threads)
         weights = validation.check_sample_weight(sample_weight, examples)
 
         def risk(rows: Rows | None) -> Risk:

@@ -126,7 +126,7 @@ class RankSVM(PairModel):
         if scattered is not None:
             return self._fit_problem(training, scattered.source, None, scattered.risk, (scattered.marks, equal))
         rows, given = validation.check_examples(self, X, y)
-        ranks = validation.check_targets(given)
+        ranks = validation.check_targets(given, validation.check_threads(self.n_jobs))
         queries = check_queries(qid, len(ranks))
         weights = validation.check_weights(sample_weight, rows, None, None, ranks)
         check_pairs(ranks, queries, weights)

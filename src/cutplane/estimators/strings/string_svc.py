@@ -169,7 +169,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         self.length_ = strings.length
         source = self._string_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]
-        self.classes_, codes = validation.check_many_labels(y)
+        self.classes_, codes = validation.check_many_labels(y, validation.check_threads(self.n_jobs))
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, codes, positive, weights, training.n_threads) for positive in positives]
@@ -219,7 +219,8 @@ class StringSVC(ClassifierMixin, LinearModel):
         self, codes: NDArray[np.intp], positive: int, weights: Array | None, n_threads: int, rows: Rows | None
     ) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
-        labels = validation.signs(codes if rows is None else codes[rows], positive)
+        n_threads = validation.check_threads(self.n_jobs)
+        labels = validation.signs(codes if rows is None else codes[rows], positive, n_threads)
         part = weights if rows is None or weights is None else weights[rows]
         validation.check_both_sides(labels, part, self.classes_[positive])
         return Hinge(labels, part, n_threads=n_threads)

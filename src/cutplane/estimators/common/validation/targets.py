@@ -26,9 +26,9 @@ def check_labels(y: Labels) -> tuple[Labels, Codes]:
     return classes, codes.astype(np.intp)
 
 
-def check_many_labels(y: Labels) -> tuple[Labels, Codes]:
+def check_many_labels(y: Labels, n_threads: int = 0) -> tuple[Labels, Codes]:
     """As `check_labels`, the class of each example in the smallest type that holds it; targets are refused."""
-    coded = _coded_by_table(y)
+    coded = _coded_by_table(y, n_threads)
     if coded is None:
         check_classification_targets(y)
         coded = _coded_by_sorting(y)
@@ -54,12 +54,12 @@ def _check_several(classes: Labels) -> None:
         raise ValueError(f"y has only one class, {only!r}; a classifier needs at least two.")
 
 
-def _coded_by_table(y: Labels) -> tuple[Labels, Codes] | None:
+def _coded_by_table(y: Labels, n_threads: int = 0) -> tuple[Labels, Codes] | None:
     """What `np.unique` gives for whole numbers close to each other, without sorting them; None for other labels."""
     if y.dtype.kind not in "biuf" or not len(y):
         return None
     numbers = _known_to_core(y)
-    marked = _core.marked_labels(numbers, _TABLE)
+    marked = _core.marked_labels(numbers, _TABLE, n_threads)
     if marked is None:
         return None
     low, seen = marked
@@ -67,7 +67,7 @@ def _coded_by_table(y: Labels) -> tuple[Labels, Codes] | None:
     table: Codes = np.zeros(len(seen), np.dtype(np.min_scalar_type(-len(found)).str))
     table[found] = np.arange(len(found))
     codes = np.empty(len(y), table.dtype)
-    _core.code_labels(numbers, low, table, codes)
+    _core.code_labels(numbers, low, table, codes, n_threads)
     return (found + low).astype(y.dtype), codes
 
 
@@ -85,19 +85,19 @@ def shown_label(label: object) -> object:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def signs(codes: Codes, positive: int) -> NDArray[np.int8]:
+def signs(codes: Codes, positive: int, n_threads: int = 0) -> NDArray[np.int8]:
     """+1 where a code is that of the positive class, else -1."""
-    return _core.signs(np.ascontiguousarray(codes), positive)
+    return _core.signs(np.ascontiguousarray(codes), positive, n_threads)
 
 
-def check_targets(y: ArrayLike) -> NDArray[np.float64]:
+def check_targets(y: ArrayLike, n_threads: int = 0) -> NDArray[np.float64]:
     """Targets, of a regression or to rank by, as finite float64."""
     check_kind("y", y)
     try:
         targets = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"y has the dtype {np.asarray(y).dtype}; targets must be numbers.") from None
-    wrong = _first_unusable(targets)
+    wrong = _first_unusable(targets, n_threads)
     if wrong is not None:
         found = targets[wrong]
         value = "NaN" if np.isnan(found) else str(found)
@@ -106,9 +106,9 @@ def check_targets(y: ArrayLike) -> NDArray[np.float64]:
     return targets
 
 
-def _first_unusable(targets: NDArray[np.float64]) -> int | None:
+def _first_unusable(targets: NDArray[np.float64], n_threads: int) -> int | None:
     """The first number that is not finite or too large."""
     if targets.ndim != 1 or not targets.size:
         return None
-    row = DenseSource(targets[:, None]).core.first_unusable_row(0)
+    row = DenseSource(targets[:, None]).core.first_unusable_row(n_threads)
     return None if row < 0 else row
