@@ -57,9 +57,9 @@ def features(words: list[str]) -> list[list[str]]:
 rng = np.random.default_rng(0)
 corpus = [sentence(rng) for _ in range(600)]
 X = [features([word for word, _ in each]) for each in corpus]
-Y = [[tag for _, tag in each] for each in corpus]
-model = SequenceSVM(C=1.0).fit(X[:400], Y[:400])
-scores = model.evaluate(X[400:], Y[400:])
+y = [[tag for _, tag in each] for each in corpus]
+model = SequenceSVM(C=1.0).fit(X[:400], y[:400])
+scores = model.evaluate(X[400:], y[400:])
 print(f"accuracy of tags {scores.accuracy:.4f}   proven gap {model.gap_:.1e}   {len(model.history_)} steps")
 
 # %%

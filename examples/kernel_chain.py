@@ -17,19 +17,19 @@ from cutplane.structured.chain import ChainModel
 
 def words(images: np.ndarray, labels: np.ndarray, n: int, rng: np.random.Generator) -> tuple[list, list]:
     """n words of four to eight digits, blurred by noise."""
-    X, Y = [], []
+    X, y = [], []
     for _ in range(n):
         jumps = np.where(rng.random(rng.integers(4, 9)) < 0.7, 1, rng.integers(0, 10))
         digits = np.cumsum(jumps) % 10
         rows = [rng.choice(np.flatnonzero(labels == digit)) for digit in digits]
         X.append(images[rows] + 0.3 * rng.normal(size=(len(rows), images.shape[1])))
-        Y.append(digits)
-    return X, Y
+        y.append(digits)
+    return X, y
 
 
 images, labels = load_digits(return_X_y=True)
 rng = np.random.default_rng(0)
-X, Y = words(images[:900] / 16.0, labels[:900], 120, rng)
+X, y = words(images[:900] / 16.0, labels[:900], 120, rng)
 X_test, Y_test = words(images[900:] / 16.0, labels[900:], 100, rng)
 
 # %%
@@ -41,7 +41,7 @@ models = {
     "Gaussian kernel": KernelStructuralSVM(chain, C=1.0, kernel="rbf", gamma=0.1, risk_tol=0.02),
 }
 for name, model in models.items():
-    found = model.fit(X, Y).predict(X_test)
+    found = model.fit(X, y).predict(X_test)
     wrong = np.mean(np.concatenate(found) != np.concatenate(Y_test))
     print(f"{name:15s}  {wrong:.1%} of the digits wrong, proven gap {model.gap_:.1%}")
 

@@ -41,9 +41,9 @@ class NamedSequences:
         found = self.model.predict(token_rows(self.vocabulary, X, grow=False))
         return [[self.labels[code] for code in codes.tolist()] for codes in found]
 
-    def evaluate(self, X: Sequences, Y: Sequence[Sequence[str]]) -> SequenceScores:
+    def evaluate(self, X: Sequences, y: Sequence[Sequence[str]]) -> SequenceScores:
         """How the predictions compare with the true labels."""
-        return score_sequences([list(y) for y in Y], self.predict(X))
+        return score_sequences([list(labels) for labels in y], self.predict(X))
 
 
 def token_rows(vocabulary: Vocabulary, X: Sequences, *, grow: bool) -> list[sp.csr_array]:

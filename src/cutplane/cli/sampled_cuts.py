@@ -43,14 +43,14 @@ def model_for(settings: Settings) -> SampledCutSVC:
 
 def train_sequences(request: TrainRequest) -> int:
     """Train a chain with kernelised emissions on the last column of a token file."""
-    (names, Y, *_), template, columns = read_sequences(request)
-    _check_n_samples_cut(request, len(Y))
+    (names, y, *_), template, columns = read_sequences(request)
+    _check_n_samples_cut(request, len(y))
     vocabulary = Vocabulary()
     X = token_rows(vocabulary, names, grow=True)
-    labels, codes = np.unique(np.array([label for y in Y for label in y]), return_inverse=True)
+    labels, codes = np.unique(np.array([label for labels in y for label in labels]), return_inverse=True)
     if len(labels) < 2:
         raise ValueError(f"{request.data} has the label {labels[0]} only; two or more are needed.")
-    truth = np.split(codes, np.cumsum([len(y) for y in Y])[:-1])
+    truth = np.split(codes, np.cumsum([len(labels) for labels in y])[:-1])
     chain = ChainModel(len(labels), X[0].shape[1])
     model = KernelStructuralSVM(chain, **_params(request), method=_cuts(request, "exact"))
     start = time.perf_counter()
@@ -61,7 +61,7 @@ def train_sequences(request: TrainRequest) -> int:
     model.set_params(on_step=None)
     for message in caught():
         warn(message)
-    run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, Y)), labels.tolist())
+    run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, y)), labels.tolist())
     notes = {"template": template.text, "columns": columns, "names": vocabulary.names, "labels": labels.tolist()}
     return request.finish(run, notes=notes)
 

@@ -40,7 +40,7 @@ class Labeller(Protocol):
     def predict(self, X: Sequences) -> Sequence[Sequence[Label]]:
         """The label of each token."""
 
-    def evaluate(self, X: Sequences, Y: Sequence[Sequence[str]]) -> SequenceScores:
+    def evaluate(self, X: Sequences, y: Sequence[Sequence[str]]) -> SequenceScores:
         """How the predictions compare with the true labels."""
 
 
@@ -71,7 +71,7 @@ class SequenceRun(Run):
 def train(request: TrainRequest) -> int:
     """Train on the last column of a token file."""
     sentences, template, columns = read_sequences(request)
-    X, Y, *_ = sentences
+    X, y, *_ = sentences
     held_out = _read_held_out(request, template, columns)
     model = model_for(request)
     progress = TrainingProgress(model.tol, enabled=not request.quiet)
@@ -79,7 +79,7 @@ def train(request: TrainRequest) -> int:
     watching = watched(request.watch, model, model.tol, progress)
     with warnings.catch_warnings(), progress, watching as on_step:
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fit_until_stopped(model.set_params(on_step=on_step), X, Y)
+        fit_until_stopped(model.set_params(on_step=on_step), X, y)
     model.set_params(on_step=None)
     run = SequenceRun(model, len(X), time.perf_counter() - start, sum(map(len, X)))
     notes = _template_notes(template, columns)

@@ -93,7 +93,7 @@ class StructuredModel(ABC, Generic[ExampleT, LabelT]):
         """How the joint kernel factorises over rows of X; None if it does not. `KernelStructuralSVM` needs it."""
         return None
 
-    def bind(self, X: Examples[ExampleT], Y: Sequence[LabelT], *, rescaling: str, n_threads: int) -> Sample | None:
+    def bind(self, X: Examples[ExampleT], y: Sequence[LabelT], *, rescaling: str, n_threads: int) -> Sample | None:
         """The model bound to a sample, searched in compiled or vectorised code; None leaves it to the methods above."""
         return None
 

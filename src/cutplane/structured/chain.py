@@ -104,13 +104,13 @@ class ChainModel(StructuredModel[MatrixLike, ArrayLike]):
         return ChainFactors(self.n_features, self.cost)
 
     def bind(
-        self, X: Examples[MatrixLike], Y: Sequence[ArrayLike], *, rescaling: str, n_threads: int
+        self, X: Examples[MatrixLike], y: Sequence[ArrayLike], *, rescaling: str, n_threads: int
     ) -> ChainSample | None:
         """All sequences flattened, searched by the core."""
         if rescaling != "margin":
             return None
         tokens = tokens_from_matrices(X, self.n_features)
-        return ChainSample(self, tokens, np.concatenate([_as_labels(y) for y in Y]), n_threads=n_threads)
+        return ChainSample(self, tokens, np.concatenate([_as_labels(labels) for labels in y]), n_threads=n_threads)
 
     def predict(self, X: Examples[MatrixLike], w: Array, *, n_threads: int = 0) -> list[Labels]:
         """The best labelling of each sequence."""

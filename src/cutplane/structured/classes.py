@@ -74,17 +74,17 @@ class ClassModel(StructuredModel[VectorLike, Hashable]):
         """Scores of groups may be sums of kernel functions."""
         return ClassFactors(self)
 
-    def codes(self, Y: Sequence[Hashable]) -> NDArray[np.int64]:
+    def codes(self, y: Sequence[Hashable]) -> NDArray[np.int64]:
         """The number of each class."""
-        return np.array([self._codes[y] for y in Y], dtype=np.int64)
+        return np.array([self._codes[label] for label in y], dtype=np.int64)
 
     def bind(
-        self, X: Examples[VectorLike], Y: Sequence[Hashable], *, rescaling: str, n_threads: int
+        self, X: Examples[VectorLike], y: Sequence[Hashable], *, rescaling: str, n_threads: int
     ) -> ClassSample | None:
         """All examples at once, where X is a matrix."""
         if not (is_sparse(X) or isinstance(X, np.ndarray)) or X.ndim != 2:
             return None
-        return ClassSample(self, X, Y, self.codes(Y), rescaling, n_threads)
+        return ClassSample(self, X, y, self.codes(y), rescaling, n_threads)
 
     def predict(self, X: Examples[VectorLike], w: Array, *, n_threads: int = 0) -> list[Hashable]:
         """The class with the highest score for each row."""
@@ -183,9 +183,9 @@ class ClassFactors(Factors[VectorLike, Hashable]):
         """X itself."""
         return sp.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
 
-    def risk(self, X: Examples[VectorLike], Y: Sequence[Hashable], *, n_threads: int) -> ClassHinge:
+    def risk(self, X: Examples[VectorLike], y: Sequence[Hashable], *, n_threads: int) -> ClassHinge:
         """The losses of labelled examples."""
-        return ClassHinge(self._model.codes(Y), self._model.cost, self._model.memberships)
+        return ClassHinge(self._model.codes(y), self._model.cost, self._model.memberships)
 
     def label(self, X: Examples[VectorLike], scores: Array, weights: Array, *, n_threads: int) -> list[Hashable]:
         """The class with the highest score."""
@@ -199,12 +199,12 @@ class ClassSample(OracleSample[VectorLike, Hashable]):
         self,
         model: ClassModel,
         X: Matrix,
-        Y: Sequence[Hashable],
+        y: Sequence[Hashable],
         codes: NDArray[np.int64],
         rescaling: str,
         n_threads: int,
     ) -> None:
-        super().__init__(model, X, Y, rescaling)
+        super().__init__(model, X, y, rescaling)
         self._source = as_source(X, n_threads=n_threads)
         self._codes = codes
         self._groups = model.memberships

@@ -144,7 +144,7 @@ class Factors(ABC, Generic[ExampleT, LabelT]):
         """The rows of all examples, in order: an array or a CSR matrix of floating point numbers."""
 
     @abstractmethod
-    def risk(self, X: Examples[ExampleT], Y: Sequence[LabelT], *, n_threads: int) -> FactoredRisk:
+    def risk(self, X: Examples[ExampleT], y: Sequence[LabelT], *, n_threads: int) -> FactoredRisk:
         """The losses of labelled examples, by scores of rows."""
 
     @abstractmethod

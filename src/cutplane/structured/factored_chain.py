@@ -116,9 +116,9 @@ class ChainFactors(Factors[MatrixLike, ArrayLike]):
             return sp.csr_array(sp.vstack([sp.csr_array(x) for x in X], format="csr"), dtype=np.float64)
         return np.concatenate([np.asarray(x, dtype=np.float64) for x in X])
 
-    def risk(self, X: Examples[MatrixLike], Y: Sequence[ArrayLike], *, n_threads: int) -> ChainHinge:
+    def risk(self, X: Examples[MatrixLike], y: Sequence[ArrayLike], *, n_threads: int) -> ChainHinge:
         """The losses of labelled sequences."""
-        truths = [np.asarray(y, dtype=np.int32) for y in Y]
+        truths = [np.asarray(labels, dtype=np.int32) for labels in y]
         starts = starts_of([len(truth) for truth in truths])
         return ChainHinge(starts, np.concatenate(truths), self._cost, n_threads=n_threads)
 

@@ -89,10 +89,10 @@ class MatchingFactors(Factors[ArrayLike, ArrayLike]):
         pairs = [np.asarray(x, dtype=np.float64) for x in X]
         return np.concatenate([x.reshape(-1, x.shape[2]) for x in pairs])
 
-    def risk(self, X: Examples[ArrayLike], Y: Sequence[ArrayLike], *, n_threads: int) -> MatchingHinge:
+    def risk(self, X: Examples[ArrayLike], y: Sequence[ArrayLike], *, n_threads: int) -> MatchingHinge:
         """The losses of labelled examples."""
         shapes = np.array([np.shape(x)[:2] for x in X], dtype=np.int64)
-        return MatchingHinge(shapes, np.concatenate([np.asarray(y, dtype=np.int64) for y in Y]))
+        return MatchingHinge(shapes, np.concatenate([np.asarray(labels, dtype=np.int64) for labels in y]))
 
     def label(self, X: Examples[ArrayLike], scores: Array, weights: Array, *, n_threads: int) -> list[Matching]:
         """The matching with the highest score of each example."""

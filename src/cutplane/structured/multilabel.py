@@ -31,8 +31,8 @@ class MultilabelModel(StructuredModel[VectorLike, ArrayLike]):
     >>> import numpy as np
     >>> from cutplane import StructuralSVM
     >>> from cutplane.structured.multilabel import MultilabelModel
-    >>> X, Y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([[1, 0], [0, 1], [1, 1]])
-    >>> StructuralSVM(MultilabelModel(2), C=10.0).fit(X, Y).predict(X)
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([[1, 0], [0, 1], [1, 1]])
+    >>> StructuralSVM(MultilabelModel(2), C=10.0).fit(X, y).predict(X)
     [array([1, 0]), array([0, 1]), array([1, 1])]
     """
 
@@ -76,21 +76,21 @@ class MultilabelModel(StructuredModel[VectorLike, ArrayLike]):
         return np.ravel(x @ table.T if is_sparse(x) else table @ np.asarray(x, np.float64))
 
     def bind(
-        self, X: Examples[VectorLike], Y: Sequence[ArrayLike], *, rescaling: str, n_threads: int
+        self, X: Examples[VectorLike], y: Sequence[ArrayLike], *, rescaling: str, n_threads: int
     ) -> MultilabelSample | None:
         """All examples at once, where X is a matrix."""
         if rescaling != "margin" or not (is_sparse(X) or isinstance(X, np.ndarray)) or X.ndim != 2:
             return None
-        return MultilabelSample(self, X, Y, n_threads)
+        return MultilabelSample(self, X, y, n_threads)
 
 
 class MultilabelSample(OracleSample[VectorLike, ArrayLike]):
     """All examples as one matrix: a sweep is two products."""
 
-    def __init__(self, model: MultilabelModel, X: Matrix, Y: Sequence[ArrayLike], n_threads: int) -> None:
-        super().__init__(model, X, Y)
+    def __init__(self, model: MultilabelModel, X: Matrix, y: Sequence[ArrayLike], n_threads: int) -> None:
+        super().__init__(model, X, y)
         self._source = as_source(X, n_threads=n_threads)
-        self._signs = np.where(np.array([np.asarray(y) for y in Y]) == 1, 1.0, -1.0)
+        self._signs = np.where(np.array([np.asarray(labels) for labels in y]) == 1, 1.0, -1.0)
         # Every labelling is known: a copy of a row for each label at most.
         self.dearest = float(self._signs.shape[1])
         self.steepest = 2.0 * float(np.sqrt(self.dearest * row_squares(X).max(initial=0.0)))
@@ -153,9 +153,9 @@ class MultilabelFactors(Factors[VectorLike, ArrayLike]):
         """X itself."""
         return sp.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
 
-    def risk(self, X: Examples[VectorLike], Y: Sequence[ArrayLike], *, n_threads: int) -> MultilabelHinge:
+    def risk(self, X: Examples[VectorLike], y: Sequence[ArrayLike], *, n_threads: int) -> MultilabelHinge:
         """The losses of labelled examples."""
-        return MultilabelHinge(np.array([np.asarray(y) for y in Y]))
+        return MultilabelHinge(np.array([np.asarray(labels) for labels in y]))
 
     def label(
         self, X: Examples[VectorLike], scores: Array, weights: Array, *, n_threads: int

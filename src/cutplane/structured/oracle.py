@@ -119,13 +119,13 @@ class Chunk(NamedTuple, Generic[ExampleT, LabelT]):
 
     begin: int
     X: Examples[ExampleT]
-    Y: Sequence[LabelT]
+    y: Sequence[LabelT]
     truths: Sequence[Vector]
 
 
 def search_chunk(oracle: Oracle[ExampleT, LabelT], chunk: Chunk[ExampleT, LabelT], w: Array) -> list[ExamplePlane]:
     """The planes found for a run of examples."""
-    rows = zip(chunk.X, chunk.Y, chunk.truths, strict=True)
+    rows = zip(chunk.X, chunk.y, chunk.truths, strict=True)
     return [oracle.search(chunk.begin + k, x, y, truth, w) for k, (x, y, truth) in enumerate(rows)]
 
 
@@ -136,7 +136,7 @@ class OracleSample(Generic[ExampleT, LabelT]):
     Parameters
     ----------
     model : StructuredModel
-    X, Y : sequences
+    X, y : sequences
         Examples and their labellings.
     rescaling : {"margin", "slack"}
     workers : int
@@ -151,7 +151,7 @@ class OracleSample(Generic[ExampleT, LabelT]):
 
     model: StructuredModel[ExampleT, LabelT]
     X: Examples[ExampleT]
-    Y: Sequence[LabelT]
+    y: Sequence[LabelT]
     rescaling: str = "margin"
     workers: int = 1
     backend: str = "threads"
@@ -165,11 +165,11 @@ class OracleSample(Generic[ExampleT, LabelT]):
     longest: float = field(init=False, default=0.0)  # the length of the longest features of a true labelling
 
     def __post_init__(self) -> None:
-        first = Oracle._call(0, "joint_feature", lambda: self.model.joint_feature(self.X[0], self.Y[0]))
+        first = Oracle._call(0, "joint_feature", lambda: self.model.joint_feature(self.X[0], self.y[0]))
         self.dimension = vectors.size(Oracle._call(0, "joint_feature", lambda: vectors.as_vector(first)))
         self.oracle = Oracle(self.model, self.rescaling, self.dimension)
         self.truths = []
-        for index, (x, y) in enumerate(zip(self.X, self.Y, strict=True)):
+        for index, (x, y) in enumerate(zip(self.X, self.y, strict=True)):
             self.truths.append(self.oracle.features(index, x, y))
             self.longest = max(self.longest, vectors.length(self.truths[-1]))
             own = self.oracle.loss(index, y, y)
@@ -208,7 +208,7 @@ class OracleSample(Generic[ExampleT, LabelT]):
 
     def search(self, index: int, w: Array) -> ExamplePlane:
         """The plane found for one example."""
-        plane = self.oracle.search(index, self.X[index], self.Y[index], self.truths[index], w)
+        plane = self.oracle.search(index, self.X[index], self.y[index], self.truths[index], w)
         self._measure([plane])
         return plane if self.factors is None else plane.times(float(self.factors[index]))
 
@@ -237,7 +237,7 @@ class OracleSample(Generic[ExampleT, LabelT]):
 
     def audit(self, w: Array) -> None:
         """Compare the searches at w with the predictions there: a second opinion before anything is certified."""
-        for index, (x, y, truth) in enumerate(zip(self.X, self.Y, self.truths, strict=True)):
+        for index, (x, y, truth) in enumerate(zip(self.X, self.y, self.truths, strict=True)):
             self.oracle.audit(index, x, y, truth, w)
 
     def ascent(self, C: float, seed: int) -> BlockAscent:
@@ -248,6 +248,6 @@ class OracleSample(Generic[ExampleT, LabelT]):
         count = min(ORACLE.most_chunks, self.examples)
         ends = [self.examples * (k + 1) // count for k in range(count)]
         return [
-            Chunk(begin, self.X[begin:end], self.Y[begin:end], self.truths[begin:end])
+            Chunk(begin, self.X[begin:end], self.y[begin:end], self.truths[begin:end])
             for begin, end in zip([0, *ends[:-1]], ends, strict=True)
         ]

@@ -17,7 +17,7 @@ _ROUNDING = 1e-8
 
 
 def check_factors(
-    model: StructuredModel, X: Sequence[object], Y: Sequence[object], *, trials: int = 5, seed: int = 0
+    model: StructuredModel, X: Sequence[object], y: Sequence[object], *, trials: int = 5, seed: int = 0
 ) -> None:
     """Check that the `factors` of a structured model keep their contract on some examples.
 
@@ -29,7 +29,7 @@ def check_factors(
     ----------
     model : StructuredModel
         One whose `factors` are not None.
-    X, Y : sequences
+    X, y : sequences
         Some examples and their labellings.
     trials : int
         Random scores tried.
@@ -50,10 +50,10 @@ def check_factors(
     factors = model.factors()
     _require(factors is not None, f"{type(model).__name__} has no factors: its factors() is None.")
     assert factors is not None
-    risk = factors.risk(X, Y, n_threads=1)
+    risk = factors.risk(X, y, n_threads=1)
     everyone = np.arange(risk.examples, dtype=np.int64)
     rows = int(factors.rows(X).shape[0])
-    _require(risk.examples == len(Y), f"the risk has {risk.examples} examples; there are {len(Y)}.")
+    _require(risk.examples == len(y), f"the risk has {risk.examples} examples; there are {len(y)}.")
     _require(np.array_equal(risk.rows(everyone), np.arange(rows)), "all examples must own all rows, in their order.")
     rng = np.random.default_rng(seed)
     rivals: list[Choices] = []

@@ -19,7 +19,7 @@ _ROUNDING = 1e-8
 def check_oracle(
     model: StructuredModel,
     X: Sequence[object],
-    Y: Sequence[object],
+    y: Sequence[object],
     *,
     labellings: Callable[[Any, Any, np.random.Generator], object] | None = None,
     slack: bool = False,
@@ -34,7 +34,7 @@ def check_oracle(
     Parameters
     ----------
     model : StructuredModel
-    X, Y : sequences
+    X, y : sequences
         Some examples and their labellings.
     labellings : callable, optional
         ``labellings(x, y, rng)`` gives a random labelling of x. Without it, rivals are the truth and what the searches
@@ -58,25 +58,26 @@ def check_oracle(
     >>> check_oracle(model, [[1.0, 2.0]], ["a"], labellings=lambda x, y, rng: rng.choice(model.labels))
     """
     rng = np.random.default_rng(seed)
-    dimension = vectors.size(vectors.as_vector(model.joint_feature(X[0], Y[0])))
-    for index in range(len(Y)):
-        x, y = X[index], Y[index]
-        model.check(x, y)
-        _require(model.loss(y, y) == 0.0, f"example {index}: loss(y, y) is {model.loss(y, y)}; it must be 0.")
-        rivals = [y] + ([] if labellings is None else [labellings(x, y, rng) for _ in range(trials)])
+    dimension = vectors.size(vectors.as_vector(model.joint_feature(X[0], y[0])))
+    for index in range(len(y)):
+        x, truth = X[index], y[index]
+        model.check(x, truth)
+        own = model.loss(truth, truth)
+        _require(own == 0.0, f"example {index}: loss(y, y) is {own}; it must be 0.")
+        rivals = [truth] + ([] if labellings is None else [labellings(x, truth, rng) for _ in range(trials)])
         for rival in rivals:
             _check_features(model, index, x, rival, dimension)
         for w in _weights(rng, dimension, trials):
             found = [
                 _called(index, "argmax", model.argmax, x, w),
-                _called(index, "loss_augmented_argmax", model.loss_augmented_argmax, x, y, w),
+                _called(index, "loss_augmented_argmax", model.loss_augmented_argmax, x, truth, w),
             ]
             rivals += found
             for rival in found:
                 _check_features(model, index, x, rival, dimension)
-            _check_searches(model, index, x, y, w, found, rivals)
+            _check_searches(model, index, x, truth, w, found, rivals)
             if slack:
-                _check_slack(model, index, x, y, w, rivals)
+                _check_slack(model, index, x, truth, w, rivals)
             del rivals[trials + 20 :]
 
 

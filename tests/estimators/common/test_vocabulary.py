@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +32,22 @@ def test_fit_takes_y_and_weights_before_queries(name):
     assert arguments[:3] == ["self", "X", "y"]
     if "qid" in arguments:
         assert arguments.index("sample_weight") < arguments.index("qid")
+
+
+def parameters_and_fields(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+@pytest.mark.parametrize("folder", ["structured", "estimators", "testing", "cli"])
+def test_labels_are_called_y_and_never_by_a_capital(folder):
+    files = sorted((Path(cutplane.__file__).parent / folder).rglob("*.py"))
+    named = {file.name: list(parameters_and_fields(ast.parse(file.read_text()))) for file in files}
+    assert any("y" in names for names in named.values())
+    assert [name for name, names in named.items() if "Y" in names] == []
 
 
 @pytest.mark.parametrize("unlimited", [None, -1])

@@ -69,8 +69,8 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
     >>> from cutplane import KernelStructuralSVM
     >>> from cutplane.structured.chain import ChainModel
     >>> X = [np.array([[0.0], [1.0], [2.0]]), np.array([[2.0], [1.0]])]
-    >>> Y = [[0, 1, 0], [0, 1]]  # no linear score of the one feature gives the middle another label
-    >>> svm = KernelStructuralSVM(ChainModel(n_labels=2, n_features=1), C=10.0, gamma=2.0).fit(X, Y)
+    >>> y = [[0, 1, 0], [0, 1]]  # no linear score of the one feature gives the middle another label
+    >>> svm = KernelStructuralSVM(ChainModel(n_labels=2, n_features=1), C=10.0, gamma=2.0).fit(X, y)
     >>> [labels.tolist() for labels in svm.predict(X)]
     [[0, 1, 0], [0, 1]]
     """

@@ -69,8 +69,8 @@ class SequenceSVM(StructuredEstimator):
     --------
     >>> from cutplane import SequenceSVM
     >>> X = [[["the"], ["dog"], ["barks"]], [["a"], ["dog"]]]  # or dicts, arrays, sparse rows for the tokens
-    >>> Y = [["D", "N", "V"], ["D", "N"]]
-    >>> model = SequenceSVM(C=10.0).fit(X, Y)
+    >>> y = [["D", "N", "V"], ["D", "N"]]
+    >>> model = SequenceSVM(C=10.0).fit(X, y)
     >>> model.predict([[["the"], ["barks"]]])
     [['D', 'V']]
     """
@@ -281,16 +281,16 @@ def _are_matrices(X: Sequences) -> TypeGuard[Sequence[Matrix]]:
     return is_sparse(first) or (isinstance(first, np.ndarray) and first.dtype.kind in "biuf")
 
 
-def _check_sequences(X: Sequences, Y: LabelSequences) -> None:
+def _check_sequences(X: Sequences, y: LabelSequences) -> None:
     check_in_process("X", X)
-    check_in_process("y", Y)
-    if len(X) != len(Y):
-        raise ValueError(f"X has {len(X)} sequences and y {len(Y)}; as many are needed.")
+    check_in_process("y", y)
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} sequences and y {len(y)}; as many are needed.")
     if not len(X):
         raise ValueError("X is empty; at least one sequence is needed.")
-    for index, (x, y) in enumerate(zip(X, Y, strict=True)):
-        length = rows_in(x)
-        if length != len(y):
-            raise ValueError(f"Sequence {index} has {length} tokens and {len(y)} labels; one label for each is needed.")
+    for index, (x, labels) in enumerate(zip(X, y, strict=True)):
+        length, given = rows_in(x), len(labels)
+        if length != given:
+            raise ValueError(f"Sequence {index} has {length} tokens and {given} labels; one label for each is needed.")
         if not length:
             raise ValueError(f"Sequence {index} is empty; every sequence needs a token or more.")

@@ -136,14 +136,14 @@ class StructuralSVM(StructuredEstimator):
         self.coef_ = result.w
         return self
 
-    def _sample(self, X: Sequence[object] | Matrix, Y: Sequence[object], n_threads: int) -> Sample:
+    def _sample(self, X: Sequence[object] | Matrix, y: Sequence[object], n_threads: int) -> Sample:
         model = check_model(self.model)
         rescaling = validation.check_choice("rescaling", self.rescaling, RESCALINGS)
         backend = validation.check_choice("backend", self.backend, BACKENDS)
-        bound = model.bind(X, Y, rescaling=rescaling, n_threads=n_threads)
+        bound = model.bind(X, y, rescaling=rescaling, n_threads=n_threads)
         if bound is not None:
             return bound
-        return OracleSample(model, X, Y, rescaling, max(1, n_threads), backend)
+        return OracleSample(model, X, y, rescaling, max(1, n_threads), backend)
 
     def predict(self, X: Sequence[object] | Matrix) -> list[Any]:
         """The best labelling of each example."""
@@ -171,18 +171,18 @@ def check_model(model: object) -> StructuredModel:
     return model
 
 
-def check_pairs(model: StructuredModel, X: Sequence[object] | Matrix, Y: Sequence[object]) -> None:
+def check_pairs(model: StructuredModel, X: Sequence[object] | Matrix, y: Sequence[object]) -> None:
     """`ValueError` unless there are as many examples as labellings, and all are for this model."""
     check_in_process("X", X)
-    check_in_process("y", Y)
-    n_examples, n_labellings = _length("X", X), _length("y", Y)
+    check_in_process("y", y)
+    n_examples, n_labellings = _length("X", X), _length("y", y)
     if n_examples != n_labellings:
         raise ValueError(f"X has {n_examples} examples and y {n_labellings} labellings; as many are needed.")
     if not n_examples:
         raise ValueError("X is empty; at least one example is needed.")
     for index in range(n_examples):
         try:
-            model.check(X[index], Y[index])
+            model.check(X[index], y[index])
         except ValueError as error:
             raise ValueError(f"Example {index}: {error}.") from error
 
