@@ -13,7 +13,8 @@ from sklearn.base import clone
 from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression
 from cutplane.device import arrays
 from cutplane.device.kernels import Kernels
-from cutplane.device.twin import TwinArray, TwinKernels
+from cutplane.device.twin import TwinKernels
+from cutplane.device.twin_arrays import TwinArray
 
 Put = Callable[[Any], Any]
 

@@ -9,12 +9,14 @@ import pytest
 import scipy.sparse as sp
 
 from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
-from cutplane.device.twin import TwinKernels, on_twin
+from cutplane.device.twin import TwinKernels
+from cutplane.device.twin_arrays import on_twin
 from cutplane.testing.cuda import check_rows, judged
 
 PRELUDE = """\
 from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
-from cutplane.device.twin import TwinKernels, on_twin
+from cutplane.device.twin import TwinKernels
+from cutplane.device.twin_arrays import on_twin
 """
 STORAGES = (
     "DeviceMatrix(DenseRows(TwinKernels(), on_twin(np.ascontiguousarray(X))))",

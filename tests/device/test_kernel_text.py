@@ -23,10 +23,11 @@ def nvrtc() -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
-def compiled(names: Iterable[str]) -> tuple[int, str]:
+def compiled(names: Iterable[str], code: str | None = None) -> tuple[int, str]:
     """What NVRTC says: 0 where all is well, and its log."""
     library, program = nvrtc(), ctypes.c_void_p()
-    assert library.nvrtcCreateProgram(ctypes.byref(program), text.text().encode(), b"kernels.cu", 0, None, None) == 0
+    source = (text.text() if code is None else code).encode()
+    assert library.nvrtcCreateProgram(ctypes.byref(program), source, b"kernels.cu", 0, None, None) == 0
     for name in names:
         assert library.nvrtcAddNameExpression(program, name.encode()) == 0
     options = [b"--gpu-architecture=compute_80", b"-std=c++17"]
@@ -54,6 +55,10 @@ def test_passes_over_rows_compile(entries: str) -> None:
         *text.sparse_kernels(entries, "int64"),
     ]
     assert compiled(names) == (0, "")
+
+
+def test_sums_of_many_classes_compile() -> None:
+    assert compiled(text.class_kernels(), text.class_text()) == (0, "")
 
 
 def test_a_slip_would_be_seen() -> None:

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from cutplane.device.kernels import Kernels
 from cutplane.device.risk import DeviceRisk
 from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix, DeviceRows
-from cutplane.device.twin import on_twin
+from cutplane.device.twin_arrays import TwinNumPy, on_twin
 from cutplane.risks.registry import BINARY, REGRESSION
 from cutplane.risks.visited import VisitedRisk
 from cutplane.sources import as_source
@@ -30,7 +30,7 @@ weighted = pytest.mark.parametrize("weighted", [False, True])
 def rows_of(kernels: Kernels, X: Any) -> DeviceRows:
     if not sp.issparse(X):
         return DenseRows(kernels, kernels.to_device(np.ascontiguousarray(X)))
-    if kernels.xp.__class__.__name__ == "_TwinNumPy":
+    if isinstance(kernels.xp, TwinNumPy):
         return CsrRows(kernels, X)
     from cupyx.scipy.sparse import csr_matrix
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from cutplane.device import text
+from cutplane.device.class_cuda import CudaClassSums
+from cutplane.device.class_sums import ClassSums
 from cutplane.device.kernels import (
     LARGEST,
     THREADS,
@@ -109,6 +111,15 @@ class CudaKernels(Kernels):
         import cupyx
 
         self.xp, self._pinned = cupy, cupyx.empty_pinned
+
+    def class_sums(self) -> ClassSums:
+        """The same for many classes at once."""
+        return CudaClassSums()
+
+    @property
+    def free_bytes(self) -> int:
+        """The memory that is left, blocks that CuPy keeps for later included."""
+        return int(self.xp.cuda.runtime.memGetInfo()[0]) + int(self.xp.get_default_memory_pool().free_bytes())
 
     def to_device(self, array: Any) -> DeviceArray:
         """An array of the host or of the device, on the device."""

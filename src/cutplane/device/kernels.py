@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.device.class_sums import ClassSums
+
 Array = NDArray[np.float64]
 #: An array that lies on the device.
 DeviceArray = Any
@@ -160,6 +162,15 @@ class Kernels(ABC):
     """
 
     xp: Any
+
+    @abstractmethod
+    def class_sums(self) -> ClassSums:
+        """The same for many classes at once."""
+
+    @property
+    @abstractmethod
+    def free_bytes(self) -> int:
+        """The memory that is left."""
 
     @abstractmethod
     def to_device(self, array: Any) -> DeviceArray:

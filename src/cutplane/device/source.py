@@ -136,6 +136,13 @@ class DenseRows(DeviceRows):
     def _taken(self, positions: DeviceArray) -> Self:
         return type(self)(self.kernels, self._rows[positions], self._entries)
 
+    def block(self, begin: int, end: int, dtype: type[np.floating[Any]]) -> DeviceArray:
+        """Some rows next to each other, as numbers of a type: where they lie if that is theirs."""
+        rows = self._rows[begin:end]
+        if self._entries == "bfloat16":  # the upper half of single precision
+            rows = (rows.astype(np.uint32) << np.uint32(16)).view(np.float32)
+        return rows.astype(dtype, copy=False)
+
     def _scores(self, w: Array) -> DeviceArray:
         return self.kernels.dense_scores(self._rows, self._entries, w)
 

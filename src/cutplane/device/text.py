@@ -29,6 +29,8 @@ ENTRIES = {
     "int8": "signed char",
     "uint8": "unsigned char",
 }
+#: The losses that many classes are trained by at once.
+MARGINS = {"hinge": "HingeMargin", "squared_hinge": "SquaredHingeMargin", "logistic": "LogisticMargin"}
 INDICES = {"int32": "int", "int64": "long long"}
 #: Steps along a line that a kernel looks at in one go.
 STEPS = (1, 2, 4)
@@ -39,6 +41,7 @@ LANES = (4, 8, 16, 32)
 WIDTHS = (8, 4, 2, 1)
 
 _OF_LOSSES = ("cut", "value", "smoothed", "extrapolated", "curved", "offset", "leans")
+_OF_CLASSES = ("class_smoothed", "class_extrapolated", "class_bent", "class_along", "class_proven")
 _OF_ENTRIES = ("dense_squares", "dense_sizes", "dense_gather")
 
 _PRELUDE = """
@@ -66,6 +69,16 @@ def text() -> str:
     here = files("cutplane.device")
     headers = (_NOT_HERE.sub("", here.joinpath(name).read_text()) for name in _HEADERS)
     return "\n".join([_PRELUDE, *headers, here.joinpath("kernels.cu").read_text()])
+
+
+def class_text() -> str:
+    """What NVRTC compiles for many classes at once."""
+    return text() + files("cutplane.device").joinpath("classes.cu").read_text()
+
+
+def class_kernels() -> Iterator[str]:
+    """The names of the sums of many classes."""
+    yield from (f"{name}<{margin}>" for name in _OF_CLASSES for margin in MARGINS.values())
 
 
 def loss_kernels(loss: str, targets: str) -> Iterator[str]:

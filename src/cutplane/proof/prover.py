@@ -123,11 +123,17 @@ class Prover:
         if self._origin is not None:
             total = w + self._origin
             weights = total - self._origin  # what the model that is returned really has
-        quadratic, error = half_square(weights)
+        return self.upper_of(weights, self._risk.evaluated(total, intercept, self.score_error(total, intercept)))
+
+    def score_error(self, total: Array, intercept: float | Array) -> float:
+        """How far scores of these weights, counted from zero, can be off."""
         b = float(np.max(np.abs(intercept), initial=0.0))
-        delta = self._rounding.score(self._rounding.spread(total), b)
-        risk, risk_error = self._risk.evaluated(total, intercept, delta)
-        return quadratic + self._C * risk + (error + self._C * risk_error) * (1.0 + 1e-9)
+        return self._rounding.score(self._rounding.spread(total), b)
+
+    def upper_of(self, weights: Array, risk: Evaluation) -> float:
+        """The objective at weights, counted from the origin, whose risk is known."""
+        quadratic, error = half_square(weights)
+        return quadratic + self._C * risk.value + (error + self._C * risk.error) * (1.0 + 1e-9)
 
     def lower(self, plane: Plane, w: Array, upper: float) -> float:
         """What a plane proves of an optimum that is no worse than weights w, of value `upper`.

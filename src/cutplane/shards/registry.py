@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from cutplane.device.source import DeviceMatrix
+from cutplane.device.source import DenseRows, DeviceMatrix
 from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.pairs import PairRisk
@@ -50,6 +50,12 @@ _ENTRIES = (
     _Entry(Source, RoundedRisk, lambda source, risk, intercept: RoundedHostShard(source, risk)),
     _Entry(Source, Risk, lambda source, risk, intercept: HostShard(source, risk)),
 )
+
+
+def lockstep_rows(source: Source) -> DenseRows | None:
+    """The rows of a source that many classes can be trained on in lockstep."""
+    rows = source.rows if isinstance(source, DeviceMatrix) else None
+    return rows if isinstance(rows, DenseRows) else None
 
 
 def make_shard(source: Source, risk: Risk, *, intercept: bool = False) -> KindOfShard:

@@ -29,6 +29,7 @@ from cutplane.estimators.common.validation.partitions import scattered_classes, 
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.certain_classifier import CertainClassifier
 from cutplane.estimators.linear.dense_weights import dense
+from cutplane.estimators.linear.lockstep import AgainstRest
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.objectives.generic import Objective
 from cutplane.plain.form import PlainForm
@@ -128,7 +129,11 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, loss, codes, positive, weights) for positive in positives]
         key = (codes, self.loss, self.loss_options)
-        prepared = Prepared(rows, labels, weights, problems, key, in_core=has_interior(loss))
+        self._decides = None
+        against = None
+        if len(problems) > 1 and not self.loss_options:
+            against = AgainstRest(self.loss, loss, codes, weights, len(problems))
+        prepared = Prepared(rows, labels, weights, problems, key, in_core=has_interior(loss), against=against)
         self._check_calibrated(prepared)
         return prepared
 

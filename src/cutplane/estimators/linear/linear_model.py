@@ -97,6 +97,11 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
     def _penalised(self) -> bool:
         return bool(self.fit_intercept) and self.intercept_scaling is not None
 
+    @property
+    def _plain_penalty(self) -> bool:
+        """Whether the penalty is ½|w|² of all weights, and of nothing else."""
+        return not self._penalised and self.prior is None and self.nonnegative is None
+
     def _source(self, X: Matrix | Source, n_threads: int) -> Source:
         """The examples, with a constant feature where the intercept is penalised."""
         source = as_source(X, n_threads=n_threads)
@@ -144,7 +149,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
     def _train(self, training: Settings, prepared: Prepared, begin: Sequence[Result] | None = None) -> list[Result]:
         """Solve each problem and keep the results; from those of an earlier run on, where there are some."""
         solver = Problems(self, training, prepared, begin)
-        results = solver.side_by_side() if solver.workers > 1 else solver.in_turn()
+        results = solver.solved()
         self._keep(results)
         for name in ("proof_", "intercept_bounds_", "_class_ends"):  # of another fit
             self.__dict__.pop(name, None)

@@ -20,11 +20,13 @@ from cutplane.estimators.common.certificates import listening
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests
 from cutplane.estimators.common.training import on_scales, prover_of, total_weight, warn_unless_proven
+from cutplane.estimators.linear.lockstep import AgainstRest, in_lockstep, is_for_lockstep
 from cutplane.objectives.factory import in_single
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover
 from cutplane.risks.base import Risk, Rows
 from cutplane.shards.example_interior import step_work
+from cutplane.shards.registry import lockstep_rows
 from cutplane.shards.scattered import ScatteredRisk
 from cutplane.solvers.base import though_shards_are_lost
 from cutplane.solvers.handover import Handover
@@ -54,6 +56,8 @@ class Prepared(NamedTuple):
         find equal. The targets come first; None where there are none.
     in_core : bool
         Whether the loss is one that the core solves small problems of by itself.
+    against : AgainstRest or None
+        Where the problems are those of one class each against the rest.
     """
 
     X: Matrix | Source
@@ -62,6 +66,7 @@ class Prepared(NamedTuple):
     problems: Sequence[Callable[[Rows | None], Risk]]
     key: tuple[object, ...]
     in_core: bool = False
+    against: AgainstRest | None = None
 
     @property
     def few(self) -> bool:
@@ -85,8 +90,12 @@ def scattered_problem(risk: ScatteredRisk) -> Callable[[Rows | None], Risk]:
 class ProblemMaker(Protocol):
     """What makes problems of examples, and a model of their results: see `LinearModel`."""
 
+    fit_intercept: bool
     checkpoint: str | PathLike[str] | None
     checkpoint_every: float
+
+    @property
+    def _plain_penalty(self) -> bool: ...
 
     @property
     def _listener(self) -> OnStep | None: ...
@@ -147,6 +156,7 @@ class Problems:
         self._prepared = prepared
         self._results: list[Result] = []
         self._earlier = begin
+        self._ahead: list[Result] | None = None
         self._ledgers: list[Ledger] = []  # of the run under way
         self._hooks = StepHooks(model, model._listener, prepared.X, prepared.y, self._so_far)
         self._threads = int(_core.thread_count(training.n_threads))
@@ -161,10 +171,35 @@ class Problems:
         )
         self._warm = model._warm_results(self._source, prepared) if begin is None else begin
 
-    def in_turn(self) -> list[Result]:
+    def solved(self) -> list[Result]:
+        """The result of each: of all together where that can be, and of what they leave one by one."""
+        self._ahead = self._in_lockstep()
+        return self._side_by_side() if self.workers > 1 else self._in_turn()
+
+    def _in_lockstep(self) -> list[Result] | None:
+        """All classes together, on examples of a device."""
+        model, against = self._model, self._prepared.against
+        watched = self._hooks.wanted or model.checkpoint is not None or self._warm is not None
+        rows = lockstep_rows(self._source)
+        if watched or against is None or rows is None or not model._plain_penalty:
+            return None
+        if not is_for_lockstep(against, rows, self._training):
+            return None
+        return in_lockstep(against, rows, self._training, intercept=bool(model.fit_intercept))
+
+    def _done(self, index: int) -> Result | None:
+        """What is proven of a problem already."""
+        known = None if self._ahead is None else self._ahead[index]
+        return known if known is not None and known.stop_reason == "gap" else None
+
+    def _in_turn(self) -> list[Result]:
         """The result of each, solved one after the other."""
         checkpoint, ledgers = self._checkpoint, self._ledgers
         for index in range(self._number):
+            done = self._done(index)
+            if done is not None:
+                self._results.append(done)
+                continue
             on_step = checkpoint.watching(index, ledgers, listening(self._hooks if self._hooks.wanted else None, index))
             posed = though_shards_are_lost(partial(self._pose, index, self._training, on_step))
             result = checkpoint.ended(index, posed.settings, posed.objective, posed.prover)
@@ -180,7 +215,7 @@ class Problems:
         warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
         return self._results
 
-    def side_by_side(self) -> list[Result]:
+    def _side_by_side(self) -> list[Result]:
         """The same, several at a time: dual ascent has one thread, and each model is the same to the bit."""
         watch = Watch()
         training = replace(self._training, n_threads=self._threads // self.workers)
@@ -203,6 +238,9 @@ class Problems:
         return len(self._prepared.problems)
 
     def _solve(self, index: int, training: Settings, on_step: OnStep) -> Result:
+        done = self._done(index)
+        if done is not None:
+            return done
         posed, begin = self._pose(index, training, on_step), self._begin(index)
         handover = None if begin is None else Handover.of(begin)
         result = run(posed.objective, posed.settings, posed.prover, handover)
@@ -217,14 +255,16 @@ class Problems:
         return _Posed(risk, objective, settings, prover_of(objective, settings), origin)
 
     def _begin(self, index: int) -> Result | None:
-        """The result of an earlier fit that this problem starts from."""
-        return self._warm[index] if self._warm else None
+        """The result of an earlier fit that this problem starts from, or what all of them together have reached."""
+        known = self._ahead or self._warm
+        return known[index] if known else None
 
     def _after(self, index: int, result: Result) -> Result:
         """With the history of the run that it goes on from, where that is a part of this fit."""
-        if self._earlier is None:
+        earlier = self._earlier or self._ahead
+        if earlier is None:
             return result
-        before = self._earlier[index].history
+        before = earlier[index].history
         count, seconds = len(before), before[-1].seconds if before else 0.0
         later = [replace(s, iteration=s.iteration + count, seconds=s.seconds + seconds) for s in result.history]
         return replace(result, history=[*before, *later])

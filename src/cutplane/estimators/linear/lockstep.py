@@ -1,0 +1,174 @@
+"""All classes against the rest in lockstep, where examples lie on a device: one product of matrices serves them all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from cutplane._types import Array, Codes
+from cutplane.device.class_sums import CLASS_LOSSES, ClassExamples, ClassSums
+from cutplane.device.source import DenseRows
+from cutplane.proof.evaluation import OPERATIONS, Evaluation
+from cutplane.proof.prover import InterceptBound, Plane, Prover
+from cutplane.proof.rounding import UNIT, Rounding, gamma, leaning_mass
+from cutplane.risks.registry import Loss
+from cutplane.shards.lockstep import LockstepShard, ProvenPlanes, depth_of, proven_planes
+from cutplane.solvers.bundle.planes import Bundle, plane_storage
+from cutplane.solvers.newton.lockstep import Lockstep, Reached
+from cutplane.solvers.result import Result, StopReason
+from cutplane.solvers.run import Settings
+
+# With fewer features, passes over the examples are cheap and class by class arrives as soon.
+_FEWEST_FEATURES = 256
+# Where rows are longer or shorter, single precision is out of its reach.
+_LONGEST, _SHORTEST = 1e8, 1e-8
+# Factors of ten bits show the way to gaps down to the first; single precision down to the second.
+_ROUGH, _LEAST_GAP = 1e-4, 1e-5
+# Of the memory that is left, as much is used: scores, directions and coefficients of all classes in single precision,
+# or the first two of these in double precision.
+_OF_MEMORY, _BYTES = 0.6, 16
+# Steps that a class may take.
+_FEWEST_ITERATIONS = 100
+
+
+class AgainstRest(NamedTuple):
+    """One class against the rest, for all classes: their examples' codes and weights (None: 1 each), and the loss."""
+
+    name: object
+    loss: Loss
+    codes: Codes
+    weights: Array | None
+    n_classes: int
+
+    @property
+    def sides(self) -> Array:
+        """What the examples of each class weigh, of a total of one."""
+        found = np.bincount(self.codes, self.weights, self.n_classes)
+        return np.asarray(found / found.sum())
+
+    @property
+    def total(self) -> float:
+        """What all examples weigh: C per example is multiplied by it."""
+        return float(len(self.codes)) if self.weights is None else float(self.weights.sum())
+
+
+class _TwoSides:
+    """The risk of a class, as far as the prover asks for what does not depend on scores."""
+
+    lower_bound = 0.0
+
+    def __init__(self, loss: Loss, side: float) -> None:
+        self._risk = loss(np.array([-1, 1], np.int8), np.array([1.0 - side, side]))
+
+    def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
+        """Not asked for: all classes are evaluated at once."""
+        raise NotImplementedError
+
+    def intercept_bound(self) -> InterceptBound:
+        """Of all examples: they lean as two of these weights do."""
+        return self._risk.intercept_bound(2)
+
+
+def is_for_lockstep(against: AgainstRest | None, rows: DenseRows | None, settings: Settings) -> bool:
+    """Whether all classes are trained together."""
+    if against is None or rows is None or against.name not in CLASS_LOSSES:
+        return False
+    most, sides = settings.stopping.max_iter, against.sides
+    return (
+        settings.method in ("auto", "newton")
+        and (most is None or most >= _FEWEST_ITERATIONS)
+        and rows.shape[1] >= _FEWEST_FEATURES
+        and _SHORTEST <= rows.extent.reach <= _LONGEST
+        and bool((sides > 0.0).all())
+    )
+
+
+def in_lockstep(against: AgainstRest, rows: DenseRows, settings: Settings, *, intercept: bool) -> list[Result]:
+    """The result of each class; those whose gap is not proven have "stalled", or ran out of time."""
+    settings = settings.for_risk(against.total, None)
+    sums = rows.kernels.class_sums()
+    n = rows.shape[0]
+    X = rows.block(0, n, np.float32)
+    at_once = max(1, int(_OF_MEMORY * rows.kernels.free_bytes / (_BYTES * n)))
+    weights = None if against.weights is None else rows.kernels.to_device(against.weights / against.weights.sum())
+    codes = rows.kernels.to_device(np.ascontiguousarray(against.codes, np.int32))
+    found: list[Result] = []
+    for begin in range(0, against.n_classes, at_once):
+        classes = np.arange(begin, min(begin + at_once, against.n_classes), dtype=np.int32)
+        of = ClassExamples(str(against.name), codes, weights, 1.0 / n, classes)
+        reached = _reached(sums, X, of, settings, intercept=intercept)
+        found += _Proof(against, rows, settings, intercept=intercept).results(sums, of, reached)
+    return found
+
+
+def _reached(sums: ClassSums, X: object, of: ClassExamples, settings: Settings, *, intercept: bool) -> Reached:
+    stopping, C = settings.stopping, settings.C
+
+    def allowed(upper: Array) -> Array:
+        asked = np.maximum(stopping.relative_gap * upper, max(stopping.absolute_gap, stopping.risk_gap * C))
+        return np.maximum(asked, _LEAST_GAP * upper)
+
+    rough = stopping.relative_gap >= _ROUGH
+    shard = LockstepShard(sums, X, of, C, intercept=intercept, rough=rough)
+    return Lockstep(allowed, lambda: settings.overdue).run(shard)
+
+
+class _Proof:
+    """What is proven of classes, from their weights and the examples alone."""
+
+    def __init__(self, against: AgainstRest, rows: DenseRows, settings: Settings, *, intercept: bool) -> None:
+        n, d = rows.shape
+        extent = rows.extent
+        self._rounding = Rounding(extent.reach, d, depth_of(n, d), extent.columns)
+        self._against, self._rows, self._settings, self._intercept = against, rows, settings, intercept
+        self._sides = against.sides
+
+    def _prover(self, k: int) -> Prover:
+        risk = _TwoSides(self._against.loss, float(self._sides[k]))
+        return Prover(risk, self._settings.C, self._rounding, intercept=self._intercept)
+
+    def results(self, sums: ClassSums, of: ClassExamples, reached: Reached) -> list[Result]:
+        """Of each class."""
+        provers = [self._prover(k) for k in of.classes.tolist()]
+        weights = np.ascontiguousarray(reached.w.T)
+        off = np.array([p.score_error(*each) for p, *each in zip(provers, weights, reached.intercept, strict=True)])
+        planes = proven_planes(sums, self._rows, of, reached.w, reached.intercept, reached.h, off, free=self._intercept)
+        slopes = np.ascontiguousarray(planes.slope.T)
+        return [
+            self._result(provers[place], weights[place], slopes[place], off[place], planes, reached, place)
+            for place in range(len(provers))
+        ]
+
+    def _result(
+        self,
+        prover: Prover,
+        w: Array,
+        slope: Array,
+        off: float,
+        planes: ProvenPlanes,
+        reached: Reached,
+        place: int,
+    ) -> Result:
+        settings, rounding = self._settings, self._rounding
+        value, mass, lean = (float(each[place]) for each in (planes.value, planes.mass, planes.lean))
+        relative = gamma(rounding.sum_depth) + OPERATIONS * UNIT
+        error = relative * value + float(planes.steep[place]) * (1.0 + relative) * off * (1.0 + 1e-9)
+        upper = prover.upper_of(w, Evaluation(value, error))
+        # Coefficients of either side add up to what they do but for the rounding of these sums.
+        lean += gamma(rounding.sum_depth) * mass
+        offset = float(planes.offset[place])
+        offset -= rounding.offset(offset, mass, value)
+        plane = Plane(slope, offset, rounding.slope(mass), leaning_mass(mass, lean) if self._intercept else mass)
+        lower = prover.lower(plane, w, upper)
+        bundle = Bundle(len(w), n_threads=settings.n_threads, **plane_storage(len(w), settings.stopping.relative_gap))
+        bundle.add(plane.slope, plane.offset, error=plane.error)
+        history = reached.history[place]
+        last = replace(history[-1], upper=upper, lower=lower, planes=1, estimate=None)
+        granted = settings.stopping.proven(upper, lower, settings.C)
+        reason: StopReason = "gap" if granted else ("time_limit" if settings.overdue else "stalled")
+        b = float(reached.intercept[place])
+        return Result(
+            w, b, upper, lower, [*history[:-1], last], reason, bundle, None, prover.radius(plane, w, upper, lower)
+        )
