@@ -97,7 +97,7 @@ def _tolerance(model: BaseEstimator) -> dict[str, object]:
         return {"tol": model.tol, "proven": model.stop_reason_ in PROVEN}
     return {
         "risk_tol": model.risk_tol,
-        "proven": not by_samples(model) and model.stop_reason_ == "risk_tol",
+        "proven": model.method == "exact" and not by_samples(model) and model.stop_reason_ == "risk_tol",
         "violation": model.violation_,
         "bound": model.bound_,
         "bound_probability": model.bound_probability_,

@@ -1,4 +1,4 @@
-"""The certificate of a machine found by exact cuts, in double precision: from the model and one plane alone.
+"""The certificate of a machine found by cuts, in double precision: from the model and one plane alone.
 
 The model is w = Σ coef[j] phi(x_rows[j]) with weights of explicit features, its objective ½|w|² + C·R(w). A plane below
 R is the mean of what some labellings of the examples say; it proves
@@ -87,8 +87,8 @@ def _objective(risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, answer: 
 
 
 def _proven_by(kernel: Kernel, X: Matrix, C: float, plane: CutPlane, distance: float) -> float:
-    scores, errors = _scores(kernel, X, plane.rows, plane.coef, distance)
-    scores, errors = scores[plane.rows], errors[plane.rows]
+    own = X[plane.rows][:, plane.rows] if kernel.name == "precomputed" else X[plane.rows]
+    scores, errors = _scores(kernel, own, np.arange(len(plane.rows)), plane.coef, distance)
     square, error = _square(plane.coef, plane.explicit, scores, errors)
     # How far coefficients are from those of a plane that holds. It is charged to first and to second order.
     off, explicit_off = gamma(plane.terms) * plane.size, gamma(plane.terms) * plane.explicit_size

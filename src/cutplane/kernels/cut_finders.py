@@ -20,6 +20,7 @@ from cutplane.kernels.cut_tuning import TUNING
 from cutplane.kernels.definite import NEGATIVE_SHARE
 from cutplane.kernels.exact import UNIT
 from cutplane.kernels.expansions import Expansion, KernelRows, Rows
+from cutplane.kernels.whole_planes import Labelling
 from cutplane.solvers.bundle.gram import GramSolution
 from cutplane.structured.factored import FactoredRisk
 
@@ -56,7 +57,8 @@ class CutPlane(NamedTuple):
 class Found:
     """A cut, its products with the model's cuts and itself, and the objective that a run would return now.
 
-    `scores` are the products of the slope with every row, where the finder has computed them.
+    `scores` are the products of the slope with every row, and `whole` the labellings of all examples, where the finder
+    has them.
     """
 
     cut: Expansion
@@ -64,6 +66,7 @@ class Found:
     products: Array
     objective: float
     scores: Array | None = None
+    whole: Labelling | None = None
 
 
 class CutFinder(ABC):

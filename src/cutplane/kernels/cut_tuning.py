@@ -26,6 +26,16 @@ class CutTuning:
     # Sums of minimisers start anew when a run has become so many times as long; the last two make the mean, which is
     # then over the last third to half of a run. `benchmarks/sampled_cuts.py` on Checkers with a million examples.
     longer: float = 1.5
+    # Planes of the whole sample behind linear-time cuts may take this many kernel values when a run has ended, and as
+    # many as the run took if it was given the time. By hand: some ten milliseconds.
+    proof_values: float = 4e6
+    # Products that take as long as the kernel value they are made with. Measured by hand, on one core.
+    products_a_value: float = 12.0
+    # They are planes of the examples with a loss in more than this part of the labellings: the fewer examples, the more
+    # planes there is time for. By hand, on moons.
+    often_wrong: float = 0.2
+    # More planes are made for a bound while the last raised it by this part of what is missing. By hand.
+    proof_gain: float = 0.001
     # Rows of dropped cuts are kept until they are more than this part of all. By hand.
     unused_part: float = 0.1
     # Rows are prepared together with all others when more than this part of all is new. By hand.

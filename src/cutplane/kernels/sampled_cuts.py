@@ -5,8 +5,9 @@ N² kernel values. A cut of r sampled examples costs r. `minimise` is the templa
 cut comes from is said by a `CutFinder`: of these there are three.
 
 What is proven depends on the finder. Exact cuts are planes below the risk: the QP's value is a lower bound, and the
-gap is a proof. Sampled cuts are not, so no gap is stated for them, but what the paper proves: with linear-time cuts the
-objective itself is evaluated and ends within C·risk_tol of the model; with constant-time cuts even that is an estimate.
+gap is a proof. Sampled cuts are not, so a run states no gap for them, but what the paper proves: with linear-time cuts
+the objective itself is evaluated and ends within C·risk_tol of the model; with constant-time cuts even that is an
+estimate. A bound for linear-time cuts is found when the run has ended (`cutplane.kernels.whole_planes`).
 `Outcome.bound` is the excess of the objective that the paper's Theorems 2 and 3 allow: true, and coarse.
 
 A `Step` says on the way what a run believes: its `estimate` has the objective of the point that would be returned now

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from cutplane._types import Array
 from cutplane.kernels.cut_finders import Answer, CutFinder, Found
 from cutplane.kernels.cut_tuning import TUNING
 from cutplane.kernels.expansions import KernelRows, Rows
+from cutplane.kernels.whole_planes import Labelling, proof_by
 from cutplane.solvers.bundle.gram import GramSolution
 from cutplane.structured.factored import Choices, FactoredRisk, Violations
 
@@ -189,10 +191,39 @@ class LinearTimeCuts(WholeSampleCuts):
         super().__init__(risk, rows, memory=memory, stabilised=stabilised)
         self._r = r
         self._random = np.random.default_rng(seed)
+        self._labellings: list[Labelling] = []
 
     def find(self, solution: GramSolution | None, C: float) -> Found:
-        """A sampled cut that is violated where the exact one is (lines 12 to 21 of Algorithm 3)."""
+        """A sampled cut that is violated where the exact one is, and the labellings it is drawn from."""
         found, objective = self._look(solution, C)
+        return replace(self._drawn(found, objective, solution), whole=Labelling.of(found))
+
+    def keep(self, found: Found) -> None:
+        """The cut was added to the model."""
+        super().keep(found)
+        assert found.whole is not None
+        self._labellings.append(found.whole)
+
+    def drop(self, positions: Rows) -> None:
+        """Cuts were dropped from the model."""
+        super().drop(positions)
+        gone = set(positions.tolist())
+        self._labellings = [each for position, each in enumerate(self._labellings) if position not in gone]
+
+    def values_for(self, iterations: int) -> float:
+        """Kernel values that so many cuts take."""
+        return float(self._rows.size) * self._r * self._rows.size / self._risk.examples * iterations
+
+    def prove(self, C: float, upper: float, most_values: float) -> float:
+        """Make `plane` of the labellings of all examples behind the cuts; what it proves in single precision."""
+        if not self._labellings:
+            return 0.0
+        proof = proof_by(self._risk, self._rows, self._labellings, C, upper=upper, most_values=most_values)
+        self._best_planes = proof.planes, proof.offsets, proof.weights
+        return proof.value
+
+    def _drawn(self, found: Violations, objective: float, solution: GramSolution | None) -> Found:
+        """Lines 12 to 21 of Algorithm 3."""
         offset = float(found.losses.mean())
         wrong = np.flatnonzero((found.losses > 0.0) | (found.values > 0.0))
         if not len(wrong):

@@ -1,4 +1,4 @@
-"""What is proven of models by cuts of samples: no gap, but a bound with a probability."""
+"""What is proven of models by cuts: a gap, or without one a bound with a probability."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from cutplane.report.markup import number
 
 
 def by_samples(model: BaseEstimator) -> bool:
-    """Whether a model is of cuts that prove no gap: of samples, or of a kernel that is not positive semi-definite."""
+    """Whether a model is of cuts without a gap: of samples alone, or of a kernel that is not positive semi-definite."""
     return hasattr(model, "bound_probability_") and not math.isfinite(model.gap_)
 
 
 def proven(model: BaseEstimator) -> str:
     """What is proven of a model by sampled cuts, in words."""
+    if not by_samples(model) and model.method == "linear":
+        return (
+            "Cuts were made of sampled examples and prove nothing by themselves. The lower bound on the optimum is "
+            "that of planes of all examples, made of the labellings the samples were drawn from."
+        )
     if not by_samples(model):
         return "Every cut was made of all examples, so the value of their model is a proven lower bound on the optimum."
     if model.bound_ == float("inf"):

@@ -32,7 +32,7 @@ def test_every_algorithm_learns_the_moons(method):
     model = SampledCutSVC(10.0, gamma=3.0, method=method, n_samples_cut=150).fit(X, y)
     assert model.score(X, y) > 0.95
     assert model.stop_reason_ == "risk_tol"
-    assert np.isfinite(model.gap_) == (method == "exact")
+    assert np.isfinite(model.gap_) == (method != "constant")
     assert model.support_vectors_.shape == (len(model.support_), 2)
 
 
@@ -129,7 +129,7 @@ def test_files_keep_the_model(method, sparse, tmp_path):
     np.testing.assert_array_equal(back.predict(rows), model.predict(rows))
     for name in ("history_", "bound_", "bound_probability_", "violation_", "objective_", "stop_reason_", "n_iter_"):
         assert getattr(back, name) == getattr(model, name)
-    assert np.isfinite(back.gap_) == np.isfinite(model.gap_) == (method == "exact")
+    assert np.isfinite(back.gap_) == np.isfinite(model.gap_) == (method != "constant")
 
 
 def test_files_keep_several_classes_and_a_precomputed_kernel(tmp_path):
@@ -150,7 +150,7 @@ def test_a_kernel_that_is_a_function_is_not_saved(tmp_path):
     ("method", "words"),
     [
         ("exact", "a proven lower bound on the optimum"),
-        ("linear", "Cuts of sampled examples prove no gap"),
+        ("linear", "The lower bound on the optimum is that of planes of all examples"),
         ("constant", "The objective itself is an estimate from samples"),
     ],
 )
@@ -159,12 +159,12 @@ def test_a_report_says_what_is_proven(method, words, tmp_path):
     model.report(tmp_path / "r.html", X, y)
     text = (tmp_path / "r.html").read_text()
     assert words in text
-    assert ("Proven gap" in text) == (method == "exact")
+    assert ("Proven gap" in text) == (method != "constant")
 
 
 def test_an_exact_fit_leaves_no_gap_to_a_sampled_one():
     model = SampledCutSVC(gamma=3.0, method="exact").fit(X, y)
-    assert model.set_params(method="linear").fit(X, y).gap_ == np.inf
+    assert model.set_params(method="constant").fit(X, y).gap_ == np.inf
 
 
 def test_a_kernel_that_is_not_positive_semi_definite_is_warned_of_and_bounded():
@@ -205,10 +205,11 @@ def test_exact_cuts_are_certified_in_real_numbers(C, stabilised):
 
 
 @pytest.mark.parametrize("method", ["linear", "constant"])
-def test_steps_of_sampled_cuts_claim_no_bounds(method):
+def test_steps_of_sampled_cuts_claim_no_bounds_before_the_end(method):
     model = SampledCutSVC(1.0, n_samples_cut=20, method=method, max_iter=30).fit(X[:60], y[:60])
     assert len(model.history_) > 1
-    assert all((step.upper, step.lower, step.gap) == (np.inf, -np.inf, np.inf) for step in model.history_)
+    early = model.history_ if method == "constant" else model.history_[:-1]
+    assert all((step.upper, step.lower, step.gap) == (np.inf, -np.inf, np.inf) for step in early)
     assert all(np.isfinite([step.objective, step.value]).all() for step in model.history_)
 
 
@@ -222,4 +223,54 @@ def test_files_keep_what_the_certificate_is_of(tmp_path):
     model = SampledCutSVC(1.0, method="exact").fit(X[:50], y[:50])
     model.save(tmp_path / "model")
     assert load(tmp_path / "model").certificate_of_ == model.certificate_of_ == "kernel"
-    assert not hasattr(model.set_params(method="linear").fit(X[:50], y[:50]), "certificate_of_")
+    assert not hasattr(model.set_params(method="constant").fit(X[:50], y[:50]), "certificate_of_")
+
+
+@pytest.mark.parametrize("C", [0.01, 3.0, 300.0])
+@pytest.mark.parametrize("stabilised", [True, False])
+def test_linear_time_cuts_are_certified_in_real_numbers(C, stabilised):
+    rng = np.random.default_rng(3)
+    points = rng.integers(-4, 5, size=(20, 3)).astype(float)
+    labels = rng.integers(2, size=20)
+    signs, K = np.where(labels == 1, 1, -1), points @ points.T
+    settings = {"kernel": "linear", "stabilised": stabilised}
+    best = exact_objective(SampledCutSVC(C, method="exact", risk_tol=1e-6, **settings).fit(points, labels), K, signs, C)
+    for r in (3, 10, 20):
+        model = SampledCutSVC(C, n_samples_cut=r, max_iter=100, **settings).fit(points, labels)
+        assert model.certificate_of_ == "kernel"
+        truth = exact_objective(model, K, signs, C)
+        assert Fraction(model.lower_bound_) <= best
+        assert truth <= Fraction(model.objective_) <= truth * (1 + Fraction(1, 10**9))
+        last = model.history_[-1]
+        assert (last.upper, last.lower, last.gap) == (model.objective_, model.lower_bound_, model.gap_)
+    assert model.lower_bound_ > 0.0
+
+
+def test_linear_time_cuts_of_large_samples_have_a_small_gap():
+    model = SampledCutSVC(1.0, gamma=3.0, n_samples_cut=400).fit(X, y)
+    assert model.gap_ < 0.03
+    exact = SampledCutSVC(1.0, gamma=3.0, method="exact", risk_tol=1e-5).fit(X, y)
+    assert model.lower_bound_ <= exact.objective_
+    assert exact.lower_bound_ <= model.objective_
+
+
+def test_a_bound_by_samples_is_the_same_for_any_number_of_threads():
+    found = [SampledCutSVC(gamma=3.0, n_samples_cut=50, n_jobs=jobs).fit(X, y) for jobs in (1, 2)]
+    assert found[0].lower_bound_ == found[1].lower_bound_ > 0.0
+
+
+def test_weights_of_examples_are_in_the_bound():
+    weights = np.random.default_rng(0).uniform(0.0, 3.0, size=len(y))
+    model = SampledCutSVC(gamma=3.0, n_samples_cut=200).fit(X, y, sample_weight=weights)
+    exact = SampledCutSVC(gamma=3.0, method="exact", risk_tol=1e-5).fit(X, y, sample_weight=weights)
+    assert 0.9 * exact.objective_ < model.lower_bound_ <= exact.objective_
+    assert exact.lower_bound_ <= model.objective_
+
+
+def test_a_run_that_is_cut_short_still_has_a_gap():
+    with pytest.warns(ConvergenceWarning, match="ended by max_iter after 2 iterations"):
+        model = SampledCutSVC(gamma=3.0, max_iter=2).fit(X, y)
+    assert 0.0 < model.lower_bound_ < model.objective_ < np.inf
+    with pytest.warns(ConvergenceWarning, match="ended by max_iter after 1 iterations"):
+        model = SampledCutSVC(gamma=3.0, max_iter=1).fit(X, y)
+    assert (model.lower_bound_, model.gap_) == (0.0, 1.0)  # no plane yet but that no loss is negative

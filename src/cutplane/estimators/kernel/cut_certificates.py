@@ -1,4 +1,4 @@
-"""Certificates of machines found by exact cuts: of the kernel itself, where that costs little beside the training."""
+"""Certificates of machines found by cuts: of the kernel itself, where that costs little beside the training."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from cutplane.estimators.kernel.kernel_certificates import (
 from cutplane.kernels.certificate import Definite
 from cutplane.kernels.cut_certificate import certify_cuts
 from cutplane.kernels.cut_finders import Answer, CutFinder
+from cutplane.kernels.cut_tuning import TUNING
 from cutplane.kernels.functions import SINGLE_PRECISION, Kernel
 from cutplane.kernels.sampled_cuts import Outcome, Reason
+from cutplane.kernels.whole_sample_cuts import LinearTimeCuts
 from cutplane.proof.certificate import Certificate
 from cutplane.solvers.result import Estimate
 from cutplane.structured.factored import FactoredRisk
@@ -28,17 +30,48 @@ from cutplane.structured.factored import FactoredRisk
 def certified(
     finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome, risk_tol: float
 ) -> tuple[Outcome, str]:
-    """The outcome with the bounds of its certificate, and what that is a certificate of.
+    """The outcome of exact cuts with the bounds of its certificate, and what that is a certificate of.
 
     Where double precision would cost too much, the bounds are those of the run, with an allowance for single precision.
     """
+    trained = float(X.shape[0]) * len(finder.plane.rows) * len(outcome.history)
+    proof, of = _proof(finder, risk, kernel, X, C, outcome, trained)
+    return _with(outcome, proof, C, risk_tol), of
+
+
+def certified_sample(
+    finder: LinearTimeCuts, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome
+) -> tuple[Outcome, str]:
+    """The same for linear-time cuts, whose bound is that of planes of the whole sample.
+
+    `violation` and `bound` stay what the paper makes of them.
+    """
+    trained = finder.values_for(len(outcome.history))
+    at_once = outcome.reason in ("time_limit", "interrupted")
+    most_values = TUNING.proof_values if at_once else max(TUNING.proof_values, trained)
+    lower: float | None = None
+    try:
+        if not finder.indefinite:
+            lower = finder.prove(C, outcome.objective, most_values)
+    except KeyboardInterrupt:  # nothing is proven then but that losses are not negative
+        lower = 0.0
+    proof, of = _proof(finder, risk, kernel, X, C, replace(outcome, lower_bound=lower), trained)
+    last = replace(outcome.history[-1], upper=proof.objective, lower=proof.lower_bound)
+    history = [*outcome.history[:-1], last]
+    proven = proof.lower_bound if np.isfinite(proof.lower_bound) else None
+    return replace(outcome, objective=proof.objective, lower_bound=proven, history=history), of
+
+
+def _proof(
+    finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome, values: float
+) -> tuple[Certificate, str]:
+    """The certificate of an outcome whose training took so many kernel values, and what it is a certificate of."""
     answer = Answer(outcome.rows, outcome.coef, outcome.explicit, outcome.objective, outcome.violation)
     plane = finder.plane
     try:
-        definite = Definite.of(kernel, X, np.arange(X.shape[0]))
-        n = float(X.shape[0])
-        trained = trained_cost(X, n * len(plane.rows) * len(outcome.history))
-        exact = affordable(kernel, X, n * (len(answer.rows) + len(plane.rows)), trained, [outcome.reason])
+        definite = Definite(None) if finder.indefinite else Definite.of(kernel, X, np.arange(X.shape[0]))
+        needed = float(X.shape[0]) * len(answer.rows) + float(len(plane.rows)) ** 2
+        exact = affordable(kernel, X, needed, trained_cost(X, values), [outcome.reason])
         proof = certify_cuts(risk, kernel, X, C, answer, plane, definite) if exact else _of_single(outcome, definite)
     except KeyboardInterrupt:
         definite, exact = Definite(assumed=True), False
@@ -48,7 +81,7 @@ def certified(
         of += INDEFINITE
     elif definite.assumed or not exact:
         of += ASSUMED
-    return _with(outcome, proof, C, risk_tol), of
+    return proof, of
 
 
 def _of_single(outcome: Outcome, definite: Definite) -> Certificate:

@@ -144,8 +144,9 @@ CUTS = KERNELS | table(
         Weight of the losses against the margin, per example.
     method : {"linear", "constant", "exact"}
         "linear": every example is looked at, cuts are made of `n_samples_cut` (r) of those with a loss: n·r kernel
-        values an iteration. "constant": nothing but r sampled examples is looked at: the cost of an iteration does not
-        depend on n, and the result is known from samples only. "exact": cuts of all examples, n² kernel values.
+        values an iteration, and at most as many again in the end, for a bound. "constant": nothing but r sampled
+        examples is looked at: the cost of an iteration does not depend on n, and the result is known from samples only.
+        "exact": cuts of all examples, n² kernel values.
     n_samples_cut : int or None
         Examples in a sample, at most n; None: 400, or all if there are fewer.
     risk_tol : float
@@ -171,9 +172,11 @@ CUTS = KERNELS | table(
         With at least this probability, `objective_` (the true one) exceeds the optimum by at most `bound_`: the
         paper's Theorems 2 and 3, which are coarse. With "exact": the gap, with certainty.
     lower_bound_, gap_ : float
-        A proven bound on the optimum and the relative gap: with "exact" only. Cuts of samples prove none: -inf and inf.
+        A proven bound on the optimum and the relative gap. With "linear" they are of planes of all examples, evaluated
+        once when training ends, and the gap is a few per cent: training stops by `risk_tol`. With "constant" nothing
+        has looked at all examples, so nothing is proven: -inf and inf.
     certificate_of_ : str
-        With "exact": what the bounds are for. "kernel": evaluated in double precision, with all rounding charged.
+        Not with "constant": what the bounds are for. "kernel": evaluated in double precision, all rounding charged.
         "single-precision kernel matrix": where that would cost much beside the training, those of the run with an
         allowance. As for `SVC`, it says where the kernel is assumed, or found not, to be positive semi-definite.
     stop_reason_ : {"risk_tol", "max_iter", "time_limit", "interrupted", "stalled"}

@@ -13,7 +13,7 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.savable import Savable
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.kernel.cut_certificates import certified
+from cutplane.estimators.kernel.cut_certificates import certified, certified_sample
 from cutplane.estimators.kernel.kernel_choice import make_kernel
 from cutplane.estimators.kernel.kernel_files import kernel_from_file, kernel_to_file, vectors_from_file, vectors_to_file
 from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
@@ -86,6 +86,8 @@ class SampledCutEstimator(Savable, Watched):
         self.certificate_of_: str
         if finder.exact:
             outcome, self.certificate_of_ = certified(finder, risk, kernel, rows, C, outcome, float(self.risk_tol))
+        elif isinstance(finder, LinearTimeCuts):
+            outcome, self.certificate_of_ = certified_sample(finder, risk, kernel, rows, C, outcome)
         self._keep(outcome, rows, kernel)
         return outcome
 

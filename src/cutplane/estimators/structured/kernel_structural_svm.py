@@ -42,9 +42,9 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
         Between the rows of examples: tokens of a chain.
     gamma, degree, coef0
     method : {"exact", "linear", "constant"}, default="exact"
-        "exact": cuts of all examples, rows² kernel values an iteration; a gap is proven. "linear": every example is
-        looked at, cuts are made of `n_samples_cut` of those with a loss. "constant": nothing but that many sampled
-        examples is looked at.
+        "exact": cuts of all examples, rows² kernel values an iteration, and a small gap. "linear": every example is
+        looked at, cuts are made of `n_samples_cut` of those with a loss, and the gap is wider. "constant": nothing but
+        that many sampled examples is looked at, and no gap is proven.
     n_samples_cut, risk_tol, stabilised
     memory : int or None, default=None
         Bytes for the products of cuts with all rows, 4·rows·columns for each cut ("linear" and "exact"); None: a
