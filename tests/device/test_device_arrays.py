@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression
+from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression, LogisticRegressionCV
 from cutplane.device import arrays
 from cutplane.device.kernels import Kernels
 from cutplane.device.twin import TwinKernels
 from cutplane.device.twin_arrays import TwinArray
+from cutplane.estimators.linear import linear_model
 
 Put = Callable[[Any], Any]
 
@@ -147,3 +149,50 @@ def test_bad_input_is_one_sentence(put: Put) -> None:
         LinearSVC().fit(put(X), y).predict(put(np.ascontiguousarray(X[:, :3])))
     with pytest.raises((TypeError, ValueError), match=r"kernel|GPU|processor"):
         SVC().fit(put(X), y)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "bool", "bfloat16", "fortran", "sparse"])
+def test_examples_of_the_host_are_copied_where_that_is_asked(put: Put, kernels: Kernels, kind: str) -> None:
+    X, z = examples()
+    given: Any = X.astype(kind) if kind in ("float64", "bool") else X
+    if kind == "bfloat16":
+        given = X.astype(ml_dtypes.bfloat16)
+    if kind == "fortran":
+        given = np.asfortranarray(X)
+    if kind == "sparse":
+        given = sp.csr_array(np.where(X > 0.0, X, 0.0))
+    y = np.where(z > 0, "up", "down")
+    there, here = (LinearSVC(tol=1e-6, device=device).fit(given, y) for device in ("cuda", None))
+    assert there.gap_ <= 1e-6
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-5)
+    assert type(there.predict(given)) is np.ndarray
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LinearSVR(), LogisticRegression(), LinearSVCCV([0.1]), LinearSVRCV([0.1]), LogisticRegressionCV(Cs=[0.1])],
+)
+def test_every_linear_model_has_a_device(
+    put: Put, kernels: Kernels, monkeypatch: pytest.MonkeyPatch, model: Any
+) -> None:
+    X, z = examples()
+    y = z if "SVR" in type(model).__name__ else np.where(z > 0, 1, 0)
+    copied = []
+    there = linear_model.copied_to_device
+    monkeypatch.setattr(linear_model, "copied_to_device", lambda rows: (copied.append(1), there(rows))[1])
+    found = clone(model).set_params(device="cuda").fit(X, y)
+    assert copied
+    assert found.objective_ == pytest.approx(clone(model).fit(X, y).objective_, rel=2e-3)
+
+
+def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, z = examples()
+    with pytest.raises(ValueError, match="device='gpu' must be 'cuda'"):
+        LinearSVC(device="gpu").fit(X, z > 0)
+
+    class Without(TwinKernels):
+        is_there = False
+
+    monkeypatch.setattr(arrays, "cuda_kernels", Without)
+    with pytest.raises(ValueError, match="needs a GPU of NVIDIA's"):
+        LinearSVC(device="cuda").fit(X, z > 0)

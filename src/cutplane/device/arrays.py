@@ -16,6 +16,8 @@ from cutplane.device.text import ENTRIES
 _CUDA = (2, 13)
 # NumPy has no such type.
 _BFLOAT16 = "torch.bfloat16"
+# Entries of CSR matrices that are used as they are.
+_SPARSE = ("float32", "float64")
 
 
 def is_on_device(values: Any) -> bool:
@@ -30,6 +32,29 @@ def device_matrix(X: Any) -> DeviceMatrix | None:
         return None
     kernels = cuda_kernels()
     return DeviceMatrix(_csr_rows(kernels, X) if hasattr(X, "indptr") else _dense_rows(kernels, X))
+
+
+def check_device(device: object) -> None:
+    """Refuse a device that is not known, or not there, in one sentence; None is where examples lie."""
+    if device is None:
+        return
+    if device != "cuda":
+        raise ValueError(f"device={device!r} must be 'cuda' or None.")
+    if not cuda_kernels().is_there:
+        raise ValueError("device='cuda' needs a GPU of NVIDIA's and its driver, and CuPy finds none.")
+
+
+def copied_to_device(X: Any) -> Any:
+    """A dense array or CSR matrix of the host as examples on the GPU; examples that lie elsewhere as they are."""
+    kernels = cuda_kernels()
+    if hasattr(X, "indptr"):
+        known = X if X.data.dtype.name in _SPARSE else X.astype(np.float64)
+        return DeviceMatrix(_csr_rows(kernels, kernels.csr_to_device(known)))
+    if not isinstance(X, np.ndarray):
+        return X
+    if X.dtype.name == "bfloat16":
+        return DeviceMatrix(DenseRows(kernels, kernels.to_device(np.ascontiguousarray(X).view(np.uint16)), "bfloat16"))
+    return DeviceMatrix(_dense_rows(kernels, kernels.to_device(X)))
 
 
 def on_host(values: Any) -> Any:
@@ -112,4 +137,4 @@ def _csr_rows(kernels: Kernels, X: Any) -> CsrRows:
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    return CsrRows(kernels, rows if rows.data.dtype.name in ("float32", "float64") else rows.astype("float64"))
+    return CsrRows(kernels, rows if rows.data.dtype.name in _SPARSE else rows.astype("float64"))

@@ -121,6 +121,18 @@ class CudaKernels(Kernels):
         """The memory that is left, blocks that CuPy keeps for later included."""
         return int(self.xp.cuda.runtime.memGetInfo()[0]) + int(self.xp.get_default_memory_pool().free_bytes())
 
+    @property
+    def is_there(self) -> bool:
+        """Whether CuPy finds a GPU."""
+        return bool(self.xp.cuda.is_available())
+
+    def csr_to_device(self, rows: Any) -> Any:
+        """A CSR matrix of SciPy's, on the device, its indices in order."""
+        from cupyx.scipy.sparse import csr_matrix
+
+        parts = (self.xp.asarray(each) for each in (rows.data, rows.indices, rows.indptr))
+        return csr_matrix(tuple(parts), shape=rows.shape)
+
     def to_device(self, array: Any) -> DeviceArray:
         """An array of the host or of the device, on the device."""
         return self.xp.asarray(array)

@@ -172,6 +172,15 @@ class Kernels(ABC):
     def free_bytes(self) -> int:
         """The memory that is left."""
 
+    @property
+    @abstractmethod
+    def is_there(self) -> bool:
+        """Whether there is such a device."""
+
+    @abstractmethod
+    def csr_to_device(self, rows: Any) -> Any:
+        """A CSR matrix of SciPy's, on the device."""
+
     @abstractmethod
     def to_device(self, array: Any) -> DeviceArray:
         """An array of the host or of the device, on the device."""

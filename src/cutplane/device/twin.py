@@ -165,6 +165,17 @@ class _Sum(NamedTuple):
         return float((self.weights * each).sum())
 
 
+def _numbers(X: DeviceArray, entries: str) -> Array:
+    """Entries in double precision."""
+    bits = np.asarray(X)
+    # The upper half of single precision.
+    return (
+        (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        if entries == "bfloat16"
+        else (bits.astype(np.float64))
+    )
+
+
 class TwinKernels(Kernels):
     """Arrays of "the device" are NumPy's own, but for what they mix with."""
 
@@ -178,6 +189,15 @@ class TwinKernels(Kernels):
     def free_bytes(self) -> int:
         """As much as a GPU may have."""
         return 1 << 36
+
+    @property
+    def is_there(self) -> bool:
+        """It always is."""
+        return True
+
+    def csr_to_device(self, rows: Any) -> Any:
+        """A CSR matrix of SciPy's, as it is."""
+        return rows
 
     def to_device(self, array: Any) -> DeviceArray:
         """The array, as one of the device."""
@@ -267,20 +287,20 @@ class TwinKernels(Kernels):
 
     def dense_scores(self, X: DeviceArray, entries: str, w: Array) -> DeviceArray:
         """X @ w, in double precision."""
-        return on_twin(np.asarray(X, np.float64) @ w)
+        return on_twin(_numbers(X, entries) @ w)
 
     def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> Array:
         """X.T @ coef, in double precision."""
-        return np.asarray(np.asarray(X, np.float64).T @ np.asarray(coef))
+        return np.asarray(_numbers(X, entries).T @ np.asarray(coef))
 
     def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
         """The largest sum of the squares of a row, and the largest size in every column."""
-        wide = np.asarray(X, np.float64)
+        wide = _numbers(X, entries)
         return float(np.square(wide).sum(axis=1).max()), np.abs(wide).max(axis=0)
 
     def dense_gather(self, X: DeviceArray, entries: str, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
         """scale[k] times some rows, in double precision."""
-        return on_twin(np.asarray(scale)[:, None] * np.asarray(X, np.float64)[np.asarray(rows)])
+        return on_twin(np.asarray(scale)[:, None] * _numbers(X, entries)[np.asarray(rows)])
 
     def csr_scores(self, X: SparseRows, w: Array) -> DeviceArray:
         """X @ w, in double precision."""

@@ -124,7 +124,7 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
     ----------
     Cs, cv, scoring, certify, max_fits, loss, loss_options, calibration, multi_class, cost_matrix, rescaling,
     class_features, tol, absolute_tol, risk_tol, method, line_search, fit_intercept, intercept_scaling, prior,
-    nonnegative, class_weight, max_iter, time_limit, n_jobs, random_state, on_step
+    nonnegative, class_weight, max_iter, time_limit, n_jobs, device, random_state, on_step
 
     Attributes
     ----------
@@ -172,6 +172,7 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         random_state: RandomState = None,
         on_step: Callable[[Step], object] | None = None,
     ) -> None:
@@ -188,7 +189,7 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
     Parameters
     ----------
     Cs, cv, scoring, loss, epsilon, loss_options, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
-    intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, random_state, on_step
+    intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, device, random_state, on_step
 
     Attributes
     ----------
@@ -228,6 +229,7 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         random_state: RandomState = None,
         on_step: Callable[[Step], object] | None = None,
     ) -> None:
@@ -248,7 +250,7 @@ class LogisticRegressionCV(_CrossValidated, LogisticModel):
     l1_ratios : sequence of float or None, default=None
         For the sake of scikit-learn's signature: none but 0 is accepted.
     fit_intercept, cv, dual, penalty, scoring, solver, tol, absolute_tol, risk_tol, max_iter, time_limit, class_weight,
-    n_jobs, verbose
+    n_jobs, device, verbose
     refit : bool, default=True
         For the sake of scikit-learn's signature: the model that is kept is always trained on all examples.
     intercept_scaling, random_state
@@ -291,6 +293,7 @@ class LogisticRegressionCV(_CrossValidated, LogisticModel):
         time_limit: float | None = None,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: bool | int = 0,
         refit: bool = True,
         intercept_scaling: float | None = None,

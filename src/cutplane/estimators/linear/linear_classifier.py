@@ -123,6 +123,7 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         classes, codes = validation.check_many_labels(labels, training.n_threads)
         self.classes_ = in_type_of(y, classes)
         weights = validation.check_weights(sample_weight, rows, self.class_weight, self.classes_, labels)
+        rows = self._placed(rows)
         if self._together:
             return self._prepare_jointly(training, rows, labels, codes, weights)
         self._joint = None

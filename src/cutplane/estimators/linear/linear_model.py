@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from cutplane._types import Arrays, Document, Matrix, MatrixLike, Params, RandomState, Weights
+from cutplane.device.arrays import check_device, copied_to_device
 from cutplane.device.kernels import DeviceArray
 from cutplane.device.source import DeviceRows
 from cutplane.estimators.common import validation
@@ -53,6 +54,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
     max_iter: int | None = 10_000
     time_limit: float | None = None
     n_jobs: int | None = None
+    device: str | None = None
     warm_start: bool = False
     random_state: RandomState = None
     on_step: Callable[[Step], object] | None = None
@@ -72,6 +74,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
             validation.check_positive("intercept_scaling", self.intercept_scaling)
         if self.time_limit is not None:
             validation.check_positive("time_limit", self.time_limit)
+        check_device(self.device)
         validation.check_file_name("checkpoint", self.checkpoint)
         validation.check_positive("checkpoint_every", self.checkpoint_every)
         return Settings(
@@ -88,6 +91,10 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
             validation.check_seed(self.random_state),
             validation.check_threads(self.n_jobs),
         )
+
+    def _placed(self, X: Matrix | Source) -> Matrix | Source:
+        """Checked examples where they are asked to be."""
+        return X if self.device is None else copied_to_device(X)
 
     def _check_like_sklearn(self) -> None:
         """What scikit-learn's signature has, and means nothing or one thing here."""

@@ -31,8 +31,8 @@ class LinearSVC(LinearClassifier):
     ----------
     C, penalty, loss, loss_options, calibration, multi_class, cost_matrix, rescaling, class_features, dual, tol,
     absolute_tol, risk_tol, method, line_search, fit_intercept, intercept_scaling, prior, nonnegative, class_weight,
-    max_iter, time_limit, n_jobs, warm_start, random_state, verbose, on_step, keep_proof, certain_on, checkpoint,
-    checkpoint_every
+    max_iter, time_limit, n_jobs, device, warm_start, random_state, verbose, on_step, keep_proof, certain_on,
+    checkpoint, checkpoint_every
 
     Attributes
     ----------
@@ -80,6 +80,7 @@ class LinearSVC(LinearClassifier):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         warm_start: bool = False,
         random_state: RandomState = None,
         verbose: bool | int = 0,

@@ -45,8 +45,8 @@ class LinearSVR(CPathMixin, ScoredAnywhere, RegressorMixin, CertainTargets, Supe
     Parameters
     ----------
     C, loss, epsilon, loss_options, dual, tol, absolute_tol, risk_tol, method, line_search, fit_intercept,
-    intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, warm_start, random_state, verbose, on_step,
-    keep_proof, checkpoint, checkpoint_every
+    intercept_scaling, prior, nonnegative, max_iter, time_limit, n_jobs, device, warm_start, random_state, verbose,
+    on_step, keep_proof, checkpoint, checkpoint_every
 
     Attributes
     ----------
@@ -87,6 +87,7 @@ class LinearSVR(CPathMixin, ScoredAnywhere, RegressorMixin, CertainTargets, Supe
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         warm_start: bool = False,
         random_state: RandomState = None,
         verbose: bool | int = 0,
@@ -110,6 +111,7 @@ class LinearSVR(CPathMixin, ScoredAnywhere, RegressorMixin, CertainTargets, Supe
         examples, given = validation.check_examples(self, X, y)
         targets = validation.check_targets(given, training.n_threads)
         weights = validation.check_sample_weight(sample_weight, examples)
+        examples = self._placed(examples)
 
         def risk(rows: Rows | None) -> Risk:
             if rows is None:

@@ -99,7 +99,7 @@ class LogisticRegression(LogisticModel):
     Parameters
     ----------
     penalty, C, l1_ratio, dual, tol, absolute_tol, risk_tol, fit_intercept, intercept_scaling, class_weight,
-    random_state, solver, max_iter, time_limit, verbose, warm_start, n_jobs, on_step, keep_proof, certain_on,
+    random_state, solver, max_iter, time_limit, verbose, warm_start, n_jobs, device, on_step, keep_proof, certain_on,
     checkpoint, checkpoint_every
 
     Attributes
@@ -139,6 +139,7 @@ class LogisticRegression(LogisticModel):
         verbose: bool | int = 0,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        device: str | None = None,
         on_step: Callable[[Step], object] | None = None,
         keep_proof: bool = False,
         certain_on: tuple[MatrixLike, float] | None = None,
