@@ -21,6 +21,7 @@ from cutplane.risks.intercept import NoInterceptError, least_shift_between
 from cutplane.risks.visited import VisitedRisk
 from cutplane.shards.balance import balanced_plane
 from cutplane.shards.base import Array, Handle, KindOfShard, NearPart, ShardPlane
+from cutplane.shards.hinges import is_sum_of_hinges
 from cutplane.shards.host import RoundedHostShard
 from cutplane.shards.near_hinges import NearHinges
 from cutplane.shards.rows import RowSet, spread
@@ -176,11 +177,11 @@ class DeviceShard(RoundedHostShard):
     @property
     def near_work(self) -> float:
         """What an example adds to the work of each system of `near_problem`; infinite: there is none."""
-        return float(self.source.gram_work) if self.risk.of.loss == "hinge" else float("inf")
+        return float(self.source.gram_work) if is_sum_of_hinges(self.risk.of.loss) else float("inf")
 
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of the `most` nearest."""
-        return NearHinges(self.source, cast(Any, self.risk), _there(scores), radius, most=most, intercept=intercept)
+        return NearHinges(self.source, self.risk, _there(scores), radius, most=most, intercept=intercept)
 
     def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
         """The risk at weights and an intercept, for the prover: afresh, by the definition of the loss."""

@@ -13,9 +13,9 @@ from cutplane.proof.rounding import SINGLE_UNIT, Rounding
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.base import Array, Handle, ShardPlane
 from cutplane.shards.host import scores_of
-from cutplane.shards.near_hinges import NearHinges
+from cutplane.shards.kinked import KinkedShard
 from cutplane.shards.rows import RowSet
-from cutplane.shards.visited import AugmentedShard, VisitedShard
+from cutplane.shards.visited import AugmentedShard
 from cutplane.solvers.base import ScoresTooCoarseError, Subset
 from cutplane.sources.matrix import MatrixSource
 
@@ -26,8 +26,8 @@ _MANY_EXAMPLES = 1 << 16
 _FEW_ENTRIES = 128
 
 
-class HingeNeighbours(VisitedShard):
-    """The hinge of any source: which examples are near their kinks, and the problem that these make."""
+class HingeNeighbours(KinkedShard):
+    """The hinge of any source: which examples leave their kinks."""
 
     risk: Hinge
 
@@ -41,15 +41,6 @@ class HingeNeighbours(VisitedShard):
         labels, before = self.risk.y[part], scores[part]
         differ = (labels * before <= 1.0) != (labels * (before + direction[part]) <= 1.0)
         return np.asarray(np.flatnonzero(differ) + part.start, np.int64)
-
-    @property
-    def near_work(self) -> float:
-        """What an example adds to the work of each system of `near_problem`."""
-        return float(self.source.gram_work)
-
-    def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearHinges:
-        """The problem of the examples within `radius` of their kinks, or of the `most` nearest."""
-        return NearHinges(self.source, self.risk, scores_of(scores), radius, most=most, intercept=intercept)
 
 
 class AugmentedHingeShard(HingeNeighbours, AugmentedShard):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from cutplane.risks.hinge import Hinge
+from cutplane.risks.base import ScoreCut
 from cutplane.risks.intercept import balanced
 from cutplane.shards.base import Array, Handle, ShardPlane
 from cutplane.shards.curvature import RowCurvature
+from cutplane.shards.hinges import Hinges, hinges_of
 from cutplane.solvers.base import Cut
 from cutplane.solvers.protocols import Pull, Stiffness
 from cutplane.sources.base import Source
@@ -51,23 +52,24 @@ def _steps(handle: Handle) -> NearSteps:
 
 
 class NearHinges:
-    """Sum over the near examples of weights[i] max(0, 1 - signs[i] score), plus <rest_slope, w> + rest_balance b.
+    """Sum over the near hinges of weights[i] max(0, levels[i] - signs[i] score), plus <rest_slope, w> + rest_balance b.
 
-    Whatever dual variables the near examples are given, together with the tangents of the others they make a plane
-    below the whole risk: what is proven of this problem is proven of that one.
+    A hinge is a kink of an example's loss: of a tube around the target, there are two. Whatever dual variables the near
+    ones are given, together with the tangents of the others they make a plane below the whole risk: what is proven of
+    this problem is proven of that one.
 
     Parameters
     ----------
     source : Source
         All examples.
-    risk : Hinge
-        Of all examples.
+    risk : VisitedRisk or DeviceRisk
+        Of all examples, by a loss that is a sum of hinges.
     scores : array of shape (n,)
         Where the tangents are taken.
     radius : float
-        How far from its kink an example may be to count as near.
+        How far from the scores a kink may be to count as near.
     most : int
-        Of more examples than this, the nearest are taken.
+        Of more kinks than this, the nearest are taken.
     intercept : bool
         Whether an unpenalised intercept is free.
 
@@ -77,34 +79,32 @@ class NearHinges:
         As given, or where the `most` nearest end.
     """
 
-    def __init__(
-        self, source: Source, risk: Hinge, scores: Array, radius: float, *, most: int, intercept: bool
-    ) -> None:
-        rows, weights = risk.kinks(scores, 2.0 * radius)
-        heavy = np.flatnonzero(weights > 0.0)
-        if len(heavy) < len(rows):
-            rows, weights = rows[heavy], weights[heavy]
-        if len(rows) > most:
-            distances = np.abs(1.0 - risk.y[rows] * scores[rows])
-            radius = float(np.partition(distances, most)[most])
-            nearest = distances < radius
-            rows, weights = rows[nearest], weights[nearest]
-        self.radius = radius
-        self._source, self._risk, self._rows = source, risk, rows
-        self._near = source.take(rows)
-        self._all = np.arange(len(rows), dtype=np.int64)
-        self._coef = risk.cut(scores).coef
-        self._coef[rows] = 0.0
+    def __init__(self, source: Source, risk: Any, scores: Array, radius: float, *, most: int, intercept: bool) -> None:
+        self._source, self._risk, terms = source, risk, risk.terms
+        self._examples = rows = risk.kinks(scores, 2.0 * radius)[0]
+        here = scores[rows].astype(np.float64)
+        each = np.full_like(here, terms.each) if terms.weights is None else terms.weights[rows]
+        kinks = hinges_of(terms, rows)
+        beyond = [kink.beyond(here) for kink in kinks]
+        self.radius, chosen = _nearest(beyond, each, radius, most)
+        self._far = _tangents(kinks, beyond, each, chosen)
+        # What kinks that are near have in common: where they are among these, and their examples' weights.
+        self._sides = [_Side(kink.take(near), rows[near], each[near]) for kink, near in zip(kinks, chosen, strict=True)]
         self.intercept = intercept
-        self.signs = risk.y[rows].astype(np.float64)
-        self.weights = weights
-        self.margins = self.signs * scores[rows]
-        self.rest_slope = source.combine(self._coef)
-        self.rest_balance = float(self._coef.sum())
+        self.signs = np.concatenate([side.hinges.signs for side in self._sides])
+        self.levels = np.concatenate([side.hinges.levels for side in self._sides])
+        self.weights = np.concatenate([side.hinges.jump * side.each for side in self._sides])
+        self.beyond = np.concatenate([t[near] for t, near in zip(beyond, chosen, strict=True)])
+        self._near = source.take(np.concatenate([side.rows for side in self._sides]))
+        self._all = np.arange(len(self.signs), dtype=np.int64)
+        self._coef = risk.cut(scores).coef
+        rest = self._with_shares([np.zeros_like(side.each) for side in self._sides])
+        self.rest_slope = source.combine(rest)
+        self.rest_balance = float(rest.sum())
 
     @property
     def examples(self) -> int:
-        """The number of near examples."""
+        """The number of near hinges."""
         return len(self.signs)
 
     def scores(self, w: Array) -> Array:
@@ -114,7 +114,7 @@ class NearHinges:
     def start(self, C: float) -> Handle:
         """Dual variables by how far beyond its kink an example is; losses and surpluses off zero."""
         bound = C * self.weights
-        beyond = 1.0 - self.margins
+        beyond = self.beyond
         share = 0.5 + 0.5 * beyond / self.radius
         dual = bound * np.clip(share, _FROM_BOUND, 1.0 - _FROM_BOUND)
         loss = np.maximum(beyond, 0.0) + _FROM_KINK * self.radius
@@ -206,8 +206,8 @@ class NearHinges:
         coef = self._coefficients(at)
         if self.intercept:
             coef = balanced(coef)
-        offset = self._risk.plane_offset(coef)
-        return Cut(self._source.combine(coef), offset, np.nan, exact=False, mass=offset * (1.0 + 1e-9), coef=coef)
+        plane = self._below_risk(coef)
+        return Cut(plane.slope, plane.offset, np.nan, exact=False, mass=plane.mass, coef=coef)
 
     def sides(self, at: Handle) -> Array:
         """What the positive and the negative coefficients of the plane add up to, before they are balanced."""
@@ -218,12 +218,53 @@ class NearHinges:
         """As `plane`, positive and negative coefficients scaled by factors at most 1; with what they sum to."""
         coef = self._coefficients(at)
         coef = coef * np.where(coef > 0.0, *factors)
+        return self._below_risk(coef)._replace(lean=float(coef.sum()))
+
+    def _below_risk(self, coef: Array) -> ShardPlane:
+        """The highest plane with these coefficients that is below the risk."""
         offset = self._risk.plane_offset(coef)
-        lean = float(coef.sum())
-        return ShardPlane(self._source.combine(coef), offset, np.nan, mass=offset * (1.0 + 1e-9), lean=lean)
+        mass = self._risk.mass(ScoreCut(coef, offset, np.nan))
+        return ShardPlane(self._source.combine(coef), offset, np.nan, mass=mass)
 
     def _coefficients(self, at: Handle) -> Array:
         """Of all examples: the near ones by their dual variables, the others by their tangents."""
         here = _iterate(at)
-        self._coef[self._rows] = -self.signs * self.weights * (here.dual / here.bound)
-        return self._coef
+        ends = np.cumsum([len(side.rows) for side in self._sides])[:-1].tolist()
+        return self._with_shares(np.split(here.dual / here.bound, ends))
+
+    def _with_shares(self, shares: list[Array]) -> Array:
+        """Coefficients of all examples where the near hinges, side by side, have these shares."""
+        coef: Array = self._coef
+        coef[self._examples] = self._far
+        for side, share in zip(self._sides, shares, strict=True):
+            coef[side.rows] += side.each * side.hinges.slopes(share)
+        return coef
+
+
+class _Side(NamedTuple):
+    """The near ones of one kink of the loss: the hinges, the examples, and what these weigh."""
+
+    hinges: Hinges
+    rows: Any
+    each: Array
+
+
+def _nearest(beyond: list[Array], each: Array, radius: float, most: int) -> tuple[float, list[Any]]:
+    """Which examples are near each kink; of more than `most` in all, the nearest, and where these end."""
+    distances = [np.abs(t) for t in beyond]
+    near = [np.flatnonzero((t <= radius) & (each > 0.0)) for t in distances]
+    if sum(map(len, near)) > most:
+        together = np.concatenate([t[chosen] for t, chosen in zip(distances, near, strict=True)])
+        radius = float(np.partition(together, most)[most])
+        near = [np.flatnonzero((t < radius) & (each > 0.0)) for t in distances]
+    return radius, near
+
+
+def _tangents(kinks: list[Hinges], beyond: list[Array], each: Array, near: list[Any]) -> Array:
+    """The coefficients of the kinks that are not near."""
+    total = np.zeros_like(each)
+    for kink, t, chosen in zip(kinks, beyond, near, strict=True):
+        slopes = kink.slopes(1.0 * (t > 0.0))
+        slopes[chosen] = 0.0
+        total += each * slopes
+    return total

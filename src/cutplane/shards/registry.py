@@ -9,6 +9,7 @@ from cutplane.device.source import DenseRows, DeviceMatrix
 from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.pairs import PairRisk
+from cutplane.risks.separable import TubeRisk
 from cutplane.risks.visited import VisitedRisk
 from cutplane.shards.base import KindOfShard
 from cutplane.shards.device import device_shard
@@ -22,6 +23,7 @@ from cutplane.shards.scattered import (
     scattered_shard,
 )
 from cutplane.shards.scattered_pairs import ScatteredPairs, scattered_pair_shard
+from cutplane.shards.tube import AugmentedTubeShard, TubeShard
 from cutplane.shards.visited import AugmentedShard, VisitedShard
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.sources.base import Source
@@ -44,6 +46,8 @@ _ENTRIES = (
     _Entry(DeviceMatrix, VisitedRisk, lambda source, risk, intercept: device_shard(source, risk)),
     _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
     _Entry(AugmentedSource, Hinge, lambda source, risk, intercept: AugmentedHingeShard(source, risk)),
+    _Entry(MatrixSource, TubeRisk, lambda source, risk, intercept: TubeShard(source, risk)),
+    _Entry(AugmentedSource, TubeRisk, lambda source, risk, intercept: AugmentedTubeShard(source, risk)),
     _Entry(MatrixSource, VisitedRisk, lambda source, risk, intercept: VisitedShard(source, risk)),
     _Entry(AugmentedSource, VisitedRisk, lambda source, risk, intercept: AugmentedShard(source, risk)),
     _Entry(Source, PairRisk, lambda source, risk, intercept: PairShard(source, risk)),

@@ -17,6 +17,8 @@ from cutplane.solvers.base import Curvature, Subset
 
 # How often the radius of the near examples is halved, at most, until these are few.
 _MOST_HALVINGS = 40
+# Kinks that an example has at most.
+_KINKS = 2
 
 
 class SumShard(PlaneSumShard):
@@ -216,7 +218,8 @@ class SumShard(PlaneSumShard):
             (only,) = each_of(scores)
             return self._parts[0].near_problem(only, radius, most, intercept=intercept)
         radius = self._radius_of_few(scores, radius, most)
-        parts = [part.near_problem(s, radius, part.examples, intercept=intercept) for part, s in self._of(scores)]
+        every = [_KINKS * part.examples for part in self._parts]
+        parts = [part.near_problem(s, radius, n, intercept=intercept) for part, s, n in self._of(scores, every)]
         return NearSum(parts, radius)
 
     def _radius_of_few(self, scores: Handle, radius: float, most: int) -> float:
