@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_digits
 
-from cutplane import LinearSVC
+from cutplane import LinearSVC, LinearSVR
+from cutplane.datasets import load_adult
 from cutplane.objectives.factory import make_objective
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.example_ascent import ExampleAscent
+from cutplane.solvers.bundle.planes import Bundle
+from cutplane.solvers.ledger import Ledger
+from cutplane.solvers.stopping import Stopping
 from cutplane.sources import as_source
 
 
@@ -23,6 +28,9 @@ def text(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
     X = sp.diags_array(1.0 / np.maximum(sp.linalg.norm(X, axis=1), 1e-9)) @ X
     y = np.where(X @ rng.normal(size=d) + 0.1 * rng.normal(size=n) > 0.0, 1, -1)
     return sp.csr_array(X), y
+
+
+TEXT = text(400, 3000, seed=1)[0], 1.0
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -70,3 +78,40 @@ def test_what_an_ascent_has_is_not_lost_where_it_gets_no_closer(monkeypatch: pyt
     model = LinearSVC(C=10.0, tol=1e-9).fit(X, y)
     assert model.gap_ <= 1e-9
     assert model.n_iter_ < 8  # 4; where the ascent is given up first, 10
+
+
+def test_a_run_that_is_asked_for_less_aims_at_a_billionth_first() -> None:
+    ledger = Ledger(2.0, Bundle(3), Stopping(relative_gap=1e-12))
+    assert ledger.allowed_fraction == 1e-9
+    ledger.upper, ledger.lower = 1.0, 1.0 - 1e-8
+    assert ledger.allowed_fraction == 1e-9
+    ledger.lower = 1.0 - 9e-10
+    assert ledger.allowed_fraction == 1e-12
+    assert not ledger.proven
+    ledger.lower = 1.0 - 1e-8  # once proven, it is not aimed at again: a prover may be stricter
+    assert ledger.allowed_fraction == 1e-12
+
+
+@pytest.mark.parametrize("gap", [1e-9, 1e-3])
+def test_no_run_aims_at_more_than_it_is_asked_for(gap: float) -> None:
+    ledger = Ledger(2.0, Bundle(3), Stopping(relative_gap=gap))
+    ledger.upper, ledger.lower = 1.0, 0.5
+    assert ledger.allowed_fraction == gap
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", [{"epsilon": 0.1}, {"epsilon": 0.0}, {"loss": "quantile"}], ids=str)
+@pytest.mark.parametrize("data", ["adult", "digits", "text"])
+def test_regressions_asked_for_more_never_give_less(data: str, loss: dict[str, Any], intercept: bool) -> None:
+    X, C = {"adult": (load_adult()[0][:6000], 1.0), "digits": (load_digits().data / 16.0, 0.1), "text": TEXT}[data]
+    rng = np.random.default_rng(2)
+    y = X @ rng.normal(size=X.shape[1]) + 0.3 * rng.normal(size=X.shape[0])
+    models = []
+    for tol in (1e-9, 1e-11):
+        model = LinearSVR(C=C, fit_intercept=intercept, tol=tol, **loss)
+        with warnings.catch_warnings(action="ignore"):
+            models.append(model.fit(X, y))
+    assert models[0].gap_ <= 1e-9
+    assert models[0].stop_reason_ == "gap"
+    assert models[1].gap_ <= models[0].gap_
+    assert models[1].stop_reason_ in ("gap", "stalled")

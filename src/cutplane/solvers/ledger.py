@@ -28,6 +28,9 @@ _CLOSER_WITHOUT_DESCENT = 0.9
 # And where this share of their difference is what they are charged for rounding; or this, and so few iterations have
 # not brought them closer. That is looked at below such a gap.
 _ROUNDING_ALONE, _MOSTLY_ROUNDING, _SOON, _TIGHT = 0.9, 0.1, 10, 1e-6
+# A run that is asked for less aims at this gap first, as one that is asked for no more would: what helps towards a
+# gap that rounding may forbid can keep a run from one that can be proven.
+_FIRST_AIM = 1e-9
 # Of the gap that is aimed at: what scores in single precision may hide.
 _TOO_COARSE = 0.5
 # Scores may be moved along until rounding is this much of the scale on which the risk bends.
@@ -70,6 +73,8 @@ class Ledger:
         self.C = C
         self.bundle = bundle
         self.stopping = stopping
+        self._first_aim = replace(stopping, relative_gap=max(_FIRST_AIM, stopping.relative_gap))
+        self._on_aim = True  # whether that has not been proven yet
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
         self.rounding = Rounding() if rounding is None else rounding
@@ -136,7 +141,7 @@ class Ledger:
         self.upper = value
         self.incumbent, self.radius = point, float("inf")
         self.foreseen_error = float("inf")
-        if self.rounding.unit > UNIT and self.C * allowance > _TOO_COARSE * self.stopping.allowed(value, self.C):
+        if self.rounding.unit > UNIT and self.C * allowance > _TOO_COARSE * self.aim.allowed(value, self.C):
             raise ScoresTooCoarseError
         return True
 
@@ -230,13 +235,21 @@ class Ledger:
         return self.stopping.proven(self.upper, self.lower, self.C)
 
     @property
+    def aim(self) -> Stopping:
+        """What solvers go for: the gap asked for, or a first one on the way to it."""
+        if self._on_aim and self.upper < float("inf"):
+            self._on_aim = not self._first_aim.proven(self.upper + self._margin, self.lower, self.C)
+        return self._first_aim if self._on_aim else self.stopping
+
+    @property
     def allowed_fraction(self) -> float:
-        """The largest difference of the bounds that ends the run, relative to the upper one."""
+        """The largest difference of the bounds that solvers go for, relative to the upper one."""
+        aim = self.aim
         if self.upper == 0.0:
-            return self.stopping.relative_gap
+            return aim.relative_gap
         # Before any point is known: as if the risk were one, what the hinge is at w = 0.
         upper = self.C if self.upper == float("inf") else self.upper
-        return self.stopping.allowed(upper, self.C) / abs(upper)
+        return aim.allowed(upper, self.C) / abs(upper)
 
     @property
     def overdue(self) -> bool:

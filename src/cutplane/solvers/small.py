@@ -81,7 +81,7 @@ class SmallInterior:
 def _approach(interior: InteriorLike, aim: float, ledger: Ledger) -> None:
     """Steps until the gap is this fraction of the one asked for."""
     for _ in range(TUNING.most_steps):
-        allowed = aim * ledger.stopping.allowed(interior.upper, ledger.C)
+        allowed = aim * ledger.aim.allowed(interior.upper, ledger.C)
         if interior.gap <= allowed or ledger.overdue or not interior.step():
             return
 

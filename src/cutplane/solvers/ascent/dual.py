@@ -139,7 +139,7 @@ class DualAscent:
                 point = self._towards(objective, objective.with_scores(ledger.incumbent), point, ledger.C)
             ledger.offer(point, objective.value(point))
         # Running sums carry rounding: what is proven is summed up afresh, when it is worth it or the last chance.
-        if ledger.ending or ledger.stopping.proven(ledger.upper, ascent.estimate, ledger.C):
+        if ledger.ending or ledger.aim.proven(ledger.upper, ascent.estimate, ledger.C):
             self._prove(ledger, ascent)
         return ledger.close_iteration(1.0)
 

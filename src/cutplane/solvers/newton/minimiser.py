@@ -67,6 +67,7 @@ class Minimiser:
         self._neighbourhood = Neighbourhood(few, bold=until.bold)
         self._narrowing = narrowing
         self._step, self._tries = 1.0, 0
+        self._short = 0  # steps on all examples in a row that were cut short
 
     def run(self, begin: Callable[[], Beginning], known: Evaluation | None = None) -> tuple[ScoredPoint, float]:
         """Go on to the end; returns the point and the width reached.
@@ -81,6 +82,9 @@ class Minimiser:
             now, known = self._evaluate(known), None
             if now is None:
                 return self.point, self.h
+            if self._is_stuck(now):
+                self._widen()
+                continue
             with self._until.phase("newton"):
                 aim = self._near_step(now) or self._newton_step(now)
             if self._until.proven(0.0) if aim.end is not None else self._ledger.overdue:
@@ -101,6 +105,21 @@ class Minimiser:
             now = evaluate(self.cut or self._objective.smoothed(point, self.h), point.w, self._ledger.C)
         ended = until.record(point, now, self._step, self.h, self._tries)
         return None if ended or self._ledger.overdue else now
+
+    def _is_stuck(self, now: Evaluation) -> bool:
+        """Whether steps are cut short again and again, far from the rounded optimum, and close nothing of the gap.
+
+        Examples far from their kinks then have a feature to themselves that none on a kink has: the rounded risk does
+        not bend there, and a step goes as far beyond as its slope is steep. They are on kinks that are wide enough.
+        """
+        far = now.residual > TUNING.lost_if_further * now.error and self.h < self._objective.first_width
+        return far and self._short >= TUNING.most_short and self._until.widens
+
+    def _widen(self) -> None:
+        """Begin again from the same point, the kinks rounded over a greater width."""
+        self.h = min(self._objective.first_width, TUNING.widening * self.h)
+        self.point, self.cut = self._objective.balance(self.point, self.h), None
+        self._short = self._tries = 0
 
     def _newton_step(self, now: Evaluation) -> _Aim:
         """A step on all examples of the objective."""
@@ -153,6 +172,7 @@ class Minimiser:
         with self._until.phase("line_search"):
             first = float(now.gradient @ aim.p) if h_next == self.h and not objective.intercept else None
             step = self._step = search(objective, self.point, direction, h_next, ledger.C, first)
+        self._short = self._short + 1 if step < TUNING.cut_short and aim.end is None else 0
         if h_next < self.h and step < TUNING.cut_short:
             self._narrowing = TUNING.narrowing_with_care
         if aim.end is not None:

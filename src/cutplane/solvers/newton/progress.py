@@ -21,6 +21,9 @@ class Until(Protocol):
     few_kinks: int
 
     @property
+    def widens(self) -> bool: ...  # noqa: D102
+
+    @property
     def bold(self) -> bool: ...  # noqa: D102
 
     @property
@@ -53,6 +56,7 @@ class Within:
     bold: bool = False  # as a part of the whole; an attempt that fails costs a sample more than it may save
     proves: Ledger | None = None  # where planes of the auxiliary problem are planes of the whole
     tries: int = 0
+    widens: ClassVar[bool] = False  # the next width is that of the whole
 
     @property
     def tolerance_near(self) -> float:
@@ -100,6 +104,11 @@ class Progress:
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Time for the ledger."""
         return self.ledger.phase(name)
+
+    @property
+    def widens(self) -> bool:
+        """Whether steps that are cut short lead nowhere."""
+        return self.idle >= TUNING.most_short
 
     @property
     def proves(self) -> Ledger | None:

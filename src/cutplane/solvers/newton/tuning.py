@@ -21,6 +21,11 @@ class NewtonTuning:
     #: The same after a step cut shorter than `cut_short`: too many examples met their kinks on the way.
     narrowing_with_care: float = 0.5
     cut_short: float = 0.15
+    #: After so many steps in a row cut shorter than `cut_short` that closed nothing of the gap, far from the rounded
+    #: optimum, the width grows by this.
+    #: benchmarks/certain.py: covtype, tubes at C = 10.
+    most_short: int = 5
+    widening: float = 5.0
     #: Scores are not known more finely, relative to the first width.
     least_width: float = 2.5e-13
     #: What rounding may cost in the end, of the gap aimed at.
