@@ -136,7 +136,7 @@ def test_shapes() -> None:
     for wrong, words in (
         (X[:, 0], "Expected 2D array"),
         (X.astype(complex), "Complex data not supported"),
-        (np.array([["a", "b"]] * 40), "could not convert string to float"),
+        (np.array([["a", "b"]] * 40), "Row 0 of X has the value 'a' in column 0; features must be numbers"),
     ):
         with pytest.raises(ValueError, match=words):
             LinearSVC().fit(wrong, y)

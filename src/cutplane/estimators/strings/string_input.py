@@ -23,7 +23,10 @@ def as_strings(X: StringsLike, alphabet: str | Alphabet, *, n_threads: int) -> t
     if isinstance(X, PathLike):
         return read_strings(X, alphabet, n_threads=n_threads)
     if isinstance(X, (str, bytes)):
-        raise ValueError(f"X={X[:40]!r} is one string; a list of strings, one for each example, is needed.")
+        raise ValueError(
+            f"X={X[:40]!r} is one string; a list of strings, one for each example, is needed, or pathlib.Path(name) "
+            "for a file of them."
+        )
     if isinstance(X, StringCollection):
         if X.alphabet != as_alphabet(alphabet):
             wanted = as_alphabet(alphabet).letters

@@ -13,6 +13,7 @@ from cutplane._types import Arrays, Document, Matrix, RandomState, is_sparse
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import finite
+from cutplane.estimators.common.validation.words import MAKE_EXAMPLES, check_no_file_name
 from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.estimators.structured.example_weights import check_example_weights, minus_mean_loss
@@ -136,6 +137,7 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
     def predict(self, X: Sequence[object] | Matrix) -> list[Any]:
         """The best labelling of each example."""
         check_is_fitted(self)
+        check_no_file_name("X", X, MAKE_EXAMPLES)
         factors = self._factorised()[1]
         if not len(X):
             return []

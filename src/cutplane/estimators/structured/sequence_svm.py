@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence, Sized
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 
@@ -16,6 +16,7 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.input_kinds import check_in_process, plain_labels
+from cutplane.estimators.common.validation.words import check_listed_sequences
 from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.example_weights import check_example_weights, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
@@ -150,6 +151,7 @@ class SequenceSVM(StructuredEstimator):
     def predict(self, X: Sequences) -> list[list[Any]]:
         """The labels of each token of each sequence."""
         check_is_fitted(self)
+        check_listed_sequences(X)
         if not len(X):
             return []
         tokens = self._tokens(X, grow=False)
@@ -201,6 +203,7 @@ class SequenceSVM(StructuredEstimator):
 
     def _token_scores(self, X: Sequences) -> list[NDArray[np.float64]]:
         """The score of each label for each token, by sequences."""
+        check_listed_sequences(X)
         if not len(X):
             return []
         tokens = self._tokens(X, grow=False)
@@ -282,6 +285,7 @@ def _are_matrices(X: Sequences) -> TypeGuard[Sequence[Matrix]]:
 
 
 def _check_sequences(X: Sequences, y: LabelSequences) -> None:
+    check_listed_sequences(X)
     check_in_process("X", X)
     check_in_process("y", y)
     if len(X) != len(y):
@@ -289,6 +293,8 @@ def _check_sequences(X: Sequences, y: LabelSequences) -> None:
     if not len(X):
         raise ValueError("X is empty; at least one sequence is needed.")
     for index, (x, labels) in enumerate(zip(X, y, strict=True)):
+        if not isinstance(labels, Sized):
+            raise ValueError(f"y[{index}] is {labels!r}; it must be the labels of the tokens of X[{index}].")
         length, given = rows_in(x), len(labels)
         if length != given:
             raise ValueError(f"Sequence {index} has {length} tokens and {given} labels; one label for each is needed.")

@@ -15,6 +15,7 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.common.validation.input_kinds import check_in_process
+from cutplane.estimators.common.validation.words import MAKE_EXAMPLES, check_no_file_name
 from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.example_weights import check_example_weights, minus_mean_loss, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
@@ -148,6 +149,7 @@ class StructuralSVM(StructuredEstimator):
     def predict(self, X: Sequence[object] | Matrix) -> list[Any]:
         """The best labelling of each example."""
         check_is_fitted(self)
+        check_no_file_name("X", X, MAKE_EXAMPLES)
         threads = validation.check_threads(self.n_jobs)
         return list(check_model(self.model).predict(X, self.coef_, n_threads=threads))
 
@@ -173,6 +175,7 @@ def check_model(model: object) -> StructuredModel:
 
 def check_pairs(model: StructuredModel, X: Sequence[object] | Matrix, y: Sequence[object]) -> None:
     """`ValueError` unless there are as many examples as labellings, and all are for this model."""
+    check_no_file_name("X", X, MAKE_EXAMPLES)
     check_in_process("X", X)
     check_in_process("y", y)
     n_examples, n_labellings = _length("X", X), _length("y", y)

@@ -15,7 +15,7 @@ from cutplane._types import Labels, Matrix, MatrixLike
 from cutplane.device.arrays import device_matrix, labels_on_host
 from cutplane.estimators.common.validation.conversion import converted
 from cutplane.estimators.common.validation.foreign_arrays import as_numpy
-from cutplane.estimators.common.validation.input_kinds import check_kind, check_words, plain_labels
+from cutplane.estimators.common.validation.input_kinds import check_kind, plain_labels
 from cutplane.estimators.common.validation.parameters import check_flags, check_threads
 from cutplane.estimators.common.validation.ranges import MOST
 from cutplane.estimators.common.validation.sparse_structure import (
@@ -23,6 +23,7 @@ from cutplane.estimators.common.validation.sparse_structure import (
     sorted_rows,
     without_duplicates,
 )
+from cutplane.estimators.common.validation.words import check_words
 from cutplane.sources import CsrSource, DenseSource, Source, given_source
 from cutplane.sources.narrow import is_narrow
 

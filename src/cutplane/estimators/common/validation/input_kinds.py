@@ -8,9 +8,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cutplane._types import MatrixLike
 from cutplane.cluster.collections import is_collection
-from cutplane.estimators.common.validation.frames import columns_of, entries, is_lazy
+from cutplane.estimators.common.validation.frames import columns_of, is_lazy
+from cutplane.estimators.common.validation.words import check_no_file_name
 
 _REFUSED = {
     "M": "holds dates; subtract one and divide by a unit, such as np.timedelta64(1, 'D')",
@@ -31,6 +31,7 @@ def check_in_process(name: str, values: object) -> None:
 
 def check_kind(name: str, values: object) -> None:
     """Refuse values that are no real numbers (or, of labels, words) but would pass for some."""
+    check_no_file_name(name, values)
     check_in_process(name, values)
     if is_lazy(values):
         raise ValueError(f"{name} is a lazy frame, which has no values yet; {name}.collect() gives it some.")
@@ -40,18 +41,6 @@ def check_kind(name: str, values: object) -> None:
         if kind in _REFUSED:
             place = name if column is None else f"Column {column!r} of {name}"
             raise ValueError(f"{place} {_REFUSED[kind]}: real numbers are accepted.")
-
-
-def check_words(X: MatrixLike) -> None:
-    """Name the first value of a data frame that is no number."""
-    for name, kind in columns_of(X):
-        if kind == "O":
-            for row, value in enumerate(entries(X, name)):
-                if not _is_number(value):
-                    raise ValueError(
-                        f"Column {name!r} of X has the value {value!r} in row {row}; features must be numbers, and "
-                        "scikit-learn's OneHotEncoder makes numbers of words."
-                    )
 
 
 def plain_labels(y: ArrayLike | list[Hashable] | None) -> ArrayLike:
@@ -93,15 +82,5 @@ def _is_regular(values: object) -> bool:
     try:
         np.asarray(values)
     except (TypeError, ValueError, OverflowError):
-        return False
-    return True
-
-
-def _is_number(value: object) -> bool:
-    if value is None:  # missing, which is another matter than a word
-        return True
-    try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
         return False
     return True
