@@ -5,7 +5,8 @@
 Passes: X @ w and X' @ coef, and how near they come to the rate of a copy on the device, read and written. Fits: covtype
 35 times with noise (20 million rows), to a proven gap of 1e-3, from arrays on the device; beside them the same fits
 from host memory with --threads threads (`host`). Path: 13 values of C. Wide: half precision, 1,024 features. Sparse:
-rows like those of rcv1. Peers: L-BFGS of PyTorch on the device, until its objective, in its own precision, is within
+rows like those of rcv1. Classes: a thousand against the rest, in lockstep; on the host four of them, the others
+reckoned from these. Peers: L-BFGS of PyTorch on the device, until its objective, in its own precision, is within
 1e-3 of our lower bound; what it found is not proven, and it must be told where to stop. Start: the first fit of a
 process.
 """
@@ -31,6 +32,8 @@ from cutplane import LinearSVC, LinearSVR
 
 COPIES = 35
 CS = (0.0003, 0.03, 0.3)
+#: Classes that the host trains, where they are many.
+HOST_CLASSES = 4
 PATH = tuple(float(C) for C in np.geomspace(3e-4, 0.3, 13))
 SHAPES = (("float32", 54), ("float32", 768), ("float16", 1024), ("float64", 100), ("uint8", 784))
 
@@ -176,6 +179,82 @@ def measure_sparse(options) -> list[dict]:
     return [_fit_row(name, what, model, (X, y), here, options) for what, model in models.items()]
 
 
+def _several_row(name: str, what: str, model: Any, there: tuple, here: tuple | None, options) -> dict:
+    """Many classes on the device; on the host some of them, one after the other, the rest reckoned from these."""
+    xp = cupy()
+    fit_seconds(model, *there)  # compiles
+    seconds = [fit_seconds(model, *there) for _ in range(options.repeats)]
+    row = {"data": name, "what": what, "seconds": {"device": measure.median(seconds)}, "gap": model.gap_}
+    row |= {"spread": {"device": [min(seconds), max(seconds)]}, "iterations": int(np.max(model.n_iter_))}
+    if here is not None:
+        X, codes = here
+        host = type(model)(**{**model.get_params(), "n_jobs": options.threads})
+        classes = np.linspace(0, len(model.classes_) - 1, HOST_CLASSES).astype(int)
+        each = [fit_seconds(host, X, np.where(codes == k, 1, -1).astype(np.int8)) for k in classes]
+        row["host_each"] = each
+        row["seconds"]["host"] = float(np.mean(each)) * len(model.classes_)
+    print(row, flush=True)
+    xp.get_default_memory_pool().free_all_blocks()
+    return row
+
+
+def _isotropic(n: int, d: int, classes: int) -> tuple[Any, Any]:
+    """Embeddings: a random point for each class, noise around it, rows of length one."""
+    xp = cupy()
+    rng = xp.random.RandomState(0)
+    middles, y = rng.standard_normal((classes, d), dtype=np.float32), rng.randint(0, classes, n).astype(np.int32)
+    X = xp.empty((n, d), np.float32)
+    for begin in range(0, n, 1 << 17):
+        part = slice(begin, begin + (1 << 17))
+        X[part] = middles[y[part]]
+        X[part] += rng.standard_normal(X[part].shape, dtype=np.float32)
+        X[part] /= xp.sqrt((X[part] ** 2).sum(axis=1, keepdims=True))
+    return X, y
+
+
+def _fourier(options, features: int = 1024) -> tuple[Any, Any]:
+    """MNIST ten times with noise, through random Fourier features."""
+    xp = cupy()
+    images, digits = datasets.load("mnist", options.data, options.cache)
+    rng = xp.random.RandomState(0)
+    base = xp.asarray(images[:2000] if options.quick else images, np.float32)
+    y = np.asarray(digits[:2000] if options.quick else digits, np.int32)
+    directions = np.float32(0.2) * rng.standard_normal((base.shape[1], features), dtype=np.float32)
+    phases = np.float32(2.0 * np.pi) * rng.random_sample(features, dtype=np.float32)
+    X = xp.empty((10 * len(base), features), np.float32)
+    for k in range(10):
+        noisy = base + np.float32(0.02) * rng.standard_normal(base.shape, dtype=np.float32)
+        X[k * len(base) : (k + 1) * len(base)] = np.float32((2.0 / features) ** 0.5) * xp.cos(
+            noisy @ directions + phases
+        )
+    return X, xp.asarray(np.tile(y, 10))
+
+
+def measure_classes(options) -> list[dict]:
+    """Every class against the rest, all of them in lockstep."""
+    xp = cupy()
+    n, classes = (50_000, 100) if options.quick else (1_280_000, 1000)
+    X, y = _isotropic(n, 768, classes)
+    here, name = (xp.asnumpy(X), xp.asnumpy(y)), f"{n:,} x 768, {classes:,} classes"
+    models = {
+        "hinge, C = 0.01": LinearSVC(C=0.01),
+        "hinge, C = 0.001": LinearSVC(C=0.001),
+        "hinge, C = 0.01, no intercept": LinearSVC(C=0.01, fit_intercept=False),
+        "squared hinge, C = 0.01": LinearSVC(C=0.01, loss="squared_hinge"),
+        "logistic, C = 0.01": LinearSVC(C=0.01, loss="logistic"),
+    }
+    rows = []
+    for what, model in models.items():
+        rows.append(_several_row(name, what, model, (X, y), None if rows else here, options))
+    del X, y, here
+    X, y = _fourier(options)
+    here, name = (xp.asnumpy(X), xp.asnumpy(y)), f"MNIST's Fourier features, {len(X):,} x 1024, 10 classes"
+    for C in (0.01, 1.0):
+        host = here if C < 1.0 else None
+        rows.append(_several_row(name, f"hinge, C = {C:g}", LinearSVC(C=C), (X, y), host, options))
+    return rows
+
+
 def lbfgs_seconds(X: Any, y: Any, C: float, loss: str, target: float) -> float:
     """Of L-BFGS in PyTorch, single precision, until its objective is as low as `target`; infinite after 300 steps."""
     import torch
@@ -277,6 +356,7 @@ PARTS = {
     "path": measure_path,
     "wide": measure_wide,
     "sparse": measure_sparse,
+    "classes": measure_classes,
     "peers": measure_peers,
     "start": measure_start,
 }

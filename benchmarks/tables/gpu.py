@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.harness import markdown
 
 PAGE = "../gpu.md"
-_PARTS = ("fits", "path", "wide", "sparse", "peers", "start")
+_PARTS = ("fits", "path", "wide", "sparse", "classes", "peers", "start")
 
 
 def tables(result: dict) -> dict[str, str]:
@@ -31,8 +31,9 @@ def _rates(row: dict) -> tuple:
 
 def _line(row: dict, others: list[str]) -> tuple:
     seconds = row["seconds"]
-    ratios = (seconds[name] / seconds["device"] for name in others)
-    return row["data"], row["what"], seconds["device"], *(seconds[name] for name in others), *ratios
+    known = [seconds.get(name) for name in others]  # not everything is measured everywhere
+    ratios = ("" if each is None else each / seconds["device"] for each in known)
+    return row["data"], row["what"], seconds["device"], *("" if each is None else each for each in known), *ratios
 
 
 def figures(result: dict) -> dict:

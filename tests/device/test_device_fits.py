@@ -12,6 +12,9 @@ from tests.device.test_kernels import rows_of
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LogisticRegression
 from cutplane.device.kernels import Kernels
 from cutplane.device.source import DeviceMatrix
+from cutplane.risks.hinge import Hinge
+from cutplane.shards.registry import make_shard
+from cutplane.sources import as_source
 
 N, D = 1500, 8
 
@@ -89,3 +92,17 @@ def test_softmax_and_chosen_c(kernels: Kernels) -> None:
     same(LogisticRegression().fit(rows, y), LogisticRegression().fit(X, y), 1e-3)
     there, here = (LinearSVCCV([0.01, 0.1], cv=3).fit(each, y) for each in (rows, X))
     assert there.C_ == here.C_
+
+
+def test_few_examples_on_kinks_with_an_intercept(kernels: Kernels) -> None:
+    """The root of a curvature is centred on the host."""
+    X, z = examples(5)
+    y = np.where(z > 0, 1, -1)
+    rows = rows_of(kernels, X)
+    shard = make_shard(DeviceMatrix(rows), Hinge(y), intercept=True)
+    here = make_shard(as_source(X), Hinge(y), intercept=True)
+    w = 0.3 * np.ones(D)
+    there_curved, here_curved = (each.curvature(each.at(w), 0.2, centred=True) for each in (shard, here))
+    there, expected = there_curved.root(N), here_curved.root(N)
+    np.testing.assert_allclose(there.T @ there, expected.T @ expected, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(np.tril(there.T @ there), np.tril(here_curved.matrix()), rtol=1e-5, atol=1e-6)

@@ -98,11 +98,12 @@ class DeviceRows(Source):
         found: Array = kernels.to_host(total)
         return found
 
-    def dense_rows(self, rows: DeviceArray, scale: DeviceArray) -> Array:
-        """scale[i] x_i for some rows, as a dense array of the host."""
+    def dense_rows(self, rows: DeviceArray, scale: DeviceArray, centre: Array | None = None) -> Array:
+        """scale[i] (x_i - centre) for some rows, as a dense array of the host."""
         kernels = self.kernels
-        found: Array = kernels.to_host(self._gather(kernels.to_device(rows), kernels.to_device(scale)))
-        return found
+        there = kernels.to_device(scale)
+        found: Array = kernels.to_host(self._gather(kernels.to_device(rows), there))
+        return found if centre is None else found - np.outer(kernels.to_host(there), centre)
 
     def _taken(self, positions: DeviceArray) -> Self:
         raise NotImplementedError
@@ -265,9 +266,9 @@ class DeviceMatrix(Source):
         """Sum over `rows` of weights[i] x_i x_i'."""
         return self.rows.gram(rows, weights)
 
-    def dense_rows(self, rows: Rows, scale: Array) -> Array:
-        """scale[i] x_i for some rows, as a dense array."""
-        return self.rows.dense_rows(rows, scale)
+    def dense_rows(self, rows: Rows, scale: Array, centre: Array | None = None) -> Array:
+        """scale[i] (x_i - centre) for some rows, as a dense array."""
+        return self.rows.dense_rows(rows, scale, centre)
 
     def check_finite(self) -> None:
         """Refuse values that are not finite or far too large; an error names the first column that has one."""

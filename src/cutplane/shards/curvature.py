@@ -86,8 +86,6 @@ class RowCurvature(NamedTuple):
         """A with A'A = curvature, a row for each example; None where these are more than `most`, or not at hand."""
         if len(self.rows) > most or not hasattr(self.source, "dense_rows"):
             return None
-        scale = np.sqrt(self.weights)
-        rows: Array = self.source.dense_rows(self.rows, scale)
-        if self.mean is not None:
-            rows -= np.outer(scale / math.sqrt(self.weights.sum()), self.mean)
-        return rows
+        centre = None if self.mean is None else self.mean / math.sqrt(self.weights.sum())
+        found: Array = self.source.dense_rows(self.rows, np.sqrt(self.weights), centre)
+        return found

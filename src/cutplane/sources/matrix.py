@@ -126,9 +126,10 @@ class MatrixSource(Source):
                 list(side_by_side(partial(_add_products, part, total), panels))
         return total.astype(np.float64)
 
-    def dense_rows(self, rows: Rows, scale: Array) -> Array:
-        """scale[i] x_i for some rows, as a dense array; in single precision."""
-        return self._matrix.gather(rows, scale, self._n_threads).astype(np.float64)
+    def dense_rows(self, rows: Rows, scale: Array, centre: Array | None = None) -> Array:
+        """scale[i] (x_i - centre) for some rows, as a dense array; x_i in single precision."""
+        found = self._matrix.gather(rows, scale, self._n_threads).astype(np.float64)
+        return found if centre is None else found - np.outer(scale, centre)
 
     def products(self) -> NDArray[np.float32]:
         """X X': the inner products of all pairs of rows, in single precision."""
