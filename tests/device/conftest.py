@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 import pytest
 
+from cutplane.device import arrays
 from cutplane.device.kernels import Kernels
 from cutplane.device.twin import TwinKernels
+from cutplane.device.twin_arrays import TwinArray
 
 
 def cuda_kernels() -> Kernels | None:
@@ -28,3 +32,25 @@ def kernels(request: Any) -> Kernels:
     found = TwinKernels() if request.param == "twin" else cuda_kernels()
     assert found is not None
     return found
+
+
+class PretendArray(TwinArray):
+    """An array of "the device" as a user has it: it says where it lies."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(key).view(PretendArray)
+
+    def __array_function__(self, *call: Any) -> Any:
+        return super().__array_function__(*call).view(PretendArray)
+
+
+@pytest.fixture
+def put(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Any]:
+    """Puts an array on the device."""
+    if not isinstance(kernels, TwinKernels):
+        return kernels.to_device
+    monkeypatch.setattr(arrays, "cuda_kernels", lambda: kernels)
+    return lambda X: np.asarray(X).view(PretendArray)

@@ -15,26 +15,9 @@ from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, Logist
 from cutplane.device import arrays
 from cutplane.device.kernels import Kernels
 from cutplane.device.twin import TwinKernels
-from cutplane.device.twin_arrays import TwinArray
 from cutplane.estimators.linear import linear_model
 
 Put = Callable[[Any], Any]
-
-
-class PretendArray(TwinArray):
-    """An array of "the device" as a user has it: it says where it lies."""
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 2, 0
-
-
-@pytest.fixture
-def put(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> Put:
-    """Puts an array on the device."""
-    if not isinstance(kernels, TwinKernels):
-        return kernels.to_device
-    monkeypatch.setattr(arrays, "cuda_kernels", lambda: kernels)
-    return lambda X: np.asarray(X).view(PretendArray)
 
 
 def examples(n: int = 400) -> tuple[Any, Any]:

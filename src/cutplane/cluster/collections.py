@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cutplane.device.arrays import on_host, where_it_lies
+
 if TYPE_CHECKING:
     from distributed import Client
 
@@ -101,7 +103,7 @@ def _aligned(name: str, values: Any, X: Any, blocks: Sequence[Any]) -> list[Any]
         return [None] * len(blocks)
     rows = _sizes(X)
     if not is_collection(values):
-        return _cut(name, np.asarray(values), rows)
+        return _cut(name, np.asarray(on_host(values)), rows)
     own = _sizes(values)
     if rows is not None and own is not None and rows != own and hasattr(values, "rechunk"):
         if sum(rows) != sum(own):
@@ -151,9 +153,10 @@ def lazily(predict: Callable[[Any], Any], X: Any, features: int) -> Any:
     each = _OfRows(predict, example)
     if hasattr(X, "map_blocks"):
         whole = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+        meta = where_it_lies(whole._meta, example)
         if example.ndim == 1:
-            return whole.map_blocks(each, dtype=example.dtype, drop_axis=1, meta=example)
-        return whole.map_blocks(each, dtype=example.dtype, chunks=(whole.chunks[0], (example.shape[1],)), meta=example)
+            return whole.map_blocks(each, dtype=example.dtype, drop_axis=1, meta=meta)
+        return whole.map_blocks(each, dtype=example.dtype, chunks=(whole.chunks[0], (example.shape[1],)), meta=meta)
     if example.ndim == 1:
         return X.map_partitions(each.with_index, meta=(None, example.dtype))
     return X.map_partitions(each, meta=example)
@@ -166,7 +169,7 @@ class _OfRows:
         self._predict, self._example = predict, example
 
     def __call__(self, rows: Any) -> Any:
-        return self._predict(rows) if rows.shape[0] else self._example
+        return self._predict(rows) if rows.shape[0] else where_it_lies(rows, self._example)
 
     def with_index(self, rows: Any) -> Any:
         """The same, with the index of the rows."""

@@ -57,6 +57,16 @@ def copied_to_device(X: Any) -> Any:
     return DeviceMatrix(_dense_rows(kernels, kernels.to_device(X)))
 
 
+def put_on_device(X: Any) -> DeviceMatrix | None:
+    """An array or a CSR matrix of the host as examples on this process's GPU; None where it has none, or no CuPy."""
+    try:
+        there = cuda_kernels().is_there
+    except ImportError:
+        return None
+    found: DeviceMatrix | None = copied_to_device(X) if there else None
+    return found
+
+
 def on_host(values: Any) -> Any:
     """An array of a GPU, copied to the host; anything else as it is."""
     return cuda_kernels().to_host(_there(cuda_kernels(), values)) if is_on_device(values) else values
@@ -85,6 +95,11 @@ def in_type_of(y: Any, classes: Any) -> Any:
     if not is_on_device(y) or str(y.dtype) == _BFLOAT16:
         return classes
     return classes.astype(str(y.dtype).removeprefix("torch."))
+
+
+def where_it_lies(X: Any, answer: Any) -> Any:
+    """An answer of the host on the GPU, where X lies there; else as it is."""
+    return as_given(X, answer) if is_on_device(X) else answer
 
 
 def as_given(X: Any, answer: Any) -> Any:

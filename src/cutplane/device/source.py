@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from cutplane.device.kernels import (
     LARGEST,
@@ -18,6 +19,7 @@ from cutplane.device.kernels import (
     sum_depth_of,
 )
 from cutplane.sources.base import Extent, Rows, Source
+from cutplane.sources.matrix import as_source
 
 # Entries of the rows that are turned into doubles at a time to be multiplied: 1 GB.
 _AT_ONCE = 1 << 27
@@ -48,16 +50,33 @@ class DeviceRows(Source):
         n, d = self._rows.shape
         return int(n), int(d)
 
+    @property
+    def arrays(self) -> list[DeviceArray]:
+        """What the rows are made of."""
+        raise NotImplementedError
+
+    def on_host(self) -> Any:
+        """The same as an array or a CSR matrix of the host."""
+        raise NotImplementedError
+
+    def plain(self, entries: Any) -> Any:
+        """Some of the numbers of `arrays` in a type that NumPy has: as they are."""
+        return entries
+
     def scores(self, w: Array) -> DeviceArray:
         """X @ w."""
+        xp = self.kernels.xp
+        if not self.shape[0]:  # kernels are not started for nothing
+            return xp.zeros((0, *w.shape[1:]))
         if w.ndim == 1:
             return self._scores(np.ascontiguousarray(w, np.float64))
-        xp = self.kernels.xp
         return xp.stack([self._scores(np.ascontiguousarray(w[:, k])) for k in range(w.shape[1])], axis=1)
 
     def combine(self, coef: DeviceArray) -> Array:
         """X.T @ coef."""
         there = self.kernels.to_device(coef)
+        if not self.shape[0]:
+            return np.zeros((self.shape[1], *there.shape[1:]))
         if there.ndim == 1:
             return self._combine(there)
         columns = (self.kernels.xp.ascontiguousarray(there[:, k]) for k in range(there.shape[1]))
@@ -101,6 +120,8 @@ class DeviceRows(Source):
     def dense_rows(self, rows: DeviceArray, scale: DeviceArray, centre: Array | None = None) -> Array:
         """scale[i] (x_i - centre) for some rows, as a dense array of the host."""
         kernels = self.kernels
+        if not len(rows):
+            return np.zeros((0, self.shape[1]))
         there = kernels.to_device(scale)
         found: Array = kernels.to_host(self._gather(kernels.to_device(rows), there))
         return found if centre is None else found - np.outer(kernels.to_host(there), centre)
@@ -133,6 +154,21 @@ class DenseRows(DeviceRows):
     def __init__(self, kernels: Kernels, rows: DeviceArray, entries: str | None = None) -> None:
         super().__init__(kernels, rows)
         self._entries = entries or str(rows.dtype.name)
+
+    @property
+    def arrays(self) -> list[DeviceArray]:
+        """What the rows are made of."""
+        return [self._rows]
+
+    def on_host(self) -> Any:
+        """The same as an array of the host."""
+        return self.plain(self.kernels.to_host(self._rows))
+
+    def plain(self, entries: Any) -> Any:
+        """Some of the entries in a type that NumPy has: of bfloat16, in single precision."""
+        if self._entries != "bfloat16":
+            return entries
+        return (entries.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
     def _taken(self, positions: DeviceArray) -> Self:
         return type(self)(self.kernels, self._rows[positions], self._entries)
@@ -172,6 +208,16 @@ class CsrRows(DeviceRows):
 
     def __init__(self, kernels: Kernels, rows: Any) -> None:
         super().__init__(kernels, rows)
+
+    @property
+    def arrays(self) -> list[DeviceArray]:
+        """What the rows are made of."""
+        return [self._rows.data, self._rows.indices, self._rows.indptr]
+
+    def on_host(self) -> Any:
+        """The same as a CSR matrix of the host."""
+        found = tuple(map(self.kernels.to_host, self.arrays))
+        return sp.csr_array(found, shape=self.shape, copy=False)
 
     def _taken(self, positions: DeviceArray) -> Self:
         return type(self)(self.kernels, self.kernels.csr_take(self._rows, positions))
@@ -228,6 +274,10 @@ class DeviceMatrix(Source):
 
     def __init__(self, rows: DeviceRows) -> None:
         self.rows = rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Sent elsewhere, they are rows of the host."""
+        return as_source, (self.rows.on_host(),)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -83,7 +84,7 @@ class NearHinges:
         self._source, self._risk, terms = source, risk, risk.terms
         self._examples = rows = risk.kinks(scores, 2.0 * radius)[0]
         here = scores[rows].astype(np.float64)
-        each = np.full_like(here, terms.each) if terms.weights is None else terms.weights[rows]
+        each = terms.each * np.ones_like(here) if terms.weights is None else terms.weights[rows]
         kinks = hinges_of(terms, rows)
         beyond = [kink.beyond(here) for kink in kinks]
         self.radius, chosen = _nearest(beyond, each, radius, most)
@@ -212,12 +213,12 @@ class NearHinges:
     def sides(self, at: Handle) -> Array:
         """What the positive and the negative coefficients of the plane add up to, before they are balanced."""
         coef = self._coefficients(at)
-        return np.array([coef[coef > 0.0].sum(), coef[coef < 0.0].sum()])
+        return np.array([float(coef[coef > 0.0].sum()), float(coef[coef < 0.0].sum())])
 
     def leaning_plane(self, at: Handle, factors: Array) -> ShardPlane:
         """As `plane`, positive and negative coefficients scaled by factors at most 1; with what they sum to."""
         coef = self._coefficients(at)
-        coef = coef * np.where(coef > 0.0, *factors)
+        coef = coef * np.where(coef > 0.0, *factors.tolist())
         return self._below_risk(coef)._replace(lean=float(coef.sum()))
 
     def _below_risk(self, coef: Array) -> ShardPlane:
@@ -229,8 +230,8 @@ class NearHinges:
     def _coefficients(self, at: Handle) -> Array:
         """Of all examples: the near ones by their dual variables, the others by their tangents."""
         here = _iterate(at)
-        ends = np.cumsum([len(side.rows) for side in self._sides])[:-1].tolist()
-        return self._with_shares(np.split(here.dual / here.bound, ends))
+        shares, ends = here.dual / here.bound, accumulate((len(side.rows) for side in self._sides), initial=0)
+        return self._with_shares([shares[begin:end] for begin, end in pairwise(ends)])
 
     def _with_shares(self, shares: list[Array]) -> Array:
         """Coefficients of all examples where the near hinges, side by side, have these shares."""

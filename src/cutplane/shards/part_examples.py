@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import zlib
 from functools import reduce
 from typing import Any
 
@@ -12,15 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane.shards.base import Array
-from cutplane.shards.mapped import MappedArrays
-from cutplane.shards.registry import make_shard
+from cutplane.shards.device_part import part_shard
+from cutplane.shards.part_rows import marked, part_rows
 from cutplane.shards.scattered import Recipe, Survey
 from cutplane.sources.augmented import AugmentedSource
-from cutplane.sources.base import Extent, Rows
+from cutplane.sources.base import Extent, Source
 from cutplane.sources.matrix import as_source
-
-# Odd, and unlike each other: no change of a single word, nor an exchange of two, leaves the sum of a block as it was.
-_FACTORS = np.arange(1, 2049, 2, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 class PartExamples:
@@ -28,53 +24,43 @@ class PartExamples:
 
     Parameters
     ----------
-    X : array or CSR matrix
+    X : array, CSR matrix or DeviceMatrix
+        In memory, or on a GPU.
     y : array
         Labels or targets.
     weights : array or None
         1 each.
-    rows : array, optional
-        Which of the examples it is: all.
     """
 
-    _mapped: MappedArrays | None = None
-
-    def __init__(self, X: Any, y: NDArray[Any], weights: Array | None, rows: Rows | None = None) -> None:
-        self._X = X
-        self._source = as_source(X) if rows is None else as_source(X).take(rows)
-        self._y = y if rows is None else y[rows]
-        self._weights = weights if rows is None or weights is None else weights[rows]
+    def __init__(self, X: Any, y: NDArray[Any], weights: Array | None) -> None:
+        self._rows = part_rows(X)
+        self._source, self._y, self._weights = self._rows.source, y, weights
 
     def __getstate__(self) -> dict[str, Any]:
-        """Sent as arrays, whether they lie on disk or not."""
-        return {name: value for name, value in vars(self).items() if name != "_mapped"}
+        """Rows once."""
+        whole = self._source is self._rows.source
+        return {name: value for name, value in vars(self).items() if not (whole and name == "_source")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """As sent."""
+        vars(self).update(state)
+        self._source = state.get("_source", self._rows.source)
 
     @property
     def nbytes(self) -> int:
-        """What the rows take."""
-        return sum(each.nbytes for each in self._arrays)
-
-    @property
-    def _arrays(self) -> list[NDArray[Any]]:
-        X = self._X
-        return [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+        """What the rows take of the host's memory."""
+        return self._rows.nbytes
 
     def on_disk(self, folder: str) -> PartExamples:
         """The same, its rows in a file of that folder."""
-        mapped = MappedArrays(self._arrays, folder)
-        X = self._X
-        rows: Any = mapped.arrays[0]
-        if sp.issparse(X):
-            rows = sp.csr_array(tuple(mapped.arrays), shape=X.shape, copy=False)
-            rows.has_sorted_indices = X.has_sorted_indices
         part = copy.copy(self)
-        part._X, part._source, part._mapped = rows, as_source(rows), mapped
+        part._rows = self._rows.on_disk(folder)
+        part._source = part._rows.source
         return part
 
     def release(self) -> None:
         """Give back what memory a pass has taken for rows on disk."""
-        if self._mapped is not None:
-            self._mapped.release()
+        self._rows.release()
 
     def fold(self, number: int, folds: int, turn: int, *, inside: bool, labels: bool) -> PartExamples:
         """The examples of one of several folds, or all but these: of each class its share, in stretches.
@@ -97,7 +83,11 @@ class PartExamples:
         rank = np.empty(n, np.int64)
         rank[order] = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
         fold = (rank * folds // counts[codes] + turn) % folds
-        return PartExamples(self._X, self._y, self._weights, np.flatnonzero((fold == number) != inside))
+        chosen = np.flatnonzero((fold == number) != inside)
+        part = copy.copy(self)
+        part._source, part._y = self._source.take(chosen), self._y[chosen]
+        part._weights = None if self._weights is None else self._weights[chosen]
+        return part
 
     def targets(self) -> NDArray[Any]:
         """Labels or targets: they come here."""
@@ -118,8 +108,8 @@ class PartExamples:
     def _marked_with(self, *beside: NDArray[Any]) -> int:
         """A checksum of the examples and what goes with them."""
         weights = [] if self._weights is None else [self._weights]
-        arrays = [*self._arrays, *map(_as_numbers, (self._y, *beside)), *weights]
-        return reduce(_marked, arrays, len(self._y))
+        arrays = [*map(_as_numbers, (self._y, *beside)), *weights]
+        return reduce(marked, arrays, self._rows.marked(len(self._y)))
 
     def extent(self) -> Extent:
         """What rounding in passes is charged by."""
@@ -136,13 +126,15 @@ class PartExamples:
     def shard(self, recipe: Recipe, constant: float, *, intercept: bool) -> Any:
         """The sum over these examples, as a part of the whole; `constant`: the value of another feature, or 0."""
         y, weights = self._labelled(recipe)
-        source = self._source if constant == 0.0 else AugmentedSource(self._source, constant)
         total = float(len(y)) if weights is None else float(weights.sum())
         if total == 0.0:  # none counts; a risk is made for one at least
             none = np.zeros(0, np.int64)
-            return make_shard(source.take(none), recipe.loss(np.ones(1), None).summand(none), intercept=intercept)
-        risk = recipe.loss(y, weights).summand(np.arange(len(y)), total / recipe.total_weight)
-        return make_shard(source, risk, intercept=intercept)
+            source: Source = as_source(sp.csr_array((0, self._source.shape[1])))
+            risk = recipe.loss(np.ones(1), None).summand(none)
+        else:
+            source = self._source
+            risk = recipe.loss(y, weights).summand(np.arange(len(y)), total / recipe.total_weight)
+        return part_shard(source if constant == 0.0 else AugmentedSource(source, constant), risk, intercept=intercept)
 
     def _labelled(self, recipe: Recipe) -> tuple[NDArray[Any], Array | None]:
         """Targets, or -1 and +1, and weights with those of the classes in them."""
@@ -154,14 +146,6 @@ class PartExamples:
             return y, self._weights
         each = recipe.factors[codes]
         return y, each if self._weights is None else each * self._weights
-
-
-def _marked(mark: int, array: NDArray[Any]) -> int:
-    """With the bytes of an array in it: those of a block as one word, and a checksum of these, at a memory's rate."""
-    plain: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    whole = len(plain) // (8 * len(_FACTORS)) * (8 * len(_FACTORS))
-    blocks = plain[:whole].view(np.uint64).reshape(-1, len(_FACTORS)) @ _FACTORS
-    return zlib.crc32(plain[whole:], zlib.crc32(blocks.view(np.uint8), mark))
 
 
 def _as_numbers(labels: NDArray[Any]) -> NDArray[Any]:

@@ -196,7 +196,7 @@ class RemoteRoundedShard(RemoteShard):
     def restricted(self, scores: Handle, subset: Subset, *, gathered: bool = False) -> Any:
         """The scores of some examples, where their `part` is."""
         return (
-            self._ask("restricted", (scores, subset), {})
+            self._ask("restricted", (scores, subset), {"gathered": True})
             if gathered
             else self._keep(Remote, "restricted", (scores, subset), {})
         )

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from cutplane.cluster.collections import is_collection
 from cutplane.cluster.examples import on_workers
+from cutplane.device.arrays import on_host
 from cutplane.estimators.common.validation.partitions import checked_partition, keep_names
 from cutplane.estimators.ranking.ranking_data import check_named_queries, warn_of_ignored
 from cutplane.shards.base import answers
@@ -69,4 +70,4 @@ def _check_whole(surveys: Sequence[PairSurvey]) -> None:
 
 def _made(number: int, X: Any, y: Any, sample_weight: Any, qid: Any) -> PartQueries:
     rows, targets, weights = checked_partition(number, X, y, sample_weight, labels=False)
-    return PartQueries(rows, targets, weights, check_named_queries(qid, len(targets)))
+    return PartQueries(rows, targets, weights, check_named_queries(on_host(qid), len(targets)))

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from cutplane._types import Array, ClassWeight, Labels
 from cutplane.cluster.collections import is_collection
 from cutplane.cluster.examples import ScatteredExamples
+from cutplane.device.arrays import in_type_of, on_host
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.common.validation.examples import check_examples
 from cutplane.estimators.common.validation.targets import check_many_labels, check_targets
@@ -69,8 +70,9 @@ def checked_partition(
     try:
         if not len(y):
             width = X.shape[1] if len(X.shape) > 1 else 0
-            return sp.csr_array((0, width)), np.asarray(y), None
+            return sp.csr_array((0, width)), np.asarray(on_host(y)), None
         rows, found = check_examples(BaseEstimator(), X, y)
+        found = in_type_of(y, found)  # as the labels of other partitions, which may lie on the host
         weights = None if sample_weight is None else _weights(sample_weight, rows)
         return rows, found if labels else check_targets(found), weights
     except ValueError as error:
@@ -79,7 +81,7 @@ def checked_partition(
 
 def _weights(sample_weight: Any, rows: Any) -> Array | None:
     """Those of a partition may all be zero."""
-    plain = np.asarray(sample_weight)
+    plain = np.asarray(on_host(sample_weight))
     if plain.shape == (rows.shape[0],) and plain.dtype.kind in "iuf" and not plain.any():
         return np.zeros(len(plain))
-    return check_sample_weight(sample_weight, rows)
+    return check_sample_weight(plain, rows)
