@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cutplane.plain.form import PlainForm
+from cutplane.plain.scoring import scorer_of
 
 if TYPE_CHECKING:
     from cutplane._types import Array, Document, Labels
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 class PlainModel:
     """A model that predicts and does nothing else; ``cutplane.load(path, plain=True)`` makes one.
 
-    It has those of `predict`, `decision_function`, `score_samples`, `predict_proba` and `predict_log_proba` that the
-    estimator had. scikit-learn is not imported.
+    It has those of `predict`, `decision_function`, `score_samples`, `predict_proba`, `predict_log_proba` and `score`
+    that the estimator had. scikit-learn is not imported.
 
     Parameters
     ----------
@@ -43,6 +44,8 @@ class PlainModel:
     >>> model = cutplane.load(path, plain=True)
     >>> model.predict([[2.0]])
     array(['yes'], dtype='<U3')
+    >>> model.score([[2.0], [-2.0]], ["yes", "yes"])
+    0.5
     >>> model.certificate["gap"] <= 1e-3
     True
     """
@@ -64,11 +67,14 @@ class PlainModel:
         """What the estimator predicted: classes, values, +1 and -1."""
         return self.form.decision.predict(self._scores(X))
 
-    def __getattr__(self, name: str) -> Callable[[Any], Array]:
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         form = self.__dict__.get("form")  # not there while a copy is made
         if form is not None and name in form.decision.methods:
             made = getattr(form.decision, name)
             return lambda X: np.asarray(made(self._scores(X)))
+        score = scorer_of(form, self.predict) if form is not None and name == "score" else None
+        if score is not None:
+            return score
         if form is not None and form.probabilities is not None:
             if name == "predict_proba":
                 return self._probabilities
