@@ -110,6 +110,34 @@ def test_a_fit_goes_on(workers: Workers, all_of_them: bool) -> None:
     assert model.objective_ == pytest.approx(objective, rel=1e-12)
 
 
+@pytest.mark.parametrize("words", ["Worker holding Actor was lost", "something else"])
+def test_a_worker_is_lost_as_soon_as_it_has_examples(monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    submit, failed = Client.submit, list[str]()
+
+    def fail(timeout: float) -> None:
+        failed.append(words)
+        raise RuntimeError(words)
+
+    def first_fails(self: Client, *args: Any, **named: Any) -> Any:
+        future = submit(self, *args, **named)
+        if named.get("actor") and not failed:
+            future.result = fail
+        return future
+
+    monkeypatch.setattr(Client, "submit", first_fails)
+    X, y = ([delayed(make)(k) for k in range(2)] for make in (rows_of, labels_of))
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster),
+    ):
+        if words == "something else":
+            with pytest.raises(RuntimeError, match=words):
+                LinearSVC().fit(X, y)
+        else:
+            assert LinearSVC().fit(X, y).gap_ <= 1e-3
+    assert failed
+
+
 def test_a_cluster_without_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cutplane.cluster.post._MOST_WAITING", 1.0)
     with (

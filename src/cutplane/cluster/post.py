@@ -27,6 +27,8 @@ _PAUSE = 0.1
 _NEWCOMERS = 5.0
 # So often examples are placed anew before a fit gives up: a cluster that loses workers all the time.
 _MOST_PLACINGS = 100
+# What dask.distributed says of an actor that was made, and is gone before anyone has heard of it.
+_LOST = "Worker holding Actor was lost"
 # Seconds until a fit on a cluster without a single worker gives up.
 _MOST_WAITING = 600.0
 
@@ -152,6 +154,9 @@ class Post:
                     continue
             except OSError:  # the connection is closed
                 pass
+            except RuntimeError as error:
+                if _LOST not in str(error):  # one of ours
+                    raise
             self._actors.pop(actor, None)
             raise _GoneError
 
