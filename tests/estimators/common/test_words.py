@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cutplane
+from cutplane.io.svmlight import load_svmlight, save_svmlight
 from cutplane.structured.chain import ChainModel
 
 RNG = np.random.default_rng(0)
@@ -65,6 +66,16 @@ def test_texts_are_told_who_makes_numbers_of_them(name):
             for rows in ([[1.0, 2.0], ["red", 3.0]], np.array([[1.0, 2.0], ["red", 3.0]], dtype=object)):
                 with pytest.raises(ValueError, match=word):
                     call(rows)
+
+
+def test_who_is_named_reads_the_file(tmp_path):
+    np.save(tmp_path / "rows.npy", ROWS)
+    save_svmlight(tmp_path / "train.svm", ROWS, CLASSES)
+    X, y, _ = load_svmlight(tmp_path / "train.svm")
+    wanted = cutplane.LinearSVC().fit(ROWS, CLASSES).coef_
+    np.testing.assert_allclose(cutplane.LinearSVC().fit(X, y).coef_, wanted, rtol=1e-2)
+    mapped = cutplane.sources.MappedSource(cutplane.sources.open_rows(tmp_path / "rows.npy"))
+    np.testing.assert_allclose(cutplane.LinearSVC().fit(mapped, CLASSES).coef_, wanted, rtol=1e-2)
 
 
 def test_numbers_written_as_words_are_numbers_still():

@@ -11,8 +11,9 @@ import numpy as np
 from cutplane.estimators.common.validation.frames import columns_of, entries
 
 READ_ROWS = (
-    "cutplane.io.svmlight.load_svmlight(path) reads a file in LIBSVM's format into X and y, and `cutplane train` takes "
-    "the file itself"
+    "cutplane.io.svmlight.load_svmlight(path) reads a file in LIBSVM's format into X and y, "
+    "cutplane.sources.MappedSource(cutplane.sources.open_rows(path)) one of NumPy or Parquet block by block, and "
+    "`cutplane train` takes the file itself"
 )
 MAKE_EXAMPLES = "a list or an array of examples is needed"
 _READ_SEQUENCES = (
