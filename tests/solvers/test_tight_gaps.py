@@ -115,3 +115,14 @@ def test_regressions_asked_for_more_never_give_less(data: str, loss: dict[str, A
     assert models[0].stop_reason_ == "gap"
     assert models[1].gap_ <= models[0].gap_
     assert models[1].stop_reason_ in ("gap", "stalled")
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1e5])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "quantile"])
+def test_the_unit_of_targets_does_not_matter(loss: str, unit: float) -> None:
+    """Prices of the sides of a tube are no sizes of targets: small ones were charged for rounding that is not there."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 40))
+    y = unit * (X @ rng.normal(size=40) + 0.3 * rng.normal(size=3000))
+    model = LinearSVR(C=1e-3 * unit, loss=loss, tol=1e-9).fit(X, y)
+    assert model.gap_ <= 1e-9

@@ -82,7 +82,7 @@ class DeviceRisk(RoundedRisk):
     def scale(self) -> float:
         """The size of the targets and of the loss's own parameters."""
         size = float(abs(self.of.y).max()) if self.of.y.size else 0.0
-        return max(1e-300, size) + sum(map(abs, self.of.parameters))
+        return max(1e-300, size) + self._risk.own_scale
 
     @property
     def terms(self) -> Terms:

@@ -114,7 +114,12 @@ class SeparableRisk(VisitedRisk):
         """The size of the targets and of the loss's own parameters."""
         y = self._given
         size = float(max(y.max(), -float(y.min()))) if len(y) else 0.0
-        return max(1e-300, size) + sum(map(abs, self._parameters()))
+        return max(1e-300, size) + self.own_scale
+
+    @property
+    def own_scale(self) -> float:  # type: ignore[override]
+        """The size of the loss's own parameters."""
+        return sum(map(abs, self._parameters()))
 
     def take(self, rows: Rows, *, scale: float = 1.0) -> Self:
         """The part of the sum that runs over some examples, times `scale`."""
@@ -236,6 +241,11 @@ class TubeRisk(SeparableRisk):
     def _dual(self) -> QuadraticDual:
         above, below, epsilon = self._parameters()
         return QuadraticDual(above, below, epsilon)
+
+    @property
+    def own_scale(self) -> float:  # type: ignore[override]
+        """Half the width of the tube; prices of its sides are no sizes of scores."""
+        return self._parameters()[2]
 
     def extrapolated(self, scores: Array, h: float, reach: float) -> Array:
         """Coefficients of the risk rounded over h as if examples on a kink of width `reach` stayed on it."""

@@ -63,6 +63,8 @@ class VisitedRisk(RoundedRisk):
     has_kinks: bool = True
     #: Whether the conjugate of the loss is a parabola in pieces: an interior point over all examples knows no other.
     has_interior: bool = True
+    #: The size of the loss's own parameters, as far as scores are compared with them.
+    own_scale: float = 0.0
 
     y: Any
     weights: Array | None
