@@ -126,6 +126,18 @@ def test_blocks_are_trained_where_they_lie(
         assert_array_equal(answer if place is np.asarray else kernels.to_host(answer), found.predict(block))
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_blocks_of_the_host_are_copied_where_a_device_is_asked_for(
+    client: Client, put: Put, parts_there: list[int], layout: Any
+) -> None:
+    X, z, _ = examples()
+    y = np.where(z > 0.0, 1, -1)
+    model = LinearSVC(device="cuda").fit(laid(layout, X), laid(np.asarray, y))
+    same(model, LinearSVC().fit(X, y))
+    assert set(SIZES) <= set(parts_there)
+    assert all(type(each) is np.ndarray for each in client.gather(client.compute(model.predict(laid(layout, X)))))
+
+
 def test_arrays_of_dask(client: Client, put: Put, kernels: Kernels) -> None:
     X, z, _ = examples()
     y = np.where(z > 0.0, 1, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator
 from cutplane._types import Array, ClassWeight, Labels
 from cutplane.cluster.collections import is_collection
 from cutplane.cluster.examples import ScatteredExamples
-from cutplane.device.arrays import in_type_of, on_host
+from cutplane.device.arrays import check_device, copied_to_device, in_type_of, on_host
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.common.validation.examples import check_examples
 from cutplane.estimators.common.validation.targets import check_many_labels, check_targets
@@ -31,7 +32,7 @@ def scattered_examples(
         raise ValueError(
             "keep_proof=True is for examples in this process; `proof`, called with them, makes one for any model."
         )
-    make = _labelled if labels else _targeted
+    make = partial(_made, labels, getattr(estimator, "device", None))
     examples = ScatteredExamples.of_collections(make, X, y, sample_weight, labels=labels)
     keep_names(estimator, examples.source.features, examples.names)
     return examples
@@ -55,12 +56,13 @@ def scattered_classes(examples: ScatteredExamples, class_weight: ClassWeight) ->
     return classes, factors, whole.weights * factors
 
 
-def _labelled(number: int, X: Any, y: Any, sample_weight: Any) -> PartExamples:
-    return PartExamples(*checked_partition(number, X, y, sample_weight, labels=True))
-
-
-def _targeted(number: int, X: Any, y: Any, sample_weight: Any) -> PartExamples:
-    return PartExamples(*checked_partition(number, X, y, sample_weight, labels=False))
+def _made(labels: bool, device: str | None, number: int, X: Any, y: Any, sample_weight: Any) -> PartExamples:
+    """The examples of a partition, on a GPU of the worker where that is asked for."""
+    rows, targets, weights = checked_partition(number, X, y, sample_weight, labels=labels)
+    if device is not None and rows.shape[0]:
+        check_device(device)
+        rows = copied_to_device(rows)
+    return PartExamples(rows, targets, weights)
 
 
 def checked_partition(
