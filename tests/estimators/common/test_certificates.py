@@ -171,3 +171,10 @@ def test_a_path_certifies_every_problem_of_every_C():
     for model in LinearSVC().path(X, FOUR, [0.1, 1.0]):
         assert [each.problem for each in model.certificates_] == list("abcd")
         assert model.gap_ == max(each.gap for each in model.certificates_) <= 1e-3
+
+
+def test_examples_around_the_origin_have_bounds_as_close_as_is_said_and_no_relative_gap():
+    around = np.concatenate([X, -X])
+    model = LinearOneClassSVM(tol=1e-3).fit(around)
+    assert (model.objective_, model.gap_, model.stop_reason_) == (0.0, math.inf, "gap")
+    assert -1e-3 * 1e-6 * np.square(around).sum(axis=1).max() <= model.lower_bound_ < 0.0

@@ -69,7 +69,8 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
     certificates_
     objective_, lower_bound_, gap_ : float
         The objective at the model (never above zero), a proven lower bound on its least value, and their relative
-        difference.
+        difference. Where examples surround the origin, no plane has them beyond it: the model is w = 0, its objective
+        0, and no relative gap but inf can be stated; training ends when the bounds are within tol·1e-6·max|xᵢ|².
     n_iter_, history_, stop_reason_, n_features_in_, feature_names_in_
 
     Examples
