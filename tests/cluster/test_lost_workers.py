@@ -25,7 +25,7 @@ class Workers:
     """
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self.client = client
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._started = 0
 
@@ -34,15 +34,15 @@ class Workers:
         name = f"worker-{self._started}"
         options = ["--no-nanny", "--nthreads", "1", "--no-dashboard", "--name", name]
         self._processes[name] = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_worker", self._client.scheduler.address, *options],
+            [sys.executable, "-m", "distributed.cli.dask_worker", self.client.scheduler.address, *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
 
     def kill(self, *, all_of_them: bool) -> None:
         """Those that work by now, or one of them."""
-        self._client.wait_for_workers(1, timeout=120)
-        names = [each["name"] for each in self._client.scheduler_info(n_workers=-1)["workers"].values()]
+        self.client.wait_for_workers(1, timeout=120)
+        names = [each["name"] for each in self.client.scheduler_info(n_workers=-1)["workers"].values()]
         for name in names if all_of_them else names[:1]:
             process = self._processes.pop(name, None)
             if process is not None:  # not of one that has been killed already
@@ -160,3 +160,18 @@ def test_other_data_is_refused(workers: Workers, tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match=r"Partition 0 was read again .* and is not what it was"):
         LinearSVC(tol=1e-8, on_step=on_step).fit(X, y)
+
+
+def test_what_was_scattered_cannot_be_read_again(workers: Workers) -> None:
+    client = workers.client
+    X, y = (client.scatter([make(k) for k in range(PARTS)]) for make in (rows_of, labels_of))
+    killed: list[int] = []
+
+    def on_step(step: Any) -> None:
+        if not killed:
+            killed.append(step.iteration)
+            workers.kill(all_of_them=True)
+
+    with pytest.raises(RuntimeError, match="partitions that were scattered: they cannot be read again"):
+        LinearSVC(tol=1e-8, on_step=on_step).fit(X, y)
+    assert killed

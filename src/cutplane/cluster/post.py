@@ -11,7 +11,7 @@ from typing import Any
 
 import cloudpickle
 import numpy as np
-from distributed import Client, get_worker, wait
+from distributed import CancelledError, Client, get_worker, wait
 from numpy.typing import NDArray
 
 from cutplane._runtime.threads import openmp_threads
@@ -204,9 +204,16 @@ class Post:
         """Until the examples have been read, by whichever workers there are."""
         last = time.monotonic()
         while True:
-            with suppress(TimeoutError):
+            try:
                 wait(wanted, timeout=_LOOK)
                 return
+            except TimeoutError:
+                pass
+            except CancelledError:  # so dask.distributed says that what it was made of is lost for good
+                raise RuntimeError(
+                    "A worker is gone, and with it partitions that were scattered: they cannot be read again. Delayed "
+                    "partitions, and collections that are read or computed on workers, can."
+                ) from None
             if self._client.nthreads():
                 last = time.monotonic()
             elif time.monotonic() - last > _MOST_WAITING:
