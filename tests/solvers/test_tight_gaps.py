@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ from sklearn.datasets import load_digits
 from cutplane import LinearSVC, LinearSVR
 from cutplane.datasets import load_adult
 from cutplane.objectives.factory import make_objective
+from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.example_ascent import ExampleAscent
+from cutplane.solvers import ledger as ledgers
+from cutplane.solvers.ascent.dual import DualAscent
 from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.stopping import Stopping
@@ -126,3 +130,28 @@ def test_the_unit_of_targets_does_not_matter(loss: str, unit: float) -> None:
     y = unit * (X @ rng.normal(size=40) + 0.3 * rng.normal(size=3000))
     model = LinearSVR(C=1e-3 * unit, loss=loss, tol=1e-9).fit(X, y)
     assert model.gap_ <= 1e-9
+
+
+@pytest.mark.parametrize("epochs", [12, 30, 45])
+def test_out_of_time_the_weights_reached_count(epochs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Towards a tight gap certificates are far between: the last incumbent may be many epochs behind."""
+    X, _ = text(1500, 1200, seed=4)
+    rng = np.random.default_rng(4)
+    y = X @ rng.normal(size=1200) + 0.1 * rng.normal(size=1500)
+    ascents: list[ExampleAscent] = []
+    epoch = ExampleAscent.epoch
+
+    def ticking(self: ExampleAscent) -> None:
+        epoch(self)
+        ascents.append(self)
+
+    monkeypatch.setattr(ExampleAscent, "epoch", ticking)
+    monkeypatch.setattr(ledgers, "time", SimpleNamespace(perf_counter=lambda: float(len(ascents))))
+    objective: Any = make_objective(as_source(X), EpsilonInsensitive(y, epsilon=0.01))
+    stopping = Stopping(relative_gap=1e-9, time_limit=float(epochs))
+    ledger = Ledger(20.0 * len(y), Bundle(1200), stopping, rounding=objective.rounding)
+    assert DualAscent().run(objective, ledger) == "time_limit"
+    assert len(ascents) == epochs
+    w = ascents[-1].weights[0]
+    there = 0.5 * w @ w + ledger.C * objective.value(objective.score(w, 0.0))
+    assert ledger.upper <= there * (1.0 + 1e-9)

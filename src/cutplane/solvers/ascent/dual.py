@@ -121,10 +121,21 @@ class DualAscent:
         return ledger.close_iteration(1.0), due
 
     def _certify(self, objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> StopReason | None:
-        if ledger.overdue and ledger.incumbent is not None:
-            # Out of time: a bound for the best weights known is worth more than others that may be better.
+        late = ledger.overdue and ledger.incumbent is not None
+        if late:
+            # Out of time: a bound for the best weights known comes before others that may be better.
             self._prove(ledger, ascent)
-            return ledger.close_iteration(0.0)
+        point = self._reached(objective, ledger, ascent)
+        ledger.offer(point, objective.value(point))
+        if late:
+            return ledger.close_iteration(1.0)
+        # Running sums carry rounding: what is proven is summed up afresh, when it is worth it or the last chance.
+        if ledger.ending or ledger.aim.proven(ledger.upper, ascent.estimate, ledger.C):
+            self._prove(ledger, ascent)
+        return ledger.close_iteration(1.0)
+
+    def _reached(self, objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike) -> ScoredPoint:
+        """The weights of the ascent, or the best point on the way to them."""
         w, intercept = ascent.weights
         with ledger.phase("scores"):
             point = objective.score(w, intercept)
@@ -137,11 +148,7 @@ class DualAscent:
             if ledger.incumbent is not None:
                 # The weights of the ascent swing around the optimum: the best point towards them is often much better.
                 point = self._towards(objective, objective.with_scores(ledger.incumbent), point, ledger.C)
-            ledger.offer(point, objective.value(point))
-        # Running sums carry rounding: what is proven is summed up afresh, when it is worth it or the last chance.
-        if ledger.ending or ledger.aim.proven(ledger.upper, ascent.estimate, ledger.C):
-            self._prove(ledger, ascent)
-        return ledger.close_iteration(1.0)
+        return point
 
     def _towards(self, objective: SmoothObjectiveLike, base: ScoredPoint, point: ScoredPoint, C: float) -> ScoredPoint:
         """The best point on the way."""
