@@ -155,6 +155,27 @@ def test_balanced_classes_and_groups_of_them(kernels: Kernels, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_first_steps_on_a_sample(kernels: Kernels, monkeypatch: pytest.MonkeyPatch, weighted: bool) -> None:
+    X, y = labelled(10)
+    weights = np.random.default_rng(2).random(N) + 0.5 if weighted else None
+    rows, begun = DeviceMatrix(rows_of(kernels, X)), []
+    begin = shards.LockstepShard.begin
+    monkeypatch.setattr(shards.LockstepShard, "begin", lambda self, *given: (begun.append(1), begin(self, *given))[1])
+    alone = LinearSVC().fit(rows, y, sample_weight=weights)
+    assert not begun
+    monkeypatch.setattr(lockstep, "_LEAST_SAMPLE", 1)
+    monkeypatch.setattr(lockstep, "_LEAST_SAMPLE_PER_FEATURE", 1)
+    monkeypatch.setattr(lockstep, "_EVERY", 2)
+    sampled = LinearSVC().fit(rows, y, sample_weight=weights)
+    assert begun
+    assert sampled.gap_ <= 1e-3
+    assert sampled.objective_ == pytest.approx(alone.objective_, rel=2e-3)
+    assert sampled.certificates_[0].history[0].objective < alone.certificates_[0].history[0].objective
+    assert [c.history[0].problem for c in sampled.certificates_] == list(range(K))
+
+
+@pytest.mark.usefixtures("narrow")
 def test_systems_that_are_factored(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = labelled(4)
     counted = []
@@ -162,8 +183,8 @@ def test_systems_that_are_factored(kernels: Kernels, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(
         shards.LockstepShard, "_solve_directly", lambda self, *given: (counted.append(1), directly(self, *given))[0]
     )
-    tuning = solver.LockstepTuning(many_products=1)
-    monkeypatch.setattr(solver, "TUNING", tuning)
+    monkeypatch.setattr(shards, "_FACTORS", 0.0)
+    monkeypatch.setattr(shards, "_FEWEST_PRODUCTS", 1)
     for intercept in (False, True):
         model = LinearSVC(fit_intercept=intercept).fit(DeviceMatrix(rows_of(kernels, X)), y)
         assert set(stopped_together(model)) == {"gap"}

@@ -15,7 +15,7 @@ from cutplane.device.class_sums import ClassExamples, ClassSums, ProvenSums, Rou
 from cutplane.device.kernels import THREADS, Array, DeviceArray
 
 # Stretches of rows at most, and rows of one at least.
-_MOST_STRETCHES, _FEWEST_ROWS = 1024, 64
+_MOST_STRETCHES, _FEWEST_ROWS = 2048, 64
 
 
 @cache

@@ -43,6 +43,15 @@ class ClassExamples(NamedTuple):
     classes: NDArray[np.int32]
 
 
+def every(of: ClassExamples, step: int) -> ClassExamples:
+    """One of so many examples, with weights that make up for the others."""
+    codes = of.codes[::step].copy()
+    weights = None if of.weights is None else of.weights[::step].copy()
+    if weights is not None:
+        weights *= 1.0 / float(weights.sum())
+    return of._replace(codes=codes, weights=weights, each=1.0 / len(codes))
+
+
 class RoundedSums(NamedTuple):
     """Risks with their kinks rounded: coefficients, and sums by class.
 

@@ -12,7 +12,13 @@
   const index_t begin = static_cast<index_t>(blockIdx.x) * stretch;              \
   const index_t end = begin + stretch < n ? begin + stretch : n;
 
-#define CUTPLANE_EACH_ROW for (index_t i = begin + threadIdx.y; i < end; i += blockDim.y)
+// Rows that are summed up in single precision before they are added to what is in double precision.
+enum { kChunk = 256 };
+
+#define CUTPLANE_EACH_CHUNK for (index_t chunk = begin; chunk < end; chunk += kChunk)
+#define CUTPLANE_EACH_ROW                                   \
+  _Pragma("unroll 4") for (index_t i = chunk + threadIdx.y; \
+                           i < (chunk + kChunk < end ? chunk + kChunk : end); i += blockDim.y)
 
 // The examples: classes, weights (null: all are `each`), and the class of each column.
 #define CUTPLANE_CLASSES                                                  \
@@ -114,15 +120,20 @@ __global__ void class_smoothed(CUTPLANE_CLASSES, const float* __restrict__ S,
   if (k < columns) {
     const float width = h[k];
     const int mine_is = classes[k];
-    CUTPLANE_EACH_ROW {
-      const float y = codes[i] == mine_is ? 1.0f : -1.0f, weight = c ? c[i] : each;
-      const MarginAt<float> at = L::at(y * S[i * columns + k], width);
-      const float slope = -y * weight * at.p;
-      coef[i * columns + k] = slope;
-      mine[0] += weight * at.value;
-      mine[1] += weight * at.height;
-      mine[2] += slope;
-      mine[3] += weight * width * at.curvature;
+    CUTPLANE_EACH_CHUNK {
+      float part[4] = {0, 0, 0, 0};
+      CUTPLANE_EACH_ROW {
+        const float y = codes[i] == mine_is ? 1.0f : -1.0f, weight = c ? c[i] : each;
+        const MarginAt<float> at = L::at(y * S[i * columns + k], width);
+        const float slope = -y * weight * at.p;
+        coef[i * columns + k] = slope;
+        part[0] += weight * at.value;
+        part[1] += weight * at.height;
+        part[2] += slope;
+        part[3] += weight * width * at.curvature;
+      }
+#pragma unroll
+      for (int q = 0; q < 4; ++q) mine[q] += part[q];
     }
   }
   add_down(mine, k, columns, partial);
@@ -138,11 +149,15 @@ __global__ void class_extrapolated(CUTPLANE_CLASSES, const float* __restrict__ S
   if (k < columns) {
     const float width = h[k], from = reach[k];
     const int mine_is = classes[k];
-    CUTPLANE_EACH_ROW {
-      const float y = codes[i] == mine_is ? 1.0f : -1.0f, weight = c ? c[i] : each;
-      const float slope = -y * weight * L::further(y * S[i * columns + k], width, from);
-      coef[i * columns + k] = slope;
-      mine[0] += slope;
+    CUTPLANE_EACH_CHUNK {
+      float part = 0;
+      CUTPLANE_EACH_ROW {
+        const float y = codes[i] == mine_is ? 1.0f : -1.0f, weight = c ? c[i] : each;
+        const float slope = -y * weight * L::further(y * S[i * columns + k], width, from);
+        coef[i * columns + k] = slope;
+        part += slope;
+      }
+      mine[0] += part;
     }
   }
   add_down(mine, k, columns, partial);
@@ -157,7 +172,7 @@ __global__ void class_bent(CUTPLANE_CLASSES, const float* __restrict__ S,
   if (k >= columns) return;
   const float width = h[k];
   const int mine_is = classes[k];
-  CUTPLANE_EACH_ROW {
+  CUTPLANE_EACH_CHUNK CUTPLANE_EACH_ROW {
     const float y = codes[i] == mine_is ? 1.0f : -1.0f, weight = c ? c[i] : each;
     const float bend = weight * width * L::at(y * S[i * columns + k], width).curvature;
     out[i * columns + k] = D ? bend * D[i * columns + k] : bend;
@@ -174,12 +189,17 @@ __global__ void class_along(CUTPLANE_CLASSES, const float* __restrict__ S,
   if (k < columns) {
     const float width = h[k], step = t[k];
     const int mine_is = classes[k];
-    CUTPLANE_EACH_ROW {
-      const float y = codes[i] == mine_is ? 1.0f : -1.0f, weight = c ? c[i] : each;
-      const float direction = D ? D[i * columns + k] : 1.0f;
-      const MarginAt<float> at = L::at(y * (S[i * columns + k] + step * direction), width);
-      mine[0] += -y * weight * at.p * direction;
-      mine[1] += weight * at.curvature * direction * direction;
+    CUTPLANE_EACH_CHUNK {
+      float slope = 0, bend = 0;
+      CUTPLANE_EACH_ROW {
+        const float y = codes[i] == mine_is ? 1.0f : -1.0f, weight = c ? c[i] : each;
+        const float direction = D ? D[i * columns + k] : 1.0f;
+        const MarginAt<float> at = L::at(y * (S[i * columns + k] + step * direction), width);
+        slope += -y * weight * at.p * direction;
+        bend += weight * at.curvature * direction * direction;
+      }
+      mine[0] += slope;
+      mine[1] += bend;
     }
   }
   add_down(mine, k, columns, partial);
@@ -192,7 +212,7 @@ extern "C" __global__ void class_mixed(float* __restrict__ A, const float* __res
   CUTPLANE_STRETCH
   if (k >= columns) return;
   const float mine = a[k], other = b[k];
-  CUTPLANE_EACH_ROW {
+  CUTPLANE_EACH_CHUNK CUTPLANE_EACH_ROW {
     A[i * columns + k] = mine * A[i * columns + k] + other * (B ? B[i * columns + k] : 1.0f);
   }
 }
@@ -203,7 +223,7 @@ extern "C" __global__ void class_damped(float* __restrict__ A, const float* __re
   CUTPLANE_STRETCH
   if (k >= columns) return;
   const float mine = a[k];
-  CUTPLANE_EACH_ROW { A[i * columns + k] /= 1.0f + mine * values[i]; }
+  CUTPLANE_EACH_CHUNK CUTPLANE_EACH_ROW { A[i * columns + k] /= 1.0f + mine * values[i]; }
 }
 
 // What the products of two matrices add up to, column by column.
@@ -212,7 +232,9 @@ extern "C" __global__ void class_dots(const float* __restrict__ A, const float* 
   CUTPLANE_STRETCH
   double mine[1] = {0};
   if (k < columns) {
-    CUTPLANE_EACH_ROW { mine[0] += static_cast<double>(A[i * columns + k]) * B[i * columns + k]; }
+    CUTPLANE_EACH_CHUNK CUTPLANE_EACH_ROW {
+      mine[0] += static_cast<double>(A[i * columns + k]) * B[i * columns + k];
+    }
   }
   add_down(mine, k, columns, partial);
 }
@@ -224,7 +246,7 @@ extern "C" __global__ void class_picked(const float* __restrict__ A, const int* 
   CUTPLANE_STRETCH
   if (k >= columns) return;
   const index_t from = which[k];
-  CUTPLANE_EACH_ROW { out[i * columns + k] = A[i * all + from]; }
+  CUTPLANE_EACH_CHUNK CUTPLANE_EACH_ROW { out[i * columns + k] = A[i * all + from]; }
 }
 
 // ---- in double precision -----------------------------------------------------------------------
@@ -245,7 +267,7 @@ __global__ void class_proven(const int* __restrict__ codes, const double* __rest
   if (k < columns) {
     const double width = h[k], shift = b[k], up = rising[k], down = falling[k], delta = off[k];
     const int mine_is = classes[k];
-    CUTPLANE_EACH_ROW {
+    CUTPLANE_EACH_CHUNK CUTPLANE_EACH_ROW {
       const double y = codes[i] == mine_is ? 1.0 : -1.0, weight = c ? c[i] : each;
       const double m = y * (S[i * columns + k] + shift);
       const MarginAt<double> at = L::at(m, width);

@@ -31,8 +31,8 @@ from cutplane.device.kernels import (
 _ROW_BLOCKS = 4096
 # Bytes of a row up to which it is narrow: a tile of rows is 44 KB at most.
 _MOST_NARROW = 352
-# Bytes from which an array is large.
-_LARGE = 1 << 22
+# Bytes from which an array is large, and of a buffer that the device writes to directly.
+_LARGE, _PINNED = 1 << 22, 1 << 24
 # Rows that lanes go through together: kAtOnce of the kernels.
 _AT_ONCE = 4
 
@@ -111,6 +111,7 @@ class CudaKernels(Kernels):
         import cupyx
 
         self.xp, self._pinned = cupy, cupyx.empty_pinned
+        self._buffers: list[Any] | None = None
 
     def class_sums(self) -> ClassSums:
         """The same for many classes at once."""
@@ -138,10 +139,31 @@ class CudaKernels(Kernels):
         return self.xp.asarray(array)
 
     def to_host(self, array: DeviceArray) -> Any:
-        """An array of the device, on the host; large ones in memory that the device writes to directly."""
-        if array.nbytes < _LARGE:
+        """An array of the device, on the host; large ones by way of memory that the device writes to directly."""
+        if array.nbytes < _LARGE or array.ndim != 1:
             return self.xp.asnumpy(array)
-        return array.get(out=self._pinned(array.shape, array.dtype))
+        return self._by_turns(array)
+
+    def _by_turns(self, array: DeviceArray) -> Any:
+        """Two buffers, one of which is filled while the other is emptied; to have as much of such memory takes long."""
+        found = np.empty(array.shape, array.dtype)
+        size = _PINNED // array.dtype.itemsize
+        if self._buffers is None:
+            self._buffers = [self._pinned(_PINNED, np.uint8) for _ in range(2)]
+        rooms = [each.view(array.dtype) for each in self._buffers]
+        streams = [self.xp.cuda.Stream(non_blocking=True) for _ in rooms]
+        self.xp.cuda.get_current_stream().synchronize()
+        pending: list[tuple[int, int]] = []
+        for turn, begin in enumerate([*range(0, array.size, size), None]):
+            if begin is not None:
+                end = min(begin + size, array.size)
+                array[begin:end].get(stream=streams[turn % 2], out=rooms[turn % 2][: end - begin], blocking=False)
+                pending.append((begin, end))
+            if turn:
+                first, last = pending[turn - 1]
+                streams[(turn - 1) % 2].synchronize()
+                found[first:last] = rooms[(turn - 1) % 2][: last - first]
+        return found
 
     def _sums(self, kernel: Any, n: int, width: int, arguments: Iterable[Any]) -> Array:
         """What a kernel adds up, `width` numbers: the blocks' sums in order."""

@@ -23,8 +23,15 @@ from cutplane.sources.matrix import as_source
 
 # Entries of the rows that are turned into doubles at a time to be multiplied: 1 GB.
 _AT_ONCE = 1 << 27
+# So many weights are multiplied as a matrix: fewer are read faster than a copy of the rows in double precision.
+_WIDE = 1 << 11
 # Of sparse rows, up to so many features are turned dense to be multiplied.
 _MOST_DENSE = 1 << 14
+
+
+def rows_at_once(d: int) -> int:
+    """How many rows of d entries are turned into doubles at a time."""
+    return max(1, _AT_ONCE // max(d, 1))
 
 
 class DeviceRows(Source):
@@ -70,7 +77,7 @@ class DeviceRows(Source):
             return xp.zeros((0, *w.shape[1:]))
         if w.ndim == 1:
             return self._scores(np.ascontiguousarray(w, np.float64))
-        return xp.stack([self._scores(np.ascontiguousarray(w[:, k])) for k in range(w.shape[1])], axis=1)
+        return self._several(np.ascontiguousarray(w, np.float64))
 
     def combine(self, coef: DeviceArray) -> Array:
         """X.T @ coef."""
@@ -110,7 +117,7 @@ class DeviceRows(Source):
         kernels, d = self.kernels, self.shape[1]
         there, scale = kernels.to_device(rows), kernels.xp.sqrt(kernels.to_device(weights))
         total = kernels.xp.zeros((d, d))
-        block = max(1, _AT_ONCE // max(d, 1))
+        block = rows_at_once(d)
         for begin in range(0, len(there), block):
             part = self._gather(there[begin : begin + block], scale[begin : begin + block])
             total += part.T @ part
@@ -125,6 +132,11 @@ class DeviceRows(Source):
         there = kernels.to_device(scale)
         found: Array = kernels.to_host(self._gather(kernels.to_device(rows), there))
         return found if centre is None else found - np.outer(kernels.to_host(there), centre)
+
+    def _several(self, w: Array) -> DeviceArray:
+        """X @ w for several columns."""
+        columns = [self._scores(np.ascontiguousarray(w[:, k])) for k in range(w.shape[1])]
+        return self.kernels.xp.stack(columns, axis=1)
 
     def _taken(self, positions: DeviceArray) -> Self:
         raise NotImplementedError
@@ -182,6 +194,15 @@ class DenseRows(DeviceRows):
 
     def _scores(self, w: Array) -> DeviceArray:
         return self.kernels.dense_scores(self._rows, self._entries, w)
+
+    def _several(self, w: Array) -> DeviceArray:
+        (n, d), xp = self.shape, self.kernels.xp
+        if w.shape[1] * d < _WIDE:
+            return super()._several(w)
+        found, there, size = xp.empty((n, w.shape[1])), self.kernels.to_device(w), rows_at_once(d)
+        for begin in range(0, n, size):
+            found[begin : begin + size] = self.block(begin, begin + size, np.float64) @ there
+        return found
 
     def _combine(self, coef: DeviceArray) -> Array:
         return self.kernels.dense_combine(self._rows, self._entries, coef)

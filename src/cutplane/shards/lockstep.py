@@ -12,13 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._runtime.deadline import time_is_up
 from cutplane.device.class_sums import ClassExamples, ClassSums, RoundedSums
 from cutplane.device.kernels import Array, DeviceArray
-from cutplane.device.source import DenseRows
+from cutplane.device.source import DenseRows, rows_at_once
 from cutplane.solvers.newton.lockstep import Looks
 
 # A system is solved until its residual has fallen to this fraction, with so many products at most.
-_RESIDUAL_LEFT, _MOST_PRODUCTS = 0.1, 30
+_RESIDUAL_LEFT, _MOST_PRODUCTS = 0.2, 60
+# Seconds that the factors of one class take, and that a product takes for each of its operations and each score. H200.
+_FACTORS, _OPERATION, _SCORE, _FEWEST_PRODUCTS = 4e-3, 3e-15, 5e-12, 9
 # Steps are searched until the slope has fallen to this fraction, with so many looks at most.
 _SLOPE_LEFT, _MOST_LOOKS = 0.2, 10
 # The same for the intercepts.
@@ -91,9 +94,24 @@ class LockstepShard:
         return self._of.loss == "hinge"
 
     @property
+    def factors_cost(self) -> float:
+        """What the factors of a class cost, in products of its own."""
+        n, d = self._X.shape
+        return float(max(_FEWEST_PRODUCTS, _FACTORS / (n * (4 * d * _OPERATION + _SCORE))))
+
+    @property
     def weights(self) -> tuple[Array, Array]:
         """Weights, a column for each class, and intercepts."""
         return self._sums.to_host(self._W), self._b.copy()
+
+    def begin(self, w: Array, intercept: Array, h: Array) -> None:
+        """Go on from weights and, nearly, intercepts: the best of the risks rounded over h."""
+        self._W, self._b = self._sums.in_single(np.ascontiguousarray(w)), intercept.copy()
+        self._S = self._sums.multiply(self._X, self._W, rough=self._rough)
+        self._sums.mix(self._S, None, np.ones_like(intercept), intercept)
+        if self._intercept:
+            self._rounded = self._sums.smoothed(self._of, self._S, h)._replace(coef=None)
+            self._settle(h)
 
     def keep(self, columns: NDArray[np.int32]) -> None:
         """Go on with some of the classes."""
@@ -132,6 +150,8 @@ class LockstepShard:
             sums.mix(right, system.mean, np.ones_like(h), -C * lean / system.bend)
         P, taken = self._solved(system, right, going & ~directly)
         for k in np.flatnonzero(going & directly):
+            if time_is_up():
+                break
             self._solve_directly(system, right, int(k), P)
         shift = np.zeros_like(h)
         if system.mean is not None:
@@ -183,7 +203,7 @@ class LockstepShard:
         left, aim = before, _RESIDUAL_LEFT**2 * before
         for _ in range(_MOST_PRODUCTS):
             going = wanted & (left > aim) & (left > 0.0)
-            if not going.any():
+            if not going.any() or time_is_up():
                 break
             taken += going
             AV = self._times(system, V)
@@ -284,7 +304,8 @@ class LockstepShard:
 
 def _between(t: Array, low: Array, high: Array) -> Array:
     """Steps inside of their brackets: in the middle where they are not, or twice as far where there is no end."""
-    wide = np.where(np.isinf(high), 2.0 * low + 1.0, np.where(np.isinf(low), 2.0 * high - 1.0, 0.5 * (low + high)))
+    near, far = np.where(np.isinf(low), 0.0, low), np.where(np.isinf(high), 0.0, high)
+    wide = np.where(np.isinf(high), 2.0 * near + 1.0, np.where(np.isinf(low), 2.0 * far - 1.0, 0.5 * (near + far)))
     return np.where((t > low) & (t < high) & np.isfinite(t), t, wide)
 
 
@@ -349,11 +370,6 @@ def proven_planes(
 
 def _share(least: Array, side: Array) -> Array:
     return np.minimum(1.0, np.divide(least, side, out=np.ones_like(side), where=side > 0.0))
-
-
-def rows_at_once(d: int) -> int:
-    """Rows that are turned into double precision at a time: 1 GB."""
-    return max(1, (1 << 27) // max(d, 1))
 
 
 def depth_of(n: int, d: int) -> int:

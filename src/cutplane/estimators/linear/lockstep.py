@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from cutplane._runtime.deadline import deadline
 from cutplane._types import Array, Codes
-from cutplane.device.class_sums import CLASS_LOSSES, ClassExamples, ClassSums
+from cutplane.device.class_sums import CLASS_LOSSES, ClassExamples, ClassSums, DeviceArray, every
 from cutplane.device.source import DenseRows
 from cutplane.proof.evaluation import OPERATIONS, Evaluation
 from cutplane.proof.prover import InterceptBound, Plane, Prover
@@ -29,6 +31,8 @@ _ROUGH, _LEAST_GAP = 1e-4, 1e-5
 # Of the memory that is left, as much is used: scores, directions and coefficients of all classes in single precision,
 # or the first two of these in double precision.
 _OF_MEMORY, _BYTES = 0.6, 16
+# The first steps are made on a sample: one of so many examples, if these are as many, in all and for each feature.
+_EVERY, _LEAST_SAMPLE, _LEAST_SAMPLE_PER_FEATURE = 8, 20_000, 20
 # Steps that a class may take.
 _FEWEST_ITERATIONS = 100
 
@@ -98,21 +102,31 @@ def in_lockstep(against: AgainstRest, rows: DenseRows, settings: Settings, *, in
     for begin in range(0, against.n_classes, at_once):
         classes = np.arange(begin, min(begin + at_once, against.n_classes), dtype=np.int32)
         of = ClassExamples(str(against.name), codes, weights, 1.0 / n, classes)
-        reached = _reached(sums, X, of, settings, intercept=intercept)
+        with deadline(settings.stopping.after(time.perf_counter() - settings.began).time_limit):
+            reached = _reached(sums, X, of, settings, intercept=intercept)
         found += _Proof(against, rows, settings, intercept=intercept).results(sums, of, reached)
     return found
 
 
-def _reached(sums: ClassSums, X: object, of: ClassExamples, settings: Settings, *, intercept: bool) -> Reached:
+def _reached(sums: ClassSums, X: DeviceArray, of: ClassExamples, settings: Settings, *, intercept: bool) -> Reached:
     stopping, C = settings.stopping, settings.C
 
     def allowed(upper: Array) -> Array:
         asked = np.maximum(stopping.relative_gap * upper, max(stopping.absolute_gap, stopping.risk_gap * C))
         return np.maximum(asked, _LEAST_GAP * upper)
 
-    rough = stopping.relative_gap >= _ROUGH
-    shard = LockstepShard(sums, X, of, C, intercept=intercept, rough=rough)
-    return Lockstep(allowed, lambda: settings.overdue).run(shard)
+    def shard(rows: Any, examples: ClassExamples) -> LockstepShard:
+        rough = stopping.relative_gap >= _ROUGH
+        return LockstepShard(sums, rows, examples, C, intercept=intercept, rough=rough)
+
+    n, d = X.shape
+    start, drawn = None, -(-n // _EVERY)
+    if drawn >= _LEAST_SAMPLE and drawn >= _LEAST_SAMPLE_PER_FEATURE * d:
+        # A closer fit to a sample says nothing of the whole.
+        tells = max(stopping.relative_gap, d / drawn)
+        sample = Lockstep(lambda upper: np.maximum(tells * upper, allowed(upper)), lambda: settings.overdue)
+        start = sample.run(shard(X[::_EVERY].copy(), every(of, _EVERY)))
+    return Lockstep(allowed, lambda: settings.overdue, int(of.classes[0])).run(shard(X, of), start)
 
 
 class _Proof:

@@ -174,6 +174,10 @@ class Problems:
     def solved(self) -> list[Result]:
         """The result of each: of all together where that can be, and of what they leave one by one."""
         self._ahead = self._in_lockstep()
+        if self._ahead is not None and all(self._done(k) is not None for k in range(self._number)):
+            self._results = self._ahead
+            warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
+            return self._results
         return self._side_by_side() if self.workers > 1 else self._in_turn()
 
     def _in_lockstep(self) -> list[Result] | None:
@@ -188,9 +192,9 @@ class Problems:
         return in_lockstep(against, rows, self._training, intercept=bool(model.fit_intercept))
 
     def _done(self, index: int) -> Result | None:
-        """What is proven of a problem already."""
+        """What is proven of a problem already, as close as was asked for or as time allowed."""
         known = None if self._ahead is None else self._ahead[index]
-        return known if known is not None and known.stop_reason == "gap" else None
+        return known if known is not None and known.stop_reason != "stalled" else None
 
     def _in_turn(self) -> list[Result]:
         """The result of each, solved one after the other."""

@@ -30,8 +30,6 @@ class LockstepTuning:
     in_reach: float = 10.0
     #: What rounding may cost in the end, of the gap aimed at.
     for_rounding: float = 0.4
-    #: Systems that took as many products are factored from then on.
-    many_products: int = 9
     #: A class gives up after so many steps at one width that left it no nearer than this to the rounded optimum.
     patience: int = 8
     idle: float = 0.9
@@ -69,7 +67,12 @@ class LockstepLike(Protocol):
     def has_kinks(self) -> bool: ...  # noqa: D102
 
     @property
+    def factors_cost(self) -> float: ...  # noqa: D102
+
+    @property
     def weights(self) -> tuple[Array, Array]: ...  # noqa: D102
+
+    def begin(self, w: Array, intercept: Array, h: Array) -> None: ...  # noqa: D102
 
     def keep(self, columns: NDArray[np.int32]) -> None: ...  # noqa: D102
 
@@ -119,20 +122,20 @@ class Lockstep:
         From objectives to the gaps asked for.
     overdue : callable
         Whether the time is up.
+    first : int
+        The place of the first class in the history of all of them.
     """
 
-    def __init__(self, allowed: Callable[[Array], Array], overdue: Callable[[], bool]) -> None:
-        self._allowed, self._overdue = allowed, overdue
+    def __init__(self, allowed: Callable[[Array], Array], overdue: Callable[[], bool], first: int = 0) -> None:
+        self._allowed, self._overdue, self._first = allowed, overdue, first
 
-    def run(self, shard: LockstepLike) -> Reached:
-        """Until every class is close enough, or gives up, or the time is up."""
+    def run(self, shard: LockstepLike, start: Reached | None = None) -> Reached:
+        """Until every class is close enough, or gives up, or the time is up; `start` is where a sample has led."""
         began, (n_features, n_classes) = time.perf_counter(), shard.shape
-        reached = Reached(
-            np.zeros((n_features, n_classes)),
-            np.zeros(n_classes),
-            np.full(n_classes, shard.first_width if shard.has_kinks else 1.0),
-            [[] for _ in range(n_classes)],
-        )
+        h = np.full(n_classes, shard.first_width if shard.has_kinks else 1.0) if start is None else start.h
+        reached = Reached(np.zeros((n_features, n_classes)), np.zeros(n_classes), h, [[] for _ in range(n_classes)])
+        if start is not None:
+            shard.begin(start.w, start.intercept, h)
         here = np.arange(n_classes)  # the class of each column
         going = np.ones(n_classes, bool)  # of the columns
         directly, standstill = np.zeros(n_classes, bool), _Standstill(n_classes)
@@ -142,7 +145,8 @@ class Lockstep:
             seconds = time.perf_counter() - began
             for k, upper, lower in zip(here[going], looks.upper[going], looks.lower[going], strict=True):
                 estimate = Estimate(float(upper), float(lower))
-                reached.history[k].append(Step(iteration, seconds, np.inf, -np.inf, estimate=estimate))
+                place = self._first + int(k)
+                reached.history[k].append(Step(iteration, seconds, np.inf, -np.inf, problem=place, estimate=estimate))
             standstill.note(here, h, looks.residual)
             ends = going & (self._close(looks) | standstill.idle[here])
             if self._overdue() or iteration == TUNING.most_steps:
@@ -158,7 +162,7 @@ class Lockstep:
                 shard.keep(columns)
                 here, h, narrower, directly = here[columns], h[columns], narrower[columns], directly[columns]
                 going = np.ones(len(here), bool)
-            directly |= shard.step(narrower, h, going, directly) >= TUNING.many_products
+            directly |= shard.step(narrower, h, going, directly) >= shard.factors_cost
             reached.h[here[going]] = narrower[going]
         return reached
 
