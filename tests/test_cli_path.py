@@ -138,7 +138,7 @@ def test_a_point_of_the_path_is_what_cross_validation_says(answer: Command, task
 def test_cuts_of_samples_are_divided_too(answer: Command) -> None:
     words = ("data.svm", "--kernel", "rbf", "--sampled-cuts", "linear", "--folds", "3")
     alone = answer("cross-validate", *words, "--C", "1")
-    assert alone["folds"][0]["gap"] is None  # none is proven
+    assert 0.0 < alone["folds"][0]["gap"] < 0.2
     assert answer("path", *words, "--C", "1")["path"][0]["scores"] == [fold["score"] for fold in alone["folds"]]
 
 

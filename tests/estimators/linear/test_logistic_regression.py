@@ -93,7 +93,7 @@ def test_dual_points_by_brute_force() -> None:
     """No balanced probabilities prove more than the optimum, and those of the optimum prove it."""
     X, y = draw(n=12, d=2)
     C, rng = 2.0, np.random.default_rng(3)
-    model = LogisticRegression(C=C, tol=1e-10).fit(X, y)
+    model = LogisticRegression(C=C, tol=1e-12).fit(X, y)
     one, share = np.eye(3)[y], np.bincount(y) / len(y)
 
     def dual(p: np.ndarray) -> float:
