@@ -201,6 +201,23 @@ def test_classes_that_give_up_go_on_by_themselves(kernels: Kernels, monkeypatch:
 
 
 @pytest.mark.usefixtures("narrow")
+def test_a_class_that_leaves_single_precision_begins_anew(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = labelled(11)
+    found = shards.LockstepShard.weights.fget
+    assert found is not None
+
+    def weights(self: Any) -> Any:
+        w, b = found(self)
+        w[0, 0] = np.nan
+        return w, b
+
+    monkeypatch.setattr(shards.LockstepShard, "weights", property(weights))
+    model = LinearSVC().fit(DeviceMatrix(rows_of(kernels, X)), y)
+    assert model.gap_ <= 1e-3
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize(
     "settings",
     [

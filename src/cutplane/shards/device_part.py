@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,33 +13,32 @@ from cutplane.device.source import DeviceRows
 from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.shards.base import Handle
 from cutplane.shards.device import DeviceShard
-from cutplane.shards.registry import make_shard
 from cutplane.shards.rows import positions_of
 from cutplane.solvers.base import Subset
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import as_source
 
 
-class _Origin(NamedTuple):
+class Origin(NamedTuple):
     """What examples on a device are of the risk of a part, on the host: some of them, so many times.
 
     Attributes
     ----------
     risk : RoundedRisk
         Of all examples of the part.
-    intercept : bool
-        Whether one is free.
+    make : callable
+        From a source and a risk of the host to their shard.
     positions : array of the device, or None
         Which of them: all.
     scale : float
     """
 
     risk: RoundedRisk
-    intercept: bool
+    make: Callable[[Source, Risk], Any]
     positions: DeviceArray | None = None
     scale: float = 1.0
 
-    def part(self, rows: DeviceArray, scale: float) -> _Origin:
+    def part(self, rows: DeviceArray, scale: float) -> Origin:
         """Of some of these."""
         positions = rows if self.positions is None else self.positions[rows]
         return self._replace(positions=positions, scale=self.scale * scale)
@@ -51,13 +51,13 @@ class DevicePart(DeviceShard):
     ----------
     source : DeviceRows
     risk : DeviceRisk
-    origin : _Origin
+    origin : Origin
         What they are of the risk on the host.
     keeps : bool
         Whether planes come with their coefficients: on the host.
     """
 
-    def __init__(self, source: DeviceRows, risk: DeviceRisk, origin: _Origin, *, keeps: bool = False) -> None:
+    def __init__(self, source: DeviceRows, risk: DeviceRisk, origin: Origin, *, keeps: bool = False) -> None:
         super().__init__(source, risk, keeps=keeps)
         self._origin = origin
 
@@ -73,17 +73,9 @@ class DevicePart(DeviceShard):
             return DevicePart(source, self.risk.take(rows, scale=scale), origin, keeps=self.keeps)
         positions = np.asarray(self._kernels.to_host(origin.positions), np.int64)
         risk = origin.risk.take(positions, scale=origin.scale)
-        return make_shard(as_source(source.on_host()), risk, intercept=origin.intercept)
+        return origin.make(as_source(source.on_host()), risk)
 
     def restricted(self, scores: Handle, subset: Subset, *, gathered: bool = False) -> Handle:
         """The scores of some examples, where their `part` has them."""
         chosen = super().restricted(scores, subset)
         return self._kernels.to_host(chosen) if gathered else chosen
-
-
-def part_shard(source: Source, risk: Risk, *, intercept: bool) -> Any:
-    """The shard of a part: that of the registry, or the same on a device with what makes it a part of a sum."""
-    shard = make_shard(source, risk, intercept=intercept)
-    if not isinstance(shard, DeviceShard):
-        return shard
-    return DevicePart(shard.source, shard.risk, _Origin(cast(RoundedRisk, risk), intercept))

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane.shards.base import Array
-from cutplane.shards.device_part import part_shard
 from cutplane.shards.part_rows import marked, part_rows
+from cutplane.shards.registry import make_part
 from cutplane.shards.scattered import Recipe, Survey
 from cutplane.sources.augmented import AugmentedSource
 from cutplane.sources.base import Extent, Source
@@ -134,7 +134,7 @@ class PartExamples:
         else:
             source = self._source
             risk = recipe.loss(y, weights).summand(np.arange(len(y)), total / recipe.total_weight)
-        return part_shard(source if constant == 0.0 else AugmentedSource(source, constant), risk, intercept=intercept)
+        return make_part(source if constant == 0.0 else AugmentedSource(source, constant), risk, intercept=intercept)
 
     def _labelled(self, recipe: Recipe) -> tuple[NDArray[Any], Array | None]:
         """Targets, or -1 and +1, and weights with those of the classes in them."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 from cutplane.device.source import DenseRows, DeviceMatrix
 from cutplane.risks.base import Risk, RoundedRisk
@@ -12,7 +13,8 @@ from cutplane.risks.pairs import PairRisk
 from cutplane.risks.separable import TubeRisk
 from cutplane.risks.visited import VisitedRisk
 from cutplane.shards.base import KindOfShard
-from cutplane.shards.device import device_shard
+from cutplane.shards.device import DeviceShard, device_shard
+from cutplane.shards.device_part import DevicePart, Origin
 from cutplane.shards.hinge import AugmentedHingeShard, HingeShard
 from cutplane.shards.host import HostShard, RoundedHostShard
 from cutplane.shards.pairs import PairShard
@@ -68,3 +70,12 @@ def make_shard(source: Source, risk: Risk, *, intercept: bool = False) -> KindOf
         if isinstance(source, entry.source) and isinstance(risk, entry.risk):
             return entry.make(source, risk, intercept)
     raise TypeError(f"{type(source).__name__} and {type(risk).__name__} must be a Source and a Risk.")
+
+
+def make_part(source: Source, risk: Risk, *, intercept: bool) -> KindOfShard:
+    """The shard of a part of a sum: what is gathered of it can be sent to a process without a device."""
+    shard = make_shard(source, risk, intercept=intercept)
+    if not isinstance(shard, DeviceShard):
+        return shard
+    origin = Origin(cast(RoundedRisk, risk), partial(make_shard, intercept=intercept))
+    return DevicePart(shard.source, shard.risk, origin)

@@ -171,6 +171,9 @@ class Lockstep:
 
     def _keep(self, shard: LockstepLike, reached: Reached, here: NDArray[np.int64], ends: NDArray[np.bool_]) -> None:
         w, b = shard.weights
+        # Where a class has left single precision, it goes on from zero by itself.
+        lost = ~(np.isfinite(w).all(axis=0) & np.isfinite(b))
+        w[:, lost], b[lost] = 0.0, 0.0
         reached.w[:, here[ends]], reached.intercept[here[ends]] = w[:, ends], b[ends]
 
     def _narrowed(self, shard: LockstepLike, looks: Looks, h: Array) -> Array:
