@@ -13,19 +13,19 @@ from pathlib import Path
 
 import pytest
 
-CASES = Path(__file__).parent / "family_cases.py"
+HERE = Path(__file__).parent
 FAMILIES = ["LinearSVC", "SVC", "RankSVM", "SequenceSVM", "StringSVC"]
 PATIENCE = 300  # seconds: for a hang, not for a slow machine
 
 
-def test_children_of_fork_train() -> None:
+def check_ends_well(program: str, *arguments: str, **settings: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, CASES, *FAMILIES],
+        [sys.executable, HERE / program, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | settings | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
     try:
         said, _ = process.communicate(timeout=PATIENCE)
@@ -34,3 +34,12 @@ def test_children_of_fork_train() -> None:
         said, _ = process.communicate()
         pytest.fail(f"no end after {PATIENCE} s\n{said}")
     assert process.returncode == 0, said
+
+
+def test_children_of_fork_train() -> None:
+    check_ends_well("family_cases.py", *FAMILIES)
+
+
+def test_loops_of_scikit_learn_beside_ours() -> None:
+    """Two libraries of OpenMP in one process: no hang, no thread more than a helper each, before and after a fork."""
+    check_ends_well("beside_scikit_learn.py", OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1")
