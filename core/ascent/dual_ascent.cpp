@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/ascent/balance.hpp"
 #include "core/ascent/row_ascent.hpp"
 #include "core/base/vectors.hpp"
 #include "core/matrix/any_rows.hpp"
@@ -200,12 +201,12 @@ double DualAscent::share_at_bounds() const {
 }
 
 std::vector<double> DualAscent::coefficients(double scale, bool balanced) const {
-  std::vector<double> coef(state_.alpha.size());
+  std::vector<double> coef = balanced ? balanced_by_free(state_) : state_.alpha;
   double positive = 0, negative = 0;
   std::visit(
       [&](const auto& loss) {
         for (std::size_t i = 0; i < coef.size(); ++i) {
-          coef[i] = -loss.at(static_cast<index_t>(i)).sign * state_.alpha[i];
+          coef[i] *= -loss.at(static_cast<index_t>(i)).sign;
           (coef[i] < 0.0 ? positive : negative) += std::abs(coef[i]);
         }
       },

@@ -71,8 +71,8 @@ class DualAscent {
   double open_gap() const { return state_.open_gap; }
   // The fraction of the variables other than zero that are at their bounds.
   double share_at_bounds() const;
-  // coef_i = -alpha_i sign_i * scale; balanced: the heavier side scaled down so that they sum to
-  // zero.
+  // coef_i = -alpha_i sign_i * scale; balanced: so that they sum to zero, by moving those between
+  // their bounds, and where these have no room, by scaling the heavier side down.
   std::vector<double> coefficients(double scale, bool balanced) const;
 
   // With a penalised constant feature, its weight is the last. w is v, but not below the floor.

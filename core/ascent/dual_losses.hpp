@@ -222,6 +222,7 @@ struct LogisticDual {
     double sign, upper, base;
     CUTPLANE_INLINE double low() const { return 0.0; }
     CUTPLANE_INLINE double high() const { return upper; }
+    CUTPLANE_INLINE DualRoom room(double) const { return {0.0, upper}; }
     CUTPLANE_INLINE double height(double alpha) const {
       const double p = alpha / upper;
       const double entropy =

@@ -10,9 +10,11 @@ import scipy.sparse as sp
 
 from cutplane import LinearSVC
 from cutplane.objectives.factory import make_objective
+from cutplane.risks.intercept import balanced
 from cutplane.risks.registry import BINARY, REGRESSION
-from cutplane.shards.example_ascent import ExampleAscent
+from cutplane.shards.example_ascent import WITHIN, ExampleAscent
 from cutplane.solvers.ascent.pace import Pace
+from cutplane.solvers.base import Cut
 from cutplane.sources import as_source
 
 C = 2000.0
@@ -45,6 +47,11 @@ def ascending(loss: str, intercept: bool, epochs: int) -> tuple[ExampleAscent, A
 
 def coefficients(ascent: ExampleAscent) -> Any:
     return -np.asarray(ascent._ascent.coefficients(1.0, False))
+
+
+def proven(plane: Cut) -> float:
+    """What a plane proves."""
+    return C * plane.offset - 0.5 * C * C * float(plane.slope @ plane.slope)
 
 
 @pytest.mark.parametrize("loss", [*KINKS, *SLOPES])
@@ -121,7 +128,33 @@ def test_the_estimate_counts_what_balance_costs() -> None:
     for _ in range(10):
         ascent.epoch()
     imbalance = coefficients(ascent).sum() * ascent.weights[1]
-    plane = ascent.plane()
-    proven = C * plane.offset - 0.5 * C * C * float(plane.slope @ plane.slope)
-    assert abs(imbalance) > 1e-6 * proven
-    assert abs(ascent.estimate - proven) <= 0.5 * abs(imbalance)
+    bound = proven(ascent.plane())
+    assert abs(imbalance) > 1e-6 * bound
+    assert abs(ascent.estimate - bound) <= 0.5 * abs(imbalance)
+
+
+@pytest.mark.parametrize("epochs", [1, 5, 30])
+@pytest.mark.parametrize("loss", [*KINKS, *SLOPES, "logistic"])
+def test_planes_with_an_intercept_are_balanced_and_below_the_risk(loss: str, epochs: int) -> None:
+    ascent, X, _, risk = ascending(loss, intercept=True, epochs=epochs)
+    plane, rng = ascent.plane(), np.random.default_rng(epochs)
+    assert plane.coef is not None
+    assert abs(plane.coef.sum()) <= 1e-14 * np.abs(plane.coef).sum()
+    for _ in range(20):
+        w, b = rng.normal(size=X.shape[1]), rng.normal(scale=5.0)
+        assert float(plane.slope @ w) + plane.offset <= risk.value(X @ w + b) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("loss", [*KINKS, "huber"])
+def test_free_variables_balance_the_others_at_little_cost(loss: str) -> None:
+    """Scaling all of one sign, as before, costs in proportion to the imbalance."""
+    ascent = ascending(loss, intercept=True, epochs=30)[0]
+    coef = balanced(np.asarray(ascent._ascent.coefficients(WITHIN / C, False)))
+    moved, scaled = proven(ascent.plane()), proven(ascent._plane(coef, ascent._source.combine(coef)))
+    for _ in range(3):
+        ascent.climb(10_000, 0.0)
+        for _ in range(300):
+            ascent.epoch()
+    best = proven(ascent.plane())
+    assert best - scaled > 1e-6 * best
+    assert best - moved <= 0.2 * (best - scaled)
