@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import itertools
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from distributed import Client, LocalCluster
+from distributed import Client
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
@@ -29,6 +28,7 @@ from cutplane import (
     LinearSVR,
     LinearSVRCV,
     LogisticRegression,
+    LogisticRegressionCV,
     OneClassSVM,
     OrdinalSVC,
     SampledCutSVC,
@@ -42,16 +42,6 @@ from cutplane.structured.chain import ChainModel
 
 N, D = 900, 6
 CHUNKS = (250, 400, 250)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """A cluster in this process."""
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 def sample(classes: int = 2) -> tuple[Any, Any, Any]:
@@ -268,6 +258,17 @@ def test_cross_validation(client: Client, options: dict[str, Any]) -> None:
     assert model.C_ == alone.C_
     assert_allclose(model.scores_, alone.scores_, atol=0.01)
     assert_same(model, alone)
+
+
+def test_weights_judge_logistic_regression(client: Client) -> None:
+    X, y, weights = sample()
+    weights = np.where(X[:, 2] > 0.0, 20.0, 0.1) * weights
+    splits = [(np.setdiff1d(np.arange(N), part), part) for part in (folds_of(y, CHUNKS, k, 2) for k in range(2))]
+    options: dict[str, Any] = {"Cs": [0.01, 1.0], "scoring": "neg_log_loss", "tol": 1e-6}
+    model = LogisticRegressionCV(cv=2, **options).fit(*scattered(X, y, weights))
+    assert_allclose(model.scores_, LogisticRegressionCV(cv=splits, **options).fit(X, y, weights).scores_, atol=1e-4)
+    unweighted = LogisticRegressionCV(cv=2, **options).fit(*scattered(X, y))
+    assert np.abs(model.scores_ - unweighted.scores_).min() > 1e-3
 
 
 def folds_of(y: Any, chunks: tuple[int, ...], number: int, folds: int) -> Any:

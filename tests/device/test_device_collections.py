@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import dask.array as da
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from dask import delayed
-from distributed import Client, LocalCluster
+from distributed import Client
 from numpy.testing import assert_array_equal
 
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR, RankSVM
@@ -22,16 +22,6 @@ from cutplane.shards.device_part import DevicePart
 Put = Callable[[Any], Any]
 
 D, SIZES = 5, (150, 250, 200)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """A cluster in this process, whose workers see what a test makes a GPU of."""
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 class PretendCsr(sp.csr_matrix):

@@ -122,3 +122,8 @@ class ScatteredExamples:
         """Labels or targets of all parts: they come here."""
         parts = self.source.parts
         return np.concatenate(though_shards_are_lost(lambda: answers(part.targets() for part in parts)))
+
+    def weights(self) -> NDArray[np.float64]:
+        """What the examples of all parts weigh: it comes here."""
+        parts = self.source.parts
+        return np.concatenate(though_shards_are_lost(lambda: answers(part.weights() for part in parts)))

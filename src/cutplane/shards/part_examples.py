@@ -93,10 +93,13 @@ class PartExamples:
         """Labels or targets: they come here."""
         return self._y
 
+    def weights(self) -> Array:
+        """What each example weighs: it comes here."""
+        return np.ones(len(self._y)) if self._weights is None else self._weights
+
     def survey(self, *, labels: bool) -> Survey:
         """What must be known before the problem can be posed."""
-        n = len(self._y)
-        weights = np.ones(n) if self._weights is None else self._weights
+        weights = self.weights()
         found, codes = np.unique(self._y, return_inverse=True) if labels else (self._y[:0], np.zeros(0, np.intp))
         each = np.asarray(np.bincount(codes, weights[: len(codes)], len(found)), np.float64)
         return Survey(self._source.shape, float(weights.sum()), found, each)

@@ -79,6 +79,7 @@ class RemoteExamples(Remote):
     scores = asked("scores")
     combine = asked("combine")
     targets = asked("targets")
+    weights = asked("weights")
 
     def fold(self, number: int, folds: int, turn: int, *, inside: bool, labels: bool) -> RemoteExamples:
         """See `PartExamples`."""

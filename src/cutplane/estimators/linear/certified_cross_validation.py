@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
@@ -20,8 +19,9 @@ from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.common import validation
 from cutplane.estimators.linear.certified_choice import CertifiedChoice, Search
 from cutplane.estimators.linear.certified_fold import CertifiedFold
-from cutplane.estimators.linear.folds import CrossValidation, Scoring, balanced
+from cutplane.estimators.linear.folds import CrossValidation, balanced, splits
 from cutplane.estimators.linear.problems import Prepared
+from cutplane.estimators.linear.routed import Routed, Scoring
 from cutplane.solvers.run import Settings
 from cutplane.sources import given_source
 
@@ -36,6 +36,7 @@ def choose_certified(
     scoring: Scoring,
     certify: float,
     max_fits: int,
+    routed: Routed,
     X: MatrixLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
@@ -52,8 +53,7 @@ def choose_certified(
     _refuse(model, prepared)
     given = None if sample_weight is None else np.asarray(sample_weight)
     threads = int(_core.thread_count(training.n_threads))
-    labels = np.asarray(prepared.y)
-    parts = list(check_cv(cv, labels, classifier=True).split(np.zeros(len(labels)), labels))
+    parts = splits(cv, np.asarray(prepared.y), routed, classes=True)
     workers = min(threads, len(parts)) if model.on_step is None else 1
     each = replace(training, n_threads=max(1, threads // workers))
     with one_blas_thread():

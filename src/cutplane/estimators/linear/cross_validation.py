@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 
 from cutplane._types import Arrays, ClassWeight, Document, MatrixLike, Params, RandomState
 from cutplane.cluster.examples import for_one_fit
+from cutplane.device.arrays import on_host
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
@@ -23,10 +24,11 @@ from cutplane.estimators.common.validation.partitions import scattered_examples
 from cutplane.estimators.linear.certified_choice import CertifiedChoice
 from cutplane.estimators.linear.certified_cross_validation import choose_certified
 from cutplane.estimators.linear.descriptions import CROSS_VALIDATED, LINEAR_CLASSES, LINEAR_TARGETS, LOGISTIC
-from cutplane.estimators.linear.folds import CrossValidation, Scoring, best_C, choose
+from cutplane.estimators.linear.folds import CrossValidation, best_C, choose
 from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.estimators.linear.linear_svr import LinearSVR
 from cutplane.estimators.linear.logistic_regression import LogisticModel, LogisticRegression
+from cutplane.estimators.linear.routed import RoutedChoice, Scoring
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.risks.base import Risk
 from cutplane.solvers.result import Step
@@ -36,7 +38,7 @@ _DEFAULT_GRID = 13
 _FOR_CHOOSING, _LEAST_TIME = 0.5, 1e-9
 
 
-class _CrossValidated(SupervisedModel):
+class _CrossValidated(RoutedChoice, SupervisedModel):
     """What the classes share: `fit`, and the scores in the file."""
 
     Cs: int | Sequence[float] | None
@@ -48,14 +50,23 @@ class _CrossValidated(SupervisedModel):
 
     @with_callbacks
     @for_one_fit()
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: object) -> Self:
         """Choose C by cross-validation and train with it on all examples.
+
+        Parameters
+        ----------
+        X : matrix of shape (n, n_features)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+        **params : dict
+            What `cv` and `scoring` ask for, such as ``groups``, where scikit-learn routes metadata.
 
         Returns
         -------
         self
         """
-        grid = self._grid()
+        sample_weight = on_host(sample_weight)
+        grid, routed = self._grid(), self._routed("fit", sample_weight, params)
         shared = self._shared()
         began, limit = time.perf_counter(), self.time_limit
         chooser = self._plain(**shared)
@@ -67,9 +78,9 @@ class _CrossValidated(SupervisedModel):
         rows: MatrixLike = X if scattered is None else scattered
         self.__dict__.pop("certified_", None)  # of another fit
         if self.certify is None:
-            scores, best = choose(chooser, grid, self.cv, self.scoring, rows, y, sample_weight)
+            scores, best = choose(chooser, grid, self.cv, self.scoring, routed, rows, y, sample_weight)
         else:
-            how = (self.cv, self.scoring, self.certify, self.max_fits)
+            how = (self.cv, self.scoring, self.certify, self.max_fits, routed)
             tried, scores, self.certified_ = choose_certified(chooser, grid, *how, rows, y, sample_weight)
             grid = tried.tolist()
             best = best_C(grid, scores)
@@ -274,6 +285,7 @@ class LogisticRegressionCV(_CrossValidated, LogisticModel):
     """
 
     _plain = LogisticRegression
+    _weights_judge = True  # as in scikit-learn's
 
     def __init__(
         self,

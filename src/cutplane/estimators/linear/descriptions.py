@@ -145,7 +145,8 @@ CROSS_VALIDATED = table(
     cv : int, splitter or iterable
         As in scikit-learn: None is 5 folds, which a classifier stratifies by class.
     scoring : str, callable or None
-        A scikit-learn scorer; None is the accuracy of a classifier, and R² of a regression.
+        A scikit-learn scorer; None is the accuracy of a classifier, and R² of a regression. It is handed what it asks
+        for where scikit-learn routes metadata; else weights go to that of `LogisticRegressionCV`, as in scikit-learn.
     certify : float or None
         A number such as 0.01 proves the choice: more C are tried until no C between the least and the largest of `Cs`
         can have a cross-validated error rate that is lower by more than this. The proof is `certified_`. For

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import Tags
@@ -25,19 +27,19 @@ from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.threads import openmp_threads
 from cutplane._runtime.warned import users_line
-from cutplane._types import Array, Labels, Matrix, MatrixLike
+from cutplane._types import Array, Labels, Matrix, MatrixLike, Params
 from cutplane.cluster.examples import ScatteredExamples
 from cutplane.estimators.linear.c_path import results_in_time
 from cutplane.estimators.linear.held_out import scores_of
 from cutplane.estimators.linear.problems import Prepared
+from cutplane.estimators.linear.routed import Routed, Scoring, scorer_of
 from cutplane.risks.base import Rows
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
 from cutplane.sources import Source, given_source
 
-#: scikit-learn's `cv` and `scoring`.
+#: scikit-learn's `cv`.
 CrossValidation: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]] | None
-Scoring: TypeAlias = str | Callable[..., float] | None
 
 
 class Scored:
@@ -90,12 +92,13 @@ class Fold:
         prepared: Prepared,
         source: Source,
         scorer: Callable[..., float],
+        routed: Routed,
         sample_weight: Array | None = None,
     ) -> None:
         self._model, self._training, self._prepared = model, training, prepared
         assert prepared.y is not None
         self._y = prepared.y
-        self._source, self._scorer, self._sample_weight = source, scorer, sample_weight
+        self._source, self._scorer, self._routed, self._sample_weight = source, scorer, routed, sample_weight
 
     def scores(self, grid: Sequence[float], train: ArrayLike, test: ArrayLike) -> list[float]:
         """The score of each C of the grid; not a number where there was no time to train with it."""
@@ -109,7 +112,7 @@ class Fold:
         model, prepared = balanced(self._model, self._training, self._prepared, rows, self._sample_weight)
         if model is self._model:
             return self
-        return Fold(model, self._training, prepared, self._source, self._scorer)
+        return Fold(model, self._training, prepared, self._source, self._scorer, self._routed)
 
     def _scores(self, grid: Sequence[float], rows: Rows, others: Rows) -> list[float]:
         runs = results_in_time(self._model, self._training, self._prepared, self._source.take(rows), grid, rows)
@@ -117,13 +120,14 @@ class Fold:
         return score_each(grid, runs, lambda results: self._score(beyond, others, results))
 
     def _score(self, beyond: Source, rows: Rows, results: list[Result]) -> float:
+        beside = self._routed.scored(len(self._y), rows)
         if isinstance(self._scorer, _BaseScorer):
-            return score_of(self._model, self._scorer, results, beyond, self._y[rows])
+            return score_of(self._model, self._scorer, results, beyond, self._y[rows], **beside)
         self._model._warm_key = None
         self._model._keep(results)
         source = given_source(self._prepared.X)  # a user's own function may look at X
         part = cast(Matrix, self._prepared.X)[rows] if source is None else source.take(rows)
-        return float(self._scorer(self._model, part, self._y[rows]))
+        return float(self._scorer(self._model, part, self._y[rows], **beside))
 
 
 def balanced(
@@ -151,14 +155,30 @@ def score_each(
 
 
 def score_of(
-    model: BaseEstimator, scorer: Callable[..., float], results: list[Result], beyond: Source, y: Labels
+    model: BaseEstimator,
+    scorer: Callable[..., float],
+    results: list[Result],
+    beyond: Source,
+    y: Labels,
+    **beside: object,
 ) -> float:
     """What a scorer of scikit-learn says of other examples: one pass."""
     scores = scores_of(model, results, beyond)
     copied = clone(model)
     vars(copied).update(vars(model))
     scored = Scored(copied, scores[:, 0] if scores.shape[1] == 1 else scores)
-    return float(scorer(scored, np.arange(len(y)).reshape(-1, 1), y))
+    return float(_knowing_classes(scorer, model)(scored, np.arange(len(y)).reshape(-1, 1), y, **beside))
+
+
+def _knowing_classes(scorer: Any, model: BaseEstimator) -> Callable[..., float]:
+    """A scorer of probabilities that is told of all classes: those left out need not have each."""
+    if getattr(scorer, "_response_method", None) != "predict_proba":
+        return cast(Callable[..., float], scorer)
+    known = {"labels": model.classes_, **({"pos_label": model.classes_[1]} if len(model.classes_) == 2 else {})}
+    taken = inspect.signature(scorer._score_func).parameters
+    told = copy.copy(scorer)
+    told._kwargs = {name: value for name, value in known.items() if name in taken} | told._kwargs
+    return cast(Callable[..., float], told)
 
 
 def choose(
@@ -166,39 +186,48 @@ def choose(
     grid: Sequence[float],
     cv: CrossValidation,
     scoring: Scoring,
+    routed: Routed,
     X: MatrixLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
 ) -> tuple[Array, float]:
     """The scores, one row for each C and one column for each fold, and the best C."""
-    if isinstance(scoring, str) and scoring not in get_scorer_names():
-        raise ValueError(
-            f"scoring={scoring!r} is no scorer of scikit-learn; 'accuracy', 'roc_auc', 'r2' and all of "
-            "sklearn.metrics.get_scorer_names() are."
-        )
+    scorer = _scorer(model, scoring)
     training = model._training()
     if isinstance(X, ScatteredExamples):
-        scores = scattered_scores(model, training, X, grid, cv, scoring)
+        scores = scattered_scores(model, training, X, grid, cv, scorer, routed)
         return scores, _best(grid, scores, type(model).__name__)
     prepared = model._prepare(training, X, y, sample_weight)
     assert prepared.y is not None
-    folds = list(check_cv(cv, prepared.y, classifier=is_classifier(model)).split(np.zeros(len(prepared.y)), prepared.y))
-    scorer = _scorer(model, scoring)
+    folds = splits(cv, prepared.y, routed, classes=is_classifier(model))
     threads = _core.thread_count(training.n_threads)
     own = isinstance(scorer, _BaseScorer)
     workers = min(threads, len(folds)) if own and model.on_step is None else 1
     each = max(1, threads // workers)
     model.set_params(n_jobs=each)
     source, given = model._source(prepared.X, 0), None if sample_weight is None else np.asarray(sample_weight)
-    fold = Fold(model, replace(training, n_threads=each), prepared, source, scorer, given)
+    fold = Fold(model, replace(training, n_threads=each), prepared, source, scorer, routed, given)
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
-        runs = [pool.submit(fold.scores, grid, train, test) for train, test in folds]
+        scores_of_fold = partial(_configured, get_config(), fold.scores, grid)
+        runs = [pool.submit(scores_of_fold, train, test) for train, test in folds]
         scores = np.array([run.result() for run in runs]).T
     return scores, _best(grid, scores, type(model).__name__)
 
 
+def _configured(config: Params, task: Callable[..., list[float]], *args: object) -> list[float]:
+    """What a task gives in another thread, where scikit-learn is not configured as in that of the caller."""
+    with config_context(**config):
+        return task(*args)
+
+
+def splits(cv: CrossValidation, y: Labels, routed: Routed, *, classes: bool) -> list[tuple[ArrayLike, ArrayLike]]:
+    """The rows to train on and those left out, of each fold."""
+    return list(check_cv(cv, y, classifier=classes).split(np.zeros(len(y)), y, **routed.split))
+
+
 def _scorer(model: BaseEstimator, scoring: Scoring) -> Callable[..., float]:
-    found: Callable[..., float] = check_scoring(model, scoring or ("accuracy" if is_classifier(model) else "r2"))
+    """A scorer that a fold has the answers for."""
+    found = scorer_of(model, scoring)
     if getattr(found, "_response_method", None) == "predict_proba" and not _scores_are_probabilities(model):
         raise ValueError(
             f"scoring={scoring!r} judges probabilities, which models in folds have with loss='logistic' alone; "
@@ -213,15 +242,18 @@ def scattered_scores(
     examples: ScatteredExamples,
     grid: Sequence[float],
     cv: CrossValidation,
-    scoring: Scoring,
+    scorer: Callable[..., float],
+    routed: Routed,
 ) -> Array:
     """The same of examples that lie elsewhere, fold after fold; scores of those left out come here."""
     folds = 5 if cv is None else cv
-    scorer = _scorer(model, scoring)
     if not isinstance(folds, int) or folds < 2:
         raise ValueError(f"cv={cv!r}: of examples on a cluster, each partition is cut into folds; say into how many.")
     if not isinstance(scorer, _BaseScorer):
         raise ValueError("scoring is a function of rows, which lie on a cluster; the name of a scorer will do.")
+    beyond_weights = routed.score.keys() - {"sample_weight"}
+    if beyond_weights:
+        raise ValueError(f"scoring is handed {', '.join(beyond_weights)}, which is for examples in this process.")
     columns = []
     for number in range(folds):
         if training.overdue:
@@ -230,7 +262,8 @@ def scattered_scores(
         prepared = model._prepare(training, examples.fold(number, folds, inside=True), None, None)
         runs = results_in_time(model, training, prepared, model._source(prepared.X, 0), grid)
         others = examples.fold(number, folds, inside=False)
-        score = partial(score_of, model, scorer, beyond=others.source, y=others.targets())
+        beside: Params = {name: others.weights() for name in routed.score}
+        score = partial(score_of, model, scorer, beyond=others.source, y=others.targets(), **beside)
         columns.append(score_each(grid, runs, score))
     return np.array(columns).T
 
