@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 DeviceArray = Any
 #: Losses that are known.
 CLASS_LOSSES = ("hinge", "squared_hinge", "logistic")
+# So many examples tell how large the smallest margins of all are; as much more than is asked for is looked at.
+_LOOKED_AT, _MORE = 20_000, 1.5
 
 
 class ClassExamples(NamedTuple):
@@ -123,6 +125,25 @@ class ClassSums(ABC):
     @abstractmethod
     def picked(self, A: DeviceArray, columns: NDArray[np.int32]) -> DeviceArray:
         """Some columns of a matrix, copied."""
+
+    def nearest(self, of: ClassExamples, S: DeviceArray, most: int) -> list[DeviceArray]:
+        """For each class the examples of the smallest margins, at most so many; S has their scores, and is used up."""
+        xp, (n, columns) = self.xp, S.shape
+        place = np.full(1 + max(int(of.codes.max()), int(of.classes.max())), -1)
+        place[of.classes] = np.arange(columns)
+        own = xp.asarray(place)[of.codes]
+        S *= np.float32(-1.0)
+        known = xp.flatnonzero(own >= 0)
+        S[known, own[known]] = -S[known, own[known]]
+        every = max(1, n // _LOOKED_AT)
+        among = xp.sort(S[::every].copy(), axis=0)
+        upto = self.to_host(among[min(len(among) - 1, int(_MORE * most / every))])
+        found = []
+        for k in range(columns):
+            margins = xp.ascontiguousarray(S[:, k])
+            rows = xp.flatnonzero(margins <= np.float32(upto[k]))
+            found.append(rows if len(rows) <= most else rows[xp.argsort(margins[rows])[:most]])
+        return found
 
     @abstractmethod
     def eigen(self, A: DeviceArray) -> tuple[DeviceArray, DeviceArray]:

@@ -26,10 +26,10 @@ from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.scored import ScoredAnywhere
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.partitions import scattered_classes, scattered_examples
+from cutplane.estimators.linear.against_rest import AgainstRest
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.certain_classifier import CertainClassifier
 from cutplane.estimators.linear.dense_weights import dense
-from cutplane.estimators.linear.lockstep import AgainstRest
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.objectives.generic import Objective
 from cutplane.plain.form import PlainForm

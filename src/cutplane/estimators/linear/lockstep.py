@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cutplane._runtime.deadline import deadline
-from cutplane._types import Array, Codes
+from cutplane._types import Array
 from cutplane.device.class_sums import CLASS_LOSSES, ClassExamples, ClassSums, DeviceArray, every
 from cutplane.device.source import DenseRows
+from cutplane.estimators.linear.against_rest import AgainstRest
+from cutplane.estimators.linear.working_sets import WorkingSets
+from cutplane.proof.ball import radius
 from cutplane.proof.evaluation import OPERATIONS, Evaluation
 from cutplane.proof.prover import InterceptBound, Plane, Prover
 from cutplane.proof.rounding import UNIT, Rounding, gamma, leaning_mass
@@ -33,29 +36,10 @@ _ROUGH, _LEAST_GAP = 1e-4, 1e-5
 _OF_MEMORY, _BYTES = 0.6, 16
 # The first steps are made on a sample: one of so many examples, if these are as many, in all and for each feature.
 _EVERY, _LEAST_SAMPLE, _LEAST_SAMPLE_PER_FEATURE = 8, 20_000, 20
+# Losses that examples beyond the margin have none of.
+_FLAT = ("hinge", "squared_hinge")
 # Steps that a class may take.
 _FEWEST_ITERATIONS = 100
-
-
-class AgainstRest(NamedTuple):
-    """One class against the rest, for all classes: their examples' codes and weights (None: 1 each), and the loss."""
-
-    name: object
-    loss: Loss
-    codes: Codes
-    weights: Array | None
-    n_classes: int
-
-    @property
-    def sides(self) -> Array:
-        """What the examples of each class weigh, of a total of one."""
-        found = np.bincount(self.codes, self.weights, self.n_classes)
-        return np.asarray(found / found.sum())
-
-    @property
-    def total(self) -> float:
-        """What all examples weigh: C per example is multiplied by it."""
-        return float(len(self.codes)) if self.weights is None else float(self.weights.sum())
 
 
 class _TwoSides:
@@ -104,7 +88,16 @@ def in_lockstep(against: AgainstRest, rows: DenseRows, settings: Settings, *, in
         of = ClassExamples(str(against.name), codes, weights, 1.0 / n, classes)
         with deadline(settings.stopping.after(time.perf_counter() - settings.began).time_limit):
             reached = _reached(sums, X, of, settings, intercept=intercept)
-        found += _Proof(against, rows, settings, intercept=intercept).results(sums, of, reached)
+        proof = _Proof(against, rows, settings, intercept=intercept)
+        results = proof.results(sums, of, reached)
+        left = np.array([k for k, result in enumerate(results) if result.stop_reason == "stalled"], np.int64)
+        if len(left) and against.name in _FLAT and settings.stopping.relative_gap >= _LEAST_GAP:
+            of = of._replace(classes=classes[left])
+            sets = WorkingSets(against, rows, settings, intercept=intercept)
+            reached, lower = sets.run(sums, X, of, reached.of(left))
+            for k, result in zip(left.tolist(), proof.results(sums, of, reached, lower), strict=True):
+                results[k] = result
+        found += results
     return found
 
 
@@ -124,7 +117,8 @@ def _reached(sums: ClassSums, X: DeviceArray, of: ClassExamples, settings: Setti
     if drawn >= _LEAST_SAMPLE and drawn >= _LEAST_SAMPLE_PER_FEATURE * d:
         # A closer fit to a sample says nothing of the whole.
         tells = max(stopping.relative_gap, d / drawn)
-        sample = Lockstep(lambda upper: np.maximum(tells * upper, allowed(upper)), lambda: settings.overdue)
+        first = int(of.classes[0])
+        sample = Lockstep(lambda upper: np.maximum(tells * upper, allowed(upper)), lambda: settings.overdue, first)
         start = sample.run(shard(X[::_EVERY].copy(), every(of, _EVERY)))
     return Lockstep(allowed, lambda: settings.overdue, int(of.classes[0])).run(shard(X, of), start)
 
@@ -143,15 +137,16 @@ class _Proof:
         risk = _TwoSides(self._against.loss, float(self._sides[k]))
         return Prover(risk, self._settings.C, self._rounding, intercept=self._intercept)
 
-    def results(self, sums: ClassSums, of: ClassExamples, reached: Reached) -> list[Result]:
-        """Of each class."""
+    def results(self, sums: ClassSums, of: ClassExamples, reached: Reached, lower: Array | None = None) -> list[Result]:
+        """Of each class, of which `lower` may be proven already."""
+        known = np.full(len(of.classes), -np.inf) if lower is None else lower
         provers = [self._prover(k) for k in of.classes.tolist()]
         weights = np.ascontiguousarray(reached.w.T)
         off = np.array([p.score_error(*each) for p, *each in zip(provers, weights, reached.intercept, strict=True)])
         planes = proven_planes(sums, self._rows, of, reached.w, reached.intercept, reached.h, off, free=self._intercept)
         slopes = np.ascontiguousarray(planes.slope.T)
         return [
-            self._result(provers[place], weights[place], slopes[place], off[place], planes, reached, place)
+            self._result(provers[place], weights[place], slopes[place], off[place], planes, reached, known, place)
             for place in range(len(provers))
         ]
 
@@ -163,6 +158,7 @@ class _Proof:
         off: float,
         planes: ProvenPlanes,
         reached: Reached,
+        known: Array,
         place: int,
     ) -> Result:
         settings, rounding = self._settings, self._rounding
@@ -175,7 +171,9 @@ class _Proof:
         offset = float(planes.offset[place])
         offset -= rounding.offset(offset, mass, value)
         plane = Plane(slope, offset, rounding.slope(mass), leaning_mass(mass, lean) if self._intercept else mass)
-        lower = prover.lower(plane, w, upper)
+        own = prover.lower(plane, w, upper)
+        lower = max(own, float(known[place]))
+        ball = min(prover.radius(plane, w, upper, own), radius(upper, lower))
         bundle = Bundle(len(w), n_threads=settings.n_threads, **plane_storage(len(w), settings.stopping.relative_gap))
         bundle.add(plane.slope, plane.offset, error=plane.error)
         history = reached.history[place]
@@ -183,6 +181,4 @@ class _Proof:
         granted = settings.stopping.proven(upper, lower, settings.C)
         reason: StopReason = "gap" if granted else ("time_limit" if settings.overdue else "stalled")
         b = float(reached.intercept[place])
-        return Result(
-            w, b, upper, lower, [*history[:-1], last], reason, bundle, None, prover.radius(plane, w, upper, lower)
-        )
+        return Result(w, b, upper, lower, [*history[:-1], last], reason, bundle, None, ball)

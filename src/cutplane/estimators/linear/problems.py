@@ -20,7 +20,8 @@ from cutplane.estimators.common.certificates import listening
 from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests
 from cutplane.estimators.common.training import on_scales, prover_of, total_weight, warn_unless_proven
-from cutplane.estimators.linear.lockstep import AgainstRest, in_lockstep, is_for_lockstep
+from cutplane.estimators.linear.against_rest import AgainstRest
+from cutplane.estimators.linear.lockstep import in_lockstep, is_for_lockstep
 from cutplane.objectives.factory import in_single
 from cutplane.objectives.generic import Objective
 from cutplane.proof.prover import Prover

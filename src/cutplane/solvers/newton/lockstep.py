@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -30,9 +30,9 @@ class LockstepTuning:
     in_reach: float = 10.0
     #: What rounding may cost in the end, of the gap aimed at.
     for_rounding: float = 0.4
-    #: A class gives up after so many steps at one width that left it no nearer than this to the rounded optimum.
-    patience: int = 8
-    idle: float = 0.9
+    #: A class gives up after so many steps that have not made its gap smaller than this times what it was.
+    patience: int = 3
+    idle: float = 0.5
     #: Columns of classes that have left are dropped when no more than this share goes on.
     crowded: float = 0.75
     most_steps: int = 100
@@ -85,27 +85,31 @@ class LockstepLike(Protocol):
 
 @dataclass
 class Reached:
-    """Where the classes ended: weights, a column each, intercepts, widths, and the steps of each."""
+    """Where the classes ended: weights, a column each, intercepts, widths, the steps of each, and who gave up."""
 
     w: Array
     intercept: Array
     h: Array
     history: list[list[Step]] = field(default_factory=list)
+    gave_up: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+
+    def of(self, classes: NDArray[np.int64]) -> Reached:
+        """Of some of them."""
+        history = [self.history[k] for k in classes]
+        return Reached(self.w[:, classes], self.intercept[classes], self.h[classes], history, self.gave_up[classes])
 
 
 class _Standstill:
-    """How long classes have come no nearer to their rounded optima."""
+    """How long gaps of classes have not become much smaller."""
 
     def __init__(self, n_classes: int) -> None:
-        self._h, self._nearest = np.zeros(n_classes), np.full(n_classes, np.inf)
-        self._steps = np.zeros(n_classes, np.int64)
+        self._least, self._steps = np.full(n_classes, np.inf), np.zeros(n_classes, np.int64)
 
-    def note(self, here: NDArray[np.int64], h: Array, residual: Array) -> None:
+    def note(self, here: NDArray[np.int64], gap: Array) -> None:
         """A look at some classes."""
-        nearer = (residual < TUNING.idle * self._nearest[here]) | (h != self._h[here])
+        nearer = gap < TUNING.idle * self._least[here]
         self._steps[here] = np.where(nearer, 0, self._steps[here] + 1)
-        self._nearest[here] = np.where(nearer, residual, self._nearest[here])
-        self._h[here] = h
+        self._least[here] = np.where(nearer, gap, self._least[here])
 
     @property
     def idle(self) -> NDArray[np.bool_]:
@@ -132,28 +136,36 @@ class Lockstep:
     def run(self, shard: LockstepLike, start: Reached | None = None) -> Reached:
         """Until every class is close enough, or gives up, or the time is up; `start` is where a sample has led."""
         began, (n_features, n_classes) = time.perf_counter(), shard.shape
-        h = np.full(n_classes, shard.first_width if shard.has_kinks else 1.0) if start is None else start.h
-        reached = Reached(np.zeros((n_features, n_classes)), np.zeros(n_classes), h, [[] for _ in range(n_classes)])
+        here, h = np.arange(n_classes), np.full(n_classes, shard.first_width if shard.has_kinks else 1.0)
+        reached = Reached(np.zeros((n_features, n_classes)), np.zeros(n_classes), h, [[] for _ in here], here < 0)
         if start is not None:
-            shard.begin(start.w, start.intercept, h)
-        here = np.arange(n_classes)  # the class of each column
-        going = np.ones(n_classes, bool)  # of the columns
-        directly, standstill = np.zeros(n_classes, bool), _Standstill(n_classes)
+            history = [start.history[k] if start.gave_up[k] else [] for k in here]
+            reached = replace(start, history=history)
+            here = np.flatnonzero(~start.gave_up)  # the class of each column
+            if not len(here):
+                return reached
+            shard.keep(here.astype(np.int32))
+            shard.begin(start.w[:, here], start.intercept[here], start.h[here])
+        self._steps(shard, reached, here, began)
+        return reached
+
+    def _steps(self, shard: LockstepLike, reached: Reached, here: NDArray[np.int64], began: float) -> None:
+        """Of the classes `here`, a column each."""
+        going = np.ones(len(here), bool)
+        directly, standstill = np.zeros(len(here), bool), _Standstill(len(reached.h))
         for iteration in range(1, TUNING.most_steps + 1):
             h = reached.h[here]
             looks = shard.look(h)
-            seconds = time.perf_counter() - began
-            for k, upper, lower in zip(here[going], looks.upper[going], looks.lower[going], strict=True):
-                estimate = Estimate(float(upper), float(lower))
-                place = self._first + int(k)
-                reached.history[k].append(Step(iteration, seconds, np.inf, -np.inf, problem=place, estimate=estimate))
-            standstill.note(here, h, looks.residual)
-            ends = going & (self._close(looks) | standstill.idle[here])
+            self._note(reached, here[going], Looks(*(each[going] for each in looks)), iteration, began)
+            standstill.note(here, looks.upper - looks.lower)
+            close = self._close(looks)
+            ends = going & (close | standstill.idle[here])
             if self._overdue() or iteration == TUNING.most_steps:
                 ends = going
-            going &= ~ends
+            going = going & ~ends
             if ends.any():
                 self._keep(shard, reached, here, ends)
+                reached.gave_up[here[ends]] = ~close[ends]
             if not going.any():
                 break
             narrower = self._narrowed(shard, looks, h) if shard.has_kinks else h
@@ -164,7 +176,12 @@ class Lockstep:
                 going = np.ones(len(here), bool)
             directly |= shard.step(narrower, h, going, directly) >= shard.factors_cost
             reached.h[here[going]] = narrower[going]
-        return reached
+
+    def _note(self, reached: Reached, classes: NDArray[np.int64], looks: Looks, iteration: int, began: float) -> None:
+        seconds = time.perf_counter() - began
+        for k, upper, lower in zip(classes, looks.upper, looks.lower, strict=True):
+            estimate, place = Estimate(float(upper), float(lower)), self._first + int(k)
+            reached.history[k].append(Step(iteration, seconds, np.inf, -np.inf, problem=place, estimate=estimate))
 
     def _close(self, looks: Looks) -> NDArray[np.bool_]:
         return np.asarray(looks.upper - looks.lower <= TUNING.leave * self._allowed(looks.upper))
