@@ -18,6 +18,7 @@ import pytest
 import scipy.sparse as sp
 from distributed import Client
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
@@ -192,6 +193,72 @@ def tasks_left(client: Client) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("model", [LinearSVC(), LogisticRegression(), LinearSVCCV([1.0], cv=2), LinearSVR()], ids=str)
+def test_scores_are_those_of_rows_here(client: Client, model: Any, weighted: bool) -> None:
+    X, y, weights = sample(classes=3 if isinstance(model, LinearSVC) else 2)
+    y = 7.0 + X[:, 1] if isinstance(model, LinearSVR) else y
+    model = clone(model).fit(X[::3], y[::3])
+    given = (weights,) if weighted else ()
+    weights[:250] = 0.0  # all of a partition
+    expected = model.score(X, y, *given)
+    assert model.score(*scattered(X, y, *given)) == pytest.approx(expected, rel=1e-12)
+    assert model.score(scattered(X)[0], y, *given) == pytest.approx(expected, rel=1e-12)
+    ends = np.cumsum(CHUNKS)[:-1]
+    delayed = [[dask.delayed(each) for each in [*np.split(values, ends), values[:0]]] for values in (X, y, *given)]
+    assert model.score(*delayed) == pytest.approx(expected, rel=1e-12)
+    frame, column, *rest = (dd.from_pandas(kind(v), npartitions=3) for kind, v in frames(X, y, *given))
+    assert model.score(frame, column, *rest) == pytest.approx(expected, rel=1e-12)
+
+
+def frames(X: Any, *columns: Any) -> list[Any]:
+    return [(pd.DataFrame, X), *((pd.Series, values) for values in columns)]
+
+
+def test_scores_of_targets_that_are_all_the_same(client: Client) -> None:
+    X, _, _ = sample()
+    model = LinearSVR().fit(X, np.full(N, 2.0))
+    for y in (np.full(N, 2.0), np.full(N, 3.0)):
+        assert model.score(*scattered(X, y)) == model.score(X, y)
+
+
+def test_scores_that_are_refused(client: Client) -> None:
+    X, y, weights = sample()
+    model = LinearSVC().fit(X, y)
+    rows, labels, weigh = scattered(X, y, weights)
+    with pytest.raises(ValueError, match="No partition of X has a row of positive weight"):
+        model.score(rows, labels, 0.0 * weigh)
+    with pytest.raises(ValueError, match="is negative; weights must be 0 or greater"):
+        model.score(rows, labels, weigh - 1.0)
+    with pytest.raises(ValueError, match="X has 900 rows, but y has 899"):
+        model.score(rows, y[1:])
+    for given in ((X, labels), (X, y, weigh)):
+        with pytest.raises(ValueError, match=r"collection of Dask; predictions, scores .* of rows in this process"):
+            model.score(*given)
+    with pytest.raises(ValueError, match="scoring='roc_auc' judges rows in this process"):
+        LinearSVCCV([1.0], cv=2, scoring="roc_auc").fit(X, y).score(rows, labels)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_bounds_are_lazy(client: Client, classes: int) -> None:
+    X, y, _ = sample(classes)
+    model = LinearSVC(tol=1e-5, fit_intercept=False).fit(*scattered(X, y))
+    expected = model.decision_bounds(X)
+    found = model.decision_bounds(scattered(X)[0])
+    listed = model.decision_bounds([dask.delayed(part) for part in np.split(X, 3)])
+    framed = model.decision_bounds(dd.from_pandas(pd.DataFrame(X), npartitions=3))
+    for lazy, parts, frame, end in zip(found, listed, framed, expected, strict=True):
+        assert isinstance(lazy, da.Array)
+        assert lazy.shape == end.shape
+        for each in (lazy.compute(), np.concatenate(dask.compute(*parts)), frame.compute()):
+            assert_allclose(each, end, rtol=1e-12, atol=1e-12)
+    said = "X is a collection of Dask; predictions, scores and decision_bounds of linear"
+    with pytest.raises(ValueError, match=said):
+        model.score_bounds(scattered(X)[0], y)
+    with pytest.raises(ValueError, match=said):
+        SVC().fit(X[:90], y[:90]).predict(scattered(X)[0])
 
 
 def test_nothing_is_left_on_the_cluster(client: Client) -> None:

@@ -46,6 +46,7 @@ def test_a_ranking(client: Client, weighting: str, weighted: bool) -> None:
     assert found.lower_bound_ <= alone.objective_
     assert alone.lower_bound_ <= found.objective_
     assert_allclose(found.predict(rows).compute(), found.predict(X))
+    assert found.score(rows, targets, qid=names) == pytest.approx(found.score(X, y, qid=queries), rel=1e-12)
 
 
 def test_what_is_refused(client: Client) -> None:

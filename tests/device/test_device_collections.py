@@ -144,6 +144,21 @@ def test_arrays_of_dask(client: Client, put: Put, kernels: Kernels) -> None:
         np.testing.assert_allclose(kernels.to_host(computed), getattr(model, name)(X), rtol=1e-6, atol=1e-6)
 
 
+def test_scores(client: Client, put: Put, kernels: Kernels) -> None:
+    X, z, weights = examples()
+    y = np.where(z > 0.0, 3, 7)
+    for model, targets in ((LinearSVC().fit(X, y), y), (LinearSVR().fit(X, z), z)):
+        for given in ((X, targets), (X, targets, weights)):
+            expected = pytest.approx(model.score(*given), rel=1e-5)
+            assert model.score(*(laid(put, values) for values in given)) == expected
+            assert model.score(*(array_of(put, values) for values in given)) == expected
+    queries = np.repeat(np.arange(len(z) // 10), 10)
+    ranking = RankSVM().fit(X, z, qid=queries)
+    np.testing.assert_allclose(kernels.to_host(ranking.predict(put(X))), ranking.predict(X), rtol=1e-5, atol=1e-5)
+    found = ranking.score(laid(put, X), laid(put, z), qid=laid(put, queries))
+    assert found == pytest.approx(ranking.score(X, z, qid=queries), rel=1e-3)
+
+
 def test_regressions_folds_and_rankings(client: Client, put: Put) -> None:
     X, z, weights = examples()
     rows, targets, weigh = (laid(put, values) for values in (X, z, weights))

@@ -162,6 +162,29 @@ def lazily(predict: Callable[[Any], Any], X: Any, features: int) -> Any:
     return X.map_partitions(each, meta=example)
 
 
+def both_lazily(bounds: Callable[[Any], tuple[Any, Any]], X: Any, features: int) -> tuple[Any, Any]:
+    """The same of a function that gives two arrays, which are computed together."""
+    beside = partial(_side_by_side, bounds)
+    whole = lazily(beside, X, features)
+    columns = beside(np.zeros((1, features))).shape[1] // 2
+    ends = (0, 1) if columns == 1 else (slice(None, columns), slice(columns, None))
+    low, high = ([each[:, end] for each in whole] if isinstance(whole, list) else whole[:, end] for end in ends)
+    return low, high
+
+
+def _side_by_side(bounds: Callable[[Any], tuple[Any, Any]], rows: Any) -> Any:
+    return np.column_stack(bounds(rows))
+
+
+def of_partitions(judge: Callable[..., Any], X: Any, **beside: Any) -> list[Any]:
+    """What judge(X, *beside) gives of each partition of X and of what is cut alike, computed where these lie."""
+    from dask import compute, delayed
+
+    blocks = _partitions("X", X)
+    zipped = zip(blocks, *(_aligned(name, values, X, blocks) for name, values in beside.items()), strict=True)
+    return list(compute(*(delayed(judge, pure=False)(*row) for row in zipped)))
+
+
 class _OfRows:
     """A function of the rows of a partition, of which there may be none."""
 

@@ -58,6 +58,8 @@ class StructuredModel(ABC, Generic[ExampleT, LabelT]):
 
     #: Whether the searches find the best labelling. Planes of an inexact model hold, but nothing is certified with it.
     exact: bool = True
+    #: How many axes an example has that is an array of numbers; None: examples are the model's own to look at.
+    axes: int | None = None
 
     @abstractmethod
     def joint_feature(self, x: ExampleT, y: LabelT) -> VectorLike:
@@ -81,6 +83,10 @@ class StructuredModel(ABC, Generic[ExampleT, LabelT]):
             f"{type(self).__name__} has no slack_augmented_argmax, which rescaling='slack' needs; "
             "use rescaling='margin'."
         )
+
+    def features(self, w: Array | None) -> int | None:
+        """How many features an example has (by the weights, where that takes some); None: nobody knows."""
+        return None
 
     def check(self, x: ExampleT, y: LabelT) -> None:
         """Raise ValueError if (x, y) is no example for this model. The message says what is wrong."""

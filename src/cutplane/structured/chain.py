@@ -44,6 +44,8 @@ class ChainModel(StructuredModel[MatrixLike, ArrayLike]):
     array([1, 1, 1], dtype=int32)
     """
 
+    axes = 2
+
     def __init__(self, n_labels: int, n_features: int, cost: ArrayLike | None = None) -> None:
         self.n_labels = n_labels
         self.n_features = n_features
@@ -82,6 +84,10 @@ class ChainModel(StructuredModel[MatrixLike, ArrayLike]):
         right = ways[0][0]
         heights = [mistakes * (1.0 + score - right) for mistakes, (score, _) in enumerate(ways)]
         return ways[int(np.argmax([0.0, *heights[1:]]))][1]
+
+    def features(self, w: Array | None) -> int:
+        """What the model was made for."""
+        return self.n_features
 
     def check(self, x: MatrixLike, y: ArrayLike) -> None:
         """As many labels as tokens, all of them known."""

@@ -32,6 +32,8 @@ class ClassModel(StructuredModel[VectorLike, Hashable]):
         cost[true, predicted]: the loss.
     """
 
+    axes = 1
+
     def __init__(self, labels: Sequence[Hashable], memberships: Array, cost: Array) -> None:
         self.labels = list(labels)
         self._codes = {label: code for code, label in enumerate(self.labels)}
@@ -59,6 +61,10 @@ class ClassModel(StructuredModel[VectorLike, Hashable]):
         """The class with the highest loss times violation."""
         code, scores = self._codes[y], self._scores(x, w)
         return self.labels[int(np.argmax(self.cost[code] * (1.0 + scores - scores[code])))]
+
+    def features(self, w: Array | None) -> int | None:
+        """As many as each group has weights."""
+        return None if w is None else len(w) // self.memberships.shape[1]
 
     def check(self, x: VectorLike, y: Hashable) -> None:
         """The class must be known."""

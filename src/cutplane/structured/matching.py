@@ -29,6 +29,12 @@ class MatchingModel(StructuredModel[ArrayLike, ArrayLike]):
     [array([1, 2, 0])]
     """
 
+    axes = 3
+
+    def features(self, w: Array | None) -> int | None:
+        """One for each weight."""
+        return None if w is None else len(w)
+
     def params(self) -> Document:
         """What the constructor needs: nothing."""
         return {}

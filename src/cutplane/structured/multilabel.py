@@ -36,6 +36,8 @@ class MultilabelModel(StructuredModel[VectorLike, ArrayLike]):
     [array([1, 0]), array([0, 1]), array([1, 1])]
     """
 
+    axes = 1
+
     def __init__(self, n_labels: int) -> None:
         self.n_labels = n_labels
 
@@ -64,6 +66,10 @@ class MultilabelModel(StructuredModel[VectorLike, ArrayLike]):
         """Each label by itself: its score plus its loss."""
         truth = np.asarray(y)
         return (self._scores(x, w) + np.where(truth == 0, 1.0, -1.0) > 0.0).astype(np.int64)
+
+    def features(self, w: Array | None) -> int | None:
+        """As many as each label has weights."""
+        return None if w is None else len(w) // self.n_labels
 
     def check(self, x: VectorLike, y: ArrayLike) -> None:
         """A label 0 or 1 in each place."""

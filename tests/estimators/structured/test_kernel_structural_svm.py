@@ -245,12 +245,14 @@ def test_bad_examples_are_one_sentence():
         model.fit(X[:2], Y[:1])
     with pytest.raises(ValueError, match="Example 1: "):
         model.fit(X[:2], [Y[0], [7] * len(Y[1])])
-    with pytest.raises(ValueError, match=r"Sequence 0 has the shape \(2, 5\); a row of 4 features"):
+    with pytest.raises(ValueError, match=r"X\[0\] has 5 features, but the model is for 4\."):
         model.fit([np.zeros((2, 5))], [[0, 1]])
     place = "Row 3 of X, counted through all examples, has the value NaN in column 2; every value must be finite"
     odd = np.zeros((2, 4))
     odd[1, 2] = np.nan
     with pytest.raises(ValueError, match=place):
+        model.fit([sp.csr_array((2, 4)), sp.csr_array(odd)], [[0, 1], [0, 1]])
+    with pytest.raises(ValueError, match=r"X\[1\]\[1, 2\] is nan; every value must be finite"):
         model.fit([np.zeros((2, 4)), odd], [[0, 1], [0, 1]])
 
 

@@ -52,6 +52,10 @@ class CertainScores:
         low, high : array of shape (n,) or (n, problems)
             One column for each problem in `certificates_`, or class where these are trained together.
         """
+        return self._bounds_here(X)
+
+    def _bounds_here(self, X: MatrixLike) -> tuple[Array, Array]:
+        """The same of rows in this process."""
         check_is_fitted(self)
         low, high = self._intervals(X).with_intercepts()
         return (low[:, 0], high[:, 0]) if low.shape[1] == 1 else (low, high)
@@ -72,7 +76,7 @@ class CertainTargets(CertainScores):
         -------
         dict
         """
-        low, high = self.decision_bounds(X)
+        low, high = self._bounds_here(X)
         return target_bounds(low, high, np.asarray(y, np.float64))
 
 

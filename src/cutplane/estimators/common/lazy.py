@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cutplane.cluster.collections import is_collection, lazily
+from cutplane.cluster.collections import both_lazily, is_collection, lazily
 from cutplane.device.arrays import as_given, device_matrix
 from cutplane.estimators.common.validation.foreign_arrays import answers_in_kind, as_numpy, in_kind
 
@@ -42,13 +42,26 @@ def also_lazily(method: Method) -> Method:
         if any(options.values()):
             raise ValueError(f"{', '.join(options)} is for rows in this process, not for collections of Dask.")
         check_is_fitted(self)
-        model = copy.copy(self)
-        model.on_step = None
-        for name in _RECORDS:
-            model.__dict__.pop(name, None)
-        return lazily(partial(_of_rows, model, method.__name__), X, self.n_features_in_)
+        return lazily(partial(_of_rows, for_workers(self), method.__name__), X, self.n_features_in_)
 
     return cast(Method, either)
+
+
+def bounds_lazily(model: BaseEstimator, X: Any) -> tuple[Any, Any]:
+    """The `decision_bounds` of a collection of Dask: two like it, nothing of which is computed yet."""
+    check_is_fitted(model)
+    asked = partial(_of_rows, for_workers(model, certificates=True), "decision_bounds")
+    return both_lazily(asked, X, model.n_features_in_)
+
+
+def for_workers(model: BaseEstimator, *, certificates: bool = False) -> BaseEstimator:
+    """What workers are sent to ask: the model without records of its fit, but certificates where they are needed."""
+    sent = copy.copy(model)
+    sent.on_step = None
+    for name in _RECORDS:
+        if not (certificates and name == "certificates_"):
+            sent.__dict__.pop(name, None)
+    return sent
 
 
 def _of_rows(model: BaseEstimator, name: str, X: Any) -> Any:

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cutplane._types import Array, Matrix, MatrixLike
+from cutplane.cluster.collections import is_collection
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.certain import CertainScores, Intervals
+from cutplane.estimators.common.lazy import bounds_lazily
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.dual_search import plain
 from cutplane.estimators.linear.linear_model import LinearModel
@@ -48,6 +50,24 @@ class LinearCertain(CertainScores, LinearModel):
             scaling = float(self.intercept_scaling or 0.0) if self.fit_intercept else 0.0
             lengths = np.hypot(lengths, scaling) * (1.0 + 4.0 * UNIT)
         return Scored(scores, errors, lengths)
+
+    def decision_bounds(self, X: MatrixLike) -> tuple[Array, Array]:
+        """Between what the scores of the exact optimum lie.
+
+        Around the model's own, up to sqrt(2·gap) in absolute terms times the length of a row: the tighter the gap, the
+        narrower. They hold as inequalities of real numbers, and for every optimal intercept. See docs/certain.md.
+
+        Parameters
+        ----------
+        X : matrix of shape (n, n_features)
+            Of a collection of Dask the bounds are lazy ones, too.
+
+        Returns
+        -------
+        low, high : array of shape (n,) or (n, problems)
+            One column for each problem in `certificates_`, or class where these are trained together.
+        """
+        return bounds_lazily(self, X) if is_collection(X) else self._bounds_here(X)
 
     def _intervals(self, X: MatrixLike) -> Intervals:
         return self._intervals_of(validation.check_new_rows(self, X), self._free_ends())

@@ -277,7 +277,7 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         -------
         low, high : array of shape (n, n_classes)
         """
-        return logistic_bounds(*self.decision_bounds(X))
+        return logistic_bounds(*self._bounds_here(X))
 
     def _plain_model(self) -> PlainForm:
         if getattr(self, "_decides", None) is not None:

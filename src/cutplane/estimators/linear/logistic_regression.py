@@ -85,7 +85,7 @@ class LogisticModel(LinearClassifier):
         if not self._together:
             found: tuple[Array, Array] = super().probability_bounds(X)
             return found
-        return softmax_bounds(*self.decision_bounds(X))
+        return softmax_bounds(*self._bounds_here(X))
 
 
 @documented(LOGISTIC)

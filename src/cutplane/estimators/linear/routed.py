@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.validation import _check_method_params
 
 from cutplane._types import MatrixLike, Params
+from cutplane.cluster.collections import is_collection
 from cutplane.device.arrays import device_matrix, on_host
 from cutplane.risks.base import Rows
 
@@ -80,6 +81,11 @@ class RoutedChoice(BaseEstimator):
         if self.scoring is None:
             above: Any = super()
             return float(above.score(X, y, **beside))
+        if is_collection(X):
+            raise ValueError(
+                f"scoring={self.scoring!r} judges rows in this process; of a collection of Dask there is the score "
+                "with scoring=None, and predictions that are computed where rows lie."
+            )
         there = device_matrix(X)
         here = {name: on_host(value) for name, value in beside.items()}
         return float(scorer_of(self, self.scoring)(self, X if there is None else there, on_host(y), **here))

@@ -10,7 +10,7 @@ from cutplane._types import Arrays, Document, Integers, MatrixLike, Params, Weig
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.linear.certain_linear import LinearCertain, reach
-from cutplane.estimators.linear.dense_weights import dense, products
+from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.ranking.ranking_data import check_compared
 from cutplane.plain.scores import LinearScores
 from cutplane.proof.ball import interval
@@ -29,8 +29,7 @@ class PairModel(LinearCertain):
 
     def _scores(self, X: MatrixLike) -> NDArray[np.float64]:
         check_is_fitted(self)
-        rows = validation.check_rows(self, X, reset=False)
-        return products(rows, self.coef_, validation.check_threads(self.n_jobs)).ravel()
+        return self._products(X, self.coef_).ravel()
 
     def proven_order(self, X: MatrixLike, pairs: ArrayLike) -> Integers:
         """Which of two examples the exact optimum puts first, where that is proven.

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from cutplane._types import Arrays, Document, Matrix, MatrixLike, RandomState
+from cutplane.cluster.collections import is_collection
 from cutplane.cluster.examples import for_one_fit
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.parameters import keep_parameters
+from cutplane.estimators.common.scattered_score import gathered
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
@@ -154,6 +156,9 @@ class RankSVM(PairModel):
 
     def score(self, X: MatrixLike, y: ArrayLike, qid: ArrayLike | None = None) -> float:
         """The share of pairs in the right order, averaged over the queries: `cutplane.metrics.pair_accuracy`."""
+        if is_collection(X):
+            scores, ranks, queries = gathered(self, X, y=y, qid=qid)
+            return pair_accuracy(ranks, scores, qid=queries)
         return pair_accuracy(y, self.predict(X), qid=qid)
 
     def _plain_model(self) -> PlainForm:

@@ -13,9 +13,9 @@ from cutplane._types import Arrays, Document, Matrix, RandomState, is_sparse
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.common.validation.words import MAKE_EXAMPLES, check_no_file_name
 from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
+from cutplane.estimators.structured.example_arrays import check_example_arrays
 from cutplane.estimators.structured.example_weights import check_example_weights, minus_mean_loss
 from cutplane.estimators.structured.labelled_objects import LabelledObjects
 from cutplane.estimators.structured.structural_svm import check_model, check_pairs, model_from_file, model_to_file
@@ -137,9 +137,8 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
     def predict(self, X: Sequence[object] | Matrix) -> list[Any]:
         """The best labelling of each example."""
         check_is_fitted(self)
-        check_no_file_name("X", X, MAKE_EXAMPLES)
-        factors = self._factorised()[1]
-        if not len(X):
+        model, factors = self._factorised()
+        if not check_example_arrays(model, X, self.n_features_in_):
             return []
         threads = validation.check_threads(self.n_jobs)
         scores = self._row_scores(_finite_rows(factors.rows(X)))

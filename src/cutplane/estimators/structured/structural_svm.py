@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from importlib import import_module
 from os import PathLike
 from typing import Any, Self
@@ -15,8 +15,8 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import finite
 from cutplane.estimators.common.validation.input_kinds import check_in_process
-from cutplane.estimators.common.validation.words import MAKE_EXAMPLES, check_no_file_name
 from cutplane.estimators.structured.descriptions import STRUCTURED
+from cutplane.estimators.structured.example_arrays import check_example_arrays, length_of
 from cutplane.estimators.structured.example_weights import check_example_weights, minus_mean_loss, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
 from cutplane.solvers.result import OnStep
@@ -129,7 +129,7 @@ class StructuralSVM(StructuredEstimator):
         settings = self._settings()
         validation.check_not_negative("planes_kept", self.planes_kept)
         check_pairs(check_model(self.model), X, y)
-        weights = check_example_weights(sample_weight, _length("y", y))
+        weights = check_example_weights(sample_weight, length_of("y", y))
         if weights is not None:
             X, y = with_weight(X, weights), with_weight(y, weights)
         sample = self._sample(X, y, settings.n_threads)
@@ -149,9 +149,9 @@ class StructuralSVM(StructuredEstimator):
     def predict(self, X: Sequence[object] | Matrix) -> list[Any]:
         """The best labelling of each example."""
         check_is_fitted(self)
-        check_no_file_name("X", X, MAKE_EXAMPLES)
-        threads = validation.check_threads(self.n_jobs)
-        return list(check_model(self.model).predict(X, self.coef_, n_threads=threads))
+        model, threads = check_model(self.model), validation.check_threads(self.n_jobs)
+        count = check_example_arrays(model, X, model.features(self.coef_))
+        return list(model.predict(X, self.coef_, n_threads=threads)) if count else []
 
     def score(self, X: Sequence[object] | Matrix, y: Sequence[object], sample_weight: ArrayLike | None = None) -> float:
         """Minus the mean loss of the predictions, each with its weight: the greater the better, 0 at best."""
@@ -175,10 +175,8 @@ def check_model(model: object) -> StructuredModel:
 
 def check_pairs(model: StructuredModel, X: Sequence[object] | Matrix, y: Sequence[object]) -> None:
     """`ValueError` unless there are as many examples as labellings, and all are for this model."""
-    check_no_file_name("X", X, MAKE_EXAMPLES)
-    check_in_process("X", X)
     check_in_process("y", y)
-    n_examples, n_labellings = _length("X", X), _length("y", y)
+    n_examples, n_labellings = check_example_arrays(model, X, model.features(None), new=False), length_of("y", y)
     if n_examples != n_labellings:
         raise ValueError(f"X has {n_examples} examples and y {n_labellings} labellings; as many are needed.")
     if not n_examples:
@@ -203,12 +201,3 @@ def model_from_file(described: Document) -> StructuredModel | None:
     kind = getattr(import_module(_MODELS[described["kind"]]), described["kind"])
     made: StructuredModel = kind(**described["params"])
     return made
-
-
-def _length(name: str, values: object) -> int:
-    shape: tuple[int, ...] = getattr(values, "shape", ())
-    if len(shape) > 0:
-        return int(shape[0])
-    if not isinstance(values, Sized):
-        raise ValueError(f"{name} is a {type(values).__name__}; a list or an array of examples is needed.")
-    return len(values)

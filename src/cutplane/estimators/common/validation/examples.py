@@ -72,7 +72,7 @@ def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, for_kern
     """X as `check_examples` has it, where there is no y; unless `reset`, X must have the features of the fit."""
     if reset:
         check_flags(estimator)
-    X, dtypes = _check_given(estimator, X, for_kernel=for_kernel)
+    X, dtypes = _check_given(estimator, X, for_kernel=for_kernel, new=not reset)
     rows = validate_data(
         estimator,
         X,
@@ -87,7 +87,7 @@ def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, for_kern
 
 def check_new_rows(estimator: BaseEstimator, X: MatrixLike) -> Matrix:
     """X for the predictions of a linear model: as it is where that serves, checked, with the features of the fit."""
-    X, dtypes = _check_given(estimator, X)
+    X, dtypes = _check_given(estimator, X, new=True)
     kept = dtypes if _lies_narrow(X) else "numeric"
     rows: Matrix = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=kept, ensure_all_finite=False)
     if rows.dtype == object:  # of decimal numbers, which scikit-learn leaves as they are in a table
@@ -108,13 +108,15 @@ def check_width(n_features: int) -> None:
         )
 
 
-def _check_given(estimator: BaseEstimator, X: MatrixLike, *, for_kernel: bool = False) -> tuple[MatrixLike, list[Any]]:
+def _check_given(
+    estimator: BaseEstimator, X: MatrixLike, *, for_kernel: bool = False, new: bool = False
+) -> tuple[MatrixLike, list[Any]]:
     """What must be known of X before any library converts it; X, converted where threads help; dtypes that it may keep.
 
     Dense arrays of values smaller than float32 stay as they lie, but for kernels.
     """
     X = as_numpy("X", X)
-    check_kind("X", X)
+    check_kind("X", X, new=new)
     check_words(X)
     check_structure(X)
     usual = [np.float64, np.float32]

@@ -20,19 +20,22 @@ _REFUSED = {
 }
 
 
-def check_in_process(name: str, values: object) -> None:
-    """Refuse what lies on a cluster."""
-    if is_collection(values):
-        raise ValueError(
-            f"{name} is a collection of Dask; LinearSVC, LinearSVR, LogisticRegression and RankSVM train on such X and "
-            f"y, all else in one process; {name}.compute() brings it here, where it fits."
-        )
+def check_in_process(name: str, values: object, *, new: bool = False) -> None:
+    """Refuse what lies on a cluster: to be trained on, or new rows that something is asked about."""
+    if not is_collection(values):
+        return
+    taken = (
+        "predictions, scores and decision_bounds of linear models are had of one, all else of rows in this process"
+        if new
+        else "LinearSVC, LinearSVR, LogisticRegression and RankSVM train on such X and y, all else in one process"
+    )
+    raise ValueError(f"{name} is a collection of Dask; {taken}; {name}.compute() brings it here, where it fits.")
 
 
-def check_kind(name: str, values: object) -> None:
+def check_kind(name: str, values: object, *, new: bool = False) -> None:
     """Refuse values that are no real numbers (or, of labels, words) but would pass for some."""
     check_no_file_name(name, values)
-    check_in_process(name, values)
+    check_in_process(name, values, new=new)
     if is_lazy(values):
         raise ValueError(f"{name} is a lazy frame, which has no values yet; {name}.collect() gives it some.")
     if isinstance(values, np.ma.MaskedArray):

@@ -75,14 +75,14 @@ def checked_partition(
             return sp.csr_array((0, width)), np.asarray(on_host(y)), None
         rows, found = check_examples(BaseEstimator(), X, y)
         found = in_type_of(y, found)  # as the labels of other partitions, which may lie on the host
-        weights = None if sample_weight is None else _weights(sample_weight, rows)
+        weights = None if sample_weight is None else partition_weights(sample_weight, rows)
         return rows, found if labels else check_targets(found), weights
     except ValueError as error:
         raise ValueError(f"In partition {number}: {error}") from None
 
 
-def _weights(sample_weight: Any, rows: Any) -> Array | None:
-    """Those of a partition may all be zero."""
+def partition_weights(sample_weight: Any, rows: Any) -> Array | None:
+    """Weights, checked; None where all are 1. Those of a partition may all be zero."""
     plain = np.asarray(on_host(sample_weight))
     if plain.shape == (rows.shape[0],) and plain.dtype.kind in "iuf" and not plain.any():
         return np.zeros(len(plain))
