@@ -158,7 +158,7 @@ def prove(
     coef = np.abs(b.reshape(copies, -1).sum(axis=0))
     signed = b.reshape(copies, -1).sum(axis=0)
     square, square_error = _sum(signed * scores)
-    square_error += _above(coef @ errors, len(coef))
+    square_error += _above(float(coef @ errors), len(coef))
     linear, linear_error = _sum(problem.p * alpha)
     p_error = np.zeros_like(alpha) if problem.p_error is None else problem.p_error
     linear_error += _above(float(p_error @ alpha), len(alpha))

@@ -71,7 +71,8 @@ class KernelFunction:
         right = _scaled(X[columns], exponent)
         if right.shape[0] * right.shape[1] <= _DENSE:
             right = _dense(right)
-        centre = None if is_sparse(X) or self.name != "rbf" or not len(columns) else right.mean(axis=0)
+        centred = self.name == "rbf" and not is_sparse(X) and len(columns) > 0
+        centre = np.asarray(right.mean(axis=0), np.float64) if centred else None
         for begin in starts:
             rows = slice(begin, begin + size)
             values, errors = kernel._values(_scaled(X[rows], exponent), right, centre)

@@ -162,8 +162,8 @@ def _longest_row(source: Source) -> float:
         ]
         return float(np.sqrt(max(squares, default=0.0))) * (1.0 + 1e-9)
     projections = np.random.default_rng(0).standard_normal((d, _PROJECTIONS))
-    squares = np.square(source.scores(projections)).mean(axis=1)
-    return _SAFETY * float(np.sqrt(squares.max(initial=0.0)))
+    estimates = np.square(source.scores(projections)).mean(axis=1)
+    return _SAFETY * float(np.sqrt(estimates.max(initial=0.0)))
 
 
 def given_source(X: object) -> Source | None:

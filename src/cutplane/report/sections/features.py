@@ -77,7 +77,7 @@ def column_spreads(X: MatrixLike | Listed) -> NDArray[np.float64] | None:
     if is_sparse(X):
         mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
-        return np.sqrt(np.maximum(square - mean**2, 0.0))
+        return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
     try:
         values = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
