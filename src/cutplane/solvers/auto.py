@@ -28,6 +28,10 @@ class AutoTuning:
     #: Epochs that Newton's method is worth, as they are promised early on and as they turn out. An objective may know
     #: better.
     epochs: tuple[float, float] = (27.0, 150.0)
+    #: The same with fewer examples for each feature than this, where its systems are large against a pass: the first
+    #: epochs promise too little.
+    few_examples: float = 32.0
+    epochs_if_few: tuple[float, float] = (float("inf"), 150.0)
     #: The same where there are many features, which make Newton's method slow.
     epochs_if_wide: tuple[float, float] = (float("inf"), 20_000.0)
     #: From an incumbent further off than this, Newton's method takes longer than the usual way from nothing.
@@ -91,8 +95,7 @@ class Auto:
 
     def _ascend(self, objective: SmoothObjectiveLike, ledger: Ledger) -> StopReason:
         """Dual ascent, and what is better than Newton's method where it gives up; "stalled" where nothing is."""
-        usual = TUNING.epochs if objective.dimension <= TUNING.few_features else TUNING.epochs_if_wide
-        reason = DualAscent(self.seed, *(objective.ascent_epochs or usual)).run(objective, ledger)
+        reason = DualAscent(self.seed, *(objective.ascent_epochs or self._epochs(objective))).run(objective, ledger)
         if reason != "stalled":
             return reason
         if ledger.overdue and ledger.incumbent is not None:
@@ -106,6 +109,14 @@ class Auto:
         incumbent = objective.with_scores(ledger.incumbent)
         most = most_examples(objective, TUNING.cheap)
         return finish(objective, ledger, incumbent, incumbent, TUNING.widths * start.h, most)
+
+    @staticmethod
+    def _epochs(objective: SmoothObjectiveLike) -> tuple[float, float]:
+        """What Newton's method is worth, in epochs."""
+        if objective.dimension > TUNING.few_features:
+            return TUNING.epochs_if_wide
+        few = objective.examples < TUNING.few_examples * objective.dimension
+        return TUNING.epochs_if_few if few else TUNING.epochs
 
     @staticmethod
     def _planes(objective: SmoothObjectiveLike, ledger: Ledger) -> StopReason:
