@@ -38,12 +38,11 @@ class _Limit:
 
     def _set(self, wanted: Sequence[int | None]) -> bool:
         """Let each library have so many threads; whether it took."""
-        for library, threads in zip(self._libraries, wanted, strict=True):
-            if library.num_threads not in (threads, None):
-                library.set_num_threads(threads)
-        return all(
-            library.num_threads in (threads, None) for library, threads in zip(self._libraries, wanted, strict=True)
-        )
+        pairs = zip(self._libraries, wanted, strict=True)
+        others = [(library, threads) for library, threads in pairs if library.num_threads not in (threads, None)]
+        for library, threads in others:
+            library.set_num_threads(threads)
+        return all(library.num_threads in (threads, None) for library, threads in others)
 
     def leave(self, holder: object) -> None:
         """No more need of a holder's; called once more, or for one that never came in, it does no harm."""

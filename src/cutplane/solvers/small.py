@@ -61,7 +61,8 @@ class SmallInterior:
 
     def run(self, objective: SmoothObjectiveLike, ledger: Ledger) -> StopReason:
         """Go on until the ledger says why to stop; "stalled" where rounding leaves no way on."""
-        if self._nothing_to_gain(objective, ledger.C):
+        at_first = self.interior.upper  # of weights of zero, without an intercept
+        if at_first == 0.0:
             return "stalled"
         for aim in TUNING.aims:
             with ledger.phase("interior_point"):
@@ -69,13 +70,15 @@ class SmallInterior:
             reason = _certify(objective, ledger, self.interior)
             if reason is not None:
                 return reason
+            if _nothing_to_gain(objective, ledger.C, at_first):
+                break
         return "stalled"
 
-    def _nothing_to_gain(self, objective: SmoothObjectiveLike, C: float) -> bool:
-        """Whether weights of zero cost nothing but for rounding: what comes close to them would never be proven."""
-        at_first = self.interior.upper  # of weights of zero, without an intercept
-        zero = objective.at(np.zeros(objective.dimension))
-        return at_first == 0.0 or C * (objective.value(zero) - objective.lower_bound) <= TUNING.nothing * at_first
+
+def _nothing_to_gain(objective: SmoothObjectiveLike, C: float, at_first: float) -> bool:
+    """Whether weights of zero cost nothing but for rounding: what comes close to them would never be proven."""
+    zero = objective.at(np.zeros(objective.dimension))
+    return C * (objective.value(zero) - objective.lower_bound) <= TUNING.nothing * at_first
 
 
 def _approach(interior: InteriorLike, aim: float, ledger: Ledger) -> None:

@@ -20,11 +20,12 @@ _TYPES = {
     "uint8": _core.NarrowType.uint8,
     "bool": _core.NarrowType.uint8,
 }
+_WIDEST = 2  # bytes, which are asked for first: NumPy takes long to make names
 
 
 def is_narrow(dtype: np.dtype[Any]) -> bool:
     """Whether these are values of one or two bytes that the core reads where they lie."""
-    return dtype.name in _TYPES and dtype.isnative
+    return dtype.itemsize <= _WIDEST and dtype.name in _TYPES and dtype.isnative
 
 
 def is_read(dtype: np.dtype[Any]) -> bool:

@@ -12,6 +12,7 @@ import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import cross_validate
+from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 
@@ -82,6 +83,32 @@ def test_names_of_features_are_kept_and_checked(kind: Any) -> None:
     use(X)
     with pytest.raises(ValueError, match="feature names should match"):
         use(X[["q", "p", "r"]])
+
+
+def test_a_plain_array_has_no_names() -> None:
+    model = cutplane.LinearSVC().fit(X, y).fit(X.to_numpy()[:, :2], y)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        (X.to_numpy()[:0], y[:0]),
+        (X.to_numpy()[:, :0], y),
+        (X.to_numpy(), y[1:]),
+        (X.to_numpy(), np.where(y == 1, np.nan, 1.0)),
+        (X.to_numpy(), y + 0j),
+        (X.to_numpy()[0], y[:3]),
+        (X.to_numpy()[None], y),
+        (X.to_numpy(), np.stack([y, y], axis=1)),
+    ],
+)
+def test_what_scikit_learn_refuses_of_plain_arrays_is_refused(rows: Any, labels: Any) -> None:
+    with pytest.raises(ValueError):  # in its words, mostly
+        SVC(kernel="linear").fit(rows, labels)
+    with pytest.raises(ValueError):
+        cutplane.LinearSVC().fit(rows, labels)
 
 
 @pytest.mark.parametrize("kind", TRANSFORMERS)

@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 from cutplane.cluster.collections import is_collection
 from cutplane.cluster.examples import on_workers
 from cutplane.device.arrays import on_host
-from cutplane.estimators.common.validation.partitions import checked_partition, keep_names
+from cutplane.estimators.common.validation.examples import keep_names
+from cutplane.estimators.common.validation.partitions import checked_partition
 from cutplane.estimators.ranking.ranking_data import check_named_queries, warn_of_ignored
 from cutplane.shards.base import answers
 from cutplane.shards.part_queries import PartQueries

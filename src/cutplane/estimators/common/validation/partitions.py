@@ -14,7 +14,7 @@ from cutplane.cluster.collections import is_collection
 from cutplane.cluster.examples import ScatteredExamples
 from cutplane.device.arrays import check_device, copied_to_device, in_type_of, on_host
 from cutplane.estimators.common.validation.class_weights import class_factors
-from cutplane.estimators.common.validation.examples import check_examples
+from cutplane.estimators.common.validation.examples import check_examples, keep_names
 from cutplane.estimators.common.validation.targets import check_many_labels, check_targets
 from cutplane.estimators.common.validation.weights import check_sample_weight
 from cutplane.shards.part_examples import PartExamples
@@ -36,14 +36,6 @@ def scattered_examples(
     examples = ScatteredExamples.of_collections(make, X, y, sample_weight, labels=labels)
     keep_names(estimator, examples.source.features, examples.names)
     return examples
-
-
-def keep_names(estimator: BaseEstimator, features: int, names: list[str] | None) -> None:
-    """What scikit-learn's checks would note of the features."""
-    estimator.n_features_in_ = features
-    estimator.__dict__.pop("feature_names_in_", None)
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def scattered_classes(examples: ScatteredExamples, class_weight: ClassWeight) -> tuple[Labels, Array | None, Array]:
