@@ -19,8 +19,8 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import SGDClassifier
 
 from cutplane import _core
-from cutplane.io import svmlight
-from cutplane.io.svmlight import SvmlightError, load_svmlight, save_svmlight
+from cutplane.io import svmlight_rows
+from cutplane.io.svmlight import SvmlightData, SvmlightError, load_svmlight, save_svmlight
 
 COMPRESS = {
     "": bytes,
@@ -335,7 +335,7 @@ def test_round_trip_to_the_bit(tmp_path_factory, given_examples, zero_based, suf
     path = tmp_path_factory.mktemp("round") / f"x.svm{suffix}"
     save_svmlight(path, X, y, qid=qid, zero_based=zero_based)
     data = load_svmlight(path, n_features=X.shape[1], dtype=X.dtype, zero_based=zero_based)
-    assert_same(data, svmlight.SvmlightData(X, y, qid))
+    assert_same(data, SvmlightData(X, y, qid))
 
 
 def test_dense_input(tmp_path):
@@ -365,7 +365,7 @@ def test_unsorted_and_repeated_columns_are_put_in_order(tmp_path):
 
 
 def test_wide_indices_and_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(svmlight, "_ENTRIES_PER_BLOCK", 10)
+    monkeypatch.setattr(svmlight_rows, "_ENTRIES_PER_BLOCK", 10)
     X, y = random_examples(np.random.default_rng(4))
     X = sparse.vstack([X[:5], sparse.csr_array((35, X.shape[1])), X[40:]], format="csr")
     wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
@@ -373,7 +373,7 @@ def test_wide_indices_and_blocks(tmp_path, monkeypatch):
     qid = np.arange(len(y)) // 7
     for form in (X, wide, X.toarray()):
         save_svmlight(tmp_path / "x.svm", form, y, qid=qid)
-        assert_same(load_svmlight(tmp_path / "x.svm"), svmlight.SvmlightData(X, y, qid))
+        assert_same(load_svmlight(tmp_path / "x.svm"), SvmlightData(X, y, qid))
 
 
 def test_comment(tmp_path):

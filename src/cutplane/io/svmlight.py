@@ -16,9 +16,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from cutplane import _core
-from cutplane._types import Floats, Indices, Matrix, MatrixLike, is_sparse
+from cutplane._types import Floats, Indices, MatrixLike
 from cutplane.io.atomic import replace_file
 from cutplane.io.compression import CompressionError, compression_of_name, open_sink, read_blocks
+from cutplane.io.svmlight_rows import as_block, as_labels, as_matrix, as_queries, row_blocks
 
 __all__ = ["SvmlightData", "SvmlightError", "load_svmlight", "save_svmlight"]
 
@@ -26,7 +27,6 @@ __all__ = ["SvmlightData", "SvmlightError", "load_svmlight", "save_svmlight"]
 # to have several chunks each.
 _BLOCK_BYTES = 1 << 22
 _BYTES_PER_THREAD = 1 << 20
-_ENTRIES_PER_BLOCK = 1 << 19
 _TOKEN_SHOWN = 40
 
 #: What may be read: a path, the content, or a file opened in binary mode.
@@ -189,15 +189,15 @@ def save_svmlight(
            [0. , 2. ]])
     """
     n_threads = _count_threads(n_jobs)
-    rows = _as_matrix(X)
-    labels = _as_labels(y, rows.shape[0])
-    queries = None if qid is None else _as_queries(qid, rows.shape[0])
+    rows = as_matrix(X)
+    labels = as_labels(y, rows.shape[0])
+    queries = None if qid is None else as_queries(qid, rows.shape[0])
     with replace_file(path) as file:
         sink = open_sink(file, compression_of_name(path))
         if comment is not None:
             sink.write("".join(f"# {line}\n" for line in comment.splitlines() or [""]).encode())
-        for start, stop in _row_blocks(rows):
-            block = _as_block(rows, start, stop)
+        for start, stop in row_blocks(rows):
+            block = as_block(rows, start, stop)
             pieces = _core.svmlight_format_rows(
                 block.values,
                 block.indices,
@@ -210,9 +210,6 @@ def save_svmlight(
             for piece in pieces:
                 sink.write(piece)
         sink.close()
-
-
-# --- reading
 
 
 class _Reader(Protocol):
@@ -309,95 +306,3 @@ def _count_threads(n_jobs: int | None) -> int:
     if n_jobs > 0:
         return int(n_jobs)
     return max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
-
-
-# --- writing
-
-
-class _Block(NamedTuple):
-    """Rows in CSR; offsets count from the first of `values`."""
-
-    values: Floats
-    indices: npt.NDArray[np.int32]  # or of int64, as `indptr`
-    indptr: npt.NDArray[np.int32]
-
-
-def _as_matrix(X: MatrixLike) -> Matrix:
-    rows = _canonical(X) if is_sparse(X) else np.asarray(X)
-    if rows.ndim != 2:
-        raise ValueError(f"X must have two dimensions, examples and features; got shape {rows.shape}.")
-    if rows.dtype.kind not in "biuf" or rows.dtype.itemsize > 8:
-        raise ValueError(f"X must hold real numbers of at most 64 bits; got dtype {rows.dtype}.")
-    if rows.shape[0] == 0:
-        raise ValueError(f"X must hold at least one example; got shape {rows.shape}.")
-    return rows
-
-
-def _canonical(X: sparse.sparray) -> sparse.csr_array:
-    rows = X.tocsr()
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return rows
-
-
-def _as_labels(y: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.float64]:
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"y must have shape ({n_rows},), one label per row of X; got {labels.shape}.")
-    if labels.dtype.kind not in "biuf":
-        raise ValueError(f"y must hold real numbers; got dtype {labels.dtype}.")
-    labels = np.ascontiguousarray(labels, dtype=np.float64)
-    if not np.isfinite(labels).all():
-        row = int(np.argmin(np.isfinite(labels)))
-        raise ValueError(f"y must be finite; row {row} is {labels[row]}.")
-    return labels
-
-
-def _as_queries(qid: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
-    queries = np.asarray(qid)
-    if queries.shape != (n_rows,):
-        raise ValueError(f"qid must have shape ({n_rows},), one per row of X; got {queries.shape}.")
-    if queries.dtype.kind not in "iu" or (queries > np.iinfo(np.int64).max).any():
-        raise ValueError(f"qid must hold whole numbers that fit in int64; got dtype {queries.dtype}.")
-    return np.ascontiguousarray(queries, dtype=np.int64)
-
-
-def _row_blocks(X: Matrix) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) of runs of rows with a bounded number of entries, one row at least."""
-    n_rows = X.shape[0]
-    start = 0
-    while start < n_rows:
-        if is_sparse(X):
-            full = int(X.indptr[start]) + _ENTRIES_PER_BLOCK
-            stop = int(np.searchsorted(X.indptr, full, side="right")) - 1
-        else:
-            stop = start + _ENTRIES_PER_BLOCK // max(1, X.shape[1])
-        # Rows without entries cost as well.
-        stop = min(max(stop, start + 1), start + _ENTRIES_PER_BLOCK, n_rows)
-        yield start, stop
-        start = stop
-
-
-def _as_block(X: Matrix, start: int, stop: int) -> _Block:
-    if is_sparse(X):
-        begin, end = int(X.indptr[start]), int(X.indptr[stop])
-        values, indices = X.data[begin:end], X.indices[begin:end]
-        indptr = X.indptr[start : stop + 1] - X.indptr[start]
-    else:
-        rows = X[start:stop]
-        rows = sparse.csr_array(rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False))
-        values, indices, indptr = rows.data, rows.indices, rows.indptr
-    finite = np.isfinite(values)
-    if not finite.all():
-        entry = int(np.argmin(finite))
-        row = start + int(np.searchsorted(indptr, entry, side="right")) - 1
-        raise ValueError(f"X must be finite; row {row}, column {indices[entry]} is {values[entry]}.")
-    if values.dtype not in (np.float32, np.float64):
-        values = values.astype(np.float64)
-    index_type = np.int32 if indices.dtype == indptr.dtype == np.int32 else np.int64
-    return _Block(
-        np.ascontiguousarray(values),
-        np.ascontiguousarray(indices, dtype=index_type),
-        np.ascontiguousarray(indptr, dtype=index_type),
-    )
