@@ -5,10 +5,10 @@
 Passes: X @ w and X' @ coef, and how near they come to the rate of a copy on the device, read and written. Fits: covtype
 35 times with noise (20 million rows), to a proven gap of 1e-3, from arrays on the device; beside them the same fits
 from host memory with --threads threads (`host`). Path: 13 values of C. Wide: half precision, 1,024 features. Sparse:
-rows like those of rcv1. Classes: a thousand against the rest, in lockstep; on the host four of them, the others
-reckoned from these. Peers: L-BFGS of PyTorch on the device, until its objective, in its own precision, is within
-1e-3 of our lower bound; what it found is not proven, and it must be told where to stop. Start: the first fit of a
-process.
+rows like those of rcv1. Text: five million features. Classes: a thousand against the rest, in lockstep; on the host
+four of them, the others reckoned from these. Peers: L-BFGS of PyTorch on the device, until its objective, in its own
+precision, is within 1e-3 of our lower bound; what it found is not proven, and it must be told where to stop. Start: the
+first fit of a process.
 """
 
 from __future__ import annotations
@@ -25,37 +25,17 @@ import numpy as np
 # So that it runs as a file too, not only with -m.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import datasets, harness, kernel_datasets, measure
+from benchmarks import harness, measure
+from benchmarks.gpu_data import covtype, cupy, fourier, isotropic, words
 from benchmarks.measure import fit_seconds
 from benchmarks.tables.gpu import figures, tables
 from cutplane import LinearSVC, LinearSVR
 
-COPIES = 35
 CS = (0.0003, 0.03, 0.3)
 #: Classes that the host trains, where they are many.
 HOST_CLASSES = 4
 PATH = tuple(float(C) for C in np.geomspace(3e-4, 0.3, 13))
 SHAPES = (("float32", 54), ("float32", 768), ("float16", 1024), ("float64", 100), ("uint8", 784))
-
-
-def cupy() -> Any:
-    """The library, which only this benchmark needs."""
-    import cupy as found
-
-    return found
-
-
-def covtype(options) -> tuple[Any, Any]:
-    """All of covtype so many times, all but the first with noise: on the device."""
-    xp = cupy()
-    X, y = datasets.load("covtype-dense", options.data, options.cache)
-    base, rng = xp.asarray(X), xp.random.RandomState(0)
-    copies = 2 if options.quick else COPIES
-    rows = xp.empty((copies * len(X), X.shape[1]), np.float32)
-    for k in range(copies):
-        noise = 0.0 if k == 0 else np.float32(0.01) * rng.standard_normal(base.shape, dtype=np.float32)
-        rows[k * len(X) : (k + 1) * len(X)] = base + noise
-    return rows, xp.asarray(np.tile(y.astype(np.int8), copies))
 
 
 def waited(call: Any) -> float:
@@ -153,30 +133,25 @@ def measure_wide(options) -> list[dict]:
     return [_fit_row(f"{n:,} x 1024 float16", what, model, (X, y), None, options) for what, model in rows]
 
 
-def measure_sparse(options) -> list[dict]:
-    """Rows of 75 entries among 47,000 features, as frequent as words are."""
-    from cupyx.scipy.sparse import csr_matrix
-
-    xp, n, d, each = cupy(), 100_000 if options.quick else 8_000_000, 47_000, 75
-    rng = xp.random.RandomState(0)
-    often = 1.0 / np.arange(10, d + 10) ** 0.9
-    upto, columns = xp.asarray(np.cumsum(often) / often.sum()), xp.empty((n, each), np.int32)
-    for begin in range(0, n, n // 10):
-        drawn = rng.random_sample((n // 10, each))
-        columns[begin : begin + n // 10] = xp.sort(xp.searchsorted(upto, drawn).clip(0, d - 1), axis=1)
-    starts = xp.arange(0, n * each + 1, each, dtype=np.int32)
-    X = csr_matrix((xp.full(n * each, each**-0.5, np.float32), columns.ravel(), starts), shape=(n, d))
-    X.sum_duplicates()
-    y = xp.where(X @ rng.standard_normal(d).astype(np.float32) + 0.3 * rng.standard_normal(n) > 0, 1, -1).astype(
-        np.int8
-    )
-    here = X.get(), xp.asnumpy(y)
-    name = f"{n:,} x {d:,}, {X.nnz / 1e6:,.0f} million entries"
+def _sparse_rows(options, n: int, d: int, each: int, C: float) -> list[dict]:
+    X, y = words(n, d, each)
+    here, name = (X.get(), cupy().asnumpy(y)), f"{n:,} x {d:,}, {X.nnz / 1e6:,.0f} million entries"
     models = {
-        "hinge, C = 0.1": LinearSVC(C=0.1, fit_intercept=False),
-        "logistic, C = 0.1": LinearSVC(C=0.1, loss="logistic", fit_intercept=False),
+        f"hinge, C = {C:g}": LinearSVC(C=C, fit_intercept=False, time_limit=30.0),
+        f"logistic, C = {C:g}": LinearSVC(C=C, loss="logistic", fit_intercept=False, time_limit=30.0),
     }
     return [_fit_row(name, what, model, (X, y), here, options) for what, model in models.items()]
+
+
+def measure_sparse(options) -> list[dict]:
+    """Rows of 75 entries among 47,000 features."""
+    return _sparse_rows(options, 100_000 if options.quick else 8_000_000, 47_000, 75, 0.1)
+
+
+def measure_text(options) -> list[dict]:
+    """Rows of 100 entries among five million features."""
+    n, d = (50_000, 100_000) if options.quick else (5_000_000, 5_000_000)
+    return _sparse_rows(options, n, d, 100, 0.1)
 
 
 def _several_row(name: str, what: str, model: Any, there: tuple, here: tuple | None, options) -> dict:
@@ -198,45 +173,16 @@ def _several_row(name: str, what: str, model: Any, there: tuple, here: tuple | N
     return row
 
 
-def _isotropic(n: int, d: int, classes: int) -> tuple[Any, Any]:
-    """Embeddings: a random point for each class, noise around it, rows of length one."""
-    xp = cupy()
-    rng = xp.random.RandomState(0)
-    middles, y = rng.standard_normal((classes, d), dtype=np.float32), rng.randint(0, classes, n).astype(np.int32)
-    X = xp.empty((n, d), np.float32)
-    for begin in range(0, n, 1 << 17):
-        part = slice(begin, begin + (1 << 17))
-        X[part] = middles[y[part]]
-        X[part] += rng.standard_normal(X[part].shape, dtype=np.float32)
-        X[part] /= xp.sqrt((X[part] ** 2).sum(axis=1, keepdims=True))
-    return X, y
-
-
-def _fourier(options, features: int = 1024) -> tuple[Any, Any]:
-    """MNIST ten times with noise, through random Fourier features."""
-    xp = cupy()
-    images, digits = kernel_datasets.mnist(datasets.data_folder(options.data))
-    rng = xp.random.RandomState(0)
-    base = xp.asarray((images[:2000] if options.quick else images).toarray())
-    y = np.asarray(digits[:2000] if options.quick else digits, np.int32)
-    directions = np.float32(0.2) * rng.standard_normal((base.shape[1], features), dtype=np.float32)
-    phases = np.float32(2.0 * np.pi) * rng.random_sample(features, dtype=np.float32)
-    X = xp.empty((10 * len(base), features), np.float32)
-    for k in range(10):
-        noisy = base + np.float32(0.02) * rng.standard_normal(base.shape, dtype=np.float32)
-        X[k * len(base) : (k + 1) * len(base)] = np.float32((2.0 / features) ** 0.5) * xp.cos(
-            noisy @ directions + phases
-        )
-    return X, xp.asarray(np.tile(y, 10))
-
-
 def measure_classes(options) -> list[dict]:
     """Every class against the rest, all of them in lockstep."""
     xp = cupy()
     n, classes = (50_000, 100) if options.quick else (1_280_000, 1000)
-    X, y = _isotropic(n, 768, classes)
+    X, y = isotropic(n, 768, classes)
     here, name = (xp.asnumpy(X), xp.asnumpy(y)), f"{n:,} x 768, {classes:,} classes"
     models = {
+        "hinge, C = 1": LinearSVC(),
+        "hinge, C = 1, no intercept": LinearSVC(fit_intercept=False),
+        "hinge, C = 0.1": LinearSVC(C=0.1),
         "hinge, C = 0.01": LinearSVC(C=0.01),
         "hinge, C = 0.001": LinearSVC(C=0.001),
         "hinge, C = 0.01, no intercept": LinearSVC(C=0.01, fit_intercept=False),
@@ -245,14 +191,13 @@ def measure_classes(options) -> list[dict]:
     }
     rows = []
     for what, model in models.items():
-        rows.append(_several_row(name, what, model, (X, y), None if rows else here, options))
+        beside = here if what in ("hinge, C = 1", "hinge, C = 0.01") else None
+        rows.append(_several_row(name, what, model, (X, y), beside, options))
     del X, y, here
-    X, y = _fourier(options)
+    X, y = fourier(options)
     here, name = (xp.asnumpy(X), xp.asnumpy(y)), f"MNIST's Fourier features, {len(X):,} x 1024, 10 classes"
-    for C in (0.01, 1.0):
-        host = here if C < 1.0 else None
-        rows.append(_several_row(name, f"hinge, C = {C:g}", LinearSVC(C=C), (X, y), host, options))
-    return rows
+    fourier_rows = (_several_row(name, f"hinge, C = {C:g}", LinearSVC(C=C), (X, y), here, options) for C in (0.01, 1.0))
+    return [*rows, *fourier_rows]
 
 
 def lbfgs_seconds(X: Any, y: Any, C: float, loss: str, target: float) -> float:
@@ -356,6 +301,7 @@ PARTS = {
     "path": measure_path,
     "wide": measure_wide,
     "sparse": measure_sparse,
+    "text": measure_text,
     "classes": measure_classes,
     "peers": measure_peers,
     "start": measure_start,
