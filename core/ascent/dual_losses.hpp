@@ -66,6 +66,12 @@ struct HingeDual {
       const double gradient = sign * score - 1.0;
       return (gradient > 0.0 && alpha > 0.0) || (gradient < 0.0 && alpha < upper);
     }
+    // The example's share of the duality gap: by how much another alpha would do better alone, were
+    // v fixed.
+    CUTPLANE_INLINE double open(double alpha, double score) const {
+      const double gradient = sign * score - 1.0;
+      return alpha * gradient - upper * (gradient < 0.0 ? gradient : 0.0);
+    }
     CUTPLANE_INLINE DualMove move(double alpha, double score, double per_curvature,
                                   const ShrinkBounds& shrink) const {
       const double gradient = sign * score - 1.0;
@@ -79,7 +85,6 @@ struct HingeDual {
         projected = gradient > 0.0 ? gradient : 0.0;
       }
       if (idle || projected == 0.0) return {alpha, projected, 0.0, 0.0, idle};
-      const double open = alpha * gradient - upper * (gradient < 0.0 ? gradient : 0.0);
       double next = 0.0, curvature = 0.0;
       if (per_curvature > 0.0) {
         curvature = 1.0 / per_curvature;
@@ -89,7 +94,8 @@ struct HingeDual {
         next = gradient < 0.0 ? upper : 0.0;  // an empty row: its loss is 1 whatever w is
       }
       const double change = next - alpha;
-      return {next, projected, -change * (gradient + 0.5 * change * curvature), open, false};
+      const double gain = -change * (gradient + 0.5 * change * curvature);
+      return {next, projected, gain, open(alpha, score), false};
     }
   };
 
@@ -152,8 +158,7 @@ struct QuadraticDual {
       }
       return std::clamp(next, lowest, highest);
     }
-    // The example's share of the duality gap: by how much another alpha would do better alone, were
-    // v fixed.
+    // As of the hinge.
     CUTPLANE_INLINE double open(double alpha, double score) const {
       const double rise = target - score;
       const auto worth = [&](double a) {

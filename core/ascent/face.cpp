@@ -18,6 +18,9 @@ namespace {
 constexpr index_t kLeastProducts = 5;
 // What is left of a gradient that counts as zero: squared, relative to the first.
 constexpr double kSolved = 1e-24;
+// Of the gap that the variables on bounds leave: what the free ones may. To solve more closely for
+// these is in vain where those will leave their bounds.
+constexpr double kProportion = 0.1;
 
 bool has_free_intercept(const Ascent& state) { return state.bias != 0.0 && !state.penalised; }
 
@@ -50,11 +53,15 @@ void Face::collect(const Loss& loss, const Ascent& state) {
   examples_.assign(state.order.begin(), state.order.begin() + state.active);
   std::sort(examples_.begin(), examples_.end());
   free_.clear();
+  others_.clear();
   std::erase_if(examples_, [&](std::int32_t e) {
     const auto term = loss.at(e);
     const double alpha = state.alpha[e], per = state.per_curvature[e];
     const DualRoom room = term.room(alpha);
-    if (!(room.low < alpha && alpha < room.high) || per == 0.0) return true;
+    if (!(room.low < alpha && alpha < room.high) || per == 0.0) {
+      others_.push_back(e);
+      return true;
+    }
     const double bend = term.bend(alpha), low = term.sign * room.low, high = term.sign * room.high;
     free_.push_back({term.sign, term.sign * alpha, std::min(low, high), std::max(low, high), bend,
                      per / (1.0 + per * bend)});
@@ -107,8 +114,27 @@ void Face::balance(double imbalance) {
     direction_[k] = -imbalance * free_[k].per_curvature / weight;
 }
 
-index_t Face::solve(const Matrix& matrix, const Ascent& state, const ClimbUntil& until,
-                    index_t most) {
+template <class Loss>
+double Face::look_at_others(const Matrix& matrix, const Loss& loss, Ascent& state) {
+  gradient_ = first_;
+  const double shift =
+      has_free_intercept(state) ? best_intercept(state) : state.bias * state.bias_weight;
+  const index_t active = state.active, awake = std::ssize(others_);
+  others_.insert(others_.end(), state.order.begin() + active, state.order.end());
+  score(matrix, others_, state.v.data(), scores_);
+  double open = 0;
+  for (index_t k = 0; k < std::ssize(others_); ++k) {
+    const std::int32_t e = others_[k];
+    const auto term = loss.at(e);
+    const double there = scores_[k] + shift;
+    open += term.open(state.alpha[e], there);
+    if (k >= awake && term.wants_to_move(state.alpha[e], there))
+      std::swap(state.order[active + k - awake], state.order[state.active++]);
+  }
+  return open;
+}
+
+index_t Face::solve(const Matrix& matrix, const Ascent& state, const ClimbUntil& until) {
   const std::size_t n = free_.size();
   gradient_ = first_;
   way_.assign(n, 0.0);
@@ -135,7 +161,8 @@ index_t Face::solve(const Matrix& matrix, const Ascent& state, const ClimbUntil&
     }
     first = std::max(first, now);
     if (now <= kSolved * first || (!outside && open <= until.gap)) break;
-    if (products >= most || until.deadline.passed() || (outside && products >= kLeastProducts))
+    if (products >= until.products || until.deadline.passed() ||
+        (outside && products >= kLeastProducts))
       break;
     const double kept = now / before;  // none at first
     for (std::size_t k = 0; k < n; ++k)
@@ -184,7 +211,14 @@ Climb Face::climb(const Matrix& matrix, Ascent& state, const ClimbUntil& until) 
             collect(loss, state);
             if (free_.empty()) return;
             differentiate(matrix, loss, state);
-            done.products += 2 + solve(matrix, state, until, until.products - done.products);
+            const double others = look_at_others(matrix, loss, state);
+            const double gap = until.gap > 0.0 ? std::max(until.gap, kProportion * others) : 0.0;
+            const index_t products = solve(matrix, state,
+                                           {.products = until.products - done.products,
+                                            .gap = gap,
+                                            .deadline = until.deadline});
+            if (products == 0) return;
+            done.products += 2 + products;
             rise = move(matrix, state);
             done.rise += rise;
             done.stands = rise > 0.0 && !met_;

@@ -12,16 +12,18 @@
 
 namespace cutplane {
 
-// When a climb ends: after so many products, where what the free examples have of the duality gap
-// is enough, or when the time is up.
+// When a climb ends: after so many products, when the time is up, or where what the free examples
+// have of the duality gap is enough: this much, or little next to what the others have. Zero: only
+// at the top.
 struct ClimbUntil {
   index_t products;
   double gap;
   Deadline deadline;
 };
 
-// What a climb took, by how much the dual value rose (where an intercept is free: its Lagrangian at
-// the one found), and whether no bound was met on the last face.
+// What a climb took (nothing, where most is left to do elsewhere), by how much the dual value rose
+// (where an intercept is free: its Lagrangian at the one found), and whether no bound was met on
+// the last face.
 struct Climb {
   index_t products = 0;
   double rise = 0;
@@ -48,11 +50,14 @@ class Face {
   // The gradient of the dual value at v, but for a free intercept.
   template <class Loss>
   void differentiate(const Matrix& matrix, const Loss& loss, const Ascent& state);
+  // What the variables that are not free leave of the duality gap, at the intercept that is best
+  // for the free ones. Those that rest and should not are woken.
+  template <class Loss>
+  double look_at_others(const Matrix& matrix, const Loss& loss, Ascent& state);
   // The mean gradient in the metric of the steps, where an intercept is free; else zero.
   double best_intercept(const Ascent& state) const;
-  // Conjugate gradients from the present variables: sets `way_`, returns the products it took, at
-  // `most` so many.
-  index_t solve(const Matrix& matrix, const Ascent& state, const ClimbUntil& until, index_t most);
+  // Conjugate gradients from the present variables: sets `way_`, returns the products it took.
+  index_t solve(const Matrix& matrix, const Ascent& state, const ClimbUntil& until);
   // The first direction, where coefficients are out of balance: back into it.
   void balance(double imbalance);
   // The curvature of the dual value along `way`, whose sum of examples becomes `combined_`.
@@ -63,6 +68,7 @@ class Face {
   double move(const Matrix& matrix, Ascent& state);
 
   std::vector<std::int32_t> examples_;  // of the free variables
+  std::vector<std::int32_t> others_;    // of the others
   std::vector<Free> free_;
   std::vector<double> first_, gradient_;  // where it began, and at the end of `way_`
   std::vector<double> way_, direction_, scores_;

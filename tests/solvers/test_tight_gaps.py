@@ -14,6 +14,7 @@ from sklearn.datasets import load_digits
 from cutplane import LinearSVC, LinearSVR
 from cutplane.datasets import load_adult
 from cutplane.objectives.factory import make_objective
+from cutplane.proof.prover import Prover
 from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
 from cutplane.risks.hinge import Hinge
 from cutplane.shards.example_ascent import ExampleAscent
@@ -119,6 +120,32 @@ def test_regressions_asked_for_more_never_give_less(data: str, loss: dict[str, A
     assert models[0].stop_reason_ == "gap"
     assert models[1].gap_ <= models[0].gap_
     assert models[1].stop_reason_ in ("gap", "stalled")
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(
+    ("charges", "least"),
+    [((1.5e-9,), 1e-9), ((1.5e-9, 4e-9, 4e-9), 1.6e-9)],
+    ids=["it goes on where the prover is stricter", "it keeps what was granted first"],
+)
+def test_what_the_first_aim_is_refused_is_gone_for_again(
+    charges: tuple[float, ...], least: float, intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is asked for more than can be proven stalls; whether the first aim is proven, the prover says."""
+    X, y = TEXT[0], np.random.default_rng(2).normal(size=400)
+    upper, left = Prover.upper, list(charges)
+
+    def charged(self: Prover, *at: Any) -> float:
+        value = upper(self, *at)
+        return value * (1.0 + (left.pop(0) if left else 0.0))
+
+    monkeypatch.setattr(Prover, "upper", charged)
+    model = LinearSVR(C=1.0, epsilon=0.1, fit_intercept=intercept, tol=1e-15)
+    with warnings.catch_warnings(action="ignore"):
+        model.fit(X, y)
+    assert model.stop_reason_ == "stalled"
+    assert not left
+    assert model.gap_ <= least
 
 
 @pytest.mark.parametrize("unit", [1e-5, 1e5])

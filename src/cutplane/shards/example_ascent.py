@@ -221,7 +221,8 @@ class ExampleAscent:
         """Go on by conjugate gradients to where the dual value is greatest while no variable leaves its bound.
 
         Ends after so many products, each about an epoch over the variables between their bounds, or where the gap that
-        these leave is no larger. Where weights have a floor, or the loss is not quadratic in pieces, nothing is done.
+        these leave is no larger, or little next to what the others leave; with a gap of 0, at the top. Where weights
+        have a floor, or the loss is not quadratic in pieces, nothing is done.
         """
         self._estimate = None
         return Climb(*self._ascent.climb(products, gap, seconds_left()))

@@ -216,7 +216,9 @@ class Ledger:
         believed = self.upper - self.lower
         self.upper, self.lower, self.radius = proven
         disputed = max(0.0, proven.upper - proven.lower - max(believed, 0.0))
-        self._margin = min(2.0 * disputed, 0.5 * self.stopping.allowed(proven.upper, self.C))
+        # What was believed of the first aim, and is not granted, is gone for again.
+        self._on_aim = not self.first_aim_proven
+        self._margin = min(2.0 * disputed, 0.5 * self.aim.allowed(proven.upper, self.C))
         if self.history:
             last, more, self._phases = self.history[-1], self._phases, {}
             phases = {**last.phases, **{name: last.phases.get(name, 0.0) + spent for name, spent in more.items()}}
@@ -233,6 +235,11 @@ class Ledger:
     def granted(self) -> bool:
         """Whether bounds that the prover gave are as close as was asked for."""
         return self.stopping.proven(self.upper, self.lower, self.C)
+
+    @property
+    def first_aim_proven(self) -> bool:
+        """Whether the bounds are as close as is aimed at first."""
+        return self._first_aim.proven(self.upper, self.lower, self.C)
 
     @property
     def aim(self) -> Stopping:

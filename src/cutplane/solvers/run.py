@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from cutplane.solvers.auto import Auto
 from cutplane.solvers.base import (
     Array,
     Intercept,
+    Point,
     ScoredPoint,
     ScoresTooCoarseError,
     ShardLostError,
@@ -77,8 +79,13 @@ class Settings:
     @property
     def overdue(self) -> bool:
         """Whether the time is up."""
+        return self.seconds_left <= 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the time is up: infinity where there is no limit."""
         limit = self.stopping.time_limit
-        return limit is not None and time.perf_counter() - self.began >= limit
+        return math.inf if limit is None else limit - (time.perf_counter() - self.began)
 
     def for_risk(self, total_weight: float, on_step: OnStep | None) -> Settings:
         """The same settings for a mean risk: C per example times the weight of all."""
@@ -138,6 +145,15 @@ def run(
         return though_shards_are_lost(lambda: _Run(objective, settings, prover, given)).train(watch)
 
 
+class _Granted(NamedTuple):
+    """What the prover has said by now: the best weights and plane, and their bounds."""
+
+    point: Point
+    witness: Plane
+    upper: float
+    lower: float
+
+
 class _Run:
     """One run: the objective, the settings, and the ledger that all of its solvers enter what they find in."""
 
@@ -147,6 +163,7 @@ class _Run:
         self.left = settings.stopping.after(time.perf_counter() - settings.began)
         self.ledger = Ledger(settings.C, bundle, self.left, settings.on_step, objective.rounding, handover=handover)
         self.resumed = handover.w is not None
+        self.granted: _Granted | None = None
         self.left_single = False  # whether scores of the objective were too coarse, and double precision took over
 
     def train(self, watch: Callable[[Ledger], None] | None) -> Result:
@@ -195,10 +212,13 @@ class _Run:
         double = self.objective.in_double()
         for _ in range(TUNING.most_disputes):
             if ledger.incumbent is not None:
+                believed = ledger.first_aim_proven
                 self._prove()
                 if ledger.granted and reason == "stalled":  # by what rounding might have hidden, and has not
                     return "gap"
-                if reason != "gap" or ledger.granted:
+                # A run that was asked for more than the first aim goes on where one that was asked for that would.
+                disputed = reason == "gap" or (reason == "stalled" and believed and not ledger.first_aim_proven)
+                if not disputed or ledger.granted:
                     return reason
                 if ledger.overdue:
                     return "time_limit"
@@ -219,11 +239,16 @@ class _Run:
         """What the incumbent and the best plane are worth, as the prover sees it."""
         ledger, prover = self.ledger, self.prover
         assert ledger.incumbent is not None
-        point = ledger.incumbent = prover.feasible(self.objective.as_returned(ledger.incumbent))
+        point = prover.feasible(self.objective.as_returned(ledger.incumbent))
         with ledger.phase("proof"):
             upper = prover.upper(point.w, point.intercept)
+            if self.granted is not None and self.granted.upper < upper:  # what was gained since was rounding
+                point, upper = self.granted.point, self.granted.upper
             lower = prover.lower(ledger.witness, point.w, upper)
+            if self.granted is not None and self.granted.lower > lower:
+                ledger.witness, lower = self.granted.witness, self.granted.lower
             radius = prover.radius(ledger.witness, point.w, upper, lower)
+        ledger.incumbent, self.granted = point, _Granted(bare(point), ledger.witness, upper, lower)
         ledger.accept(Proven(upper, lower, radius))
 
     def _reach(self) -> StopReason:

@@ -16,6 +16,7 @@ from cutplane.estimators.linear import certified_choice
 from cutplane.estimators.linear.certified_cross_validation import _fold as folded
 from cutplane.estimators.linear.certified_fold import certain_errors
 from cutplane.risks.hinge import Hinge
+from cutplane.solvers.run import Settings
 
 RNG = np.random.default_rng(5)
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -185,6 +186,32 @@ def test_time_that_is_up_says_what_is_proven():
     assert model.certified_.stop_reason == "time_limit"
     assert model.certified_.n_fits == 2  # the ends
     assert 0.0 <= model.certified_.lower_bound <= model.certified_.error
+
+
+@pytest.mark.parametrize("asked", [3, 12, 40, 90])
+def test_nothing_is_looked_at_when_the_time_is_up(asked, monkeypatch):
+    """The clock is asked so often before it says that; what was proven by then still holds."""
+    X, y, _ = drawn(6)
+    left, late = [float("inf")] * asked, []
+    monkeypatch.setattr(Settings, "seconds_left", property(lambda self: left.pop() if left else -1.0))
+    between = certified_choice.Search._between
+
+    def looked(self, *of, **how):
+        late.append(not left)
+        return between(self, *of, **how)
+
+    monkeypatch.setattr(certified_choice.Search, "_between", looked)
+    with pytest.warns(ConvergenceWarning, match="ran out of time"):
+        found = LinearSVCCV((0.01, 10.0), cv=FOLDS, certify=0.001, fit_intercept=False).fit(X, y).certified_
+    assert found.stop_reason == "time_limit"
+    assert sum(late) <= 1  # the look that was under way, or began with the last answer
+    assert (found.edges[0], found.edges[-1]) == (0.01, 10.0)
+    assert (np.diff(found.edges) > 0.0).all()
+    monkeypatch.undo()
+    whole = LinearSVCCV((0.01, 10.0), cv=FOLDS, certify=0.02, fit_intercept=False).fit(X, y)
+    for low, high, bound in zip(found.edges, found.edges[1:], found.lower_bounds, strict=False):
+        tried = [1.0 - scores.mean() for C, scores in zip(whole.Cs_, whole.scores_, strict=True) if low <= C <= high]
+        assert bound <= min(tried, default=1.0) + 1e-9
 
 
 def test_a_range_of_one_C_and_a_grid():

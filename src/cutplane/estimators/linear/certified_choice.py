@@ -7,6 +7,7 @@ Shibagaki et al., "Regularization path of cross-validation error lower bounds" (
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -120,8 +121,8 @@ class Search:
     folds : sequence of CertifiedFold
     certify : float
     max_fits : int
-    overdue : callable
-        Whether the time is up.
+    seconds_left : callable
+        Until the time is up.
     workers : int
         How many folds are looked at side by side.
     """
@@ -131,14 +132,15 @@ class Search:
         folds: Sequence[CertifiedFold],
         certify: float,
         max_fits: int,
-        overdue: Callable[[], bool],
+        seconds_left: Callable[[], float],
         workers: int,
     ) -> None:
-        self._folds, self._certify, self._max_fits, self._overdue = folds, certify, max_fits, overdue
+        self._folds, self._certify, self._max_fits, self._seconds_left = folds, certify, max_fits, seconds_left
         self._pool = ThreadPoolExecutor(workers)
         self._tried: list[_Tried] = []
         self._pieces: dict[tuple[float, float], list[_Piece]] = {}  # by the pair of neighbours around them
         self._reaches: list[list[Reach]] = []
+        self._look = 0.0  # seconds that the longest look at a pair has taken
 
     def run(self, grid: Sequence[float]) -> CertifiedChoice:
         """From the C of a grid, whose least and largest are the range."""
@@ -176,7 +178,7 @@ class Search:
             wanted = self._wanted()
             if wanted is None:
                 return "certified"
-            if self._overdue():
+            if not self._time_for_another():
                 return "time_limit"
             left = self._max_fits - len(self._tried)
             if left <= 0:
@@ -201,10 +203,19 @@ class Search:
         """From the nearer end to the other, for each model begins where the last one ended."""
         ordered = sorted(Cs)
         falling = bool(ordered) and self._last * self._last > ordered[0] * ordered[-1]
-        for C in reversed(ordered) if falling else ordered:
-            if self._overdue():
+        for count, C in enumerate(reversed(ordered) if falling else ordered):
+            if not self._time_for_another(count):
                 break
             self._try(C)
+
+    def _time_for_another(self, more: int = 0) -> bool:
+        """Whether there is time for another C, and to look at what it and so many before it part."""
+        return self._seconds_left() > 2.0 * (more + 1) * self._longest_look
+
+    @property
+    def _longest_look(self) -> float:
+        """Seconds that a look at a pair takes at most, as far as is known."""
+        return max(self._look, *(fold.look_seconds for fold in self._folds))
 
     def _try(self, C: float) -> None:
         self._last = C
@@ -219,12 +230,23 @@ class Search:
             before = self._pieces.get((left.C, right.C))
             if before is None or (thorough and any(piece.bound < self._target for piece in before)):
                 around = [piece for piece in known if piece.high > left.C and piece.low < right.C]
-                before = self._between(left, right, around, thorough=thorough)
+                before = self._look_between(left, right, around, thorough=thorough)
             pairs[left.C, right.C] = before
         if len(self._tried) == 1:  # the range is a single C
             only = self._tried[0]
-            pairs[only.C, only.C] = self._between(only, only, [])
+            pairs[only.C, only.C] = self._look_between(only, only, [])
         self._pieces = pairs
+
+    def _look_between(
+        self, left: _Tried, right: _Tried, around: list[_Piece], *, thorough: bool = False
+    ) -> list[_Piece]:
+        """As `_between`; where no time is left for it, what is known."""
+        if self._seconds_left() <= self._longest_look:
+            return _within(left.C, right.C, around)
+        begin = time.perf_counter()
+        found = self._between(left, right, around, thorough=thorough)
+        self._look = max(self._look, time.perf_counter() - begin)
+        return found
 
     def _between(self, left: _Tried, right: _Tried, around: list[_Piece], *, thorough: bool = False) -> list[_Piece]:
         """The range between neighbours in pieces; what was proven of it before still holds."""
@@ -238,7 +260,8 @@ class Search:
 
         def halved(low: float, high: float, halvings: int) -> list[_Piece]:
             whole = _Piece(low, high, error(low, high))
-            if whole.bound >= self._target or not halvings or not low < math.sqrt(low * high) < high:
+            enough = whole.bound >= self._target or self._seconds_left() <= 0.0
+            if enough or not halvings or not low < math.sqrt(low * high) < high:
                 return [whole]
             middle = math.sqrt(low * high)
             # Where a single C is open, only another model helps.
@@ -254,6 +277,12 @@ class Search:
         edges = np.array([pieces[0].low, *(piece.high for piece in pieces)])
         error = min(each.error for each in self._tried)
         return CertifiedChoice(self._certify, error, float(bounds.min()), edges, bounds, len(self._tried), reason)
+
+
+def _within(low: float, high: float, around: list[_Piece]) -> list[_Piece]:
+    """What is known of a range: the pieces that meet it, cut off at its ends; of a new one, nothing."""
+    cut = [_Piece(max(low, piece.low), min(high, piece.high), piece.bound) for piece in sorted(around)]
+    return cut or [_Piece(low, high, 0.0)]
 
 
 def _middle(left: float, right: float, still: list[_Piece]) -> float:

@@ -58,7 +58,7 @@ def choose_certified(
     each = replace(training, n_threads=max(1, threads // workers))
     with one_blas_thread():
         folds = [_fold(model, each, prepared, train, test, _OPEN_SHARE * certify, given) for train, test in parts]
-        search = Search(folds, certify, max_fits, lambda: training.overdue, workers)
+        search = Search(folds, certify, max_fits, lambda: training.seconds_left, workers)
         found = search.run(grid)
     _warn_unless_certified(found, f"{type(model).__name__}CV")
     return search.Cs, 1.0 - search.errors, found

@@ -6,6 +6,7 @@ optimum's score lies for all C of a range; where both ends say the wrong class, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -99,6 +100,11 @@ class CertifiedFold:
         The examples to train on, and those left out.
     open_share : float
         Models are trained until no larger share of the labels left out is open at their own C, if that can be.
+
+    Attributes
+    ----------
+    look_seconds : float
+        What the longest look at the labels of models has taken: none is begun with less time left.
     """
 
     def __init__(
@@ -119,6 +125,7 @@ class CertifiedFold:
         inside, count = source.take(rows), len(prepared.problems)
         self._problems = [_Problem(model, training, prepared, inside, rows, index) for index in range(count)]
         self._gap = _FIRST_GAP
+        self.look_seconds = 0.0
         # The mean of the training rows, where that may be taken off all rows.
         free = bool(model.fit_intercept) and model.intercept_scaling is None
         self._centre = inside.combine(np.full(len(rows), 1.0 / len(rows))) if free else None
@@ -130,15 +137,22 @@ class CertifiedFold:
         with openmp_threads(self._training.n_threads):
             while True:
                 results = [problem.train(C, self._gap) for problem in self._problems]
-                trained = [each.trained for each in self._problems]
-                own = [each.anchor(each.reach) for each in trained]
-                found = FoldModels(trained, self._error(results))
-                is_open = self._between(own, own, found.intercepts).open_at(C) / len(self._others)
-                done = is_open <= self._open_share or _FEW > is_open > _STILL_OPEN * before
+                found = FoldModels([each.trained for each in self._problems], self._error(results))
                 proven = all(result.stop_reason == "gap" for result in results)
-                if done or not proven or self._gap <= _LEAST_GAP:
+                if not proven or self._gap <= _LEAST_GAP or self._training.seconds_left <= self.look_seconds:
+                    return found
+                is_open = self._open_at(C, found)
+                if is_open <= self._open_share or _FEW > is_open > _STILL_OPEN * before:
                     return found
                 before, self._gap = is_open, max(_LEAST_GAP, _TIGHTER * self._gap)
+
+    def _open_at(self, C: float, models: FoldModels) -> float:
+        """The share of the rows left out whose labels are open at the C of models."""
+        begin = time.perf_counter()
+        own = [each.anchor(each.reach) for each in models.trained]
+        share = self._between(own, own, models.intercepts).open_at(C) / len(self._others)
+        self.look_seconds = max(self.look_seconds, time.perf_counter() - begin)
+        return float(share)
 
     def _error(self, results: list[Result]) -> float:
         scores = scores_of(self._model, results, self._beyond)

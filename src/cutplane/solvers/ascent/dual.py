@@ -47,8 +47,9 @@ class DualAscent:
             reason, due = self._begin(objective, ledger, ascent)
         if reason is None:
             reason = self._ascend(objective, ledger, ascent, due)
-        # Where something else takes over, it will at the next C, too.
-        ledger.handover.duals = None if reason == "stalled" else _ended(ascent, duals)
+        # Where something else takes over, it will at the next C, too. Nothing does where rounding is what is left.
+        given_up = reason == "stalled" and not ledger.mostly_rounding
+        ledger.handover.duals = None if given_up else _ended(ascent, duals)
         ledger.ascent = None
         return reason
 

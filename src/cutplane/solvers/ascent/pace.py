@@ -73,8 +73,12 @@ class AscentTuning:
     climb_products: int = 10
     climb_longer: int = 4
     climb_later: int = 2
-    #: Of the gap aimed at, what those variables may leave.
+    #: Of what as many epochs gain: how much it must gain where it leads to no bound. news20, C = 10.
+    climb_gains: float = 0.1
+    #: Of the gap aimed at, what those variables may leave; and of that, after certificates that fail although the
+    #: running sums promise them.
     climb_leaves: float = 0.3
+    climb_leaves_if_disputed: float = 0.3
 
 
 TUNING = AscentTuning()
@@ -132,14 +136,19 @@ class Pace:
     @property
     def climb_gap(self) -> float:
         """The gap that these may leave."""
-        return TUNING.climb_leaves * self.ledger.allowed_fraction * abs(self.ascent.estimate)
+        leaves = TUNING.climb_leaves * (TUNING.climb_leaves_if_disputed if self.disputes else 1.0)
+        return leaves * self.ledger.allowed_fraction * abs(self.ascent.estimate)
 
     def climbed(self, climb: Climb) -> None:
         """They have been solved for: say when to do so again, and how long.
 
-        It pays where the variables at their bounds stay there, or where it gained more than as many epochs would.
+        It pays where it gained more than as many epochs would, or nearly as much where the variables at their bounds
+        stay there: the last products gain most.
         """
-        if climb.stands or climb.rise > climb.products * self.gains[-1]:
+        enough = TUNING.climb_gains if climb.stands else 1.0
+        if climb.products == 0:  # most was left to do elsewhere
+            pass
+        elif climb.rise > enough * climb.products * self.gains[-1]:
             self.climb_wait, self.climb_products = TUNING.climb_after, TUNING.climb_longer * self.climb_products
         else:
             self.climb_wait, self.climb_products = TUNING.climb_later * self.climb_wait, TUNING.climb_products
@@ -193,6 +202,8 @@ class Pace:
         self.gaps.append((self.epochs, relative_gap(self.ledger.upper, bound)))
         # The running sums call it proven, the plane does not: rounding, or an intercept still out of balance.
         self.disputes = self.disputes + 1 if self.epochs_left == 0.0 else 0
+        if self.disputes == 1:  # variables solved for more closely leave room for that
+            self.next_climb = self.epochs + 1
 
     def schedule(self) -> None:
         """Say when the next certificate is due: it costs about half an epoch, and should succeed."""
