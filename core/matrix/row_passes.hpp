@@ -28,6 +28,10 @@ inline constexpr index_t kRowsTogether = 1024;
 inline constexpr index_t kEntriesTogether = 1 << 16;
 inline constexpr index_t kLeastTogether = 64;
 
+// Of so many columns of coefficients, dense rows are added up one column after the other: a row
+// that stays in the cache is read again faster than sums of all columns are.
+inline constexpr index_t kColumnsInTurn = 6;
+
 // Sums of outer products are cut into parts of their triangle where they are larger than this; a
 // row is looked at once for each part, which so much work in it is worth.
 inline constexpr index_t kShortTriangle = 1 << 17;
@@ -122,8 +126,10 @@ class RowMatrix : public Matrix {
 
   void combine(const double* coef, index_t k, double* out, int n_threads) const override {
     // Of several columns mostly few have coefficients: work and blocks are counted by those.
-    const index_t work =
-        k == 1 ? entries() : entries_per_row() * count_nonzero(coef, rows_.n * k, n_threads);
+    const index_t there = k == 1 ? rows_.n : count_nonzero(coef, rows_.n * k, n_threads);
+    const index_t work = k == 1 ? entries() : entries_per_row() * there;
+    if (k > 1 && k <= kColumnsInTurn && entries() == rows_.n * rows_.d && 2 * there > rows_.n * k)
+      return combine_in_turn(coef, k, work, out, n_threads);
     sum_blocks(rows_.n, work, rows_.d * k, out, n_threads,
                [&](index_t begin, index_t end, double* sum) {
                  k == 1 ? add_rows(rows_, begin, end, coef, sum)
@@ -282,6 +288,28 @@ class RowMatrix : public Matrix {
 
   index_t entries_of(std::span<const std::int64_t> subset) const {
     return entries_per_row() * std::ssize(subset);
+  }
+
+  // X^T coef, a few rows at a time, and of these one column after the other.
+  void combine_in_turn(const double* coef, index_t k, index_t work, double* out,
+                       int n_threads) const {
+    const index_t d = rows_.d;
+    const index_t together = std::clamp<index_t>(kEntriesTogether / std::max<index_t>(d, 1),
+                                                 kLeastTogether, kRowsTogether);
+    std::vector<double> sums(d * k);  // column after column
+    sum_blocks(rows_.n, work, d * k, sums.data(), n_threads,
+               [&](index_t begin, index_t end, double* sum) {
+                 double column[kRowsTogether];
+                 for (index_t start = begin; start < end; start += together) {
+                   const index_t stop = std::min(start + together, end);
+                   for (index_t c = 0; c < k; ++c) {
+                     for (index_t i = start; i < stop; ++i) column[i - start] = coef[i * k + c];
+                     add_part(start, stop, column - start, sum + c * d);
+                   }
+                 }
+               });
+    for (index_t j = 0; j < d; ++j)
+      for (index_t c = 0; c < k; ++c) out[j * k + c] = sums[c * d + j];
   }
 
   // `together` rows at a time.

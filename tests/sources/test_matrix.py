@@ -112,6 +112,26 @@ def test_any_values_in_any_layout(X: np.ndarray, name: str, seed: int) -> None:
     check_source(as_source(LAYOUTS[name](X)), X, seed=seed)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.uint8])
+@pytest.mark.parametrize("k", [2, 3, 6, 7])
+def test_several_columns_of_coefficients_are_each_a_sum(order: str, dtype: Any, k: int) -> None:
+    """Many rows of them, few of them, and some of the examples."""
+    rng = np.random.default_rng(k)
+    X = np.asarray(rng.integers(0, 9, size=(5000, 11)), dtype, order=order)
+    coef = rng.normal(size=(5000, k))
+    rare = np.where(rng.random((5000, k)) < 0.1, coef, 0.0)
+    chosen = np.sort(rng.permutation(5000)[:2000])
+    for n_threads in (1, 2):
+        source = DenseSource(X, n_threads=n_threads)
+        for each in (coef, rare):
+            np.testing.assert_allclose(source.combine(each), X.T.astype(float) @ each, rtol=0, atol=1e-9)
+            part = source.take(chosen).combine(each[chosen])
+            np.testing.assert_allclose(part, X[chosen].T.astype(float) @ each[chosen], rtol=0, atol=1e-9)
+    one, two = (DenseSource(X, n_threads=threads).combine(coef) for threads in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
 def test_sums_are_in_double_precision() -> None:
     # 2^24 + 1 is no float32: a sum in single precision would stay at 2^24.
     X = np.ones((1 << 12, 1), np.float32)

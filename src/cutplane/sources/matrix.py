@@ -220,8 +220,8 @@ class DenseSource(MatrixSource):
         return float(self._X.shape[1] * self._X.dtype.itemsize)
 
     def combine(self, coef: Array) -> Array:
-        """X.T @ coef; of several columns, by a BLAS in double precision."""
-        if coef.ndim == 1 or self._rows is not None:
+        """X.T @ coef; of many columns, by a BLAS in double precision."""
+        if coef.ndim == 1 or coef.shape[1] <= _FEW_COLUMNS or self._rows is not None:
             return super().combine(coef)
         return combined(self._X, coef, self._n_threads, np.float64)
 
@@ -246,6 +246,9 @@ class DenseSource(MatrixSource):
         part = floats(self._X[rows if self._rows is None else self._rows[rows]]) * np.sqrt(weights)[:, None]
         return cast(Array, part.T @ part)
 
+
+# Columns of coefficients that the core adds up in about a pass each, on all threads (kColumnsInTurn).
+_FEW_COLUMNS = 6
 
 # Of more entries, a transpose takes more room than it saves time.
 _MOST_TRANSPOSED = 1 << 28
