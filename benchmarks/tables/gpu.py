@@ -32,8 +32,14 @@ def _rates(row: dict) -> tuple:
 def _line(row: dict, others: list[str]) -> tuple:
     seconds = row["seconds"]
     known = [seconds.get(name) for name in others]  # not everything is measured everywhere
-    ratios = ("" if each is None else each / seconds["device"] for each in known)
-    return row["data"], row["what"], seconds["device"], *("" if each is None else each for each in known), *ratios
+    ratios = (None if each is None else each / seconds["device"] for each in known)
+    return row["data"], row["what"], seconds["device"], *map(_known, known), *map(_known, ratios)
+
+
+def _known(value: float | None) -> float | str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 1000 else value
 
 
 def figures(result: dict) -> dict:
