@@ -30,6 +30,7 @@ from cutplane.solvers.base import (
 from cutplane.solvers.bundle.bounded import BoundedBundle, BoundedLineSearch
 from cutplane.solvers.bundle.planes import Bundle, BundleLike, plane_storage
 from cutplane.solvers.cutting_plane import CuttingPlane
+from cutplane.solvers.flat import inside_flat
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.line_search import ExactLineSearch, LineSearch, ThreePointLineSearch
@@ -214,8 +215,8 @@ class _Run:
             if ledger.incumbent is not None:
                 believed = ledger.first_aim_proven
                 self._prove()
-                if ledger.granted and reason == "stalled":  # by what rounding might have hidden, and has not
-                    return "gap"
+                if reason == "stalled" and (ledger.granted or self._costs_nothing()):
+                    return "gap"  # by what rounding might have hidden, and has not
                 # A run that was asked for more than the first aim goes on where one that was asked for that would.
                 disputed = reason == "gap" or (reason == "stalled" and believed and not ledger.first_aim_proven)
                 if not disputed or ledger.granted:
@@ -226,7 +227,23 @@ class _Run:
             self._go_on_with(double)
             reason = self._solve(double, resumed=ledger.incumbent is not None)
         self._prove()
-        return "stalled" if reason == "gap" and not ledger.granted else reason
+        if reason in ("gap", "stalled"):
+            return "gap" if ledger.granted or self._costs_nothing() else "stalled"
+        return reason
+
+    def _costs_nothing(self) -> bool:
+        """Whether no plane helps, for weights of zero are proven to cost nothing with some intercept."""
+        objective, ledger = self.objective.in_double(), self.ledger
+        if objective.newton_by != "kinks" or ledger.lower > ledger.C * objective.lower_bound:
+            return False
+        if self.settings.bounds is not None and (self.settings.bounds > 0.0).any():
+            return False
+        point = inside_flat(cast(SmoothObjectiveLike, objective), np.zeros(objective.dimension))
+        if point is None:
+            return False
+        ledger.incumbent = point
+        self._prove()
+        return ledger.granted
 
     def _go_on_with(self, double: RunObjectiveLike) -> None:
         """Points in single precision are of no use in double precision, nor the other way round."""
