@@ -20,6 +20,7 @@ from cutplane.risks.hinge import Hinge
 from cutplane.shards.example_ascent import ExampleAscent
 from cutplane.solvers import ledger as ledgers
 from cutplane.solvers.ascent.dual import DualAscent
+from cutplane.solvers.base import Cut, Point
 from cutplane.solvers.bundle.planes import Bundle
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.stopping import Stopping
@@ -95,6 +96,18 @@ def test_a_run_that_is_asked_for_less_aims_at_a_billionth_first() -> None:
     assert not ledger.proven
     ledger.lower = 1.0 - 1e-8  # once proven, it is not aimed at again: a prover may be stricter
     assert ledger.allowed_fraction == 1e-12
+
+
+def test_what_reached_the_first_aim_is_kept_for_the_prover() -> None:
+    """Later weights and planes may seem better, and be charged more."""
+    ledger = Ledger(2.0, Bundle(3), Stopping(relative_gap=1e-13))
+    ledger.offer(Point(np.zeros(3), 0.0), 0.5)
+    for offset in (0.4, 0.5 - 4e-10, 0.5 - 1e-11):
+        ledger.prove_by(Cut(np.zeros(3), offset, 0.5))
+        assert (ledger.first_reached is None) == (offset == 0.4)
+    assert ledger.first_reached is not None
+    assert ledger.first_reached[1].offset == pytest.approx(0.5 - 4e-10, abs=1e-12)
+    assert ledger.witness.offset == pytest.approx(0.5 - 1e-11, abs=1e-12)
 
 
 @pytest.mark.parametrize("gap", [1e-9, 1e-3])

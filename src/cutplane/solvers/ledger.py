@@ -12,7 +12,7 @@ import numpy as np
 from cutplane import _core
 from cutplane.proof.prover import Plane, Proven
 from cutplane.proof.rounding import UNIT, Rounding, gamma, length
-from cutplane.solvers.base import Array, Cut, Duals, Point, ScoresTooCoarseError, SmoothedCut
+from cutplane.solvers.base import Array, Cut, Duals, Point, ScoresTooCoarseError, SmoothedCut, bare
 from cutplane.solvers.bundle.planes import BundleLike, BundleSolution
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.protocols import AscentLike
@@ -75,6 +75,7 @@ class Ledger:
         self.stopping = stopping
         self._first_aim = replace(stopping, relative_gap=max(_FIRST_AIM, stopping.relative_gap))
         self._on_aim = True  # whether that has not been proven yet
+        self.first_reached: tuple[Point, Plane] | None = None  # the weights and the plane that it was reached by
         self.upper = float("inf")
         self.lower = C * bundle.lower_bound
         self.rounding = Rounding() if rounding is None else rounding
@@ -179,6 +180,12 @@ class Ledger:
         lower = self.bundle.proven_by(plane.slope, plane.offset, plane.error, self.C)
         if lower > self.lower:
             self.lower, self.witness = lower, plane
+            self._note_first()
+
+    def _note_first(self) -> None:
+        """Keep the weights and the plane that the first aim is reached by: later ones may be rounded more."""
+        if self.first_reached is None and self.incumbent is not None and self.first_aim_proven:
+            self.first_reached = bare(self.incumbent), self.witness
 
     def solve(self) -> BundleSolution:
         """Minimise over the planes of the bundle, and note what they prove together."""
@@ -283,6 +290,7 @@ class Ledger:
         )
         self._phases = {}
         self.history.append(entry)
+        self._note_first()
         reason = self.stopping.reason(entry, self.C, self.proven)
         if reason is None and self._stands_still():
             reason = "stalled"

@@ -215,6 +215,7 @@ class _Run:
             if ledger.incumbent is not None:
                 believed = ledger.first_aim_proven
                 self._prove()
+                self._prove_first()
                 if reason == "stalled" and (ledger.granted or self._costs_nothing()):
                     return "gap"  # by what rounding might have hidden, and has not
                 # A run that was asked for more than the first aim goes on where one that was asked for that would.
@@ -230,6 +231,14 @@ class _Run:
         if reason in ("gap", "stalled"):
             return "gap" if ledger.granted or self._costs_nothing() else "stalled"
         return reason
+
+    def _prove_first(self) -> None:
+        """What a run that was asked for the first aim alone would have ended with, where this one went on in vain."""
+        ledger, first = self.ledger, self.ledger.first_reached
+        if ledger.granted or first is None:
+            return
+        ledger.incumbent, ledger.witness = first
+        self._prove()
 
     def _costs_nothing(self) -> bool:
         """Whether no plane helps, for weights of zero are proven to cost nothing with some intercept."""
