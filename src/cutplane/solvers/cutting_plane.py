@@ -28,11 +28,15 @@ class CuttingPlane:
         How much closer: the plane is taken twice as far ahead as the longer of the last two steps went, between
         `nearest` and mu of the way; closer still where steps are zero one after the other. None: always mu of the way,
         as in the papers. So, too, with an intercept, where steps say less: its best value lies beside the line.
+    first_gap : float
+        Ends with "stalled" where the relative gap after the first step is larger: where C is small, it is not, and few
+        planes are enough.
     """
 
     line_search: LineSearch = field(default_factory=ExactLineSearch)
     mu: float = 0.1
     nearest: float | None = 0.005
+    first_gap: float = float("inf")
 
     @classmethod
     def cpa(cls) -> CuttingPlane:
@@ -68,6 +72,8 @@ class CuttingPlane:
             reason = ledger.close_iteration(k)
             if reason is not None:
                 return reason
+            if len(ledger.history) == 1 and ledger.history[0].gap > self.first_gap:
+                return "stalled"
             _add_plane(ledger, cut)
             del w_t, cut  # the scores they hold make room for the next ones
 

@@ -65,14 +65,17 @@ class SampledNewton:
     ----------
     seed : int
         For the samples the first steps are made on.
+    afresh : bool
+        Whether the incumbent is no place to start from.
     """
 
     seed: int = 0
+    afresh: bool = False
 
     def run(self, objective: PairObjectiveLike, ledger: Ledger) -> StopReason:
         """Go on until the ledger says why to stop, or "stalled" if no step helps any more."""
         system = NewtonSystem(objective.dimension)
-        if ledger.incumbent is not None:
+        if ledger.incumbent is not None and not self.afresh:
             state = _narrowed(objective, ledger)
         else:
             with ledger.phase("sample"):
