@@ -151,3 +151,14 @@ def test_bad_settings_are_named() -> None:
     X, y, qid = queries()
     with pytest.raises(ValueError, match="weighting='documents' must be one of 'queries', 'pairs'"):
         RankSVM(weighting="documents").fit(X, y, qid=qid)
+
+
+def test_few_planes_do_at_small_C() -> None:
+    rng = np.random.default_rng(3)
+    X, qid = rng.random((400, 40)), np.repeat(np.arange(20), 20)
+    y = (X[:, 0] + 0.3 * rng.normal(size=400) > 0.5).astype(int)
+    small, planes = (RankSVM(C=0.01, method=method).fit(X, y, qid=qid) for method in ("auto", "oca"))
+    assert [step.upper for step in small.history_] == [step.upper for step in planes.history_]
+    large, planes = (RankSVM(C=100.0, method=method).fit(X, y, qid=qid) for method in ("auto", "oca"))
+    assert large.n_iter_ < planes.n_iter_
+    assert large.gap_ <= 1e-3
