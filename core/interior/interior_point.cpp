@@ -62,9 +62,11 @@ InteriorPoint::InteriorPoint(const Matrix& matrix, const QuadraticDual& loss,
   for (Piece& piece : pieces_)
     begin(piece, weights / n * scale_ *
                      (piece.bounded() ? kFirstProduct : kFirstProductWithoutBounds * scale_));
+  inside_ = std::ranges::all_of(pieces_, &Piece::inside);
   steps_.pieces.resize(pieces_.size());
   renew_residual();
   look();
+  if (!inside_) gap_ = NAN;  // its dual variables stand for no plane
 }
 
 void InteriorPoint::add_piece(index_t row, double sign, double kink, double bound, double ridge) {
@@ -73,24 +75,31 @@ void InteriorPoint::add_piece(index_t row, double sign, double kink, double boun
   count_ += pieces_.back().bounded() ? 2.0 : 1.0;
 }
 
-// At v = 0, products of about the given size.
+// At v = 0, products of about the given size. Of two roots of which one is the difference of large
+// numbers, the other is computed.
 void InteriorPoint::begin(Piece& piece, double product) const {
   const double margin = -piece.kink;
   if (!piece.bounded()) {  // the greater root of dual·(margin + ridge·dual) = product
+    const double root = std::hypot(margin, 2.0 * std::sqrt(piece.ridge * product));
     piece.dual =
-        2.0 * product / (margin + std::sqrt(margin * margin + 4.0 * piece.ridge * product));
+        margin < 0.0 ? 0.5 * (root - margin) / piece.ridge : 2.0 * product / (margin + root);
     piece.surplus = product / piece.dual;
     return;
   }
-  // The root of product / dual - product / left = margin.
-  const double scaled = margin * piece.bound;
-  piece.dual = 2.0 * product * piece.bound /
-               (scaled + 2.0 * product + std::sqrt(scaled * scaled + 4.0 * product * product));
+  // The roots of product / dual - product / left = margin, which add up to the bound.
+  const double scaled = margin * piece.bound, root = std::hypot(scaled, 2.0 * product);
+  const double less = 2.0 * product * piece.bound / (std::abs(scaled) + 2.0 * product + root);
+  piece.dual = margin < 0.0 ? piece.bound - less : less;
+  piece.left = margin < 0.0 ? less : piece.bound - less;
   piece.surplus = product / piece.dual;
-  piece.left = piece.bound - piece.dual;
   piece.excess = product / piece.left;
   // The ridge moves one of them on.
   piece.surplus += piece.ridge * piece.dual;
+}
+
+bool InteriorPoint::Piece::inside() const {
+  const auto within = [](double x) { return x > 0.0 && std::isfinite(x); };
+  return within(dual) && within(surplus) && (!bounded() || (within(left) && within(excess)));
 }
 
 // What is left of stationarity and of balance, summed up afresh.
@@ -231,6 +240,7 @@ double InteriorPoint::room() const {
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
     const Piece& piece = pieces_[p];
     const PieceStep& step = steps_.pieces[p];
+    if (!std::isfinite(step.dual + step.surplus + step.excess)) return 0.0;
     const double below = std::max(-step.dual * piece.per_dual, -step.surplus * piece.per_surplus);
     const double above = std::max(step.dual * piece.per_left, -step.excess * piece.per_excess);
     fastest = std::max(fastest, std::max(below, above));
@@ -250,7 +260,7 @@ double InteriorPoint::mean_product(double t) const {
 }
 
 bool InteriorPoint::step() {
-  if (pieces_.empty() || !factorise()) return false;
+  if (pieces_.empty() || !inside_ || !factorise()) return false;
   const double now = mean_product(0.0);
   aim(0.0, false);
   find_steps();

@@ -57,6 +57,8 @@ class InteriorPoint {
     double to_surplus = 0, to_excess = 0;
 
     bool bounded() const { return bound < INFINITY; }
+    // Whether all that must be positive is, and finite.
+    bool inside() const;
     double loss(double margin) const;
   };
   struct PieceStep {
@@ -100,6 +102,7 @@ class InteriorPoint {
   std::vector<double> residual_;  // v less what the dual variables stand for
   std::vector<double> factor_;    // lower triangle
   double scale_ = 1;              // of the targets
+  bool inside_ = true;            // whether it began so
   int taken_ = 0;                 // steps
   double count_ = 0;              // of products
   double gap_ = INFINITY, upper_ = INFINITY;

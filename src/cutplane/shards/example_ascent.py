@@ -290,12 +290,27 @@ class ExampleAscent:
 
 
 def dual_plane(risk: VisitedRisk, coef: Array, slope: Array, origin: Array | None) -> Cut:
-    """The plane below the risk of these coefficients, within their bounds; value is not the risk anywhere."""
+    """The plane below the risk of these coefficients; value is not the risk anywhere.
+
+    Whoever found them is not believed: where one is out of its bounds, no such plane is below the risk, and the one
+    returned proves nothing.
+    """
+    if not _in_range(risk, coef):
+        nothing = np.zeros_like(coef)
+        return Cut(np.zeros_like(slope), risk.lower_bound, np.nan, exact=False, mass=0.0, coef=nothing)
     offset = risk.plane_offset(coef)
     mass = risk.mass(ScoreCut(coef, offset, np.nan))
     if origin is not None:
         offset += float(slope @ origin)
     return Cut(slope, offset, np.nan, exact=False, mass=mass, coef=coef)
+
+
+def _in_range(risk: VisitedRisk, coef: Array) -> bool:
+    lowest, highest = risk.dual_range
+    weights = risk.each if risk.weights is None else risk.weights
+    with np.errstate(invalid="ignore"):  # no bound, and no weight: then no coefficient
+        outside = (-coef < lowest * weights) | (-coef > highest * weights)
+    return not outside.any()
 
 
 def _top_of_parabola(x: Array, y: Array) -> float:

@@ -6,6 +6,7 @@ features are scaled. Dual ascent and smoothed Newton may take hundreds of steps 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +68,8 @@ class SmallInterior:
         for aim in TUNING.aims:
             with ledger.phase("interior_point"):
                 _approach(self.interior, aim, ledger)
+            if not math.isfinite(self.interior.gap):  # beyond double precision
+                return "stalled"
             reason = _certify(objective, ledger, self.interior)
             if reason is not None:
                 return reason
