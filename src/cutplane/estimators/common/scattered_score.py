@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane.cluster.collections import of_partitions
@@ -77,6 +76,8 @@ def _judged(model: BaseEstimator, labels: bool, X: Any, y: Any, sample_weight: A
     if whole == 0.0:
         return _Judged(0.0)
     if labels:
+        from sklearn.metrics import accuracy_score  # which a fit does without
+
         right = accuracy_score(targets, answers, normalize=False, sample_weight=weights)
         return _Judged(whole, right=float(right))
     mean = float(weights @ targets) / whole
