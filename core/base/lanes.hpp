@@ -44,6 +44,26 @@ CUTPLANE_INLINE void load(const float* from, Lanes<N>& out) {
   out = __builtin_convertvector(*reinterpret_cast<const typename LanesOf<N>::single*>(from),
                                 Lanes<N>);
 }
+
+// The same where with_lanes has found the N of the machine, and only there: in one instruction. GCC
+// cuts conversions of wide vectors into pieces before it inlines them into a function whose
+// instruction set has them whole.
+template <int N>
+CUTPLANE_INLINE void load_at_once(const double* from, Lanes<N>& out) {
+  load<N>(from, out);
+}
+template <int N>
+CUTPLANE_INLINE void load_at_once(const float* from, Lanes<N>& out) {
+#ifdef __x86_64__
+  if constexpr (N >= 4) {
+    using Singles = typename LanesOf<N>::single;
+    asm("vcvtps2pd %1, %0" : "=v"(out) : "m"(*reinterpret_cast<const Singles*>(from)));
+    return;
+  }
+#endif
+  load<N>(from, out);
+}
+
 template <int N>
 CUTPLANE_INLINE void store(const Lanes<N>& value, double* to) {
   *reinterpret_cast<typename LanesOf<N>::stored*>(to) = value;

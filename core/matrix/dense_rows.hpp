@@ -89,7 +89,7 @@ struct DenseRows {
     const auto add = [&](index_t j) __attribute__((always_inline)) {
       eight_times([&](int r) CUTPLANE_INLINED {
         Lanes<N> there;
-        load<N>(x.row[r] + j, there);
+        load_at_once<N>(x.row[r] + j, there);
         sums[r] += there * weights;
       });
     };
@@ -112,7 +112,7 @@ struct DenseRows {
     Lanes<N> other{};
     eight_times([&](int r) CUTPLANE_INLINED {
       Lanes<N> there;
-      load<N>(x.row[r] + j, there);
+      load_at_once<N>(x.row[r] + j, there);
       (r % 2 ? to : other) += coef[r] * there;
     });
     to += other;

@@ -14,6 +14,7 @@
 #include "core/matrix/dense_rows.hpp"
 #include "core/matrix/narrow.hpp"
 #include "core/matrix/narrow_neon.hpp"
+#include "core/matrix/narrow_x86.hpp"
 
 namespace cutplane {
 
@@ -128,6 +129,16 @@ struct NarrowRows {
       return sum_each(sums, out);
     }
 #endif
+#ifdef __x86_64__
+    if constexpr (N >= 4) {
+      if (column_stride == 1) {
+        return x86::with_type(type, [&](auto known) CUTPLANE_INLINED {
+          const auto rows = typed_rows(known);
+          rows.template dot_eight<N>(typed(x, rows), typed(next, rows), w, last, out);
+        });
+      }
+    }
+#endif
     by_tiles(x, next,
              [&](const Floats& part, const Floats::Eight& rows, index_t begin) CUTPLANE_INLINED {
                part.template add_dots<N>(rows, rows, w + begin, last, sums);
@@ -143,6 +154,16 @@ struct NarrowRows {
         neon_rows(known, x, next).axpy(coef, sum, end);
       });
 #endif
+#ifdef __x86_64__
+    if constexpr (N >= 4) {
+      if (column_stride == 1) {
+        return x86::with_type(type, [&](auto known) CUTPLANE_INLINED {
+          const auto rows = typed_rows(known);
+          rows.template axpy_eight<N>(typed(x, rows), typed(next, rows), coef, sum, end);
+        });
+      }
+    }
+#endif
     by_tiles(x, next,
              [&](const Floats& part, const Floats::Eight& rows, index_t begin) CUTPLANE_INLINED {
                part.template axpy_eight<N>(rows, rows, coef, sum + begin, end);
@@ -153,6 +174,18 @@ struct NarrowRows {
   template <class Type>
   CUTPLANE_INLINE neon::EightRows<Type> neon_rows(Type, const Eight& x, const Eight& next) const {
     return {x.row, next.row, d, bytes_of(type)};
+  }
+#endif
+#ifdef __x86_64__
+  template <class T>
+  CUTPLANE_INLINE DenseRows<T> typed_rows(T) const {
+    return {reinterpret_cast<const T*>(values), row_stride, n, d, chosen, most_lanes};
+  }
+  template <class T>
+  CUTPLANE_INLINE static typename DenseRows<T>::Eight typed(const Eight& x, const DenseRows<T>&) {
+    typename DenseRows<T>::Eight out;
+    eight_times([&](int r) CUTPLANE_INLINED { out.row[r] = reinterpret_cast<const T*>(x.row[r]); });
+    return out;
   }
 #endif
   template <int N>
