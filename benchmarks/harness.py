@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 Part = Callable[[argparse.Namespace], Any]
 
 
-def parser(doc: str, name: str, parts: Sequence[str]) -> argparse.ArgumentParser:
-    """The options that all of them take."""
+def _numbers(text: str) -> list[int]:
+    return [int(word) for word in text.split(",")]
+
+
+def parser(doc: str, name: str, parts: Sequence[str], threads: int | list[int] = 2) -> argparse.ArgumentParser:
+    """The options that all of them take; `threads` is a list where numbers of them are compared."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--data", help="folder of the published data files (default: $CUTPLANE_DATA)")
     made.add_argument("--cache", default=datasets.DEFAULT_CACHE, help="folder of the parsed data (%(default)s)")
@@ -29,7 +33,7 @@ def parser(doc: str, name: str, parts: Sequence[str]) -> argparse.ArgumentParser
     made.add_argument("--parts", type=lambda text: text.split(","), default=list(parts), help=",".join(parts))
     made.add_argument("--sets", type=lambda text: text.split(","), help="only these data sets; others keep their rows")
     made.add_argument("--repeats", type=int, default=3, help="of what is timed (%(default)s)")
-    made.add_argument("--threads", type=int, default=2)
+    made.add_argument("--threads", type=int if isinstance(threads, int) else _numbers, default=threads)
     made.add_argument("--limit", type=float, default=60.0, help="seconds for one run (%(default)s)")
     made.add_argument("--out", type=Path, default=measure.RESULTS / f"{name}.json", help="JSON file (%(default)s)")
     made.add_argument("--plots", type=Path, help="folder for the plots (default: beside the JSON file)")
@@ -142,8 +146,9 @@ def where(result: dict) -> str:
 
 
 def _machine_line(part: dict) -> str:
-    machine = part["machine"]
+    machine, threads = part["machine"], part["threads"]
+    threads = threads if isinstance(threads, int) else f"{min(threads)} to {max(threads)}"
     return (
-        f"{machine['cpu']}, {machine['cores']} cores, {part['threads']} threads, Python {machine['python']}, "
+        f"{machine['cpu']}, {machine['cores']} cores, {threads} threads, Python {machine['python']}, "
         f"Cutplane {machine['packages']['cutplane']}, {machine['date']}{', quick' if part['quick'] else ''}"
     )

@@ -15,7 +15,7 @@ from benchmarks import __main__ as command
 from benchmarks import harness, measure, readme_table, structured
 from benchmarks.catalogue import discover
 from benchmarks.figures import Panel, draw
-from benchmarks.tables import ofs
+from benchmarks.tables import cores, ofs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -231,3 +231,24 @@ def test_contestants_take_turns_and_short_ones_more_of_them() -> None:
     assert 2 <= len(seconds["a"]) == len(seconds["b"]) <= 10
     assert "".join(called) == "ab" * len(seconds["a"])
     assert [len(each) for each in measure.alternate({"a": partial(contestant, "a")}, 2, budget=0.0).values()] == [1]
+
+
+def test_speedups_are_those_of_fits_that_ended() -> None:
+    def row(what: str, seconds: dict, **more) -> dict:
+        rates = {"1": 10.0, "2": 15.0, "16": 60.0}
+        return {"data": "d", "what": what, "seconds": seconds, "floor": "copy", "floor_rate": rates, **more}
+
+    ended = row("ended", {"1": 8.0, "16": 2.0}, limited=[], phases={"1": {"scores": 6.0}, "16": {"scores": 1.5}})
+    late = row("late", {"1": 9.0, "2": 5.0, "16": 3.0}, limited=["1"], phases={"1": {}, "16": {}})
+    peer = {"data": "peers", "what": "slow", "seconds": {"1": 90.0}, "above": 2e-3, "peer": True}
+    call = row("scores", {"1": 1.0, "16": 0.25}, work=9e9)
+    part = {"machine": measure.machine(), "quick": False, "threads": [1, 2, 16]}
+    result = {"rows": part | {"rows": [ended, late, peer]}, "passes": part | {"rows": [call]}}
+    found = cores.tables(result)
+    assert "| d | ended | 8 |  | 2 | 4x | 6x (copy) | 67% |" in found["Rows by the million"]
+    assert "| d | late | > 9 | 5 | 3 | > 3x | 6x (copy) |  |" in found["Rows by the million"]
+    assert "| d | scores | 90% | 60% | 4x |" in found["Passes"]
+    assert "| slow | 90 | 2.0e-03 above the optimum |" in found["Peers"]
+    assert "| d | ended | scores 6 | scores 1.5 |" in found["Where the time goes"]
+    assert set(cores.figures(result)) == {"speedups", "passes"}
+    assert "1 to 16 threads" in found["machine"]
