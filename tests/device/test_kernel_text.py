@@ -46,7 +46,7 @@ def test_the_sums_of_a_loss_compile(loss: str) -> None:
 
 @pytest.mark.parametrize("entries", text.ENTRIES)
 def test_passes_over_rows_compile(entries: str) -> None:
-    passes = (text.pass_kernels(entries, lanes, width) for lanes in text.LANES for width in text.WIDTHS)
+    passes = (text.pass_kernels(entries, lanes, width, width) for lanes in text.LANES for width in text.WIDTHS)
     names = [
         *text.dense_kernels(entries),
         *text.narrow_kernels(entries),

@@ -33,6 +33,8 @@ _ROW_BLOCKS = 4096
 _MOST_NARROW = 352
 # Bytes from which an array is large, and of a buffer that the device writes to directly.
 _LARGE, _PINNED = 1 << 22, 1 << 24
+# Reads of a row up to which half a warp shares it.
+_SHORT = 96
 # Rows that lanes go through together: kAtOnce of the kernels.
 _AT_ONCE = 4
 
@@ -65,15 +67,19 @@ def _of_entries(entries: str, name: str) -> Any:
 
 
 @cache
-def _passes(entries: str, lanes: int, width: int) -> tuple[Any, Any]:
+def _passes(entries: str, layout: tuple[int, int, int]) -> tuple[Any, Any]:
     """Scores and sums of dense rows."""
-    names = text.pass_kernels(entries, lanes, width)
+    names = text.pass_kernels(entries, *layout)
     return _module(names).get_function(names[0]), _module(names).get_function(names[1])
 
 
 def _is_narrow(X: DeviceArray) -> bool:
-    """Whether rows are gone through in shared memory: a tile of them fits, and begins where 16 bytes do."""
-    return bool(X.shape[1] * X.dtype.itemsize <= _MOST_NARROW and X.data.ptr % 16 == 0)
+    """Whether rows are gone through in shared memory: a tile of them fits, and begins where 16 bytes do.
+
+    Not where each row begins there: these are as fast without, and would meet in the same banks of shared memory.
+    """
+    size = X.shape[1] * X.dtype.itemsize
+    return bool(size <= _MOST_NARROW and size % 16 and X.data.ptr % 16 == 0)
 
 
 @cache
@@ -83,10 +89,10 @@ def _narrow_passes(entries: str) -> tuple[Any, Any]:
     return _module(names).get_function(names[0]), _module(names).get_function(names[1])
 
 
-def _width(X: DeviceArray) -> int:
-    """Entries that can be read at once: up to 16 bytes, where all rows lie so."""
+def _width(X: DeviceArray, most: int = 16) -> int:
+    """Entries that can be read at once: up to so many bytes, where all rows lie so."""
     d, size = X.shape[1], X.dtype.itemsize
-    fits = (v for v in text.WIDTHS if v * size <= 16 and d % v == 0 and X.data.ptr % (v * size) == 0)
+    fits = (v for v in text.WIDTHS if v * size <= most and d % v == 0 and X.data.ptr % (v * size) == 0)
     return next(fits)
 
 
@@ -96,11 +102,15 @@ def _of_sparse(entries: str, indices: str, name: str) -> Any:
     return _module(tuple(text.sparse_kernels(entries, indices))).get_function(f"{name}<{kind}>")
 
 
-def _lanes(d: int, width: int) -> int:
-    """Lanes that share a row."""
-    # Of those that read eight entries at once, more than eight lanes are slower: their weights are more than they read.
-    most = text.LANES[1] if width == text.WIDTHS[0] else text.LANES[-1]
-    return next((each for each in text.LANES if d <= 8 * each * width or each == most), most)
+def _layout(X: DeviceArray) -> tuple[int, int, int]:
+    """Lanes that share a row and what each of these reads at once, for scores; what is read at once, for sums."""
+    # Of entries of one or two bytes, 16 bytes are more weights than a lane has registers for.
+    size, wide = X.dtype.itemsize, _width(X)
+    width = wide if size >= 4 else _width(X, 8)
+    units = X.shape[1] // width
+    most = 8 if size == 1 else 16 if units <= _SHORT else 32
+    lanes = max(each for each in text.LANES if each <= max(text.LANES[0], min(most, units)))
+    return lanes, width, wide
 
 
 class CudaKernels(Kernels):
@@ -258,28 +268,27 @@ class CudaKernels(Kernels):
         total, above, below = self._sums(_plain("add_sides"), coef.size, 3, (coef, np.int64(coef.size))).tolist()
         return total, above, below
 
-    def dense_scores(self, X: DeviceArray, entries: str, w: Array) -> DeviceArray:
+    def dense_scores(self, X: DeviceArray, entries: str, w: DeviceArray) -> DeviceArray:
         """X @ w, in double precision."""
         n, d = X.shape
-        scores, weights = self.xp.empty(n), self.xp.asarray(w)
+        scores = self.xp.empty(n)
         if _is_narrow(X):
             blocks, memory = min(_ROW_BLOCKS, max(1, -(-n // TILE))), 8 * (d + 1) + TILE * d * X.dtype.itemsize
-            arguments = (X, np.int64(n), np.int64(d), weights, scores)
+            arguments = (X, np.int64(n), np.int64(d), w, scores)
             _narrow_passes(entries)[0]((blocks,), (THREADS,), arguments, shared_mem=memory)
             return scores
-        width = _width(X)
-        lanes = _lanes(d, width)
-        blocks = min(_ROW_BLOCKS, max(1, -(-n * lanes // (THREADS * _AT_ONCE))))
-        arguments = (X, np.int64(n), np.int64(d), weights, scores)
-        _passes(entries, lanes, width)[0]((blocks,), (THREADS,), arguments)
+        layout = _layout(X)
+        blocks = min(_ROW_BLOCKS, max(1, -(-n * layout[0] // (THREADS * _AT_ONCE))))
+        arguments = (X, np.int64(n), np.int64(d), w, scores)
+        _passes(entries, layout)[0]((blocks,), (THREADS,), arguments)
         return scores
 
-    def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> Array:
+    def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> DeviceArray:
         """X.T @ coef, in double precision."""
         n, d = X.shape
         narrow = _is_narrow(X)
         width = 1 if narrow else _width(X)
-        count, columns, lanes, tiles = stretches_of(n, d, width)
+        count, columns, lanes, tiles = stretches_of(n, d, width, whole=narrow)
         partial, total = self.xp.empty((count, d)), self.xp.empty(d)
         rows = (X, np.int64(n), np.int64(d), coef, partial)
         if narrow:
@@ -287,11 +296,10 @@ class CudaKernels(Kernels):
             _narrow_passes(entries)[1]((count,), (columns, lanes), rows, shared_mem=memory)
         else:
             memory = 8 * columns * lanes * width
-            _passes(entries, _lanes(d, width), width)[1]((count, tiles), (columns, lanes), rows, shared_mem=memory)
+            _passes(entries, _layout(X))[1]((count, tiles), (columns, lanes), rows, shared_mem=memory)
         arguments = (partial, np.int64(count), np.int64(d), total)
         _plain("add_stretches")((-(-d // 32),), (32, 32), arguments)
-        found: Array = self.xp.asnumpy(total)
-        return found
+        return total
 
     def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
         """The largest sum of the squares of a row, and the largest size in every column."""
@@ -313,28 +321,27 @@ class CudaKernels(Kernels):
         _of_entries(entries, "dense_gather")((blocks,), (THREADS,), arguments)
         return found
 
-    def csr_scores(self, X: SparseRows, w: Array) -> DeviceArray:
+    def csr_scores(self, X: SparseRows, w: DeviceArray) -> DeviceArray:
         """X @ w, in double precision."""
         rows = X.rows
         n = rows.shape[0]
-        scores, weights = self.xp.empty(n), self.xp.asarray(w)
+        scores = self.xp.empty(n)
         blocks = min(_ROW_BLOCKS, max(1, -(-n * 32 // THREADS)))
         kernel = _of_sparse(rows.data.dtype.name, rows.indices.dtype.name, "csr_scores")
-        kernel((blocks,), (THREADS,), (rows.data, rows.indices, rows.indptr, np.int64(n), weights, scores))
+        kernel((blocks,), (THREADS,), (rows.data, rows.indices, rows.indptr, np.int64(n), w, scores))
         return scores
 
-    def csr_combine(self, X: SparseRows, coef: DeviceArray) -> Array:
-        """X.T @ coef, in double precision."""
+    def csr_combine(self, X: SparseRows, coef: DeviceArray, *, squared: bool = False) -> DeviceArray:
+        """X.T @ coef, in double precision; `squared`: of the squares of the entries."""
         assert X.columns is not None
         data, rows, begins, first = X.columns
         segments, d = begins.size - 1, first.size - 1
         partial, total = self.xp.empty(segments), self.xp.empty(d)
         blocks = min(_ROW_BLOCKS, max(1, -(-segments * 32 // THREADS)))
-        kernel = _of_sparse(data.dtype.name, rows.dtype.name, "csc_segments")
+        kernel = _of_sparse(data.dtype.name, rows.dtype.name, "csc_squared" if squared else "csc_segments")
         kernel((blocks,), (THREADS,), (data, rows, begins, np.int64(segments), coef, partial))
         _plain("add_segments")((-(-d // THREADS),), (THREADS,), (partial, first, np.int64(d), total))
-        found: Array = self.xp.asnumpy(total)
-        return found
+        return total
 
     def csr_take(self, rows: Any, positions: DeviceArray) -> Any:
         """Some rows of a CSR matrix, copied."""

@@ -278,8 +278,13 @@ struct bfloat_bits {
 
 CUTPLANE_INLINE double number(float x) { return x; }
 CUTPLANE_INLINE double number(double x) { return x; }
-CUTPLANE_INLINE double number(signed char x) { return x; }
-CUTPLANE_INLINE double number(unsigned char x) { return x; }
+// As the last bits of a number around 2^52: to convert them takes four times as long.
+CUTPLANE_INLINE double number(unsigned char x) {
+  return __hiloint2double(0x43300000, x) - 4503599627370496.0;
+}
+CUTPLANE_INLINE double number(signed char x) {
+  return __hiloint2double(0x43300000, static_cast<unsigned char>(x) ^ 0x80) - 4503599627370624.0;
+}
 CUTPLANE_INLINE double number(half_bits x) {
   float found;
   asm("cvt.f32.f16 %0, %1;" : "=f"(found) : "h"(x.bits));
@@ -302,11 +307,13 @@ CUTPLANE_INLINE Entries<T, V> entries(const T* from) {
 
 // Scores of dense rows. So many lanes share a row, V entries at a time, and go through kAtOnce rows
 // together: the weights are read once for these, and that many reads are under way.
-enum { kAtOnce = 4 };
+template <class T>
+constexpr int kRowsAtOnce = sizeof(T) == 1 ? 8 : 4;
 
 template <class T, int LANES, int V>
 __global__ void dense_scores(const T* __restrict__ X, index_t n, index_t d,
                              const double* __restrict__ w, double* __restrict__ scores) {
+  constexpr int kAtOnce = kRowsAtOnce<T>;
   const index_t groups = static_cast<index_t>(gridDim.x) * (kThreads / LANES);
   const int lane = threadIdx.x % LANES;
   const index_t mine = static_cast<index_t>(blockIdx.x) * (kThreads / LANES) + threadIdx.x / LANES;
@@ -347,6 +354,7 @@ __global__ void dense_scores(const T* __restrict__ X, index_t n, index_t d,
 template <class T, int V>
 __global__ void dense_combine(const T* __restrict__ X, index_t n, index_t d,
                               const double* __restrict__ coef, double* __restrict__ partial) {
+  constexpr int kAtOnce = sizeof(T) == 1 || sizeof(T) == 8 ? 2 : 4;
   extern __shared__ double lanes[];
   const index_t column = (static_cast<index_t>(blockIdx.y) * blockDim.x + threadIdx.x) * V;
   const index_t stretch = (n + gridDim.x - 1) / gridDim.x;
@@ -530,20 +538,35 @@ __global__ void csr_squares(const T* __restrict__ data, const I* __restrict__ in
 }
 
 // Sums over segments of columns of a CSC matrix, a warp each: columns that are long have several.
-template <class T, class I>
-__global__ void csc_segments(const T* __restrict__ data, const I* __restrict__ rows,
-                             const index_t* __restrict__ begins, index_t segments,
-                             const double* __restrict__ coef, double* __restrict__ partial) {
+// SQUARED: of the squares of the entries.
+template <bool SQUARED, class T, class I>
+CUTPLANE_INLINE void sum_segments(const T* __restrict__ data, const I* __restrict__ rows,
+                                  const index_t* __restrict__ begins, index_t segments,
+                                  const double* __restrict__ coef, double* __restrict__ partial) {
   const int lane = threadIdx.x % 32;
   const index_t warps = static_cast<index_t>(gridDim.x) * (kThreads / 32);
   for (index_t g = static_cast<index_t>(blockIdx.x) * (kThreads / 32) + threadIdx.x / 32;
        g < segments; g += warps) {
     double sum = 0;
-    for (index_t k = begins[g] + lane; k < begins[g + 1]; k += 32)
-      sum += number(data[k]) * coef[rows[k]];
+    for (index_t k = begins[g] + lane; k < begins[g + 1]; k += 32) {
+      const double x = number(data[k]);
+      sum += (SQUARED ? x * x : x) * coef[rows[k]];
+    }
     for (int offset = 16; offset; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
     if (lane == 0) partial[g] = sum;
   }
+}
+template <class T, class I>
+__global__ void csc_segments(const T* __restrict__ data, const I* __restrict__ rows,
+                             const index_t* __restrict__ begins, index_t segments,
+                             const double* __restrict__ coef, double* __restrict__ partial) {
+  sum_segments<false>(data, rows, begins, segments, coef, partial);
+}
+template <class T, class I>
+__global__ void csc_squared(const T* __restrict__ data, const I* __restrict__ rows,
+                            const index_t* __restrict__ begins, index_t segments,
+                            const double* __restrict__ coef, double* __restrict__ partial) {
+  sum_segments<true>(data, rows, begins, segments, coef, partial);
 }
 
 // The segments of a column added up, in order.

@@ -112,13 +112,15 @@ TILE = 128
 _BELOW = 32
 
 
-def stretches_of(n: int, d: int, width: int = 1) -> Stretches:
-    """The layout for n rows of d entries, so many of which are read at once.
+def stretches_of(n: int, d: int, width: int = 1, *, whole: bool = True) -> Stretches:
+    """The layout for n rows of d entries, so many of which are read at once; `whole`: with all threads of a block.
 
-    Read one by one, chains of additions are longest.
+    Read one by one and with whole blocks, chains of additions are longest.
     """
     units = -(-d // width)
     columns = next((each for each in (32, 64, 128) if units <= each), 256)
+    if not whole:  # one row goes on where the last ended, so that no thread has nothing to read
+        columns = max(1, min(units, THREADS))
     count = min(_MOST_STRETCHES, max(64, _MOST_PARTIAL // max(d, 1)), -(-n // _FEWEST_ROWS))
     return Stretches(max(1, count), columns, THREADS // columns, -(-units // columns))
 
@@ -239,11 +241,11 @@ class Kernels(ABC):
         """The sum of all numbers, of the positive and of the negative ones."""
 
     @abstractmethod
-    def dense_scores(self, X: DeviceArray, entries: str, w: Array) -> DeviceArray:
+    def dense_scores(self, X: DeviceArray, entries: str, w: DeviceArray) -> DeviceArray:
         """X @ w, in double precision."""
 
     @abstractmethod
-    def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> Array:
+    def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> DeviceArray:
         """X.T @ coef, in double precision."""
 
     @abstractmethod
@@ -255,12 +257,12 @@ class Kernels(ABC):
         """scale[k] times some rows, in double precision."""
 
     @abstractmethod
-    def csr_scores(self, X: SparseRows, w: Array) -> DeviceArray:
+    def csr_scores(self, X: SparseRows, w: DeviceArray) -> DeviceArray:
         """X @ w, in double precision."""
 
     @abstractmethod
-    def csr_combine(self, X: SparseRows, coef: DeviceArray) -> Array:
-        """X.T @ coef, in double precision."""
+    def csr_combine(self, X: SparseRows, coef: DeviceArray, *, squared: bool = False) -> DeviceArray:
+        """X.T @ coef, in double precision; `squared`: of the squares of the entries."""
 
     @abstractmethod
     def csr_take(self, rows: Any, positions: DeviceArray) -> Any:

@@ -25,6 +25,8 @@ from cutplane.sources.matrix import as_source
 _AT_ONCE = 1 << 27
 # So many weights are multiplied as a matrix: fewer are read faster than a copy of the rows in double precision.
 _WIDE = 1 << 11
+# Of sparse rows, all are gone through where one in so many is wanted: passes cost less than a copy of some by columns.
+_MOST_SPARED = 10
 # Of sparse rows, up to so many features are turned dense to be multiplied.
 _MOST_DENSE = 1 << 14
 
@@ -76,7 +78,7 @@ class DeviceRows(Source):
         if not self.shape[0]:  # kernels are not started for nothing
             return xp.zeros((0, *w.shape[1:]))
         if w.ndim == 1:
-            return self._scores(np.ascontiguousarray(w, np.float64))
+            return self.scores_there(self.kernels.to_device(np.ascontiguousarray(w, np.float64)))
         return self._several(np.ascontiguousarray(w, np.float64))
 
     def combine(self, coef: DeviceArray) -> Array:
@@ -85,9 +87,10 @@ class DeviceRows(Source):
         if not self.shape[0]:
             return np.zeros((self.shape[1], *there.shape[1:]))
         if there.ndim == 1:
-            return self._combine(there)
+            found: Array = self.kernels.to_host(self.combine_there(there))
+            return found
         columns = (self.kernels.xp.ascontiguousarray(there[:, k]) for k in range(there.shape[1]))
-        return np.stack([self._combine(each) for each in columns], axis=1)
+        return np.stack([self.kernels.to_host(self.combine_there(each)) for each in columns], axis=1)
 
     def take(self, rows: DeviceArray) -> Self:
         """A copy of some rows: scattered, they are read at a fraction of the speed. The last is kept; of all, none."""
@@ -104,8 +107,12 @@ class DeviceRows(Source):
 
     def curvature(self, rows: DeviceArray, weights: DeviceArray, v: Array) -> Array:
         """Sum over `rows` of weights[i] x_i <x_i, v>."""
-        part = self.take(rows)
-        return part.combine(self.kernels.to_device(weights) * part.scores(v))
+        part, there = self.bent(rows, weights)
+        return part.combine(there * part.scores(v))
+
+    def bent(self, rows: DeviceArray, weights: DeviceArray) -> tuple[Self, DeviceArray]:
+        """Rows and weights over which `curvature` is summed: those given, copied together."""
+        return self.take(rows), self.kernels.to_device(weights)
 
     @property
     def gram_cost(self) -> float:
@@ -135,16 +142,22 @@ class DeviceRows(Source):
 
     def _several(self, w: Array) -> DeviceArray:
         """X @ w for several columns."""
-        columns = [self._scores(np.ascontiguousarray(w[:, k])) for k in range(w.shape[1])]
-        return self.kernels.xp.stack(columns, axis=1)
+        there = self.kernels.to_device(np.ascontiguousarray(w.T))
+        return self.kernels.xp.stack([self.scores_there(each) for each in there], axis=1)
 
     def _taken(self, positions: DeviceArray) -> Self:
         raise NotImplementedError
 
-    def _scores(self, w: Array) -> DeviceArray:
+    def scores_there(self, w: DeviceArray) -> DeviceArray:
+        """X @ w, both on the device."""
         raise NotImplementedError
 
-    def _combine(self, coef: DeviceArray) -> Array:
+    def combine_there(self, coef: DeviceArray) -> DeviceArray:
+        """X.T @ coef, which stays on the device."""
+        raise NotImplementedError
+
+    def squares_there(self, weights: DeviceArray) -> DeviceArray:
+        """Sums over rows of weights times the squares of the entries, on the device."""
         raise NotImplementedError
 
     def _gather(self, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
@@ -192,7 +205,8 @@ class DenseRows(DeviceRows):
             rows = (rows.astype(np.uint32) << np.uint32(16)).view(np.float32)
         return rows.astype(dtype, copy=False)
 
-    def _scores(self, w: Array) -> DeviceArray:
+    def scores_there(self, w: DeviceArray) -> DeviceArray:
+        """X @ w, both on the device."""
         return self.kernels.dense_scores(self._rows, self._entries, w)
 
     def _several(self, w: Array) -> DeviceArray:
@@ -204,8 +218,18 @@ class DenseRows(DeviceRows):
             found[begin : begin + size] = self.block(begin, begin + size, np.float64) @ there
         return found
 
-    def _combine(self, coef: DeviceArray) -> Array:
+    def combine_there(self, coef: DeviceArray) -> DeviceArray:
+        """X.T @ coef, which stays on the device."""
         return self.kernels.dense_combine(self._rows, self._entries, coef)
+
+    def squares_there(self, weights: DeviceArray) -> DeviceArray:
+        """Sums over rows of weights times the squares of the entries, on the device."""
+        (n, d), xp = self.shape, self.kernels.xp
+        found, size = xp.zeros(d), rows_at_once(d)
+        for begin in range(0, n, size):
+            block = self.block(begin, begin + size, np.float64)
+            found += weights[begin : begin + size] @ (block * block)
+        return found
 
     def _gather(self, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
         return self.kernels.dense_gather(self._rows, self._entries, rows, scale)
@@ -247,11 +271,26 @@ class CsrRows(DeviceRows):
     def _by_columns(self) -> SparseRows:
         return self.kernels.csr_columns(self._rows)
 
-    def _scores(self, w: Array) -> DeviceArray:
+    def scores_there(self, w: DeviceArray) -> DeviceArray:
+        """X @ w, both on the device."""
         return self.kernels.csr_scores(SparseRows(self._rows, None), w)
 
-    def _combine(self, coef: DeviceArray) -> Array:
+    def combine_there(self, coef: DeviceArray) -> DeviceArray:
+        """X.T @ coef, which stays on the device."""
         return self.kernels.csr_combine(self._by_columns, coef)
+
+    def squares_there(self, weights: DeviceArray) -> DeviceArray:
+        """Sums over rows of weights times the squares of the entries, on the device."""
+        return self.kernels.csr_combine(self._by_columns, weights, squared=True)
+
+    def bent(self, rows: DeviceArray, weights: DeviceArray) -> tuple[Self, DeviceArray]:
+        """Rows and weights over which `curvature` is summed: all of them where a copy by columns costs more."""
+        n = self.shape[0]
+        if len(rows) < n // _MOST_SPARED:
+            return super().bent(rows, weights)
+        every = self.kernels.xp.zeros(n)
+        every[self.kernels.to_device(rows)] = self.kernels.to_device(weights)
+        return self, every
 
     def _gather(self, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
         return self.kernels.csr_gather(self._rows, rows, scale)

@@ -38,7 +38,7 @@ STEPS = (1, 2, 4)
 SHIFTS = 16
 #: Lanes that share a dense row, and entries that each reads at once.
 LANES = (4, 8, 16, 32)
-WIDTHS = (8, 4, 2, 1)
+WIDTHS = (16, 8, 4, 2, 1)
 
 _OF_LOSSES = ("cut", "value", "smoothed", "extrapolated", "curved", "offset", "leans")
 _OF_CLASSES = ("class_smoothed", "class_extrapolated", "class_bent", "class_along", "class_proven")
@@ -93,9 +93,9 @@ def dense_kernels(entries: str) -> Iterator[str]:
     yield from (f"{name}<{ENTRIES[entries]}>" for name in _OF_ENTRIES)
 
 
-def pass_kernels(entries: str, lanes: int, width: int) -> tuple[str, str]:
+def pass_kernels(entries: str, lanes: int, width: int, wide: int) -> tuple[str, str]:
     """The names of the two passes over dense rows."""
-    return f"dense_scores<{ENTRIES[entries]}, {lanes}, {width}>", f"dense_combine<{ENTRIES[entries]}, {width}>"
+    return f"dense_scores<{ENTRIES[entries]}, {lanes}, {width}>", f"dense_combine<{ENTRIES[entries]}, {wide}>"
 
 
 def narrow_kernels(entries: str) -> tuple[str, str]:
@@ -106,4 +106,4 @@ def narrow_kernels(entries: str) -> tuple[str, str]:
 def sparse_kernels(entries: str, indices: str) -> Iterator[str]:
     """The names of passes over sparse rows."""
     of = f"{ENTRIES[entries]}, {INDICES[indices]}"
-    yield from (f"{name}<{of}>" for name in ("csr_scores", "csc_segments", "csr_squares"))
+    yield from (f"{name}<{of}>" for name in ("csr_scores", "csc_segments", "csc_squared", "csr_squares"))

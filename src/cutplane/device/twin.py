@@ -285,13 +285,13 @@ class TwinKernels(Kernels):
         given = np.asarray(coef)
         return float(given.sum()), float(given[given > 0.0].sum()), float(given[given < 0.0].sum())
 
-    def dense_scores(self, X: DeviceArray, entries: str, w: Array) -> DeviceArray:
+    def dense_scores(self, X: DeviceArray, entries: str, w: DeviceArray) -> DeviceArray:
         """X @ w, in double precision."""
-        return on_twin(_numbers(X, entries) @ w)
+        return on_twin(_numbers(X, entries) @ np.asarray(w))
 
-    def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> Array:
+    def dense_combine(self, X: DeviceArray, entries: str, coef: DeviceArray) -> DeviceArray:
         """X.T @ coef, in double precision."""
-        return np.asarray(_numbers(X, entries).T @ np.asarray(coef))
+        return on_twin(_numbers(X, entries).T @ np.asarray(coef))
 
     def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
         """The largest sum of the squares of a row, and the largest size in every column."""
@@ -302,17 +302,17 @@ class TwinKernels(Kernels):
         """scale[k] times some rows, in double precision."""
         return on_twin(np.asarray(scale)[:, None] * _numbers(X, entries)[np.asarray(rows)])
 
-    def csr_scores(self, X: SparseRows, w: Array) -> DeviceArray:
+    def csr_scores(self, X: SparseRows, w: DeviceArray) -> DeviceArray:
         """X @ w, in double precision."""
-        return on_twin(X.rows.astype(np.float64) @ w)
+        return on_twin(X.rows.astype(np.float64) @ np.asarray(w))
 
-    def csr_combine(self, X: SparseRows, coef: DeviceArray) -> Array:
-        """X.T @ coef, in double precision: by segments, as the device has them."""
+    def csr_combine(self, X: SparseRows, coef: DeviceArray, *, squared: bool = False) -> DeviceArray:
+        """X.T @ coef, in double precision: by segments, as the device has them; `squared`: of squared entries."""
         assert X.columns is not None
         data, rows, begins, first = map(np.asarray, X.columns)
-        given = np.asarray(coef)
-        parts = [float(data[b:e].astype(np.float64) @ given[rows[b:e]]) for b, e in pairwise(begins.tolist())]
-        return np.array([sum(parts[f:g]) for f, g in pairwise(first.tolist())], np.float64)
+        given, entries = np.asarray(coef), data.astype(np.float64) ** (2 if squared else 1)
+        parts = [float(entries[b:e] @ given[rows[b:e]]) for b, e in pairwise(begins.tolist())]
+        return on_twin(np.array([sum(parts[f:g]) for f, g in pairwise(first.tolist())], np.float64))
 
     def csr_take(self, rows: Any, positions: DeviceArray) -> Any:
         """Some rows of a CSR matrix, copied."""

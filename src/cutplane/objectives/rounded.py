@@ -95,6 +95,11 @@ class RoundedObjective(Objective):
         return not self.shard.streamed
 
     @property
+    def long_products(self) -> bool:
+        """Whether products with a curvature cost little however long the vectors are."""
+        return self.shard.long_products
+
+    @property
     def ascent_epochs(self) -> tuple[float, float] | None:
         """Epochs of dual ascent, promised early on and as they turn out, above which others arrive sooner.
 

@@ -111,6 +111,9 @@ class Shard(Protocol):
     def elsewhere(self) -> bool: ...  # noqa: D102
 
     @property
+    def long_products(self) -> bool: ...  # noqa: D102
+
+    @property
     def row_bytes(self) -> float: ...  # noqa: D102
 
     @property

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.solvers.base import Products
+
 Array = NDArray[np.float64]
 
 
@@ -32,6 +34,10 @@ class RowCurvature(NamedTuple):
         if self.mean is not None:
             result = result - self.mean * float(self.mean @ v)
         return result
+
+    def products(self) -> Products:
+        """The same for many vectors one after the other, where examples lie."""
+        return Products.here(self.product)
 
     def moments(self, most: int | None = None) -> tuple[float, Array]:
         """The sum of the weights, and that of the weighted examples: what centres them; or of `most` of these."""

@@ -21,17 +21,20 @@ from cutplane.risks.intercept import NoInterceptError, least_shift_between
 from cutplane.risks.visited import VisitedRisk
 from cutplane.shards.balance import balanced_plane
 from cutplane.shards.base import Array, Handle, KindOfShard, NearPart, ShardPlane
+from cutplane.shards.curvature import RowCurvature
 from cutplane.shards.hinges import is_sum_of_hinges
 from cutplane.shards.host import RoundedHostShard
 from cutplane.shards.near_hinges import NearHinges
 from cutplane.shards.rows import RowSet, spread
 from cutplane.shards.sum_planes import balancing_factors, without_lean
-from cutplane.solvers.base import Subset
+from cutplane.solvers.base import Products, Subset
 
 # Constants looked at in one go for the best intercept, and the furthest, in units of the scores.
 _AT_ONCE, _FURTHEST = 16, 1e15
 
 
+# Weights from which vectors are long: shorter ones are done with sooner on the host than a kernel starts.
+_LONG = 1 << 16
 # Examples of the least sample.
 _LEAST_DRAWN = 1 << 17
 
@@ -179,6 +182,15 @@ class DeviceShard(RoundedHostShard):
         """What an example adds to the work of each system of `near_problem`; infinite: there is none."""
         return float(self.source.gram_work) if is_sum_of_hinges(self.risk.of.loss) else float("inf")
 
+    @property
+    def long_products(self) -> bool:
+        """Whether products with a curvature go on where the examples lie, however long the vectors are."""
+        return True
+
+    def curvature(self, scores: Handle, h: float, *, centred: bool) -> DeviceCurvature:
+        """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""
+        return DeviceCurvature(*super().curvature(scores, h, centred=centred))
+
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of the `most` nearest."""
         return NearHinges(self.source, self.risk, _there(scores), radius, most=most, intercept=intercept)
@@ -200,6 +212,26 @@ class DeviceShard(RoundedHostShard):
             return Evaluation(math.inf, math.inf)
         relative = gamma(sum_depth_of(self.examples)) + OPERATIONS * UNIT
         return Evaluation(value, relative * value + steep * off * (1.0 + 1e-9))
+
+
+class DeviceCurvature(RowCurvature):
+    """The same as of rows of the host; long vectors stay on the device from one product to the next."""
+
+    source: DeviceRows
+
+    def products(self) -> Products:
+        """Products where examples lie; short vectors are the host's."""
+        if self.source.shape[1] < _LONG or not len(self.rows):
+            return super().products()
+        kernels = self.source.kernels
+        part, weights = self.source.bent(self.rows, self.weights)
+        mean = None if self.mean is None else kernels.to_device(self.mean)
+
+        def times(v: DeviceArray) -> DeviceArray:
+            found = part.combine_there(weights * part.scores_there(v))
+            return found if mean is None else found - mean * float(mean @ v)
+
+        return Products(kernels.to_device, kernels.to_host, times, partial(part.squares_there, weights))
 
 
 def _rounded(mass: float) -> float:

@@ -80,6 +80,11 @@ class HostShard:
         return False
 
     @property
+    def long_products(self) -> bool:
+        """Whether products with a curvature cost little however long the vectors are."""
+        return False
+
+    @property
     def row_bytes(self) -> float:
         """What an example takes, in the mean."""
         return self.source.row_bytes

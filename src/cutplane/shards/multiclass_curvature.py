@@ -10,10 +10,11 @@ import numpy as np
 from cutplane import _core
 from cutplane.risks.base import Array, Rows
 from cutplane.risks.multiclass import Multiclass
+from cutplane.solvers.base import ProductsHere
 from cutplane.sources.class_scores import ClassScores
 
 
-class MulticlassCurvature:
+class MulticlassCurvature(ProductsHere):
     """The curvature of the rounded risk, times h: a sum over the pairs of classes that meet in an example.
 
     The second derivative of the projection on the simplex is that of the spread of the lines that meet: for m of them

@@ -27,6 +27,7 @@ from cutplane.shards.base import Array, ClassCurvature, ClassShard, Handle, Shar
 from cutplane.shards.sum import SumShard
 from cutplane.shards.sum_base import each_of
 from cutplane.shards.sum_parts import CurvatureSum, added
+from cutplane.solvers.base import ProductsHere
 
 
 class MulticlassSumShard(SumShard):
@@ -120,7 +121,7 @@ class MulticlassSumShard(SumShard):
 
 
 @dataclass
-class ClassCurvatureSum:
+class ClassCurvatureSum(ProductsHere):
     """The sum of the parts' curvatures, less what intercepts that move along take away.
 
     With A the curvature in the intercepts alone and B what couples them to the weights, that is B A^-1 B'.

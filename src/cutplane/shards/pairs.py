@@ -15,6 +15,7 @@ from cutplane.risks.base import Rows, Smoothed
 from cutplane.risks.pairs import NoPairsError, PairRay, PairRisk, rounded
 from cutplane.shards.base import Array, Handle, RoundedPairs, ShardPlane
 from cutplane.shards.host import HostShard, scores_of
+from cutplane.solvers.base import ProductsHere
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import matrix_of
 
@@ -139,7 +140,7 @@ class PairShard(HostShard):
 
 
 @dataclass(frozen=True, slots=True)
-class PairCurvature:
+class PairCurvature(ProductsHere):
     """X' L X, L being the Laplacian of the pairs on the kink: what `solvers.newton.system` solves with."""
 
     shard: PairShard

@@ -9,7 +9,7 @@ import numpy as np
 
 from cutplane.shards.base import Handle, Reply, ShardPlane
 from cutplane.shards.rounds import Line, Remote, asked, derived, fact, kept
-from cutplane.solvers.base import Subset
+from cutplane.solvers.base import ProductsHere, Subset
 from cutplane.solvers.protocols import Pull, Stiffness
 
 
@@ -21,7 +21,7 @@ class RemoteRay(Remote):
     minimise = asked("minimise")
 
 
-class RemoteCurvature(Remote):
+class RemoteCurvature(ProductsHere, Remote):
     """The curvature of a part's rounded risk."""
 
     facts = ("examples", "cost", "exact")
@@ -108,6 +108,7 @@ class RemoteShard(Remote):
     lower_bound = fact("lower_bound")
     row_bytes = fact("row_bytes")
     advances_in_place = fact("advances_in_place")
+    long_products = False
     rounding = asked("rounding")
     begun = derived("begun")
     at = kept("at")

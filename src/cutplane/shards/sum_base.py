@@ -74,6 +74,11 @@ class PlaneSumShard:
         return exact_sum(part.lower_bound for part in self._parts)
 
     @property
+    def long_products(self) -> bool:
+        """Whether products with a curvature cost little however long the vectors are: parts' are added up here."""
+        return False
+
+    @property
     def advances_in_place(self) -> bool:
         """Whether `advance` goes with weights that are written where those of the end lay."""
         return all(part.advances_in_place for part in self._parts)

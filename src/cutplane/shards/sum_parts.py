@@ -13,7 +13,7 @@ import numpy as np
 from cutplane.proof.rounding import exact_sum
 from cutplane.risks.root import crossing_from_zero
 from cutplane.shards.base import Array, answers
-from cutplane.solvers.base import Curvature, Subset
+from cutplane.solvers.base import Curvature, ProductsHere, Subset
 from cutplane.solvers.protocols import RayLike
 
 
@@ -109,7 +109,7 @@ class Moments:
 
 
 @dataclass(frozen=True, slots=True)
-class CurvatureSum:
+class CurvatureSum(ProductsHere):
     """The sum of the parts' curvatures, less mean mean' where an intercept is free, which `centring` says."""
 
     parts: tuple[Curvature, ...]

@@ -100,7 +100,7 @@ class Auto:
             return reason
         if ledger.overdue and ledger.incumbent is not None:
             return "time_limit"
-        if not ledger.history and objective.dimension >= TUNING.very_wide:
+        if not ledger.history and objective.dimension >= TUNING.very_wide and not objective.long_products:
             return self._planes(objective, ledger)
         if ledger.incumbent is None or not self._close(objective, ledger):
             return "stalled"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +136,44 @@ class AscentStart(NamedTuple):
     foreseen: float
 
 
+class Products(NamedTuple):
+    """Products with a curvature, where its examples lie: vectors go there and come back.
+
+    Attributes
+    ----------
+    there, back : callables
+        Bring a vector there, and one from there back.
+    times : callable
+        The curvature times a vector that is there.
+    diagonal : callable or None
+        The curvature's diagonal, which is there; None where it costs more than it gains.
+    """
+
+    there: Callable[[Array], Any]
+    back: Callable[[Any], Array]
+    times: Callable[[Any], Any]
+    diagonal: Callable[[], Any] | None = None
+
+    @classmethod
+    def here(cls, times: Callable[[Array], Array]) -> Products:
+        """In the memory of this process."""
+        return cls(_itself, _itself, times)
+
+
+def _itself(v: Array) -> Array:
+    return v
+
+
+class ProductsHere:
+    """What curvatures share whose products are taken in the memory of this process."""
+
+    __slots__ = ()
+
+    def products(self: Any) -> Products:
+        """Products with many vectors one after the other."""
+        return Products.here(self.product)
+
+
 class Curvature(Protocol):
     """H times the second derivative of a rounded risk, an intercept moving along where one is free."""
 
@@ -153,6 +191,9 @@ class Curvature(Protocol):
 
     def product(self, v: Array) -> Array:
         """The curvature times v."""
+
+    def products(self) -> Products:
+        """The same for many vectors one after the other, where examples lie."""
 
     def shift(self, p: Array) -> Intercept:
         """The change of the intercept that goes with a change p of the weights."""

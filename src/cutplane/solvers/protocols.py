@@ -186,6 +186,9 @@ class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     def newton_pays(self) -> bool: ...  # noqa: D102
 
     @property
+    def long_products(self) -> bool: ...  # noqa: D102
+
+    @property
     def ascent_epochs(self) -> tuple[float, float] | None: ...  # noqa: D102
 
     @property

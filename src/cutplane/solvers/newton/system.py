@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from cutplane._runtime.deadline import time_is_up
-from cutplane.solvers.base import Array, Curvature
+from cutplane.solvers.base import Array, Curvature, Products
 
 # A factor of a system this large would cost more memory and time than it saves.
 LARGEST_FACTOR = 2500
@@ -79,7 +79,7 @@ class NewtonSystem:
         if root is not None:
             few = _FewRows.of(root, kappa)
             if few is not None:
-                return self._conjugate_gradients(few.solve, curvature, kappa, gradient, residual)[0]
+                return self._conjugate_gradients(few.solve, curvature.products(), kappa, gradient, residual)[0]
         if self._dimension <= LARGEST_FACTOR:
             fresh = self._saved >= curvature.cost
             if fresh:
@@ -91,8 +91,10 @@ class NewtonSystem:
             whole = (fresh and self._most_rows is None) or curvature is self._of
             if whole and curvature.exact and self._well_posed:
                 return self._precondition(-gradient)
-        p, products = self._conjugate_gradients(self._precondition, curvature, kappa, gradient, residual)
-        self._saved += products if curvature.exact and not self._large else max(0, products - TUNING.least_products)
+        products = curvature.products()
+        precondition = self._precondition if products.diagonal is None else _by(1.0 + kappa * products.diagonal())
+        p, taken = self._conjugate_gradients(precondition, products, kappa, gradient, residual)
+        self._saved += taken if curvature.exact and not self._large else max(0, taken - TUNING.least_products)
         return p
 
     def _root(self, curvature: Any) -> Array | None:
@@ -152,17 +154,17 @@ class NewtonSystem:
 
     @staticmethod
     def _conjugate_gradients(
-        precondition: Callable[[Array], Array], curvature: Curvature, kappa: float, gradient: Array, residual: float
+        precondition: Callable[[Any], Any], products: Products, kappa: float, gradient: Array, residual: float
     ) -> tuple[Array, int]:
-        r = -gradient
-        z = precondition(r)
-        p = np.zeros_like(r)
-        q = z
+        """All vectors lie where the products are taken."""
+        r = -products.there(gradient)
+        q = z = precondition(r)
+        p = 0.0 * r
         rz = first = float(r @ z)
-        products = 0
-        while products < TUNING.most_products and rz > 0.0 and not (products and time_is_up()):
-            product = q + kappa * curvature.product(q)
-            products += 1
+        taken = 0
+        while taken < TUNING.most_products and rz > 0.0 and not (taken and time_is_up()):
+            product = q + kappa * products.times(q)
+            taken += 1
             curved = float(q @ product)
             if not curved > 0.0:  # so short that its square is no number any more
                 break
@@ -175,7 +177,12 @@ class NewtonSystem:
                 break
             q = z + (rz_next / rz) * q
             rz = rz_next
-        return p, products
+        return products.back(p), taken
+
+
+def _by(diagonal: Any) -> Callable[[Any], Any]:
+    """What divides by a diagonal."""
+    return lambda r: r / diagonal
 
 
 @dataclass(frozen=True, slots=True)
