@@ -3,10 +3,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include "bindings/matrix.hpp"
 
@@ -17,10 +19,9 @@ using nb::literals::operator""_a;
 
 // Made once for all the bounds that an ascent may have.
 struct PyAscentScale {
-  PyAscentScale(const PyMatrix& X, int n_threads) {
-    nb::gil_scoped_release release;
-    scale = std::make_unique<const AscentScale>(*X.matrix, n_threads);
-  }
+  explicit PyAscentScale(Vector<const double> squares)
+      : scale(std::make_unique<const AscentScale>(
+            std::vector<double>(squares.data(), squares.data() + squares.shape(0)))) {}
 
   std::unique_ptr<const AscentScale> scale;
 };
@@ -103,7 +104,7 @@ std::unique_ptr<PyDualAscent> logistic_ascent(const PyMatrix& X, const PyAscentS
 
 void bind_dual_ascent(nb::module_& m) {
   nb::class_<PyAscentScale>(m, "AscentScale", "The lengths of examples.")
-      .def(nb::init<const PyMatrix&, int>(), "matrix"_a, "n_threads"_a)
+      .def(nb::init<Vector<const double>>(), "squares"_a)
       .def_prop_ro("mean_square", [](PyAscentScale& self) { return self.scale->mean_square; });
   nb::class_<PyDualAscent>(m, "DualAscent", "Dual coordinate ascent.")
       .def_static("hinge", &hinge_ascent, "matrix"_a, "scale"_a, "y"_a, "each"_a.none(), "all"_a,
@@ -132,14 +133,14 @@ void bind_dual_ascent(nb::module_& m) {
       .def(
           "resume",
           [](PyDualAscent& self, Vector<const double> coefficients, Vector<const double> v,
-             double intercept) {
+             double intercept, double roundings) {
             if (coefficients.shape(0) != static_cast<std::size_t>(self.matrix->rows()) ||
                 static_cast<index_t>(v.shape(0)) != self.ascent->weights())
               throw std::invalid_argument(
                   "one coefficient per example, one entry per feature are needed");
-            self.ascent->resume(coefficients.data(), v.data(), intercept);
+            self.ascent->resume(coefficients.data(), v.data(), intercept, roundings);
           },
-          "coefficients"_a, "v"_a, "intercept"_a)
+          "coefficients"_a, "v"_a, "intercept"_a, "roundings"_a = INFINITY)
       .def("unshrink", [](PyDualAscent& self) { self.ascent->unshrink(); })
       .def(
           "unshrink",
@@ -186,6 +187,8 @@ void bind_dual_ascent(nb::module_& m) {
       .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
       .def_prop_ro("share_at_bounds",
                    [](PyDualAscent& self) { return self.ascent->share_at_bounds(); })
+      .def_prop_ro("travelled", [](PyDualAscent& self) { return self.ascent->travelled(); })
+      .def_prop_ro("roundings", [](PyDualAscent& self) { return self.ascent->roundings(); })
       .def_prop_ro("gain", [](PyDualAscent& self) { return self.ascent->gain(); })
       .def_prop_ro("open_gap", [](PyDualAscent& self) { return self.ascent->open_gap(); })
       .def_prop_ro("intercept", [](PyDualAscent& self) { return self.ascent->intercept(); })

@@ -109,15 +109,17 @@ std::pair<Array1<float>, bool> single_scores_of(const PyMatrix& self, Vector<con
   return {std::move(out), fits};
 }
 
-std::tuple<double, index_t, Array1<double>> extent(const PyMatrix& self, int n_threads) {
+std::tuple<double, index_t, Array1<double>, Array1<double>> extent(const PyMatrix& self,
+                                                                   int n_threads) {
   const Matrix& X = *self.matrix;
-  std::vector<double> columns(X.cols());
+  std::vector<double> columns(X.cols()), squares(X.rows());
   RowExtent found;
   {
     nb::gil_scoped_release release;
-    found = X.extent(columns.data(), n_threads);
+    found = X.extent(columns.data(), squares.data(), n_threads);
   }
-  return {found.squared_norm, found.entries, to_numpy(std::move(columns))};
+  return {found.squared_norm, found.entries, to_numpy(std::move(columns)),
+          to_numpy(std::move(squares))};
 }
 
 nb::object combine(const PyMatrix& self,
@@ -364,8 +366,8 @@ void bind_matrix(nb::module_& m) {
   cls.def("gather", &gather, "subset"_a, "scale"_a, "n_threads"_a = 0,
           "The rows of the subset times scale[i], dense.");
   cls.def("extent", &extent, "n_threads"_a = 0,
-          "The largest squared length of a row, the most entries of one, and the largest size in "
-          "each column.");
+          "The largest squared length of a row, the most entries of one, the largest size in each "
+          "column, and the squared lengths of all rows.");
   cls.def_prop_ro(
       "sum_depth", [](const PyMatrix& self) { return self.matrix->sum_depth(); },
       "The longest chain of additions in a sum over the rows.");

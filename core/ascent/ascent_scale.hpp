@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/matrix/matrix.hpp"
@@ -13,16 +14,18 @@ namespace cutplane {
 
 struct AscentScale {
   std::vector<double> squares;  // of the examples' lengths
-  double mean_square, median_square;
+  double mean_square;
 
-  AscentScale(const Matrix& matrix, int n_threads) : squares(matrix.rows()) {
-    matrix.squared_norms(squares.data(), n_threads);
+  explicit AscentScale(std::vector<double> lengths) : squares(std::move(lengths)) {
     const double sum = std::accumulate(squares.begin(), squares.end(), 0.0);
     mean_square = sum / static_cast<double>(squares.size());
+  }
+
+  double median_square() const {
     std::vector<double> ordered(squares);
     const auto middle = ordered.begin() + std::ssize(ordered) / 2;
     std::nth_element(ordered.begin(), middle, ordered.end());
-    median_square = ordered.empty() ? 0.0 : *middle;
+    return ordered.empty() ? 0.0 : *middle;
   }
 
   // A constant feature as long as a typical example: the intercept then moves at the pace of the

@@ -22,8 +22,8 @@ namespace {
 constexpr double kPerC = 0.01, kShortest = 0.003, kLongest = 1.0;
 
 double best_bias(const AscentScale& scale, double weight) {
-  const double typical =
-      scale.median_square > 0.0 ? scale.median_square : std::max(scale.mean_square, 1e-12);
+  const double median = scale.median_square();
+  const double typical = median > 0.0 ? median : std::max(scale.mean_square, 1e-12);
   return std::sqrt(std::clamp(kPerC / weight, kShortest * typical, kLongest * typical));
 }
 
@@ -136,20 +136,26 @@ void DualAscent::shrink(const double* scores, double distance) {
       state_.loss);
 }
 
-void DualAscent::resume(const double* coefficients, const double* v, double intercept) {
-  double balance = 0;
+void DualAscent::resume(const double* coefficients, const double* v, double intercept,
+                        double roundings) {
+  double balance = 0, travelled = 0;
   std::visit(
       [&](const auto& loss) {
         for (std::size_t i = 0; i < state_.alpha.size(); ++i) {
           const auto term = loss.at(static_cast<index_t>(i));
-          state_.alpha[i] = std::clamp(coefficients[i] * term.sign, term.low(), term.high());
+          const double given = coefficients[i] * term.sign;
+          state_.alpha[i] = std::clamp(given, term.low(), term.high());
+          if (state_.alpha[i] != given) roundings = INFINITY;  // v is that of other variables
           balance += state_.alpha[i] * term.sign;
+          travelled += std::abs(given);
         }
       },
       state_.loss);
   std::copy_n(v, state_.v.size(), state_.v.begin());
   state_.keep_above();
   state_.bias_weight = state_.bias * balance;
+  state_.travelled = travelled;
+  state_.roundings = kFewRoundings + roundings + static_cast<double>(state_.alpha.size());
   state_.bias_center = state_.bias != 0.0 && !state_.penalised ? intercept : 0.0;
   extrapolation_ = {};
   unshrink();
@@ -182,7 +188,9 @@ void DualAscent::sweep() {
 
 Climb DualAscent::climb(const ClimbUntil& until) {
   if (!state_.floor.empty()) return {};
-  return face_.climb(matrix_, state_, until);
+  const Climb done = face_.climb(matrix_, state_, until);
+  if (done.products > 0) state_.roundings = INFINITY;  // nobody counts those of a climb
+  return done;
 }
 
 double DualAscent::share_at_bounds() const {

@@ -44,8 +44,8 @@ class DualAscent {
   // none. Before the first epoch.
   void keep_above(const double* floor);
   // Go on from the coefficients alpha_i sign_i, whose alpha are moved into their bounds, their v,
-  // and an intercept.
-  void resume(const double* coefficients, const double* v, double intercept);
+  // and an intercept. So many roundings are in v, infinitely many where nobody has counted.
+  void resume(const double* coefficients, const double* v, double intercept, double roundings);
   // One sweep over the active examples; several where they are few.
   void epoch();
   index_t sweeps() const { return sweeps_; }
@@ -68,6 +68,9 @@ class DualAscent {
 
   double dual_value() const { return penalised_dual_value(state_, state_); }
   double gain() const { return state_.gain; }
+  // What v is off by at most, as DualVariables has it.
+  double travelled() const { return state_.travelled; }
+  double roundings() const { return state_.roundings; }
   double open_gap() const { return state_.open_gap; }
   // The fraction of the variables other than zero that are at their bounds.
   double share_at_bounds() const;

@@ -11,12 +11,21 @@
 
 namespace cutplane {
 
+// Of a change: its difference, its product with an entry, and its sum with v.
+inline constexpr double kFewRoundings = 4;
+
 using DualLoss = std::variant<HingeDual, QuadraticDual, LogisticDual>;
 
 struct DualVariables {
   std::vector<double> alpha;
   std::vector<double> v;
   double bias_weight = 0;  // bias * sum alpha_i sign_i
+  // How far v can be from what the variables add up to, by rounding. With m_j the sizes of all
+  // changes of variables so far, each times |x_ij|, |v_j| <= m_j but for rounding, and v_j is off
+  // by at most gamma(roundings) m_j: a change rounds v_j once, which is at most m_j, and its own
+  // product, as the first few do. `travelled` is the sum of the sizes of the changes.
+  double travelled = 0;
+  double roundings = kFewRoundings;
 };
 
 struct Ascent : DualVariables {

@@ -19,6 +19,8 @@ constexpr double kIndependent = 1e-9;
 // Of the dual value: a rise that is less than this is rounding, and where it leads, too. Steps
 // along it would be long, and v would no longer be what the variables add up to.
 constexpr double kRounding = 1e-15;
+// Of a number that is gone on from: twice, for v and for the variables are.
+constexpr double kRoundings = 2 * 6;
 
 }  // namespace
 
@@ -120,6 +122,17 @@ void Extrapolation::look(const Matrix& matrix, const Ascent& state, const Steps&
         }
       },
       state.loss);
+  // Neither v nor the earlier ones were longer than all changes before, and what each of them is
+  // off by, the steps multiply. Then follow the changes that bounds ask for, and a sum of all
+  // variables.
+  double travelled = 0, changes = 0;
+  for (index_t e = 0; e < n; ++e) {
+    travelled += std::abs(beyond_[e]);
+    changes += beyond_[e] != 0.0;
+  }
+  const double growth = 1.0 + 2.0 * (std::abs(steps[0]) + std::abs(steps[1]));
+  further_.travelled = growth * state.travelled + travelled;
+  further_.roundings = state.roundings + kRoundings + changes + static_cast<double>(n);
   double* v = further_.v.data();
   const double *now = state.v.data(), *v0 = last.v.data(), *v1 = before.v.data();
 #pragma omp simd

@@ -80,7 +80,8 @@ struct FlooredWeights {
 template <template <class> class Weights, class Rows, class Loss>
 CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascent& state) {
   shuffle_runs(state.order, state.active, state.random);
-  double largest = -INFINITY, smallest = INFINITY, gain = 0, open = 0;
+  double largest = -INFINITY, smallest = INFINITY, gain = 0, open = 0, travelled = 0;
+  index_t changes = 0;
   Weights<Rows> weights{rows, state};
   index_t s = 0;
   while (s < state.active) {
@@ -107,11 +108,15 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascen
     if (change != 0.0) {
       weights.add(i, change);
       state.bias_weight += change * state.bias;
+      travelled += std::abs(change);
+      ++changes;
     }
   }
   state.shrink = {largest > 0.0 ? largest : INFINITY, smallest < 0.0 ? smallest : -INFINITY};
   state.gain = gain;
   state.open_gap = open;
+  state.travelled += travelled;
+  state.roundings += static_cast<double>(changes);
 }
 
 }  // namespace cutplane

@@ -55,9 +55,10 @@ CUTPLANE_MULTIVERSION void combine_tile(const Rows& rows, index_t begin, index_t
 
 template <class Rows>
 CUTPLANE_MULTIVERSION RowExtent extent_of_tile(const Rows& rows, index_t begin, index_t end,
-                                               double* columns) {
+                                               double* columns, double* squares) {
   TileOfFloats floats;
-  double squares[kTile] = {};
+  squares += begin;
+  std::fill_n(squares, end - begin, 0.0);
   for (index_t j = 0; j < rows.d; ++j) {
     const auto* column = rows.column(j, begin, end, floats);
     double largest = columns[j];
@@ -99,13 +100,14 @@ class ColumnMatrix final : public RowMatrix<Rows> {
     add_partial_sums(partial.data(), blocks.count, rows_.d, out, n_threads);
   }
 
-  RowExtent extent(double* columns, int n_threads) const override {
-    if (rows_.chosen) return Base::extent(columns, n_threads);
+  RowExtent extent(double* columns, double* squares, int n_threads) const override {
+    if (rows_.chosen) return Base::extent(columns, squares, n_threads);
     return Base::extent_by_blocks(
         columns, n_threads, [&](index_t begin, index_t end, double* sizes) {
           RowExtent largest{0.0, rows_.d};
           for (index_t tile = begin; tile < end; tile += kTile) {
-            const RowExtent part = extent_of_tile(rows_, tile, std::min(tile + kTile, end), sizes);
+            const index_t stop = std::min(tile + kTile, end);
+            const RowExtent part = extent_of_tile(rows_, tile, stop, sizes, squares);
             largest.squared_norm = std::max(largest.squared_norm, part.squared_norm);
           }
           return largest;

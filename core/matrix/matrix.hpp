@@ -77,8 +77,8 @@ class Matrix {
   // out[i] = |x_i|^2
   virtual void squared_norms(double* out, int n_threads) const = 0;
   // The largest |x_i|^2 and the most entries of a row, and into columns (d) the largest |x_ij|:
-  // what rounding is charged by.
-  virtual RowExtent extent(double* columns, int n_threads) const = 0;
+  // what rounding is charged by. On the way, squares (n) become the |x_i|^2.
+  virtual RowExtent extent(double* columns, double* squares, int n_threads) const = 0;
   // The longest chain of additions in a sum over the rows.
   virtual index_t sum_depth() const = 0;
   // The rows in their own layout, for algorithms that go from row to row (visit_rows).

@@ -80,11 +80,12 @@ CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
 
 template <class Rows>
 CUTPLANE_MULTIVERSION RowExtent extent_of_rows(const Rows& rows, index_t begin, index_t end,
-                                               double* columns) {
+                                               double* columns, double* squares) {
   RowExtent largest{0.0, 0};
   for (index_t i = begin; i < end; ++i) {
     const index_t row = rows.at(i);
-    largest.squared_norm = std::max(largest.squared_norm, rows.survey(row, columns));
+    squares[i] = rows.survey(row, columns);
+    largest.squared_norm = std::max(largest.squared_norm, squares[i]);
     largest.entries = std::max(largest.entries, rows.size(row));
   }
   return largest;
@@ -224,9 +225,9 @@ class RowMatrix : public Matrix {
                [&](index_t, index_t begin, index_t end) { square_rows(rows_, begin, end, out); });
   }
 
-  RowExtent extent(double* columns, int n_threads) const override {
+  RowExtent extent(double* columns, double* squares, int n_threads) const override {
     return extent_by_blocks(columns, n_threads, [&](index_t begin, index_t end, double* sizes) {
-      return extent_of_rows(rows_, begin, end, sizes);
+      return extent_of_rows(rows_, begin, end, sizes, squares);
     });
   }
 

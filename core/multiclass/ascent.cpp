@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "core/ascent/ascent_scale.hpp"
 #include "core/matrix/any_rows.hpp"
@@ -43,7 +45,9 @@ BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const st
   state_.cost = cost;
   state_.upper = upper;
   state_.upper_all = upper_all;
-  const AscentScale scale(matrix, n_threads);
+  std::vector<double> squares(n);
+  matrix.squared_norms(squares.data(), n_threads);
+  const AscentScale scale(std::move(squares));
   state_.bias = intercept ? scale.typical_bias() : 0.0;
   state_.per_curvature = scale.per_curvature(state_.bias);
   mean_square_ = scale.mean_square;

@@ -314,8 +314,8 @@ def test_ascent_whose_variables_are_far_from_their_bounds_gives_way(
 def test_sums_that_promise_too_much_do_not_keep_dual_ascent_going(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = ExampleAscent.plane
 
-    def weaker(self: ExampleAscent) -> Cut:
-        plane = honest(self)
+    def weaker(self: ExampleAscent, room: float) -> Cut:
+        plane = honest(self, room)
         return plane._replace(offset=plane.offset - 0.1)
 
     monkeypatch.setattr(ExampleAscent, "plane", weaker)

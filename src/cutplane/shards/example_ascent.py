@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cutplane._runtime.deadline import seconds_left
+from cutplane.proof.rounding import gamma, length
 from cutplane.risks.base import Array, ScoreCut
 from cutplane.risks.intercept import balanced
 from cutplane.risks.visited import AscentExamples, VisitedRisk
@@ -18,6 +19,8 @@ from cutplane.sources.base import Source
 _LARGEST_SQUARE = 1e150
 # Dual variables are scaled by this before they prove anything.
 WITHIN = 1.0 - 2.0**-50
+# Roundings of a coefficient and of an entry of a sum that are scaled.
+_SCALING = 8.0
 # Of its bound: what a dual variable at the bound is, but for rounding.
 _AT_BOUND = 1.0 - 1e-12
 # From one C to the next a slope is taken to grow by a factor within these; all of them together are then scaled by one
@@ -103,7 +106,8 @@ class ExampleAscent:
         values = np.array([self._dual_rise(-self._C * t * coef) - 0.5 * t * t * square for t in fractions])
         best = float(np.clip(_top_of_parabola(fractions, values), 0.0, WITHIN))
         if best >= least:
-            self._ascent.resume(-self._C * best * coef, best * v, float(zero.intercept))
+            roundings = float(self._source.extent.sum_depth) + _SCALING
+            self._ascent.resume(-self._C * best * coef, best * v, float(zero.intercept), roundings)
             self._estimate = None
         foreseen = 0.5 * square * (1.0 - best) / max(abs(values[2]), 1e-300)
         return AscentStart(self._plane(best * coef, best * slope), best, foreseen)
@@ -277,13 +281,27 @@ class ExampleAscent:
         """What gap the first epoch leaves is not foreseen."""
         return float("inf")
 
-    def plane(self) -> Cut:
-        """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
+    def plane(self, room: float = 0.0) -> Cut:
+        """The plane that the dual variables stand for; value is not the risk anywhere.
+
+        Its slope is the running sum where rounding may have cost that no more than `room` of its bound, and else summed
+        up afresh.
+        """
         # A little less than it takes: so that rounding leaves no variable above its bound.
-        coef = self._ascent.coefficients(WITHIN / self._C, self._intercept)
+        scale = WITHIN / self._C
+        coef = self._ascent.coefficients(scale, self._intercept)
         if self._intercept:
             coef = balanced(coef)
+            return self._plane(coef, self._source.combine(coef))
+        v, drift = self._ascent.v, self._drift
+        if drift * self._source.extent.reach * length(v) <= room:
+            return self._plane(coef, -scale * v)._replace(drift=scale * drift)
         return self._plane(coef, self._source.combine(coef))
+
+    @property
+    def _drift(self) -> float:
+        """How far the running sum can be from what the dual variables add up to, in lengths of the longest example."""
+        return gamma(self._ascent.roundings + _SCALING) * self._ascent.travelled * (1.0 + 1e-9)
 
     def _plane(self, coef: Array, slope: Array) -> Cut:
         return dual_plane(self._risk, coef, slope, self._origin)

@@ -146,7 +146,7 @@ class MulticlassAscent:
         """About the gap that the first epoch leaves: measured, on text and images, within a factor of four."""
         return 0.6 * self._C / self._source.shape[0] * self.mean_square
 
-    def plane(self) -> Cut:
+    def plane(self, room: float = 0.0) -> Cut:
         """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
         # A little less than it takes: so that rounding leaves no block above its bound.
         coef = self._risk.feasible(self._ascent.coefficients(_WITHIN / self._C)[0])

@@ -73,7 +73,7 @@ class VisitedShard(RoundedHostShard):
 
     def _scale_of(self, matrix: MatrixSource) -> _core.AscentScale:
         if self._ascent_scale is None:
-            self._ascent_scale = _core.AscentScale(matrix.core, matrix.n_threads)
+            self._ascent_scale = _core.AscentScale(matrix.squares)
         return self._ascent_scale
 
 

@@ -57,7 +57,9 @@ class Cut(NamedTuple):
 
     `exact` is False where the plane holds but the value is not the risk itself, as with an approximate oracle: such a
     cut raises the lower bound and never lowers the upper one. `mass` is the sum of the sizes of the coefficients that
-    the slope was summed up with: what rounding is charged by. `coef` are these, where they are at hand.
+    the slope was summed up with: what rounding is charged by. `coef` are these, where they are at hand. `drift` is what
+    rounding did to the slope besides, where it is a running sum: how far it can be off, in lengths of the longest
+    example.
     """
 
     slope: Array
@@ -66,6 +68,7 @@ class Cut(NamedTuple):
     exact: bool = True
     mass: float = 0.0
     coef: Array | None = None
+    drift: float = 0.0
 
 
 class SmoothedCut(NamedTuple):

@@ -161,7 +161,8 @@ class Ledger:
     def _charged(self, cut: Cut | SmoothedCut) -> Plane:
         self._mass = cut.mass  # how steep the risk is
         offset = cut.offset - self.rounding.offset(cut.offset, cut.mass, cut.value)
-        return Plane(cut.slope, offset, self.rounding.slope(cut.mass), cut.mass)
+        drift = cut.drift if isinstance(cut, Cut) else 0.0
+        return Plane(cut.slope, offset, self.rounding.slope(cut.mass) + drift * self.rounding.reach, cut.mass)
 
     def planes(self) -> tuple[Array, Array, Array]:
         """Slopes, offsets and errors of the planes of the bundle, charged for all that is known of rounding by now."""

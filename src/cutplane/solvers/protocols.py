@@ -330,7 +330,7 @@ class AscentLike(Protocol):
     @property
     def first_gap(self) -> float: ...  # noqa: D102
 
-    def plane(self) -> Cut: ...  # noqa: D102
+    def plane(self, room: float) -> Cut: ...  # noqa: D102
 
 
 class InteriorLike(Protocol):

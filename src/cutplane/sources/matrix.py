@@ -62,9 +62,19 @@ class MatrixSource(Source):
         return self._matrix.shape
 
     @cached_property
+    def _survey(self) -> tuple[float, int, Array, Array]:
+        """What one look at all entries tells: one pass, once."""
+        return self._matrix.extent(self._n_threads)
+
+    @property
+    def squares(self) -> Array:
+        """The squared lengths of the examples."""
+        return self._survey[3]
+
+    @cached_property
     def extent(self) -> Extent:
-        """What rounding in passes is charged by: one pass, once."""
-        square, entries, columns = self._matrix.extent(self._n_threads)
+        """What rounding in passes is charged by."""
+        square, entries, columns, _ = self._survey
         # Squares below the least number are not lost; examples of nothing but zeros have no length.
         reach = float(np.sqrt(square)) * (1.0 + 1e-9) + 1e-150 if np.any(columns) else 0.0
         return Extent(reach, entries, self._matrix.sum_depth, columns)

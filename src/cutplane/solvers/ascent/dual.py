@@ -168,8 +168,9 @@ class DualAscent:
 
     @staticmethod
     def _prove(ledger: Ledger, ascent: AscentLike) -> None:
+        room = TUNING.room_for_drift * ledger.allowed_fraction * abs(ascent.estimate)
         with ledger.phase("cut"):
-            plane = ascent.plane()
+            plane = ascent.plane(room)
         ledger.prove_by(plane)
         with ledger.phase("qp"):
             ledger.add(plane)

@@ -42,6 +42,8 @@ class AscentTuning:
     most_gain: float = 12.0
     #: Certificates in a row that fail although the running sums promise them.
     most_disputes: int = 50
+    #: Of the gap aimed at, what the rounding of running sums may take before they are added up afresh: a pass.
+    room_for_drift: float = 1e-4
     #: After so many of them the running sums are added up afresh: extrapolations multiply their rounding.
     doubtful: int = 5
     #: Features per example from which weights are also scaled and epochs extrapolated: with fewer, neither paid.
@@ -57,7 +59,11 @@ class AscentTuning:
     least_gap_ratio: float = 0.2
     most_gap_ratio: float = 1.5
     #: How many times as large the gap may be that two sweeps foretell. news20 and text, paths.
-    cautious: float = 1.3
+    cautious: float = 1.45
+    #: No sweep leaves less than this of the gap that it meets. text, logistic loss.
+    steepest: float = 0.04
+    #: From this epoch on, a certificate costs little beside those before it, and tells more than they foretell.
+    last_foretold: int = 10
     #: With no larger share of the examples still moving, epochs cost next to nothing...
     few_active: float = 0.1
     #: ... and the first certificate may wait until this epoch.
@@ -163,13 +169,21 @@ class Pace:
             return True
         if self.epochs < TUNING.first_epochs and self._far_off:
             return True
-        return len(self.gaps) == 1 and self.epochs < TUNING.last_first and self._cheap
+        if len(self.gaps) > 1 or self.ledger.ending:
+            return False
+        return self._foretold_far or (self.epochs < TUNING.last_first and self._cheap)
+
+    @property
+    def _foretold_far(self) -> bool:
+        """Whether two sweeps foretell a gap that is too large yet, where nothing else would take over."""
+        known = self.wide and 1 < self.epochs < TUNING.last_foretold
+        return known and not self._promising(self._likely_ratio)
 
     @property
     def _cheap(self) -> bool:
         """Whether epochs cost next to nothing by now, and a certificate would hardly succeed."""
         few = self.ascent.share_active <= TUNING.few_active
-        return few and not self.ledger.ending and not self._promising(TUNING.first_gap_ratio)
+        return few and not self._promising(TUNING.first_gap_ratio)
 
     @property
     def _likely_ratio(self) -> float:
@@ -180,7 +194,7 @@ class Pace:
         before, last = self.open_gaps[-2:]
         if len(self.gaps) > 1 or not self.wide or not 0.0 < last < before < math.inf:
             return self.gap_ratio
-        return min(self.gap_ratio, TUNING.cautious * last / before)
+        return min(self.gap_ratio, max(TUNING.steepest, TUNING.cautious * last / before))
 
     def _promising(self, gap_ratio: float) -> bool:
         """Whether the last sweep foretells a gap that is small enough."""
