@@ -53,8 +53,10 @@ def measure_passes(options) -> list[dict]:
 
     xp, rows = cupy(), []
     for dtype, width in SHAPES:
-        n = int((4e8 if options.quick else 4e9) / width / np.dtype(dtype).itemsize)
-        X = (9.0 * xp.random.RandomState(0).random_sample((n, width), dtype=np.float32)).astype(dtype)
+        n = int((4e8 if options.quick else 8e9) / width / np.dtype(dtype).itemsize)
+        X, rng = xp.empty((n, width), dtype), xp.random.RandomState(0)
+        for begin in range(0, n, 1 << 20):
+            X[begin : begin + (1 << 20)] = 9.0 * rng.random_sample(X[begin : begin + (1 << 20)].shape, dtype=np.float32)
         source, target = DenseRows(CudaKernels(), X), xp.empty_like(X)
         w, coef = np.random.default_rng(0).standard_normal(width), xp.random.RandomState(1).standard_normal(n)
         calls = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from typing import Any
 
@@ -33,6 +34,8 @@ _ROW_BLOCKS = 4096
 _MOST_NARROW = 352
 # Bytes from which an array is large, and of a buffer that the device writes to directly.
 _LARGE, _PINNED = 1 << 22, 1 << 24
+# Threads that copy from such a buffer.
+_COPIERS = 8
 # Reads of a row up to which half a warp shares it.
 _SHORT = 96
 # Rows that lanes go through together: kAtOnce of the kernels.
@@ -113,6 +116,13 @@ def _layout(X: DeviceArray) -> tuple[int, int, int]:
     return lanes, width, wide
 
 
+def _copy(source: Array, target: Array, pool: ThreadPoolExecutor) -> None:
+    """By several threads: of memory that is new, pages are given out more slowly than the device writes."""
+    pieces = zip(np.array_split(target, _COPIERS), np.array_split(source, _COPIERS), strict=True)
+    for _ in pool.map(lambda piece: np.copyto(*piece), pieces):
+        pass
+
+
 class CudaKernels(Kernels):
     """On the GPU that is current when it is asked."""
 
@@ -164,15 +174,16 @@ class CudaKernels(Kernels):
         streams = [self.xp.cuda.Stream(non_blocking=True) for _ in rooms]
         self.xp.cuda.get_current_stream().synchronize()
         pending: list[tuple[int, int]] = []
-        for turn, begin in enumerate([*range(0, array.size, size), None]):
-            if begin is not None:
-                end = min(begin + size, array.size)
-                array[begin:end].get(stream=streams[turn % 2], out=rooms[turn % 2][: end - begin], blocking=False)
-                pending.append((begin, end))
-            if turn:
-                first, last = pending[turn - 1]
-                streams[(turn - 1) % 2].synchronize()
-                found[first:last] = rooms[(turn - 1) % 2][: last - first]
+        with ThreadPoolExecutor(_COPIERS) as pool:
+            for turn, begin in enumerate([*range(0, array.size, size), None]):
+                if begin is not None:
+                    end = min(begin + size, array.size)
+                    array[begin:end].get(stream=streams[turn % 2], out=rooms[turn % 2][: end - begin], blocking=False)
+                    pending.append((begin, end))
+                if turn:
+                    first, last = pending[turn - 1]
+                    streams[(turn - 1) % 2].synchronize()
+                    _copy(rooms[(turn - 1) % 2][: last - first], found[first:last], pool)
         return found
 
     def _sums(self, kernel: Any, n: int, width: int, arguments: Iterable[Any]) -> Array:
@@ -354,8 +365,8 @@ class CudaKernels(Kernels):
     def csr_columns(self, rows: Any) -> SparseRows:
         """A CSR matrix, and the same by columns."""
         by_columns = rows.tocsc()
-        begins, first = segments_of(self.xp.asnumpy(by_columns.indptr).astype(np.int64))
-        return SparseRows(rows, (by_columns.data, by_columns.indices, self.xp.asarray(begins), self.xp.asarray(first)))
+        segments = segments_of(by_columns.indptr.astype(np.int64), self.xp)
+        return SparseRows(rows, (by_columns.data, by_columns.indices, *segments))
 
     def csr_extent(self, rows: Any) -> tuple[float, int, Array]:
         """The largest sum of the squares of a row, the most entries of one, and the largest size in every column."""

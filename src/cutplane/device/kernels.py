@@ -144,14 +144,20 @@ class SparseRows(NamedTuple):
 SEGMENT = 4096
 
 
-def segments_of(starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The begins of the segments of columns that start there, and the first segment of each column."""
-    lengths = np.diff(starts)
-    count = -(-lengths // SEGMENT)
-    first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    within = np.arange(first[-1], dtype=np.int64) - np.repeat(first[:-1], count)
-    begins = np.repeat(starts[:-1], count) + SEGMENT * within
-    return np.append(begins, starts[-1]).astype(np.int64), first
+def segments_of(starts: DeviceArray, xp: Any = np) -> tuple[DeviceArray, DeviceArray]:
+    """The begins of the segments of columns that start there, and the first segment of each column; by `xp`."""
+    count = -(-(starts[1:] - starts[:-1]) // SEGMENT)
+    first = xp.zeros(len(starts), np.int64)
+    first[1:] = xp.cumsum(count)
+    # From one begin to the next it is as far as a segment is long, but for the first of a column.
+    filled = xp.flatnonzero(count)
+    begin = starts[filled]
+    further = xp.full(int(first[-1]) + 1, SEGMENT, np.int64)
+    further[first[filled]] = begin
+    further[first[filled[1:]]] -= begin[:-1] + SEGMENT * (count[filled[:-1]] - 1)
+    begins = xp.cumsum(further)
+    begins[-1:] = starts[-1:]
+    return begins, first
 
 
 class Kernels(ABC):

@@ -26,7 +26,7 @@ _AT_ONCE = 1 << 27
 # So many weights are multiplied as a matrix: fewer are read faster than a copy of the rows in double precision.
 _WIDE = 1 << 11
 # Of sparse rows, all are gone through where one in so many is wanted: passes cost less than a copy of some by columns.
-_MOST_SPARED = 10
+_MOST_SPARED = 3
 # Of sparse rows, up to so many features are turned dense to be multiplied.
 _MOST_DENSE = 1 << 14
 
