@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from typing import Any
 
@@ -27,15 +26,12 @@ from cutplane.device.kernels import (
     segments_of,
     stretches_of,
 )
+from cutplane.device.transfers import LONG, Transfers
 
 # Blocks of passes over rows: enough to fill any device; what each writes does not depend on their number.
 _ROW_BLOCKS = 4096
 # Bytes of a row up to which it is narrow: a tile of rows is 44 KB at most.
 _MOST_NARROW = 352
-# Bytes from which an array is large, and of a buffer that the device writes to directly.
-_LARGE, _PINNED = 1 << 22, 1 << 24
-# Threads that copy from such a buffer.
-_COPIERS = 8
 # Reads of a row up to which half a warp shares it.
 _SHORT = 96
 # Rows that lanes go through together: kAtOnce of the kernels.
@@ -116,11 +112,8 @@ def _layout(X: DeviceArray) -> tuple[int, int, int]:
     return lanes, width, wide
 
 
-def _copy(source: Array, target: Array, pool: ThreadPoolExecutor) -> None:
-    """By several threads: of memory that is new, pages are given out more slowly than the device writes."""
-    pieces = zip(np.array_split(target, _COPIERS), np.array_split(source, _COPIERS), strict=True)
-    for _ in pool.map(lambda piece: np.copyto(*piece), pieces):
-        pass
+def _is_long(array: Any) -> bool:
+    return bool(array.nbytes >= LONG and array.ndim == 1 and array.flags.c_contiguous)
 
 
 class CudaKernels(Kernels):
@@ -130,8 +123,7 @@ class CudaKernels(Kernels):
         import cupy
         import cupyx
 
-        self.xp, self._pinned = cupy, cupyx.empty_pinned
-        self._buffers: list[Any] | None = None
+        self.xp, self._transfers = cupy, Transfers(cupy, cupyx.empty_pinned)
 
     def class_sums(self) -> ClassSums:
         """The same for many classes at once."""
@@ -156,35 +148,13 @@ class CudaKernels(Kernels):
 
     def to_device(self, array: Any) -> DeviceArray:
         """An array of the host or of the device, on the device."""
+        if isinstance(array, np.ndarray) and _is_long(array):
+            return self._transfers.to_device(array)
         return self.xp.asarray(array)
 
     def to_host(self, array: DeviceArray) -> Any:
-        """An array of the device, on the host; large ones by way of memory that the device writes to directly."""
-        if array.nbytes < _LARGE or array.ndim != 1:
-            return self.xp.asnumpy(array)
-        return self._by_turns(array)
-
-    def _by_turns(self, array: DeviceArray) -> Any:
-        """Two buffers, one of which is filled while the other is emptied; to have as much of such memory takes long."""
-        found = np.empty(array.shape, array.dtype)
-        size = _PINNED // array.dtype.itemsize
-        if self._buffers is None:
-            self._buffers = [self._pinned(_PINNED, np.uint8) for _ in range(2)]
-        rooms = [each.view(array.dtype) for each in self._buffers]
-        streams = [self.xp.cuda.Stream(non_blocking=True) for _ in rooms]
-        self.xp.cuda.get_current_stream().synchronize()
-        pending: list[tuple[int, int]] = []
-        with ThreadPoolExecutor(_COPIERS) as pool:
-            for turn, begin in enumerate([*range(0, array.size, size), None]):
-                if begin is not None:
-                    end = min(begin + size, array.size)
-                    array[begin:end].get(stream=streams[turn % 2], out=rooms[turn % 2][: end - begin], blocking=False)
-                    pending.append((begin, end))
-                if turn:
-                    first, last = pending[turn - 1]
-                    streams[(turn - 1) % 2].synchronize()
-                    _copy(rooms[(turn - 1) % 2][: last - first], found[first:last], pool)
-        return found
+        """An array of the device, on the host."""
+        return self._transfers.to_host(array) if _is_long(array) else self.xp.asnumpy(array)
 
     def _sums(self, kernel: Any, n: int, width: int, arguments: Iterable[Any]) -> Array:
         """What a kernel adds up, `width` numbers: the blocks' sums in order."""

@@ -1,0 +1,63 @@
+"""Long arrays to a device and back: in parts, by way of two buffers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from cutplane.device import transfers
+from cutplane.device.kernels import Kernels
+from cutplane.device.transfers import LONG, Transfers
+
+
+class Stream:
+    """Does what it was asked for when it is waited for, not before."""
+
+    def __init__(self, **_: Any) -> None:
+        self.asked: list[Any] = []
+
+    def synchronize(self) -> None:
+        while self.asked:
+            self.asked.pop(0)()
+
+
+class There:
+    """An array of a device that writes and reads behind the back of its caller."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+        self.shape, self.dtype, self.size = values.shape, values.dtype, values.size
+
+    def __getitem__(self, part: slice) -> There:
+        return There(self.values[part])
+
+    def get(self, stream: Stream, out: Any, *, blocking: bool) -> None:
+        assert not blocking
+        stream.asked.append(lambda: np.copyto(out, self.values))
+
+    def set(self, source: Any, stream: Stream) -> None:
+        stream.asked.append(lambda: np.copyto(self.values, source))
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 16, 17, 1000])
+def test_every_part_arrives(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(transfers, "_PINNED", 64)  # eight numbers
+    cuda = SimpleNamespace(get_current_stream=Stream, Stream=Stream)
+    cupy = SimpleNamespace(cuda=cuda, empty=lambda shape, dtype: There(np.zeros(shape, dtype)))
+    between = Transfers(cupy, np.zeros)
+    for _ in range(2):  # the buffers are kept
+        values = np.random.default_rng(size).random(size)
+        assert_array_equal(between.to_host(There(values)), values)
+        assert_array_equal(between.to_device(values).values, values)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
+def test_there_and_back(kernels: Kernels, dtype: str) -> None:
+    values = np.arange(5 * LONG + 3, dtype=np.int64).astype(dtype)
+    there = kernels.to_device(values)
+    assert_array_equal(kernels.to_host(there), values)
+    assert_array_equal(kernels.to_host(there[::2]), values[::2])
