@@ -45,6 +45,23 @@ LabelRange label_range(const T* y, index_t n, int n_threads) {
   return all;
 }
 
+// Loops that store bytes have all that they read in arguments: a byte may lie in anything else.
+template <class T>
+void mark_block(const T* y, index_t n, std::int64_t low, std::uint8_t* seen) {
+  for (index_t i = 0; i < n; ++i) seen[static_cast<std::int64_t>(y[i]) - low] = 1;
+}
+
+template <class T, class Code>
+void code_block(const T* y, index_t n, std::int64_t low, const Code* table, Code* codes) {
+  for (index_t i = 0; i < n; ++i) codes[i] = table[static_cast<std::int64_t>(y[i]) - low];
+}
+
+template <class Code>
+void sign_block(const Code* codes, index_t n, Code positive, std::int8_t* signs) {
+  for (index_t i = 0; i < n; ++i)
+    signs[i] = codes[i] == positive ? std::int8_t{1} : std::int8_t{-1};
+}
+
 // seen[y - low] = 1 for every label.
 template <class T>
 void mark_labels(const T* y, index_t n, std::int64_t low, std::uint8_t* seen, index_t range,
@@ -54,8 +71,7 @@ void mark_labels(const T* y, index_t n, std::int64_t low, std::uint8_t* seen, in
   const index_t parts = std::min<index_t>(blocks.count, resolve_threads(n_threads));
   std::vector<std::uint8_t> tables(static_cast<std::size_t>(parts * range), 0);
   for_blocks({n, parts}, n_threads, [&](index_t part, index_t begin, index_t end) {
-    std::uint8_t* mine = tables.data() + part * range;
-    for (index_t i = begin; i < end; ++i) mine[static_cast<std::int64_t>(y[i]) - low] = 1;
+    mark_block(y + begin, end - begin, low, tables.data() + part * range);
   });
   for (index_t part = 0; part < parts; ++part)
     for (index_t k = 0; k < range; ++k)
@@ -67,7 +83,7 @@ template <class T, class Code>
 void code_labels(const T* y, index_t n, std::int64_t low, const Code* table, Code* codes,
                  int n_threads) {
   for_blocks(label_blocks(n), n_threads, [&](index_t, index_t begin, index_t end) {
-    for (index_t i = begin; i < end; ++i) codes[i] = table[static_cast<std::int64_t>(y[i]) - low];
+    code_block(y + begin, end - begin, low, table, codes + begin);
   });
 }
 
@@ -75,8 +91,7 @@ void code_labels(const T* y, index_t n, std::int64_t low, const Code* table, Cod
 template <class Code>
 void sign_codes(const Code* codes, index_t n, Code positive, std::int8_t* signs, int n_threads) {
   for_blocks(label_blocks(n), n_threads, [&](index_t, index_t begin, index_t end) {
-    for (index_t i = begin; i < end; ++i)
-      signs[i] = codes[i] == positive ? std::int8_t{1} : std::int8_t{-1};
+    sign_block(codes + begin, end - begin, positive, signs + begin);
   });
 }
 

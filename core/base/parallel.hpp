@@ -8,11 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#ifdef CUTPLANE_PLAIN_THREADS
-#include <atomic>
-#include <thread>
-#include <vector>
-#endif
+#include "core/base/function_view.hpp"
 
 namespace cutplane {
 
@@ -58,25 +54,7 @@ inline Blocks make_blocks(index_t size, index_t grain, index_t most) {
 }
 
 // body(block index, begin, end), each block once, in parallel. The body must not throw.
-template <class Body>
-void for_blocks(const Blocks& blocks, int n_threads, Body&& body) {
-  const int threads = static_cast<int>(std::min<index_t>(resolve_threads(n_threads), blocks.count));
-  if (threads <= 1) {  // none where there is nothing to do, which OpenMP may not be asked for
-    for (index_t b = 0; b < blocks.count; ++b) body(b, blocks.begin(b), blocks.end(b));
-    return;
-  }
-#ifdef CUTPLANE_PLAIN_THREADS  // ThreadSanitizer does not see how GNU OpenMP's threads meet
-  std::atomic<index_t> next = 0;
-  const auto work = [&] {
-    for (index_t b; (b = next++) < blocks.count;) body(b, blocks.begin(b), blocks.end(b));
-  };
-  std::vector<std::jthread> team;
-  for (int t = 1; t < threads; ++t) team.emplace_back(work);
-  work();
-#else
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (index_t b = 0; b < blocks.count; ++b) body(b, blocks.begin(b), blocks.end(b));
-#endif
-}
+using BlockBody = FunctionView<void(index_t block, index_t begin, index_t end)>;
+void for_blocks(const Blocks& blocks, int n_threads, BlockBody body);
 
 }  // namespace cutplane

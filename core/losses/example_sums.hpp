@@ -38,8 +38,9 @@ template <std::size_t N>
 using Sums = std::array<double, N>;
 
 // Per-block sums, added in block order.
-template <std::size_t N, class Body>
-Sums<N> sum_examples(index_t n, int n_threads, Body&& body, index_t part = 1) {
+template <std::size_t N>
+Sums<N> sum_examples(index_t n, int n_threads,
+                     FunctionView<Sums<N>(index_t begin, index_t end)> body, index_t part = 1) {
   const Blocks blocks = example_blocks(n);
   std::vector<Sums<N>> partial(blocks.count);
   for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * n / part),

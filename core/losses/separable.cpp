@@ -263,7 +263,7 @@ SeparableSmoothed separable_smoothed(const Loss& loss, const SeparableSample& sa
 
 void tube_extrapolated(const TubeLoss& loss, const SeparableSample& sample, const double* s,
                        double h, double reach, double* coef, int n_threads) {
-  with_line(loss, sample, ScoreLine{s}, [&](auto e) {
+  with_kind<Kind::kConstant>(loss, sample, ScoreLine{s}, [&](auto e) {
     for_blocks(example_blocks(sample.n), useful_threads(n_threads, kWorkPerExample * sample.n),
                [&](index_t, index_t begin, index_t end) {
                  extrapolated_block(e, h, reach, coef, begin, end);

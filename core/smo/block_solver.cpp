@@ -66,12 +66,43 @@ InnerResult solve_inner(InnerState& state, const float* kernel, index_t stride, 
   return take_steps<Real>(inner, eps, steps);
 }
 
+// Pair steps within a set, their scans in single or in double precision. All else of the solver is
+// the same whatever selects the pairs.
+struct InnerSteps {
+  using Solve = InnerResult (*)(InnerState& state, const float* kernel, index_t stride, double eps,
+                                std::int64_t steps);
+  Solve in_single, in_double;
+};
+
 template <class Selector>
+InnerSteps inner_steps() {
+  return {solve_inner<float, Selector>, solve_inner<double, Selector>};
+}
+
+InnerSteps inner_steps(Selection selection) {
+  switch (selection) {
+    case Selection::mvp:
+      return inner_steps<SelectMostViolating>();
+    case Selection::hmg:
+      return inner_steps<SelectHybridMaximumGain>();
+    case Selection::ofs1:
+      return inner_steps<SelectOfs1>();
+    case Selection::ofs2:
+      return inner_steps<SelectOfs2>();
+    case Selection::conjugate:
+      return inner_steps<Conjugate>();
+    case Selection::second_order:
+      break;
+  }
+  return inner_steps<SelectSecondOrder>();
+}
+
 class BlockSolver : public Solver {
  public:
   BlockSolver(Dual& dual, const Settings& settings)
       : dual_(dual),
         settings_(settings),
+        inner_steps_(inner_steps(settings.selection)),
         most_(std::min(std::max(settings.working_set, kSmallest), dual.size())),
         eps_(settings.stop == StopRule::none ? 0.0 : settings.eps),
         set_(dual, most_) {
@@ -166,9 +197,9 @@ class BlockSolver : public Solver {
     for (const double value : inner_.f) largest = std::max(largest, std::abs(value));
     const std::int64_t most =
         std::min<std::int64_t>(kStepsPerVariable * set_.size(), settings_.most_steps - iterations_);
-    return single_ && kSingleNoise * largest < eps
-               ? solve_inner<float, Selector>(inner_, block_.data(), stride_, eps, most)
-               : solve_inner<double, Selector>(inner_, block_.data(), stride_, eps, most);
+    const InnerSteps::Solve solve =
+        single_ && kSingleNoise * largest < eps ? inner_steps_.in_single : inner_steps_.in_double;
+    return solve(inner_, block_.data(), stride_, eps, most);
   }
 
   // More violators at once while most of them move; fewer where they do not.
@@ -247,6 +278,7 @@ class BlockSolver : public Solver {
 
   Dual& dual_;
   Settings settings_;
+  InnerSteps inner_steps_;
   index_t most_;
   double eps_;
   WorkingSet set_;
@@ -270,21 +302,7 @@ class BlockSolver : public Solver {
 }  // namespace
 
 std::unique_ptr<Solver> make_block_solver(Dual& dual, const Settings& settings) {
-  switch (settings.selection) {
-    case Selection::mvp:
-      return std::make_unique<BlockSolver<SelectMostViolating>>(dual, settings);
-    case Selection::hmg:
-      return std::make_unique<BlockSolver<SelectHybridMaximumGain>>(dual, settings);
-    case Selection::ofs1:
-      return std::make_unique<BlockSolver<SelectOfs1>>(dual, settings);
-    case Selection::ofs2:
-      return std::make_unique<BlockSolver<SelectOfs2>>(dual, settings);
-    case Selection::conjugate:
-      return std::make_unique<BlockSolver<Conjugate>>(dual, settings);
-    case Selection::second_order:
-      break;
-  }
-  return std::make_unique<BlockSolver<SelectSecondOrder>>(dual, settings);
+  return std::make_unique<BlockSolver>(dual, settings);
 }
 
 }  // namespace cutplane::smo

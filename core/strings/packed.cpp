@@ -119,7 +119,8 @@ void gather(const Packed& from, std::span<const std::int64_t> strings, const Lay
                for (index_t piece = 0; piece < layout.pieces(); ++piece) {
                  std::uint8_t* target = out + layout.column(piece, column);
                  const std::int64_t* chosen = strings.data() + layout.piece_begin(piece);
-                 for (index_t i = 0; i < layout.piece_size(piece); ++i) {
+                 const index_t size = layout.piece_size(piece);
+                 for (index_t i = 0; i < size; ++i) {
                    const index_t home = chosen[i] / kPiece;
                    target[i] = from.data[from.layout.column(home, column) + chosen[i] % kPiece];
                  }
