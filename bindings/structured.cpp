@@ -152,14 +152,21 @@ Array1<double> features(const PyChains& self, Vector<const label_t> labels) {
   return to_numpy(std::move(sum));
 }
 
-std::pair<Array1<double>, double> plane(PyChainAscent& self) {
+std::pair<Array1<double>, double> plane(PyChainAscent& self, int n_threads) {
   std::vector<double> slope(self.weights, 0.0);
   double offset = 0;
   {
     nb::gil_scoped_release release;
-    offset = self.ascent->plane(slope.data());
+    offset = self.ascent->plane(slope.data(), n_threads);
   }
   return {to_numpy(std::move(slope)), offset};
+}
+
+void blend(PyChainAscent& self, Vector<double> mean, double share, int n_threads) {
+  if (mean.shape(0) != self.weights)
+    throw std::invalid_argument("a mean has as many entries as there are weights");
+  nb::gil_scoped_release release;
+  self.ascent->blend(mean.data(), share, n_threads);
 }
 
 void renew(PyChainAscent& self, Vector<const double> heights, int n_threads) {
@@ -182,17 +189,20 @@ void bind_structured(nb::module_& m) {
       .def("search", &search, "w"_a, "truth"_a, "cost"_a, "n_threads"_a)
       .def("difference", &difference, "labels"_a, "truth"_a, "coefs"_a)
       .def("features", &features, "labels"_a);
-  nb::class_<PyChainAscent>(m, "ChainAscent", "Dual ascent over one sequence at a time.")
+  nb::class_<PyChainAscent>(m, "ChainAscent", "Dual ascent over some sequences at a time.")
       .def(nb::init<const PyChains&, Vector<const label_t>, Vector<const double>, double,
                     Vector<const double>, std::uint64_t>(),
            "chains"_a, "truth"_a, "cost"_a, "C"_a, "factors"_a, "seed"_a)
-      .def("epoch",
-           [](PyChainAscent& self) {
-             nb::gil_scoped_release release;
-             self.ascent->epoch();
-           })
+      .def(
+          "epoch",
+          [](PyChainAscent& self, int n_threads) {
+            nb::gil_scoped_release release;
+            self.ascent->epoch(n_threads);
+          },
+          "n_threads"_a)
+      .def("blend", &blend, "mean"_a, "share"_a, "n_threads"_a, "mean += share (weights - mean)")
       .def("renew", &renew, "heights"_a, "n_threads"_a)
-      .def("plane", &plane)
+      .def("plane", &plane, "n_threads"_a)
       .def_prop_ro(
           "weights",
           [](PyChainAscent& self) { return to_numpy(std::vector<double>(self.ascent->weights())); },

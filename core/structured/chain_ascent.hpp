@@ -1,4 +1,8 @@
-// Block-coordinate Frank-Wolfe with pairwise steps for linear chains, one sequence at a time.
+// Block-coordinate Frank-Wolfe with pairwise steps for linear chains, some sequences at a time.
+//
+// The sequences of a batch are searched side by side, all at the same weights. Then one after the
+// other makes steps among the labellings that it knows, at the weights that those before it have
+// left: this is a small share of the work. Batches do not depend on the number of threads.
 //
 // The dual variables of a sequence weight the labellings that its searches have found, the truth
 // among them, and sum to one. They maximise  sum_i C_i <weights_i, losses_i> - ½|w|²  with
@@ -22,29 +26,38 @@ class ChainAscent {
 
   // As many visits as there are sequences: every one once at first, then the more the larger its
   // gap was when last seen.
-  void epoch();
+  void epoch(int n_threads);
   // The gaps of the sequences, from the heights of an exact search at the present weights.
   void renew(const double* heights, int n_threads);
   // w / (-C n) and the mean loss, summed up afresh: the plane the dual variables stand for.
-  double plane(double* slope) const;
+  double plane(double* slope, int n_threads) const;
+  // mean += share (w - mean)
+  void blend(double* mean, double share, int n_threads) const;
 
   const std::vector<double>& weights() const { return w_; }
-  double dual_value() const;
+  // After the last epoch.
+  double dual_value() const { return dual_; }
   double gap() const;
   // Of the sequence that has most of them.
   index_t most_labellings() const;
 
  private:
-  void visit(index_t sequence);
+  // Distinct sequences.
+  void visit(std::span<const std::int64_t> batch, int n_threads);
+  // Makes the steps of the sequence that has this place in its batch.
+  void step(index_t sequence, index_t place);
   // Goes on in the direction of the last epoch, as far as is best. Sequences hold each other back:
   // each visit leaves the most to the others, and all of them could go many times as far together.
-  void extrapolate();
-  // Sets each labelling's aim and the direction of the weights that they add up to; the losses they
-  // add, each times its C_i.
+  void extrapolate(int n_threads);
+  // Sets each labelling's aim; the losses they add, each times its C_i.
   double aim();
-  // sum += coef * (features of a labelling - features of the truth)
-  void add_features(index_t sequence, const Labelling& known, double coef, double* sum) const;
+  // sum += coef(sequence, labelling) * (features of the labelling - features of the truth), over
+  // all labellings.
+  template <class Coef>
+  void add_features(Coef&& coef, double* sum, int n_threads) const;
   void draw_order();
+  // So that no sequence comes twice in a batch, and those of a batch are of about the same length.
+  void form_batches();
   double C_of(index_t sequence) const { return C_ * factors_[sequence]; }
 
   const Chains chains_;
@@ -53,15 +66,16 @@ class ChainAscent {
   std::vector<double> factors_;
   std::uint64_t random_;
   std::vector<double> w_;
-  std::vector<std::vector<Labelling>> labellings_;
+  std::vector<Labellings> labellings_;
   std::vector<double> gaps_;
   std::vector<std::int64_t> order_;
   double loss_ = 0;  // sum of the mixed losses, each times its C_i
+  double dual_ = 0;
   bool first_ = true;
-  ChainBlock block_;
-  BlockChange change_;
-  double reach_;                   // how many times as far as the last epoch went to try to go
-  std::vector<double> direction_;  // of the weights
+  std::vector<ChainBlock> blocks_;  // one for each place in a batch
+  std::vector<index_t> ends_;       // of the batches in the order
+  double reach_;                    // how many times as far as the last epoch went to try to go
+  std::vector<double> direction_;   // of the weights
 };
 
 }  // namespace cutplane

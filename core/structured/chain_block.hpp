@@ -1,12 +1,12 @@
-// The dual variables of one sequence, improved while those of all others stand still.
+// The labellings of one sequence that searches have found, with their dual variables.
 //
-// A visit searches the sequence, moves weight from its lowest labelling to its highest, and goes on
-// with the scores as that step has left them: a step changes the scores of the sequence's own
-// tokens by inner products of their features, so that nothing of the size of all weights is
-// touched.
+// A search needs the weights of the time when it is made and nothing else, so that those of several
+// sequences run side by side. Steps among the labellings that are known then need few of the
+// weights: those of the tokens at which labellings differ from the truth.
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/structured/chain.hpp"
@@ -22,98 +22,90 @@ struct Labelling {
   double aim;     // a change of the weight that is being tried
 };
 
-// What a visit has changed: the weights become  w - C * (features of `tokens` and `moves`).
-struct BlockChange {
-  struct Token {
-    index_t token;
-    label_t label;
-    double coef;
-  };
-  struct Move {
-    index_t key;  // label before * labels + label
-    double coef;
-  };
-
-  std::vector<Token> tokens;
-  std::vector<Move> moves;
-  double loss = 0;  // of the mixed labelling
-  double gap = 0;   // of the sequence, when the visit began
-};
-
-// A sum by key that remembers which keys were added to.
-class Tally {
+// The labellings of a sequence, and the inner products of their differences from the truth.
+class Labellings {
  public:
-  explicit Tally(index_t keys) : values_(keys, 0.0), used_(keys, false) {}
+  auto begin() { return known_.begin(); }
+  auto end() { return known_.end(); }
+  auto begin() const { return known_.begin(); }
+  auto end() const { return known_.end(); }
+  std::size_t size() const { return known_.size(); }
+  Labelling& operator[](std::size_t i) { return known_[i]; }
+  double product(std::size_t i, std::size_t j) const {
+    return i < j ? products_[j][i] : products_[i][j];
+  }
+  // Of the difference of two labellings.
+  double square(std::size_t i, std::size_t j) const {
+    return product(i, i) + product(j, j) - 2.0 * product(i, j);
+  }
 
-  void add(index_t key, double value) {
-    if (!used_[key]) keys_.push_back(key);
-    used_[key] = true;
-    values_[key] += value;
+  // products: with those that are there, and the square at last.
+  void add(Labelling labelling, std::vector<double> products) {
+    known_.push_back(std::move(labelling));
+    products_.push_back(std::move(products));
   }
-  void clear() {
-    for (const index_t key : keys_) {
-      values_[key] = 0.0;
-      used_[key] = false;
-    }
-    keys_.clear();
-  }
-  const std::vector<index_t>& keys() const { return keys_; }
-  double operator[](index_t key) const { return values_[key]; }
+  // Forgets those that have no weight.
+  void prune();
 
  private:
-  std::vector<double> values_;
-  std::vector<bool> used_;
-  std::vector<index_t> keys_;
+  std::vector<Labelling> known_;
+  std::vector<std::vector<double>> products_;
 };
+
+// body(index, value): where the features of `labels`, less those of the truth, are among the
+// weights. Indices may come more than once.
+template <class Body>
+void each_difference(const Chains& chains, const label_t* truth, index_t sequence,
+                     std::span<const label_t> labels, Body&& body) {
+  const index_t k = chains.labels, start = chains.starts[sequence];
+  const index_t moves = chains.features * k;
+  truth += start;
+  for (std::size_t t = 0; t < labels.size(); ++t) {
+    const bool differs = labels[t] != truth[t];
+    if (differs) {
+      for (index_t f = chains.indptr[start + t]; f < chains.indptr[start + t + 1]; ++f) {
+        const index_t row = static_cast<index_t>(chains.indices[f]) * k;
+        const double value = chains.values ? chains.values[f] : 1.0;
+        body(row + labels[t], value);
+        body(row + truth[t], -value);
+      }
+    }
+    if (t > 0 && (differs || labels[t - 1] != truth[t - 1])) {
+      body(moves + labels[t - 1] * k + labels[t], 1.0);
+      body(moves + truth[t - 1] * k + truth[t], -1.0);
+    }
+  }
+}
 
 class ChainBlock {
  public:
   ChainBlock(const Chains& chains, const label_t* truth, const double* cost);
 
-  // C: of the sequence.
-  void visit(index_t sequence, double C, const double* w, std::vector<Labelling>& known,
-             BlockChange& change);
+  // Adds the best labelling of a sequence to those that are known, and sets `gap`.
+  void search(index_t sequence, const double* w, Labellings& known);
+  // Moves weight from low labellings to high ones until little is to be gained; C is that of the
+  // sequence. Ensures: each labelling's aim is the change of its weight, and
+  // C sum_j weight_j loss_j - ½|w|² does not fall once w follows.
+  void step(index_t sequence, double C, const double* w, Labellings& known);
+
+  // How far the best labelling was above the mixed one.
+  double gap() const { return gap_; }
 
  private:
-  struct Mixture {
-    double height, lowest;
-    std::size_t low;
-  };
-
-  void start(index_t sequence, const double* w);
-  Mixture mixture(const std::vector<Labelling>& known) const;
-  std::size_t place_of(std::span<const label_t> labels, std::vector<Labelling>& known) const;
-  void step(Labelling& from, Labelling& to, double rise, BlockChange& change);
-  // Where two labellings differ: tokens_ and the counts of moves.
-  void compare(const Labelling& from, const Labelling& to);
-  double token_square(const Labelling& from, const Labelling& to);
-  double sparse_square(const Labelling& from, const Labelling& to);
-  // Inner products of a token's features with those of all tokens of the sequence.
-  const double* products(index_t t);
-  void shift(const Labelling& from, const Labelling& to, double moved);
-  void collect(BlockChange& change) const;
-
-  bool is_long() const { return length_ > kLongest; }
-
-  // Longer sequences take one step a visit: products of all their tokens would cost more than they
-  // save.
-  static constexpr index_t kLongest = 256;
+  void mix(const Labellings& known);
+  void add_best(index_t sequence, Labellings& known);
+  // With the labellings that are known, and of the labelling found with itself.
+  std::vector<double> products(index_t sequence, const Labellings& known);
 
   const Chains chains_;
   const label_t* truth_;
   const double* cost_;
-  double C_ = 0;
-  index_t first_ = 0, length_ = 0;
+  index_t first_ = 0;
+  double gap_ = 0, mixed_ = 0, lowest_ = 0;
   ChainScratch scratch_;
   std::vector<label_t> found_;
-  std::vector<double> products_;  // length x length, rows computed when first asked for
-  std::vector<bool> has_products_;
-  std::vector<double> spread_;       // features: one token's values, zero between calls
-  std::vector<double> token_coefs_;  // length x labels
-  Tally move_coefs_;                 // of the visit
-  Tally move_counts_;                // of the step
-  std::vector<index_t> differing_;
-  SparseSum direction_;
+  std::vector<double> heights_;  // of the labellings
+  SparseSum difference_;
 };
 
 }  // namespace cutplane

@@ -9,13 +9,6 @@ void SparseSum::clear() {
   used_.clear();
 }
 
-std::size_t SparseSum::slot_of(std::int64_t key) const {
-  const std::size_t mask = keys_.size() - 1;
-  std::size_t slot = (static_cast<std::uint64_t>(key) * 0x9e3779b97f4a7c15ULL >> 20) & mask;
-  while (keys_[slot] != -1 && keys_[slot] != key) slot = (slot + 1) & mask;
-  return slot;
-}
-
 void SparseSum::grow() {
   std::vector<std::int64_t> keys;
   std::vector<double> values;
@@ -27,17 +20,6 @@ void SparseSum::grow() {
   values_.resize(keys_.size());
   used_.clear();
   for (std::size_t i = 0; i < keys.size(); ++i) add(keys[i], values[i]);
-}
-
-void SparseSum::add(std::int64_t key, double value) {
-  if (2 * used_.size() >= keys_.size()) grow();
-  const std::size_t slot = slot_of(key);
-  if (keys_[slot] == -1) {
-    keys_[slot] = key;
-    values_[slot] = 0.0;
-    used_.push_back(static_cast<std::uint32_t>(slot));
-  }
-  values_[slot] += value;
 }
 
 double SparseSum::square() const {

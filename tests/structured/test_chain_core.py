@@ -107,10 +107,9 @@ def test_any_number_of_labels_and_threads(k):
 
 @pytest.mark.parametrize(("n", "longest"), [(60, 6), (8, 600)])
 def test_the_ascents_plane_is_its_weights_and_holds(n, longest):
-    """Short sequences, and such that are too long for the inner products of all their tokens."""
+    """Many short sequences, and fewer than a batch that are long."""
     rng = np.random.default_rng(1)
     tokens, k, C = random_tokens(rng, n, longest, 10, binary=False), 4, 0.3
-    assert longest < 256 or np.diff(tokens.starts).max() > 256
     truth = rng.integers(0, k, size=tokens.starts[-1]).astype(np.int32)
     sample = ChainSample(ChainModel(k, 10), tokens, truth)
     ascent = sample.ascent(C, seed=3)
@@ -128,6 +127,39 @@ def test_the_ascents_plane_is_its_weights_and_holds(n, longest):
     assert ascent.gap_estimate == pytest.approx(gap, rel=1e-9)
     for v in rng.normal(size=(20, len(w))):
         assert slope @ v + offset <= sample.sweep(v).value + 1e-10
+
+
+def test_threads_do_not_change_a_bit_of_the_ascent():
+    """Enough sequences and weights for several threads in every part of it."""
+    rng = np.random.default_rng(5)
+    tokens, k = random_tokens(rng, 3000, 40, 10_000, binary=False), 8
+    truth = rng.integers(0, k, size=tokens.starts[-1]).astype(np.int32)
+    found = []
+    for threads in (1, 2, 5, 16):
+        sample = ChainSample(ChainModel(k, 10_000), tokens, truth, n_threads=threads)
+        ascent, mean = sample.ascent(0.1, seed=0), np.zeros(sample.dimension)
+        for _ in range(3):
+            ascent.epoch()
+            ascent.blend(mean, 0.5)
+        ascent.renew(sample.sweep(ascent.weights))
+        ascent.epoch()
+        slope, offset = ascent.plane()
+        found.append(np.concatenate([ascent.weights, mean, slope, [offset, ascent.estimate, ascent.gap_estimate]]))
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+def test_a_mean_moves_towards_the_weights():
+    rng = np.random.default_rng(6)
+    tokens, k = random_tokens(rng, 30, 5, 10, binary=True), 3
+    truth = rng.integers(0, k, size=tokens.starts[-1]).astype(np.int32)
+    ascent = ChainSample(ChainModel(k, 10), tokens, truth).ascent(1.0, 0)
+    ascent.epoch()
+    before = rng.normal(size=len(ascent.weights))
+    mean = before.copy()
+    ascent.blend(mean, 0.25)
+    assert mean == pytest.approx(0.75 * before + 0.25 * ascent.weights, rel=1e-12)
+    with pytest.raises(ValueError, match="as many entries as there are weights"):
+        ascent.blend(mean[1:], 0.25)
 
 
 def test_the_ascent_is_seeded():

@@ -151,6 +151,9 @@ class Ascent(Protocol):
     def weights(self) -> Array:
         """The weights reached."""
 
+    def blend(self, mean: Array, share: float) -> None:
+        """Move a mean towards the weights, in place: mean += share·(weights - mean)."""
+
     @property
     def estimate(self) -> float:
         """The dual value by running sums: not proven."""

@@ -83,6 +83,10 @@ class BlockAscent:
         """The weights reached."""
         return self._w.copy()
 
+    def blend(self, mean: Array, share: float) -> None:
+        """Move a mean towards the weights, in place."""
+        mean += share * (self._w - mean)
+
     @property
     def estimate(self) -> float:
         """The dual value by running sums."""

@@ -175,7 +175,10 @@ class ChainSample:
 
 
 class ChainAscent:
-    """See `cutplane.structured.block_ascent.BlockAscent`; this one runs in the core, on one thread."""
+    """See `cutplane.structured.block_ascent.BlockAscent`; this one runs in the core.
+
+    Some sequences are searched side by side; which ones does not depend on the number of threads.
+    """
 
     def __init__(self, core: _core.ChainAscent, factors: Array, n_threads: int) -> None:
         self._core = core
@@ -184,7 +187,7 @@ class ChainAscent:
 
     def epoch(self) -> None:
         """As many visits as there are sequences."""
-        self._core.epoch()
+        self._core.epoch(self._n_threads)
 
     def renew(self, sweep: Sweep) -> None:
         """Take the sequences' gaps from a sweep at the present weights."""
@@ -194,6 +197,10 @@ class ChainAscent:
     def weights(self) -> Array:
         """The weights reached."""
         return self._core.weights
+
+    def blend(self, mean: Array, share: float) -> None:
+        """Move a mean towards the weights, in place."""
+        self._core.blend(mean, share, self._n_threads)
 
     @property
     def estimate(self) -> float:
@@ -212,7 +219,7 @@ class ChainAscent:
 
     def plane(self) -> tuple[Array, float]:
         """The plane that the dual variables stand for, summed up afresh."""
-        return self._core.plane()
+        return self._core.plane(self._n_threads)
 
 
 def _rounding_of(tokens: Tokens, dearest: float) -> Rounding:

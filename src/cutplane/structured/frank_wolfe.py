@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutplane._types import Array
 from cutplane.solvers.base import Cut
 from cutplane.solvers.ledger import Ledger
 from cutplane.solvers.result import StopReason
@@ -29,12 +28,10 @@ class _RunningMean:
         self.share = 1.0
         self._count = 0
 
-    def add(self, weights: Array) -> None:
-        """Take one more; the array given is used up."""
+    def add(self, ascent: Ascent) -> None:
+        """Take what an epoch has reached."""
         self._count += 1
-        weights -= self.weights
-        weights *= FRANK_WOLFE.forgetting / (self._count + FRANK_WOLFE.forgetting - 1.0)
-        self.weights += weights
+        ascent.blend(self.weights, FRANK_WOLFE.forgetting / (self._count + FRANK_WOLFE.forgetting - 1.0))
 
     def restart(self) -> None:
         """Forget what was added."""
@@ -65,7 +62,7 @@ class BlockFrankWolfe:
         while True:
             with ledger.phase("epochs"):
                 ascent.epoch()
-                mean.add(ascent.weights)
+                mean.add(ascent)
             since += 1
             if since >= FRANK_WOLFE.renew_after or self._may_end(ledger, ascent, mean.share):
                 self._certify(objective, ledger, ascent, mean)
