@@ -256,24 +256,18 @@ struct LogisticDual {
       const double curvature = per_curvature > 0.0 ? 1.0 / per_curvature : 0.0;
       double z = -margin, p = probability(z);
       const double primal = p;
-      // The other end is where alpha already is.
-      const double share = alpha / upper;
-      double low = -INFINITY, high = INFINITY;
-      if (share > 0.0 && share < 1.0) {
-        const double there = std::log(share / (1.0 - share));
-        low = std::min(z, there);
-        high = std::max(z, there);
-      }
+      double f = curvature * (upper * p - alpha);
+      // As it rises by at least 1, it is zero before it has fallen by f.
+      double low = f > 0.0 ? z - f : z, high = f > 0.0 ? z : z - f;
       for (int k = 0; k < kSteps; ++k) {
-        const double f = z + margin + curvature * (upper * p - alpha);
-        (f > 0.0 ? high : low) = z;
         double next = z - f / (1.0 + curvature * upper * p * (1.0 - p));
-        if (!(next > low && next < high))
-          next = std::isinf(low) || std::isinf(high) ? z - f : 0.5 * (low + high);
+        if (!(next > low && next < high)) next = 0.5 * (low + high);
         const bool done = std::abs(next - z) <= kClose;
         z = next;
         p = probability(z);
         if (done) break;
+        f = z + margin + curvature * (upper * p - alpha);
+        (f > 0.0 ? high : low) = z;
       }
       const double next = upper * p, change = next - alpha;
       // The divergence of two coins, by a bound that needs no logarithm.
@@ -286,7 +280,8 @@ struct LogisticDual {
 
    private:
     static constexpr int kSteps = 40;
-    static constexpr double kClose = 1e-4, kLeast = 1e-12;
+    // A step as short leaves a ten-thousandth of itself, or less.
+    static constexpr double kClose = 1e-2, kLeast = 1e-12;
     static CUTPLANE_INLINE double probability(double z) {
       const double small = exp_negative(-std::abs(z));
       const double less = small / (1.0 + small);

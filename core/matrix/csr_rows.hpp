@@ -84,8 +84,17 @@ struct CsrRows {
 
   template <class S>
   CUTPLANE_INLINE void axpy(index_t i, double coef, S* sum) const {
-    for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
-      sum[indices[k]] += static_cast<S>(coef * static_cast<double>(values[k]));
+    // Products first, four at a time: an addition waits for the one before it, as both may be to
+    // the same entry for all that the processor knows.
+    index_t k = indptr[i];
+    const index_t end = indptr[i + 1];
+    for (; k + 4 <= end; k += 4) {
+      S products[4];
+      for (int l = 0; l < 4; ++l)
+        products[l] = static_cast<S>(coef * static_cast<double>(values[k + l]));
+      for (int l = 0; l < 4; ++l) sum[indices[k + l]] += products[l];
+    }
+    for (; k < end; ++k) sum[indices[k]] += static_cast<S>(coef * static_cast<double>(values[k]));
   }
   CUTPLANE_INLINE void axpy_in_order(index_t i, double coef, double* sum) const {
     index_t k = indptr[i];

@@ -198,6 +198,11 @@ class RoundedObjective(Objective):
         """Whether a path of C falls: of larger C, most dual variables stay where they are."""
         return self.shard.duals_stay and self._rest is None
 
+    @property
+    def smooth(self) -> bool:
+        """Whether the risk is known to have no kinks."""
+        return self.shard.smooth
+
     def dual_ascent(self, C: float, seed: int, floor: Array | None = None) -> Any:
         """Dual ascent on this objective, for weights not below a floor; None where it cannot visit the examples."""
         if self._rest is not None:

@@ -18,6 +18,8 @@ from cutplane.risks.visited import AscentExamples, InteriorExamples, QuadraticDu
 
 # Targets that tell about how far they lie from their middle.
 _LOOKED_AT = 1 << 16
+# What a search along a line may leave of the slope it began with: of the descent, that is less than a billionth.
+_SLOPE_LEFT = 1e-5
 # What is made of targets and weights when it is first asked for.
 _MADE = ("y", "_core")
 
@@ -183,7 +185,7 @@ class SmoothRay(NamedTuple):
         first = derivative(0.0)[0]
         if first >= 0.0:
             return 0.0
-        return rising_root(derivative, 1.0, low=0.0, tolerance=1e-9 * abs(first))
+        return rising_root(derivative, 1.0, low=0.0, tolerance=_SLOPE_LEFT * abs(first))
 
 
 def _unpickled(kind: type[SeparableRisk], state: dict[str, Any]) -> SeparableRisk:

@@ -221,6 +221,9 @@ class RoundedShard(Shard, Protocol):
     @property
     def duals_stay(self) -> bool: ...  # noqa: D102
 
+    @property
+    def smooth(self) -> bool: ...  # noqa: D102
+
     def ascent(  # noqa: D102
         self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None
     ) -> Any: ...

@@ -361,6 +361,11 @@ class RoundedHostShard(HostShard):
         """Whether a path of C falls: of larger C, most dual variables stay where they are."""
         return False
 
+    @property
+    def smooth(self) -> bool:
+        """Whether the risk is known to have no kinks."""
+        return False
+
     def ascent(
         self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None
     ) -> Any:

@@ -199,6 +199,11 @@ class SumShard(PlaneSumShard):
         """Whether a path of C falls: of larger C, most dual variables stay where they are."""
         return False
 
+    @property
+    def smooth(self) -> bool:
+        """Nobody asks where examples cannot be visited one by one."""
+        return False
+
     def ascent(
         self, C: float, seed: int, *, intercept: bool, origin: Array | None = None, floor: Array | None = None
     ) -> None:

@@ -42,6 +42,11 @@ class VisitedShard(RoundedHostShard):
         return self.risk.has_kinks
 
     @property
+    def smooth(self) -> bool:
+        """Whether the risk has no kinks."""
+        return not self.risk.has_kinks
+
+    @property
     def _visited(self) -> tuple[MatrixSource | None, float]:
         """The matrix, and the value of a constant last feature beside it."""
         return matrix_of(self.source), 0.0

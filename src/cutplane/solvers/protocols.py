@@ -194,6 +194,9 @@ class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     @property
     def duals_stay(self) -> bool: ...  # noqa: D102
 
+    @property
+    def smooth(self) -> bool: ...  # noqa: D102
+
     def dual_ascent(self, C: float, seed: int, floor: Array | None = None) -> AscentLike | None: ...  # noqa: D102
 
     def interior(self, C: float) -> InteriorLike | None: ...  # noqa: D102
