@@ -126,5 +126,6 @@ void bind_svmlight(nb::module_& m);
 void bind_strings(nb::module_& m);
 void bind_vectors(nb::module_& m);
 void bind_structured(nb::module_& m);
+void bind_names(nb::module_& m);
 
 }  // namespace cutplane::bind

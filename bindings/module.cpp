@@ -42,4 +42,5 @@ NB_MODULE(_core, m) {
   cutplane::bind::bind_strings(m);
   cutplane::bind::bind_vectors(m);
   cutplane::bind::bind_structured(m);
+  cutplane::bind::bind_names(m);
 }

@@ -106,8 +106,17 @@ class Vocabulary:
         """The features in order."""
         return list(self.numbers)
 
-    def encode(self, X: Sequence[Sequence[Token]], *, grow: bool) -> Tokens:
+    def encode(self, X: Sequence[Sequence[Token]], *, grow: bool, n_threads: int = 0) -> Tokens:
         """The tokens of some sequences; names not known are learned, or else left out."""
+        # Lists of names, the first that are learned: on all threads. Others one by one, with a sentence for bad ones.
+        found = _core.number_tokens(X, n_threads) if grow and not self.numbers else None
+        if found is not None:
+            ends, indices, names = found
+            self.numbers.update(zip(names, range(len(names)), strict=True))
+            return Tokens(_starts(map(len, X)), ends, indices, None, max(1, len(names)))
+        return self._encode_slowly(X, grow)
+
+    def _encode_slowly(self, X: Sequence[Sequence[Token]], grow: bool) -> Tokens:
         indices: list[int] = []
         values: list[float] = []  # of the tokens up to the last with a value other than 1
         ends: list[int] = [0]

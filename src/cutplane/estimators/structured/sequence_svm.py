@@ -130,7 +130,7 @@ class SequenceSVM(StructuredEstimator):
         flat = np.asarray(plain_labels([label for labels in y for label in labels]))
         self.classes_, codes = validation.check_labels(flat)
         self._vocabulary = None if _are_matrices(X) else Vocabulary()
-        tokens = self._tokens(X, grow=True)
+        tokens = self._tokens(X, grow=True, n_threads=settings.n_threads)
         self.n_features_in_ = tokens.n_features
         model = ChainModel(len(self.classes_), tokens.n_features, self.cost)
         sample = ChainSample(model, tokens, codes.astype(np.int32), n_threads=settings.n_threads)
@@ -223,11 +223,12 @@ class SequenceSVM(StructuredEstimator):
         """Accuracy and F1 of the labels, and of the entities that B-, I- labels spell out."""
         return score_sequences([list(labels) for labels in y], self.predict(X))
 
-    def _tokens(self, X: Sequences, *, grow: bool) -> Tokens:
+    def _tokens(self, X: Sequences, *, grow: bool, n_threads: int = 0) -> Tokens:
         if self._vocabulary is not None:
             if not grow and _are_matrices(X):
                 raise ValueError("X has arrays, but the model was trained on tokens with named features.")
-            tokens = self._vocabulary.encode(cast(Sequence[Sequence[Token]], X), grow=grow)
+            named = cast(Sequence[Sequence[Token]], X)
+            tokens = self._vocabulary.encode(named, grow=grow, n_threads=n_threads)
             if grow and not len(self._vocabulary):
                 raise ValueError("No token of X has a feature; at least one is needed.")
             return tokens
