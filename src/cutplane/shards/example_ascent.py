@@ -201,10 +201,14 @@ class ExampleAscent:
     @property
     def duals(self) -> Duals:
         """What `resume` goes on from."""
-        coef = -self._ascent.coefficients(1.0 / self._C, False)
-        slopes = np.divide(coef, self._each, out=np.zeros_like(coef), where=np.asarray(self._each) > 0.0)
-        within = np.clip(slopes, *self._risk.dual_range)  # but for rounding they are
-        return Duals(within, self._C, self._ascent.v, self._ascent.intercept)
+        slopes = self._ascent.coefficients(-1.0 / self._C, False)
+        each = self._each
+        if np.ndim(each):
+            np.divide(slopes, each, out=slopes, where=each > 0.0)  # without a weight there is no slope
+        else:
+            slopes /= each
+        np.clip(slopes, *self._risk.dual_range, out=slopes)  # but for rounding they are within
+        return Duals(slopes, self._C, self._ascent.v, self._ascent.intercept)
 
     @property
     def sweeps(self) -> int:
@@ -326,9 +330,9 @@ def dual_plane(risk: VisitedRisk, coef: Array, slope: Array, origin: Array | Non
 def _in_range(risk: VisitedRisk, coef: Array) -> bool:
     lowest, highest = risk.dual_range
     weights = risk.each if risk.weights is None else risk.weights
+    slopes = -coef
     with np.errstate(invalid="ignore"):  # no bound, and no weight: then no coefficient
-        outside = (-coef < lowest * weights) | (-coef > highest * weights)
-    return not outside.any()
+        return not (np.any(slopes < lowest * weights) or np.any(slopes > highest * weights))
 
 
 def _top_of_parabola(x: Array, y: Array) -> float:
