@@ -136,14 +136,8 @@ void ChainAscent::visit(std::span<const std::int64_t> batch, int n_threads) {
 void ChainAscent::step(index_t sequence, index_t place) {
   const double C = C_of(sequence);
   Labellings& known = labellings_[sequence];
-  blocks_[place].step(sequence, C, w_.data(), known);
+  loss_ += C * blocks_[place].step(sequence, C, w_.data(), known);
   gaps_[sequence] = C * blocks_[place].gap();
-  for (const Labelling& each : known) {
-    if (each.aim == 0.0) continue;
-    loss_ += C * each.aim * each.loss;
-    each_difference(chains_, truth_, sequence, each.labels,
-                    [&](index_t index, double value) { w_[index] -= C * each.aim * value; });
-  }
   known.prune();
 }
 

@@ -40,6 +40,28 @@ void ChainBlock::search(index_t sequence, const double* w, Labellings& known) {
   scratch_.add_costs({truth_ + first_, found_.size()}, cost_);
   mix(known);
   add_best(sequence, known);
+  list_flips(known);
+}
+
+void ChainBlock::list_flips(Labellings& known) {
+  const index_t k = chains_.labels;
+  flip_of_.assign(found_.size() * k, -1);
+  flips_.clear();
+  listed_.clear();
+  ends_.clear();
+  for (const Labelling& each : known) {
+    for (index_t t = 0; t < std::ssize(each.labels); ++t) {
+      const label_t label = each.labels[t];
+      if (label == truth_[first_ + t]) continue;
+      std::int32_t& flip = flip_of_[t * k + label];
+      if (flip == -1) {
+        flip = static_cast<std::int32_t>(flips_.size());
+        flips_.push_back({first_ + t, label, 0.0});
+      }
+      listed_.push_back(flip);
+    }
+    ends_.push_back(listed_.size());
+  }
 }
 
 void ChainBlock::mix(const Labellings& known) {
@@ -83,15 +105,33 @@ std::vector<double> ChainBlock::products(index_t sequence, const Labellings& kno
   return products;
 }
 
-void ChainBlock::step(index_t sequence, double C, const double* w, Labellings& known) {
-  const std::size_t count = known.size();
-  heights_.resize(count);
-  for (std::size_t j = 0; j < count; ++j) {
-    heights_[j] = known[j].loss;
-    known[j].aim = 0.0;
-    each_difference(chains_, truth_, sequence, known[j].labels,
-                    [&](index_t index, double value) { heights_[j] += value * w[index]; });
+double ChainBlock::step(index_t sequence, double C, double* w, Labellings& known) {
+  measure_heights(sequence, w, known);
+  balance(C, known);
+  return follow(sequence, C, w, known);
+}
+
+void ChainBlock::measure_heights(index_t sequence, const double* w, Labellings& known) {
+  double sum = 0;
+  const auto add = [&](index_t index, double value) { sum += value * w[index]; };
+  for (Flip& flip : flips_) {
+    sum = 0;
+    each_feature(chains_, truth_, flip.token, flip.label, add);
+    flip.value = sum;
   }
+  heights_.resize(known.size());
+  std::size_t at = 0;
+  for (std::size_t j = 0; j < known.size(); ++j) {
+    sum = known[j].loss;
+    for (; at < ends_[j]; ++at) sum += flips_[listed_[at]].value;
+    each_move(chains_, truth_, sequence, known[j].labels, add);
+    heights_[j] = sum;
+  }
+}
+
+void ChainBlock::balance(double C, Labellings& known) {
+  const std::size_t count = known.size();
+  for (Labelling& each : known) each.aim = 0.0;
   double least = 0.0;
   for (int s = 0; s < kStepsPerSearch; ++s) {
     std::size_t low = count;
@@ -110,6 +150,25 @@ void ChainBlock::step(index_t sequence, double C, const double* w, Labellings& k
     for (std::size_t j = 0; j < count; ++j)
       heights_[j] -= C * moved * (known.product(j, high) - known.product(j, low));
   }
+}
+
+double ChainBlock::follow(index_t sequence, double C, double* w, const Labellings& known) {
+  for (Flip& flip : flips_) flip.value = 0.0;
+  std::size_t j = 0, at = 0;
+  double loss = 0;
+  for (const Labelling& each : known) {
+    for (; at < ends_[j]; ++at) flips_[listed_[at]].value += each.aim;
+    ++j;
+    if (each.aim == 0.0) continue;
+    loss += each.aim * each.loss;
+    each_move(chains_, truth_, sequence, each.labels,
+              [&](index_t index, double value) { w[index] -= C * each.aim * value; });
+  }
+  for (const Flip& flip : flips_)
+    if (flip.value != 0.0)
+      each_feature(chains_, truth_, flip.token, flip.label,
+                   [&](index_t index, double value) { w[index] -= C * flip.value * value; });
+  return loss;
 }
 
 }  // namespace cutplane

@@ -5,6 +5,7 @@
 // weights: those of the tokens at which labellings differ from the truth.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -52,29 +53,40 @@ class Labellings {
   std::vector<std::vector<double>> products_;
 };
 
-// body(index, value): where the features of `labels`, less those of the truth, are among the
+// body(index, value): where the transitions of `labels`, less those of the truth, are among the
 // weights. Indices may come more than once.
+template <class Body>
+void each_move(const Chains& chains, const label_t* truth, index_t sequence,
+               std::span<const label_t> labels, Body&& body) {
+  const index_t k = chains.labels, moves = chains.features * k;
+  truth += chains.starts[sequence];
+  for (std::size_t t = 1; t < labels.size(); ++t) {
+    if (labels[t] == truth[t] && labels[t - 1] == truth[t - 1]) continue;
+    body(moves + labels[t - 1] * k + labels[t], 1.0);
+    body(moves + truth[t - 1] * k + truth[t], -1.0);
+  }
+}
+
+// The same of the features of a token that has another label than the true one.
+template <class Body>
+void each_feature(const Chains& chains, const label_t* truth, index_t token, label_t label,
+                  Body&& body) {
+  for (index_t f = chains.indptr[token]; f < chains.indptr[token + 1]; ++f) {
+    const index_t row = static_cast<index_t>(chains.indices[f]) * chains.labels;
+    const double value = chains.values ? chains.values[f] : 1.0;
+    body(row + label, value);
+    body(row + truth[token], -value);
+  }
+}
+
+// Both of them, for all tokens of a sequence.
 template <class Body>
 void each_difference(const Chains& chains, const label_t* truth, index_t sequence,
                      std::span<const label_t> labels, Body&& body) {
-  const index_t k = chains.labels, start = chains.starts[sequence];
-  const index_t moves = chains.features * k;
-  truth += start;
-  for (std::size_t t = 0; t < labels.size(); ++t) {
-    const bool differs = labels[t] != truth[t];
-    if (differs) {
-      for (index_t f = chains.indptr[start + t]; f < chains.indptr[start + t + 1]; ++f) {
-        const index_t row = static_cast<index_t>(chains.indices[f]) * k;
-        const double value = chains.values ? chains.values[f] : 1.0;
-        body(row + labels[t], value);
-        body(row + truth[t], -value);
-      }
-    }
-    if (t > 0 && (differs || labels[t - 1] != truth[t - 1])) {
-      body(moves + labels[t - 1] * k + labels[t], 1.0);
-      body(moves + truth[t - 1] * k + truth[t], -1.0);
-    }
-  }
+  const index_t start = chains.starts[sequence];
+  for (std::size_t t = 0; t < labels.size(); ++t)
+    if (labels[t] != truth[start + t]) each_feature(chains, truth, start + t, labels[t], body);
+  each_move(chains, truth, sequence, labels, body);
 }
 
 class ChainBlock {
@@ -83,10 +95,11 @@ class ChainBlock {
 
   // Adds the best labelling of a sequence to those that are known, and sets `gap`.
   void search(index_t sequence, const double* w, Labellings& known);
-  // Moves weight from low labellings to high ones until little is to be gained; C is that of the
-  // sequence. Ensures: each labelling's aim is the change of its weight, and
-  // C sum_j weight_j loss_j - ½|w|² does not fall once w follows.
-  void step(index_t sequence, double C, const double* w, Labellings& known);
+  // Moves weight from low labellings to high ones until little is to be gained, and w follows; C is
+  // that of the sequence. The mixed loss that this adds. Requires: a search of the sequence, since
+  // when nothing has changed what is known of it. Ensures: C sum_j weight_j loss_j - ½|w|² does not
+  // fall.
+  double step(index_t sequence, double C, double* w, Labellings& known);
 
   // How far the best labelling was above the mixed one.
   double gap() const { return gap_; }
@@ -94,6 +107,10 @@ class ChainBlock {
  private:
   void mix(const Labellings& known);
   void add_best(index_t sequence, Labellings& known);
+  void list_flips(Labellings& known);
+  void measure_heights(index_t sequence, const double* w, Labellings& known);
+  void balance(double C, Labellings& known);
+  double follow(index_t sequence, double C, double* w, const Labellings& known);
   // With the labellings that are known, and of the labelling found with itself.
   std::vector<double> products(index_t sequence, const Labellings& known);
 
@@ -105,6 +122,17 @@ class ChainBlock {
   ChainScratch scratch_;
   std::vector<label_t> found_;
   std::vector<double> heights_;  // of the labellings
+
+  // A label other than the true one that some labellings give to a token: they share most of these.
+  struct Flip {
+    index_t token;
+    label_t label;
+    double value;
+  };
+  std::vector<Flip> flips_;
+  std::vector<std::int32_t> flip_of_;  // length x labels: the place among them, or -1
+  std::vector<std::int32_t> listed_;   // the flips of all labellings, one after the other
+  std::vector<std::size_t> ends_;      // of each labelling's
   SparseSum difference_;
 };
 
