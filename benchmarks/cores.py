@@ -37,6 +37,7 @@ JOINT = (("mnist", (0.01, 0.1, 10.0)), ("covtype", (0.01,)))
 SPLICE, QUICK_SPLICE = 15_000_000, 4000
 #: Examples and seconds of a first fit, which loads libraries and is not timed.
 FEW, SHORT = 300, 2.0
+#: Seconds of a quick fit, and of its repeats.
 QUICK_LIMIT = 8.0
 
 
@@ -216,7 +217,8 @@ def main() -> None:
     parser = harness.parser(__doc__, "cores", tuple(PARTS), THREADS)
     parser.add_argument("--budget", type=float, default=60.0, help="seconds after which a row is not repeated")
     options = parser.parse_args()
-    options.limit = min(options.limit, QUICK_LIMIT) if options.quick else options.limit
+    if options.quick:
+        options.limit, options.budget = min(options.limit, QUICK_LIMIT), min(options.budget, QUICK_LIMIT)
     harness.run(options, PARTS, ("numba", "threadpoolctl"), tables, figures)
 
 
