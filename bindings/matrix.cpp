@@ -110,16 +110,16 @@ std::pair<Array1<float>, bool> single_scores_of(const PyMatrix& self, Vector<con
 }
 
 std::tuple<double, index_t, Array1<double>, Array1<double>> extent(const PyMatrix& self,
-                                                                   int n_threads) {
+                                                                   bool lengths, int n_threads) {
   const Matrix& X = *self.matrix;
-  std::vector<double> columns(X.cols()), squares(X.rows());
+  std::vector<double> columns(X.cols());
+  Array1<double> squares = new_array<double>(lengths ? X.rows() : 0);
   RowExtent found;
   {
     nb::gil_scoped_release release;
-    found = X.extent(columns.data(), squares.data(), n_threads);
+    found = X.extent(columns.data(), lengths ? squares.data() : nullptr, n_threads);
   }
-  return {found.squared_norm, found.entries, to_numpy(std::move(columns)),
-          to_numpy(std::move(squares))};
+  return {found.squared_norm, found.entries, to_numpy(std::move(columns)), std::move(squares)};
 }
 
 nb::object combine(const PyMatrix& self,
@@ -365,9 +365,9 @@ void bind_matrix(nb::module_& m) {
           "Lower triangle of the sum over the subset of weights[i] x_i x_i'.");
   cls.def("gather", &gather, "subset"_a, "scale"_a, "n_threads"_a = 0,
           "The rows of the subset times scale[i], dense.");
-  cls.def("extent", &extent, "n_threads"_a = 0,
+  cls.def("extent", &extent, "lengths"_a, "n_threads"_a = 0,
           "The largest squared length of a row, the most entries of one, the largest size in each "
-          "column, and the squared lengths of all rows.");
+          "column, and, where they are asked for, the squared lengths of all rows.");
   cls.def_prop_ro(
       "sum_depth", [](const PyMatrix& self) { return self.matrix->sum_depth(); },
       "The longest chain of additions in a sum over the rows.");

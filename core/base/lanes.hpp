@@ -64,6 +64,35 @@ CUTPLANE_INLINE void load_at_once(const float* from, Lanes<N>& out) {
   load<N>(from, out);
 }
 
+// most = the larger of itself and |x|, where with_lanes has found N. `sizes`: no_sign of that N.
+template <int N>
+CUTPLANE_INLINE void no_sign(Lanes<N>& sizes) {
+  const typename LanesOf<N>::mask bits = typename LanesOf<N>::mask{} + INT64_MAX;
+  sizes = (Lanes<N>)bits;  // the bits as they are
+}
+template <int N>
+CUTPLANE_INLINE void raise(const Lanes<N>& x, [[maybe_unused]] const Lanes<N>& sizes,
+                           Lanes<N>& most) {
+#ifdef __aarch64__
+  if constexpr (N == 2) {
+    most = vmaxq_f64(most, vabsq_f64(x));
+    return;
+  }
+#endif
+#ifdef __x86_64__
+  if constexpr (N >= 4) {
+    Lanes<N> size;
+    asm("vandpd %2, %1, %0" : "=v"(size) : "v"(x), "v"(sizes));
+    asm("vmaxpd %1, %0, %0" : "+v"(most) : "v"(size));
+    return;
+  }
+#endif
+  for (int l = 0; l < N; ++l) {
+    const double size = x[l] < 0.0 ? -x[l] : x[l];
+    most[l] = most[l] > size ? most[l] : size;
+  }
+}
+
 template <int N>
 CUTPLANE_INLINE void store(const Lanes<N>& value, double* to) {
   *reinterpret_cast<typename LanesOf<N>::stored*>(to) = value;

@@ -57,7 +57,8 @@ template <class Rows>
 CUTPLANE_MULTIVERSION RowExtent extent_of_tile(const Rows& rows, index_t begin, index_t end,
                                                double* columns, double* squares) {
   TileOfFloats floats;
-  squares += begin;
+  double own[kTile];
+  squares = squares ? squares + begin : own;
   std::fill_n(squares, end - begin, 0.0);
   for (index_t j = 0; j < rows.d; ++j) {
     const auto* column = rows.column(j, begin, end, floats);

@@ -213,7 +213,7 @@ struct CsrRows {
     return sum;
   }
 
-  bool usable(index_t i) const {
+  CUTPLANE_INLINE bool usable(index_t i) const {
     for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
       if (unusable(values[k]) != 0) return false;
     return true;

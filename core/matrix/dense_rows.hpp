@@ -138,6 +138,42 @@ struct DenseRows {
     for (index_t l = N - d % N; l < N; ++l) sum[d - N + l] += end[l];
   }
 
+  // |x_i|^2 of eight rows; columns become the largest sizes so far.
+  template <int N>
+  CUTPLANE_INLINE void survey_eight(const Eight& x, const Eight& next, double* columns,
+                                    double* out) const {
+    Lanes<N> sums[8] = {};
+    add_survey<N>(x, next, columns, sums);
+    sum_each(sums, out);
+  }
+  template <int N>
+  CUTPLANE_INLINE void add_survey(const Eight& x, const Eight& next, double* columns,
+                                  Lanes<N> (&sums)[8]) const {
+    Lanes<N> sizes, once{};
+    no_sign<N>(sizes);
+    const index_t size = d;
+    for (index_t l = N - size % N; l < N; ++l) once[l] = 1.0;
+    const auto look = [&](index_t j, auto add) CUTPLANE_INLINED {
+      Lanes<N> most;
+      load<N>(columns + j, most);
+      eight_times([&](int r) CUTPLANE_INLINED {
+        Lanes<N> there;
+        load_at_once<N>(x.row[r] + j, there);
+        raise<N>(there, sizes, most);
+        add(r, there);
+      });
+      store<N>(most, columns + j);
+    };
+    for (index_t j = 0; j + N <= size; j += N) {
+      next.prefetch_lines(j);
+      look(j, [&](int r, const Lanes<N>& there) CUTPLANE_INLINED { sums[r] += there * there; });
+    }
+    if (size % N) {  // values that were met before count once, and are no larger
+      look(size - N, [&](int r, const Lanes<N>& there)
+                         CUTPLANE_INLINED { sums[r] += there * (there * once); });
+    }
+  }
+
   // |x_i|^2; columns become the largest sizes so far.
   CUTPLANE_INLINE double survey(index_t i, double* columns) const {
     const T* row = values + i * stride;
@@ -207,7 +243,7 @@ struct DenseRows {
     return sum;
   }
 
-  bool usable(index_t i) const {
+  CUTPLANE_INLINE bool usable(index_t i) const {
     const T* row = values + i * stride;
     T sum = 0;
 #pragma omp simd reduction(+ : sum)

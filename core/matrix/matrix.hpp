@@ -77,7 +77,7 @@ class Matrix {
   // out[i] = |x_i|^2
   virtual void squared_norms(double* out, int n_threads) const = 0;
   // The largest |x_i|^2 and the most entries of a row, and into columns (d) the largest |x_ij|:
-  // what rounding is charged by. On the way, squares (n) become the |x_i|^2.
+  // what rounding is charged by. On the way, squares (n, or null) become the |x_i|^2.
   virtual RowExtent extent(double* columns, double* squares, int n_threads) const = 0;
   // The longest chain of additions in a sum over the rows.
   virtual index_t sum_depth() const = 0;
@@ -95,7 +95,7 @@ constexpr T kBeyondReach = sizeof(T) == sizeof(double) ? static_cast<T>(0x1p790)
 
 // Not finite, or beyond reach: zero for every other value, so that sums tell without a branch.
 template <class T>
-inline T unusable(T value) {
+CUTPLANE_INLINE T unusable(T value) {
   const T scaled = value * kBeyondReach<T>;
   return scaled - scaled;
 }

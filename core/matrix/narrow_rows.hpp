@@ -176,6 +176,18 @@ struct NarrowRows {
     return {x.row, next.row, d, bytes_of(type)};
   }
 #endif
+  // |x_i|^2 of eight rows; columns become the largest sizes so far.
+  template <int N>
+  CUTPLANE_INLINE void survey_eight(const Eight& x, const Eight& next, double* columns,
+                                    double* out) const {
+    Lanes<N> sums[8] = {};
+    by_tiles(x, next,
+             [&](const Floats& part, const Floats::Eight& rows, index_t begin) CUTPLANE_INLINED {
+               part.template add_survey<N>(rows, rows, columns + begin, sums);
+             });
+    sum_each(sums, out);
+  }
+
 #ifdef __x86_64__
   template <class T>
   CUTPLANE_INLINE DenseRows<T> typed_rows(T) const {
@@ -228,7 +240,7 @@ struct NarrowRows {
   CUTPLANE_INLINE double squared_norm(index_t i) const {
     return Widened(*this, i).as_floats.squared_norm(0);
   }
-  bool usable(index_t i) const { return Widened(*this, i).as_floats.usable(0); }
+  CUTPLANE_INLINE bool usable(index_t i) const { return Widened(*this, i).as_floats.usable(0); }
 };
 
 }  // namespace cutplane

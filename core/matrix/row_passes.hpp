@@ -78,22 +78,68 @@ CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
   }
 }
 
+// Null squares are not asked for.
 template <class Rows>
-CUTPLANE_MULTIVERSION RowExtent extent_of_rows(const Rows& rows, index_t begin, index_t end,
-                                               double* columns, double* squares) {
+CUTPLANE_MULTIVERSION RowExtent extent_of_single_rows(const Rows& rows, index_t begin, index_t end,
+                                                      double* columns, double* squares) {
   RowExtent largest{0.0, 0};
   for (index_t i = begin; i < end; ++i) {
     const index_t row = rows.at(i);
-    squares[i] = rows.survey(row, columns);
-    largest.squared_norm = std::max(largest.squared_norm, squares[i]);
+    const double square = rows.survey(row, columns);
+    if (squares) squares[i] = square;
+    largest.squared_norm = std::max(largest.squared_norm, square);
     largest.entries = std::max(largest.entries, rows.size(row));
   }
   return largest;
 }
 
+// Rows of which eight can be surveyed at a time.
+template <class Rows>
+concept SurveyedOctets = requires { &Rows::template survey_eight<2>; };
+
+template <int N, class Rows>
+CUTPLANE_INLINE index_t survey_octets(const Rows& rows, index_t begin, index_t end, double* columns,
+                                      double* squares, double& longest) {
+  const auto row_at = [&](index_t k) CUTPLANE_INLINED { return begin + k; };
+  const auto survey = [&](const auto& now, const auto& next, index_t k, index_t length)
+                          CUTPLANE_INLINED {
+                            double found[kStreams];
+                            rows.template survey_eight<N>(now, next, columns, found);
+                            for (index_t s = 0; s < kStreams; ++s) {
+                              longest = std::max(longest, found[s]);
+                              if (squares) squares[begin + k + s * length] = found[s];
+                            }
+                          };
+  return begin + by_octets(rows, end - begin, row_at, survey);
+}
+
+template <class Rows>
+RowExtent extent_of_rows(const Rows& rows, index_t begin, index_t end, double* columns,
+                         double* squares) {
+  index_t rest = begin;
+  double longest = 0;
+  if constexpr (SurveyedOctets<Rows>) {
+    with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
+      if (rows.d >= lanes())
+        rest = survey_octets<lanes()>(rows, begin, end, columns, squares, longest);
+    });
+  }
+  RowExtent found = extent_of_single_rows(rows, rest, end, columns, squares);
+  found.squared_norm = std::max(found.squared_norm, longest);
+  if (rest > begin) found.entries = rows.d;
+  return found;
+}
+
 template <class Rows>
 CUTPLANE_MULTIVERSION void square_rows(const Rows& rows, index_t begin, index_t end, double* out) {
   for (index_t i = begin; i < end; ++i) out[i] = rows.squared_norm(rows.at(i));
+}
+
+template <class Rows>
+CUTPLANE_MULTIVERSION index_t first_unusable(const Rows& rows, index_t begin, index_t end) {
+  for (index_t i = begin; i < end; ++i)
+    if (!rows.usable(rows.at(i))) return i;
+  return -1;
 }
 
 template <class Rows>
@@ -243,8 +289,7 @@ class RowMatrix : public Matrix {
     std::vector<index_t> found(blocks.count, -1);
     const int threads = useful_threads(n_threads, entries());
     for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
-      for (index_t i = begin; i < end && found[b] < 0; ++i)
-        if (!rows_.usable(rows_.at(i))) found[b] = i;
+      found[b] = first_unusable(rows_, begin, end);
     });
     for (index_t row : found)
       if (row >= 0) return row;

@@ -105,7 +105,7 @@ struct StridedRows {
     }
     return sum;
   }
-  bool usable(index_t i) const {
+  CUTPLANE_INLINE bool usable(index_t i) const {
     for (index_t j = 0; j < d; ++j)
       if (unusable(values[i + j * stride]) != 0) return false;
     return true;

@@ -26,6 +26,8 @@ _GATHER_ENTRIES, _LEAST_ENTRIES = 1 << 20, 1 << 18
 _FEW_ENTRIES, _LEAST_FEATURES, _MOST_FEATURES = 1 << 20, 32, 256
 # Rows of X' D X that a thread forms at a time: the products themselves are never in memory as a whole.
 _PANEL = 96
+# Of more examples, lengths are not noted on the way: to write them down takes as long as a pass over narrow rows.
+_MANY_ROWS = 1 << 20
 # Rows whose products with all others are formed at a time.
 _PRODUCT_ROWS = 512
 
@@ -63,13 +65,14 @@ class MatrixSource(Source):
 
     @cached_property
     def _survey(self) -> tuple[float, int, Array, Array]:
-        """What one look at all entries tells: one pass, once."""
-        return self._matrix.extent(self._n_threads)
+        """What one look at all entries tells: one pass, once. The lengths of many examples are seldom asked for."""
+        return self._matrix.extent(self.shape[0] <= _MANY_ROWS, self._n_threads)
 
-    @property
+    @cached_property
     def squares(self) -> Array:
         """The squared lengths of the examples."""
-        return self._survey[3]
+        found = self._survey[3]
+        return found if len(found) == self.shape[0] else self._matrix.extent(True, self._n_threads)[3]
 
     @cached_property
     def extent(self) -> Extent:
