@@ -188,7 +188,7 @@ def test_chains_are_watched_one_step_at_a_time():
 @pytest.mark.parametrize("data", [(X, Y), wide_problem()])
 def test_an_interrupted_path_ends(data, n_jobs):
     with pytest.raises(KeyboardInterrupt):
-        LinearSVC(on_step=lambda step: True, tol=1e-9, n_jobs=n_jobs).path(*data, [1.0, 20.0])
+        LinearSVC(on_step=lambda step: True, tol=1e-12, n_jobs=n_jobs).path(*data, [1.0, 20.0])
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

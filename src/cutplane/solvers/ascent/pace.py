@@ -62,6 +62,8 @@ class AscentTuning:
     cautious: float = 1.45
     #: No sweep leaves less than this of the gap that it meets. text, logistic loss.
     steepest: float = 0.04
+    #: Of the gap that the last sweep of the first epoch meets, where that has several, what it leaves at least. rcv1.
+    first_share: float = 0.1
     #: From this epoch on, a certificate costs little beside those before it, and tells more than they foretell.
     last_foretold: int = 10
     #: With no larger share of the examples still moving, epochs cost next to nothing...
@@ -175,9 +177,12 @@ class Pace:
 
     @property
     def _foretold_far(self) -> bool:
-        """Whether two sweeps foretell a gap that is too large yet, where nothing else would take over."""
-        known = self.wide and 1 < self.epochs < TUNING.last_foretold
-        return known and not self._promising(self._likely_ratio)
+        """Whether sweeps foretell a gap that is too large yet, where nothing else would take over."""
+        if not self.wide or self.epochs >= TUNING.last_foretold:
+            return False
+        if self.epochs == 1:
+            return self.ascent.sweeps > 1 and not self._promising(TUNING.first_share)
+        return not self._promising(self._likely_ratio)
 
     @property
     def _cheap(self) -> bool:
@@ -189,12 +194,13 @@ class Pace:
     def _likely_ratio(self) -> float:
         """Of the gap that is proven to the one that the last sweep met: as certificates told, or the last two sweeps.
 
-        A sweep meets the gap that the one before has left.
+        A sweep meets the gap that the one before has left; the last ones of two epochs are so many sweeps apart.
         """
         before, last = self.open_gaps[-2:]
         if len(self.gaps) > 1 or not self.wide or not 0.0 < last < before < math.inf:
             return self.gap_ratio
-        return min(self.gap_ratio, max(TUNING.steepest, TUNING.cautious * last / before))
+        share = math.pow(last / before, 1.0 / self.ascent.sweeps)
+        return min(self.gap_ratio, max(TUNING.steepest, TUNING.cautious * share))
 
     def _promising(self, gap_ratio: float) -> bool:
         """Whether the last sweep foretells a gap that is small enough."""
