@@ -14,8 +14,8 @@
 namespace cutplane {
 
 void for_blocks(const Blocks& blocks, int n_threads, BlockBody body) {
-  const int threads = static_cast<int>(std::min<index_t>(resolve_threads(n_threads), blocks.count));
-  if (threads <= 1) {  // none where there is nothing to do, which OpenMP may not be asked for
+  const int threads = resolve_threads(n_threads);
+  if (threads <= 1 || blocks.count <= 1) {
     for (index_t b = 0; b < blocks.count; ++b) body(b, blocks.begin(b), blocks.end(b));
     return;
   }
@@ -25,7 +25,7 @@ void for_blocks(const Blocks& blocks, int n_threads, BlockBody body) {
     for (index_t b; (b = next++) < blocks.count;) body(b, blocks.begin(b), blocks.end(b));
   };
   std::vector<std::jthread> team;
-  for (int t = 1; t < threads; ++t) team.emplace_back(work);
+  for (int t = 1; t < std::min<index_t>(threads, blocks.count); ++t) team.emplace_back(work);
   work();
 #else
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)

@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "core/base/function_view.hpp"
@@ -31,13 +32,17 @@ inline constexpr index_t kFineness = 1024;
 inline constexpr index_t kFineness = 1;
 #endif
 
-// A thread is worth waking for this much work: entries or examples, about a nanosecond each.
-// Threads that OpenMP has used a moment ago still wait awake, and a fit is many short passes.
+// Two threads are worth waking for twice this much work, more of them for its root times as much:
+// entries or examples, about a nanosecond each. Threads that OpenMP has used a moment ago still
+// wait awake, and a fit is many short passes.
 inline constexpr index_t kWorkPerThread = 25'000 / kFineness;
 
+// All threads, or one. GNU OpenMP ends those that a smaller team leaves out, and has to make new
+// ones for the next that is larger, which takes longer than most passes do.
 inline int useful_threads(int n_threads, index_t work) {
-  return static_cast<int>(
-      std::clamp<index_t>(work / kWorkPerThread, 1, resolve_threads(n_threads)));
+  const int all = resolve_threads(n_threads);
+  const double least = static_cast<double>(kWorkPerThread) * std::max(2.0, std::sqrt(all));
+  return static_cast<double>(work) >= least ? all : 1;
 }
 
 struct Blocks {
