@@ -297,3 +297,32 @@ def test_copied_rows_are_the_rows(layout: Layout, dtype: type) -> None:
     np.testing.assert_array_equal(copied.scores(np.eye(7)), X[rows])
     again = source.take(rows).gathered(np.arange(40, 50))
     np.testing.assert_array_equal(again.scores(np.eye(7)), X[rows[40:50]])
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (7, 3), (8, 8), (37, 2), (100, 1), (1003, 7), (9, 300), (64, 54)])
+def test_a_survey_of_dense_rows(n: int, d: int, dtype: type, lanes: int) -> None:
+    """Eight rows at a time and those left over, whole vectors and the ends of rows: the same as NumPy."""
+    rng = np.random.default_rng(n * d)
+    X = rng.normal(size=(n, d)).astype(dtype)
+    X[rng.integers(n), rng.integers(d)] = -50.0
+    exact = X.astype(np.float64)
+    for threads in (1, 3):
+        longest, entries, columns, squares = _core.Matrix.dense(X, most_lanes=lanes).extent(True, threads)
+        np.testing.assert_allclose(squares, np.square(exact).sum(axis=1), rtol=1e-13)
+        np.testing.assert_array_equal(columns, np.abs(exact).max(axis=0))
+        assert (longest, entries) == (squares.max(), d)
+        without = _core.Matrix.dense(X, most_lanes=lanes).extent(False, threads)
+        assert without[:2] == (longest, entries)
+        np.testing.assert_array_equal(without[2], columns)
+        assert not len(without[3])
+
+
+def test_lengths_of_many_examples_are_found_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    few = DenseSource(X).squares
+    monkeypatch.setattr("cutplane.sources.matrix._MANY_ROWS", 10)
+    source = DenseSource(X)
+    assert source.extent.reach == pytest.approx(np.linalg.norm(X, axis=1).max())
+    np.testing.assert_array_equal(source.squares, few)
