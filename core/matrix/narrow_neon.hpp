@@ -48,20 +48,13 @@ struct Uint8 {
   }
 };
 
-// Calls `use` with the type as one of these.
-template <class Use>
-CUTPLANE_INLINE void with_type(NarrowType type, const Use& use) {
-  switch (type) {
-    case NarrowType::kFloat16:
-      return use(Float16{});
-    case NarrowType::kBfloat16:
-      return use(Bfloat16{});
-    case NarrowType::kInt8:
-      return use(Int8{});
-    case NarrowType::kUint8:
-      return use(Uint8{});
-  }
-}
+// For with_type.
+struct Types {
+  using Float16 = neon::Float16;
+  using Bfloat16 = neon::Bfloat16;
+  using Int8 = neon::Int8;
+  using Uint8 = neon::Uint8;
+};
 
 // Calls `use` with the place, and the two values there, of eight of them.
 template <class Use>

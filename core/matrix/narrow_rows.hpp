@@ -123,22 +123,17 @@ struct NarrowRows {
     Lanes<N> sums[8] = {};
 #ifdef __aarch64__
     if (in_registers()) {
-      neon::with_type(type, [&](auto known) CUTPLANE_INLINED {
+      with_type<neon::Types>(type, [&](auto known) CUTPLANE_INLINED {
         neon_rows(known, x, next).add_dots(w, last, sums);
       });
       return sum_each(sums, out);
     }
 #endif
-#ifdef __x86_64__
-    if constexpr (N >= 4) {
-      if (column_stride == 1) {
-        return x86::with_type(type, [&](auto known) CUTPLANE_INLINED {
-          const auto rows = typed_rows(known);
-          rows.template dot_eight<N>(typed(x, rows), typed(next, rows), w, last, out);
-        });
-      }
-    }
-#endif
+    if (in_typed_rows<N>(x, next,
+                         [&](const auto& rows, const auto& now, const auto& then) CUTPLANE_INLINED {
+                           rows.template dot_eight<N>(now, then, w, last, out);
+                         }))
+      return;
     by_tiles(x, next,
              [&](const Floats& part, const Floats::Eight& rows, index_t begin) CUTPLANE_INLINED {
                part.template add_dots<N>(rows, rows, w + begin, last, sums);
@@ -150,20 +145,15 @@ struct NarrowRows {
                                   double* sum, Lanes<N>& end) const {
 #ifdef __aarch64__
     if (in_registers())
-      return neon::with_type(type, [&](auto known) CUTPLANE_INLINED {
+      return with_type<neon::Types>(type, [&](auto known) CUTPLANE_INLINED {
         neon_rows(known, x, next).axpy(coef, sum, end);
       });
 #endif
-#ifdef __x86_64__
-    if constexpr (N >= 4) {
-      if (column_stride == 1) {
-        return x86::with_type(type, [&](auto known) CUTPLANE_INLINED {
-          const auto rows = typed_rows(known);
-          rows.template axpy_eight<N>(typed(x, rows), typed(next, rows), coef, sum, end);
-        });
-      }
-    }
-#endif
+    if (in_typed_rows<N>(x, next,
+                         [&](const auto& rows, const auto& now, const auto& then) CUTPLANE_INLINED {
+                           rows.template axpy_eight<N>(now, then, coef, sum, end);
+                         }))
+      return;
     by_tiles(x, next,
              [&](const Floats& part, const Floats::Eight& rows, index_t begin) CUTPLANE_INLINED {
                part.template axpy_eight<N>(rows, rows, coef, sum + begin, end);
@@ -180,6 +170,11 @@ struct NarrowRows {
   template <int N>
   CUTPLANE_INLINE void survey_eight(const Eight& x, const Eight& next, double* columns,
                                     double* out) const {
+    if (in_typed_rows<N>(x, next,
+                         [&](const auto& rows, const auto& now, const auto& then) CUTPLANE_INLINED {
+                           rows.template survey_eight<N>(now, then, columns, out);
+                         }))
+      return;
     Lanes<N> sums[8] = {};
     by_tiles(x, next,
              [&](const Floats& part, const Floats::Eight& rows, index_t begin) CUTPLANE_INLINED {
@@ -188,18 +183,31 @@ struct NarrowRows {
     sum_each(sums, out);
   }
 
+  // Calls `use` with the rows as dense rows of their own type, where eight of them begin, and where
+  // the next do; false where registers do not convert N values of them.
+  template <int N, class Use>
+  CUTPLANE_INLINE bool in_typed_rows([[maybe_unused]] const Eight& x,
+                                     [[maybe_unused]] const Eight& next,
+                                     [[maybe_unused]] const Use& use) const {
 #ifdef __x86_64__
-  template <class T>
-  CUTPLANE_INLINE DenseRows<T> typed_rows(T) const {
-    return {reinterpret_cast<const T*>(values), row_stride, n, d, chosen, most_lanes};
-  }
-  template <class T>
-  CUTPLANE_INLINE static typename DenseRows<T>::Eight typed(const Eight& x, const DenseRows<T>&) {
-    typename DenseRows<T>::Eight out;
-    eight_times([&](int r) CUTPLANE_INLINED { out.row[r] = reinterpret_cast<const T*>(x.row[r]); });
-    return out;
-  }
+    if constexpr (N >= 4) {
+      if (column_stride != 1) return false;
+      with_type<x86::Types>(type, [&](auto known) CUTPLANE_INLINED {
+        using T = decltype(known);
+        const DenseRows<T> rows{
+            reinterpret_cast<const T*>(values), row_stride, n, d, chosen, most_lanes};
+        typename DenseRows<T>::Eight now, then;
+        eight_times([&](int r) CUTPLANE_INLINED {
+          now.row[r] = reinterpret_cast<const T*>(x.row[r]);
+          then.row[r] = reinterpret_cast<const T*>(next.row[r]);
+        });
+        use(rows, now, then);
+      });
+      return true;
+    }
 #endif
+    return false;
+  }
   template <int N>
   CUTPLANE_INLINE void add_end(const Lanes<N>& end, double* sum) const {
     for (index_t l = N - d % N; l < N; ++l) sum[d - N + l] += end[l];

@@ -24,20 +24,13 @@ struct Uint8 {
   std::uint8_t value;
 };
 
-// Calls `use` with a value of the type.
-template <class Use>
-CUTPLANE_INLINE void with_type(NarrowType type, const Use& use) {
-  switch (type) {
-    case NarrowType::kFloat16:
-      return use(Float16{});
-    case NarrowType::kBfloat16:
-      return use(Bfloat16{});
-    case NarrowType::kInt8:
-      return use(Int8{});
-    case NarrowType::kUint8:
-      return use(Uint8{});
-  }
-}
+// For with_type.
+struct Types {
+  using Float16 = x86::Float16;
+  using Bfloat16 = x86::Bfloat16;
+  using Int8 = x86::Int8;
+  using Uint8 = x86::Uint8;
+};
 
 // N values as they lie in an array, and N numbers of four bytes in a register.
 template <class T, int N>

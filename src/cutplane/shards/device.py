@@ -52,6 +52,7 @@ class DeviceShard(RoundedHostShard):
 
     source: DeviceRows
     risk: DeviceRisk
+    long_products = True  # vectors stay where the examples lie
 
     def __init__(self, source: DeviceRows, risk: DeviceRisk, *, keeps: bool = False) -> None:
         super().__init__(source, risk, keeps=keeps)
@@ -181,11 +182,6 @@ class DeviceShard(RoundedHostShard):
     def near_work(self) -> float:
         """What an example adds to the work of each system of `near_problem`; infinite: there is none."""
         return float(self.source.gram_work) if is_sum_of_hinges(self.risk.of.loss) else float("inf")
-
-    @property
-    def long_products(self) -> bool:
-        """Whether products with a curvature go on where the examples lie, however long the vectors are."""
-        return True
 
     def curvature(self, scores: Handle, h: float, *, centred: bool) -> DeviceCurvature:
         """H times the second derivative of the rounded risk; `centred`: a free intercept moves along."""

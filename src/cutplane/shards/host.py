@@ -42,6 +42,8 @@ class HostShard:
 
     #: Which objective it is for.
     kind: ClassVar[str] = "planes"
+    #: Whether products with a curvature cost little however long the vectors are.
+    long_products: bool = False
 
     risk: Risk
 
@@ -77,11 +79,6 @@ class HostShard:
     @property
     def elsewhere(self) -> bool:
         """Whether examples lie in other processes."""
-        return False
-
-    @property
-    def long_products(self) -> bool:
-        """Whether products with a curvature cost little however long the vectors are."""
         return False
 
     @property
