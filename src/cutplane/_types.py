@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
@@ -53,6 +53,8 @@ Label: TypeAlias = str | int | float | bool
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 #: scikit-learn's `class_weight`. A mapping's key type is invariant: no type but `Any` takes labels of every type.
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
+#: Where examples of the host are trained on: a GPU, or several by their names.
+Device: TypeAlias = str | Sequence[str] | None
 #: An estimator's parameters by name. Each has a type of its own, which `**` cannot tell apart.
 Params: TypeAlias = dict[str, Any]
 #: What JSON can hold of a model or a proof. It may come from a damaged file: whoever reads it checks what it finds.

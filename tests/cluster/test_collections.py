@@ -427,7 +427,7 @@ def test_what_is_refused(client: Client) -> None:
         LinearSVC().fit(rows, [dask.delayed(y[:450]), dask.delayed(y[450:])])
     with pytest.raises(ValueError, match="'ovr' is"):
         LinearSVC(multi_class="crammer_singer").fit(rows, labels)
-    with pytest.raises(ValueError, match="calibration is learned in one process"):
+    with pytest.raises(ValueError, match="calibration is learned in one place"):
         LinearSVC(calibration="sigmoid").fit(rows, labels)
     with pytest.raises(ValueError, match="not a sum over examples"):
         LinearSVC(loss="roc_area").fit(rows, labels)

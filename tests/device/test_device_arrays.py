@@ -174,7 +174,7 @@ def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         LinearSVC(device="gpu").fit(X, z > 0)
 
     class Without(TwinKernels):
-        is_there = False
+        devices = 0
 
     monkeypatch.setattr(arrays, "cuda_kernels", Without)
     with pytest.raises(ValueError, match="needs a GPU of NVIDIA's"):

@@ -13,7 +13,7 @@ from cutplane.cli.options import Task
 from cutplane.cli.request import TrainRequest
 from cutplane.cli.tables import table_kind
 from cutplane.cli.training import fit
-from cutplane.estimators.common.validation.partitions import scattered_examples
+from cutplane.estimators.common.validation.scattered import scattered_examples
 from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.estimators.linear.linear_svr import LinearSVR
 

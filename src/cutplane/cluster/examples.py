@@ -1,20 +1,24 @@
-"""The examples of a fit on a cluster: placed, surveyed, and posed as a problem."""
+"""The examples of a fit on a cluster, or on several GPUs: placed, surveyed, and posed as a problem."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.cluster.collections import columns_of, placed, the_client
+from cutplane.cluster.local import LocalPost
 from cutplane.shards.base import answers
 from cutplane.shards.rounds import Line
 from cutplane.shards.scattered import RemoteExamples, ScatteredSource, Whole
 from cutplane.solvers.base import though_shards_are_lost
+
+if TYPE_CHECKING:
+    from cutplane.cluster.post import Post
 
 R = TypeVar("R", bound=RemoteExamples)
 
@@ -50,16 +54,26 @@ def on_workers(kind: type[R], make: Callable[..., Any], X: Any, **beside: Any) -
     """make(number, X, *beside) of each partition, called where that lies, as objects of some kind."""
     from cutplane.cluster.post import Post
 
-    post = Post(the_client(), placed(the_client(), make, X, **beside))
+    return _answering(kind, Post(the_client(), placed(the_client(), make, X, **beside)), columns_of(X))
+
+
+def in_threads(
+    makes: Sequence[Callable[[], Any]], n_threads: int, names: list[str] | None
+) -> OnWorkers[RemoteExamples]:
+    """What each call makes, in a thread of this process, as the examples of a part."""
+    return _answering(RemoteExamples, LocalPost(makes, n_threads), names)
+
+
+def _answering(kind: type[R], post: Post | LocalPost, names: list[str] | None) -> OnWorkers[R]:
     posts = _placed.get()
     if posts is not None:
         posts.append(post)
     line = Line(post)
-    return OnWorkers([kind.first(line, number) for number in range(len(post))], columns_of(X), post.marks)
+    return OnWorkers([kind.first(line, number) for number in range(len(post))], names, post.marks)
 
 
 class ScatteredExamples:
-    """The examples of a Dask collection, on its workers until the fit ends, or `source` is gone.
+    """The examples of a Dask collection, or of several GPUs, where they lie until the fit ends, or `source` is gone.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cache
 from typing import Any
@@ -16,6 +17,8 @@ from cutplane.device.text import ENTRIES
 _CUDA = (2, 13)
 # NumPy has no such type.
 _BFLOAT16 = "torch.bfloat16"
+# What one of several GPUs is called.
+_NAME = re.compile(r"cuda:([0-9]+)")
 # Entries of CSR matrices that are used as they are.
 _SPARSE = ("float32", "float64")
 
@@ -31,17 +34,46 @@ def device_matrix(X: Any) -> DeviceMatrix | None:
     if not is_on_device(X):
         return None
     kernels = cuda_kernels()
+    if place_of(X) != kernels.current:
+        raise ValueError(
+            f"X lies on GPU {place_of(X)}, and GPU {kernels.current} is the current one: "
+            f"`with cupy.cuda.Device({place_of(X)}):` around the call makes that X's."
+        )
     return DeviceMatrix(_csr_rows(kernels, X) if hasattr(X, "indptr") else _dense_rows(kernels, X))
 
 
 def check_device(device: object) -> None:
-    """Refuse a device that is not known, or not there, in one sentence; None is where examples lie."""
+    """Refuse devices that are not known, or not there, in one sentence; None is where examples lie."""
     if device is None:
         return
-    if device != "cuda":
-        raise ValueError(f"device={device!r} must be 'cuda' or None.")
-    if not cuda_kernels().is_there:
-        raise ValueError("device='cuda' needs a GPU of NVIDIA's and its driver, and CuPy finds none.")
+    wanted = several_devices(device)
+    if wanted is None and device != "cuda":
+        raise ValueError(f"device={device!r} must be 'cuda', a list such as ['cuda:0', 'cuda:1'], or None.")
+    there = cuda_kernels().devices
+    if not there:
+        raise ValueError(f"device={device!r} needs a GPU of NVIDIA's and its driver, and CuPy finds none.")
+    missing = [number for number in wanted or () if number >= there]
+    if missing:
+        raise ValueError(f"device={device!r} has 'cuda:{missing[0]}', and CuPy finds {there} GPUs, from 'cuda:0' on.")
+
+
+def several_devices(device: object) -> list[int] | None:
+    """The numbers of the GPUs of a list of their names; None where it is no such list."""
+    if not isinstance(device, (list, tuple)):
+        return None
+    found = [_NAME.fullmatch(name) if isinstance(name, str) else None for name in device]
+    return [int(each[1]) for each in found if each] if found and all(found) else None
+
+
+def place_of(values: Any) -> int:
+    """The number of the GPU that an array, or what a sparse matrix is made of, lies on."""
+    data = values.data if hasattr(values, "indptr") else values
+    return int(data.__dlpack_device__()[1])
+
+
+def use_device(number: int) -> None:
+    """Make a GPU the current one of this thread."""
+    cuda_kernels().use(number)
 
 
 def copied_to_device(X: Any) -> Any:
@@ -60,7 +92,7 @@ def copied_to_device(X: Any) -> Any:
 def put_on_device(X: Any) -> DeviceMatrix | None:
     """An array or a CSR matrix of the host as examples on this process's GPU; None where it has none, or no CuPy."""
     try:
-        there = cuda_kernels().is_there
+        there = cuda_kernels().devices
     except ImportError:
         return None
     found: DeviceMatrix | None = copied_to_device(X) if there else None

@@ -135,9 +135,18 @@ class CudaKernels(Kernels):
         return int(self.xp.cuda.runtime.memGetInfo()[0]) + int(self.xp.get_default_memory_pool().free_bytes())
 
     @property
-    def is_there(self) -> bool:
-        """Whether CuPy finds a GPU."""
-        return bool(self.xp.cuda.is_available())
+    def devices(self) -> int:
+        """How many GPUs CuPy finds."""
+        return int(self.xp.cuda.runtime.getDeviceCount()) if self.xp.cuda.is_available() else 0
+
+    @property
+    def current(self) -> int:
+        """Which of them this thread uses."""
+        return int(self.xp.cuda.runtime.getDevice())
+
+    def use(self, number: int) -> None:
+        """Make one of them the current one of this thread."""
+        self.xp.cuda.Device(number).use()
 
     def csr_to_device(self, rows: Any) -> Any:
         """A CSR matrix of SciPy's, on the device, its indices in order."""

@@ -182,8 +182,17 @@ class Kernels(ABC):
 
     @property
     @abstractmethod
-    def is_there(self) -> bool:
-        """Whether there is such a device."""
+    def devices(self) -> int:
+        """How many there are."""
+
+    @property
+    @abstractmethod
+    def current(self) -> int:
+        """Which of them this thread uses."""
+
+    @abstractmethod
+    def use(self, number: int) -> None:
+        """Make one of them the current one of this thread."""
 
     @abstractmethod
     def csr_to_device(self, rows: Any) -> Any:

@@ -191,9 +191,17 @@ class TwinKernels(Kernels):
         return 1 << 36
 
     @property
-    def is_there(self) -> bool:
-        """It always is."""
-        return True
+    def devices(self) -> int:
+        """As many as several parts need."""
+        return 4
+
+    @property
+    def current(self) -> int:
+        """All are the host."""
+        return 0
+
+    def use(self, number: int) -> None:
+        """All are the host."""
 
     def csr_to_device(self, rows: Any) -> Any:
         """A CSR matrix of SciPy's, as it is."""

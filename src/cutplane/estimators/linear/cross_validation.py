@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from cutplane._types import Arrays, ClassWeight, Document, MatrixLike, Params, RandomState
+from cutplane._types import Arrays, ClassWeight, Device, Document, MatrixLike, Params, RandomState
 from cutplane.cluster.examples import for_one_fit
 from cutplane.device.arrays import on_host
 from cutplane.estimators.common import validation
@@ -20,7 +20,7 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
-from cutplane.estimators.common.validation.partitions import scattered_examples
+from cutplane.estimators.common.validation.scattered import scattered_examples
 from cutplane.estimators.linear.certified_choice import CertifiedChoice
 from cutplane.estimators.linear.certified_cross_validation import choose_certified
 from cutplane.estimators.linear.descriptions import CROSS_VALIDATED, LINEAR_CLASSES, LINEAR_TARGETS, LOGISTIC
@@ -183,7 +183,7 @@ class LinearSVCCV(_CrossValidated, LinearSVC):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        device: str | None = None,
+        device: Device = None,
         random_state: RandomState = None,
         on_step: Callable[[Step], object] | None = None,
     ) -> None:
@@ -240,7 +240,7 @@ class LinearSVRCV(_CrossValidated, LinearSVR):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        device: str | None = None,
+        device: Device = None,
         random_state: RandomState = None,
         on_step: Callable[[Step], object] | None = None,
     ) -> None:
@@ -305,7 +305,7 @@ class LogisticRegressionCV(_CrossValidated, LogisticModel):
         time_limit: float | None = None,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        device: str | None = None,
+        device: Device = None,
         verbose: bool | int = 0,
         refit: bool = True,
         intercept_scaling: float | None = None,

@@ -44,9 +44,9 @@ LINEAR = COMMON | table(
     intercept_scaling : float or None
         None leaves the intercept free. A number makes it the weight of a constant feature of that size and penalises
         it, as LIBLINEAR does.
-    device : {"cuda"} or None
-        "cuda" copies examples of the host to the GPU and trains there, as on arrays that lie there already; None
-        trains where they lie.
+    device : {"cuda"}, list of str or None
+        "cuda" copies examples of the host to the GPU and trains there, as on arrays that lie there already;
+        ["cuda:0", "cuda:1"] divides them among several; None trains where they lie.
     warm_start : bool
         Whether a fit on the same data with another C or tol goes on from the planes of the last one.
     random_state : int, RandomState or None

@@ -25,7 +25,8 @@ from cutplane.estimators.common.probability_bounds import logistic_bounds
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.scored import ScoredAnywhere
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
-from cutplane.estimators.common.validation.partitions import scattered_classes, scattered_examples
+from cutplane.estimators.common.validation.partitions import scattered_classes
+from cutplane.estimators.common.validation.scattered import scattered_examples
 from cutplane.estimators.linear.against_rest import AgainstRest
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.certain_classifier import CertainClassifier
@@ -142,7 +143,8 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         """One class against the rest, on the workers that hold the examples."""
         if self.calibration is not None:
             raise ValueError(
-                "calibration is learned in one process; on a Dask collection, loss='logistic' has probabilities."
+                "calibration is learned in one place; on a Dask collection or several GPUs, loss='logistic' has "
+                "probabilities."
             )
         self._joint = self._decides = None
         self.classes_, factors, weights = scattered_classes(examples, self.class_weight)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from cutplane._types import Arrays, Document, Matrix, MatrixLike, Params, RandomState, Weights
+from cutplane._types import Arrays, Device, Document, Matrix, MatrixLike, Params, RandomState, Weights
 from cutplane.device.arrays import check_device, copied_to_device
 from cutplane.device.kernels import DeviceArray
 from cutplane.device.source import DeviceRows
@@ -54,7 +54,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
     max_iter: int | None = 10_000
     time_limit: float | None = None
     n_jobs: int | None = None
-    device: str | None = None
+    device: Device = None
     warm_start: bool = False
     random_state: RandomState = None
     on_step: Callable[[Step], object] | None = None

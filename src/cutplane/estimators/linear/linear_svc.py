@@ -8,7 +8,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cutplane._types import ClassWeight, MatrixLike, RandomState
+from cutplane._types import ClassWeight, Device, MatrixLike, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
@@ -80,7 +80,7 @@ class LinearSVC(LinearClassifier):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        device: str | None = None,
+        device: Device = None,
         warm_start: bool = False,
         random_state: RandomState = None,
         verbose: bool | int = 0,
@@ -131,7 +131,9 @@ class LinearSVC(LinearClassifier):
 
     def _check_scattered(self) -> None:
         if self._together:
-            raise ValueError("multi_class='crammer_singer' is trained in one process; on a Dask collection, 'ovr' is.")
+            raise ValueError(
+                "multi_class='crammer_singer' is trained in one place; on a Dask collection or several GPUs, 'ovr' is."
+            )
 
     def _class_factors(self) -> NDArray[np.float64]:
         if self.class_features is None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
+from cutplane._types import Arrays, Device, Document, MatrixLike, Params, RandomState
 from cutplane.device.kernels import DeviceArray
 from cutplane.device.source import DeviceRows
 from cutplane.estimators.common import validation
@@ -20,7 +20,7 @@ from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.left_out import loss_name
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.scored import ScoredAnywhere
-from cutplane.estimators.common.validation.partitions import scattered_examples
+from cutplane.estimators.common.validation.scattered import scattered_examples
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_TARGETS
@@ -87,7 +87,7 @@ class LinearSVR(CPathMixin, ScoredAnywhere, RegressorMixin, CertainTargets, Supe
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        device: str | None = None,
+        device: Device = None,
         warm_start: bool = False,
         random_state: RandomState = None,
         verbose: bool | int = 0,

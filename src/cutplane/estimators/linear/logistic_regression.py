@@ -9,7 +9,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane._types import Array, ClassWeight, MatrixLike, RandomState
+from cutplane._types import Array, ClassWeight, Device, MatrixLike, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.parameters import keep_parameters
@@ -68,7 +68,8 @@ class LogisticModel(LinearClassifier):
     def _check_scattered(self) -> None:
         if self._together:
             raise ValueError(
-                f"y has {len(self.classes_)} classes: on a Dask collection, {type(self).__name__} is trained with two; "
+                f"y has {len(self.classes_)} classes: on a Dask collection or several GPUs, {type(self).__name__} is "
+                "trained with two; "
                 "LinearSVC(loss='logistic') has more, one against the rest."
             )
 
@@ -139,7 +140,7 @@ class LogisticRegression(LogisticModel):
         verbose: bool | int = 0,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        device: str | None = None,
+        device: Device = None,
         on_step: Callable[[Step], object] | None = None,
         keep_proof: bool = False,
         certain_on: tuple[MatrixLike, float] | None = None,

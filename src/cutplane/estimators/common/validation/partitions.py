@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, ClassWeight, Labels
-from cutplane.cluster.collections import is_collection
 from cutplane.cluster.examples import ScatteredExamples
-from cutplane.device.arrays import check_device, copied_to_device, in_type_of, on_host
+from cutplane.device.arrays import check_device, copied_to_device, in_type_of, on_host, several_devices
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.common.validation.examples import check_examples, keep_names
 from cutplane.estimators.common.validation.targets import check_many_labels, check_targets
@@ -20,19 +19,14 @@ from cutplane.estimators.common.validation.weights import check_sample_weight
 from cutplane.shards.part_examples import PartExamples
 
 
-def scattered_examples(
+def collection_examples(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, labels: bool
-) -> ScatteredExamples | None:
-    """The examples on the workers that hold them, where they may be already; None where X is no collection of Dask."""
-    if isinstance(X, ScatteredExamples):
-        return X
-    if not is_collection(X):
-        return None
-    if getattr(estimator, "keep_proof", False):
-        raise ValueError(
-            "keep_proof=True is for examples in this process; `proof`, called with them, makes one for any model."
-        )
-    make = partial(_made, labels, getattr(estimator, "device", None))
+) -> ScatteredExamples:
+    """The examples of a collection of Dask, on the workers that hold them."""
+    device = getattr(estimator, "device", None)
+    if several_devices(device) is not None:
+        raise ValueError(f"device={device!r} is for arrays of this process; of a Dask collection, 'cuda' is.")
+    make = partial(_made, labels, device)
     examples = ScatteredExamples.of_collections(make, X, y, sample_weight, labels=labels)
     keep_names(estimator, examples.source.features, examples.names)
     return examples
