@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from cutplane import _core
+from cutplane._types import Matrix
 from cutplane.cluster.examples import ScatteredExamples, in_threads
 from cutplane.device.arrays import copied_to_device, in_type_of, is_on_device, on_host, place_of, use_device
-from cutplane.estimators.common.validation.examples import check_examples, keep_names
+from cutplane.estimators.common.validation.examples import check_examples, keep_names, source_of
 from cutplane.estimators.common.validation.parameters import check_threads
 from cutplane.estimators.common.validation.partitions import checked_partition
 from cutplane.estimators.common.validation.targets import check_targets
 from cutplane.estimators.common.validation.weights import check_sample_weight
 from cutplane.shards.part_examples import PartExamples
-from cutplane.sources import Source
 
 
 def lies_on_devices(X: object) -> bool:
@@ -47,12 +47,13 @@ def divided_examples(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, places: Sequence[int], *, labels: bool
 ) -> ScatteredExamples:
     """Those of the host: of n rows, a stretch to each of several GPUs."""
-    rows, found = check_examples(estimator, X, y)
-    if isinstance(rows, Source):
+    if source_of(X) is not None:
         raise ValueError(
             "A list of devices divides arrays and matrices of the host among them; X lies elsewhere. A list of arrays, "
             "each on a GPU, is trained on where they lie, without `device`."
         )
+    checked, found = check_examples(estimator, X, y)
+    rows = cast(Matrix, checked)
     targets = in_type_of(y, found) if labels else check_targets(found)
     weights = None if sample_weight is None else check_sample_weight(on_host(sample_weight), rows)
     ends = np.linspace(0, len(targets), len(places) + 1).astype(int)
