@@ -12,6 +12,7 @@ from functools import partial
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import _core
+from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.side_by_side import side_by_side
 from cutplane.estimators.common.certificates import steps_of
 from cutplane.kernels.matrix import KernelMatrix, Rows
@@ -70,7 +71,8 @@ class MachineTraining:
         most = max(working_set_for(len(m.problem.y), self.stopping, self.working_set) for m in machines)
         matrix.warn_before(max(rows_for(most), workers * most), stacklevel=4)
         run = _Run(self, matrix, max(1, threads // workers))
-        with matrix.without_warnings():
+        # Looks at the bounds are sums that a BLAS would share out from 10,000 variables on.
+        with matrix.without_warnings(), one_blas_thread():
             results = [run.train(machines[0], 0)] if len(machines) == 1 else run.train_all(machines, workers)
         matrix.warn_after(stacklevel=4)
         return results
