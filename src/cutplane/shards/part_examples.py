@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cutplane._types import Codes
+from cutplane.risks.labels import class_sums, coded, signs
 from cutplane.shards.base import Array
 from cutplane.shards.part_rows import marked, part_rows
 from cutplane.shards.registry import make_part
@@ -37,9 +39,9 @@ class PartExamples:
         self._source, self._y, self._weights = self._rows.source, y, weights
 
     def __getstate__(self) -> dict[str, Any]:
-        """Rows once."""
-        whole = self._source is self._rows.source
-        return {name: value for name, value in vars(self).items() if not (whole and name == "_source")}
+        """Rows once, and nothing that is found again."""
+        left_out = {"_coded", "_source"} if self._source is self._rows.source else {"_coded"}
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """As sent."""
@@ -77,7 +79,7 @@ class PartExamples:
             Whether targets are classes.
         """
         n = len(self._y)
-        codes = np.unique(self._y, return_inverse=True)[1] if labels else np.zeros(n, np.intp)
+        codes = self._coded[1] if labels else np.zeros(n, np.intp)
         order = np.argsort(codes, kind="stable")
         counts = np.bincount(codes)
         rank = np.empty(n, np.int64)
@@ -85,9 +87,15 @@ class PartExamples:
         fold = (rank * folds // counts[codes] + turn) % folds
         chosen = np.flatnonzero((fold == number) != inside)
         part = copy.copy(self)
+        vars(part).pop("_coded", None)
         part._source, part._y = self._source.take(chosen), self._y[chosen]
         part._weights = None if self._weights is None else self._weights[chosen]
         return part
+
+    @cached_property
+    def _coded(self) -> tuple[NDArray[Any], Codes]:
+        """The labels there are, and which of them each is."""
+        return coded(self._y)
 
     def targets(self) -> NDArray[Any]:
         """Labels or targets: they come here."""
@@ -99,10 +107,12 @@ class PartExamples:
 
     def survey(self, *, labels: bool) -> Survey:
         """What must be known before the problem can be posed."""
-        weights = self.weights()
-        found, codes = np.unique(self._y, return_inverse=True) if labels else (self._y[:0], np.zeros(0, np.intp))
-        each = np.asarray(np.bincount(codes, weights[: len(codes)], len(found)), np.float64)
-        return Survey(self._source.shape, float(weights.sum()), found, each)
+        weights = self._weights
+        total = float(len(self._y)) if weights is None else float(weights.sum())
+        if not labels:
+            return Survey(self._source.shape, total, self._y[:0], np.zeros(0))
+        found, codes = self._coded
+        return Survey(self._source.shape, total, found, class_sums(codes, weights, len(found)))
 
     def mark(self) -> int:
         """A checksum: what is read again after a loss must be what was there."""
@@ -143,11 +153,13 @@ class PartExamples:
         """Targets, or -1 and +1, and weights with those of the classes in them."""
         if recipe.classes is None:
             return self._y, self._weights
-        codes = np.searchsorted(recipe.classes, self._y)
-        y = np.where(codes == recipe.positive, np.int8(1), np.int8(-1))
+        found, codes = self._coded
+        places = np.searchsorted(recipe.classes, found)
+        here = np.flatnonzero(places == recipe.positive)
+        y = signs(codes, int(here[0]) if len(here) else -1)
         if recipe.factors is None:
             return y, self._weights
-        each = recipe.factors[codes]
+        each = recipe.factors[places][codes]
         return y, each if self._weights is None else each * self._weights
 
 

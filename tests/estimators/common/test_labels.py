@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from cutplane.estimators.common.validation import check_many_labels, signs
-from cutplane.estimators.common.validation.targets import _coded_by_table
+from cutplane.estimators.common.validation import check_many_labels
+from cutplane.risks.labels import class_sums, coded, coded_by_table, signs
 
 TYPES = (
     "bool",
@@ -30,7 +32,7 @@ def test_codes_are_those_of_unique(dtype: str, count: int) -> None:
     most = {"bool": 2, "int8": 128, "uint8": 256, "int16": 2**15, "float16": 2048}.get(dtype, count)
     rng = np.random.default_rng(0)
     y = rng.permutation(np.resize(np.arange(min(count, most)), 100_003)).astype(dtype)[::-1]
-    coded = _coded_by_table(y)
+    coded = coded_by_table(y)
     assert coded is not None
     classes, codes = np.unique(y, return_inverse=True)
     np.testing.assert_array_equal(coded[0], classes)
@@ -41,7 +43,7 @@ def test_codes_are_those_of_unique(dtype: str, count: int) -> None:
 
 @pytest.mark.parametrize("y", [[0.5, 1.0], [np.nan, 1.0], [np.inf, 0.0], [0, 2**60], [0, 70_000], [-(2**53), 2**53]])
 def test_other_numbers_are_sorted(y: list[float]) -> None:
-    assert _coded_by_table(np.array(y)) is None
+    assert coded_by_table(np.array(y)) is None
 
 
 def test_negative_labels_and_signs() -> None:
@@ -50,3 +52,20 @@ def test_negative_labels_and_signs() -> None:
     assert codes.tolist() == [0, 2, 0, 1]
     assert signs(codes, 2).tolist() == [-1, 1, -1, -1]
     assert signs(codes[::2], 0).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("y", [["b", "a", "b"], [3, -2, 3, 7], [0.5, 0.25], [True, False], [10**12, -7]], ids=str)
+def test_labels_of_any_kind_are_coded(y: list[Any]) -> None:
+    classes, codes = coded(np.array(y))
+    assert classes.tolist() == sorted(set(y))
+    assert classes[codes].tolist() == y
+    assert codes.dtype == np.int8
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_classes_are_summed_over_blocks(weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 5, 200_000).astype(np.int8)
+    weights = rng.random(len(codes)) if weighted else None
+    expected = np.bincount(codes.astype(np.intp), weights, 6)
+    np.testing.assert_allclose(class_sums(codes, weights, 6), expected, rtol=1e-12)

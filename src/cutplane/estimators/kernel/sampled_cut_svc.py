@@ -20,6 +20,7 @@ from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.kernels.functions import KernelFunction
 from cutplane.plain.decisions import Highest, Sign
 from cutplane.plain.form import PlainForm
+from cutplane.risks.labels import signs
 from cutplane.solvers.result import OnStep
 from cutplane.structured.factored import BinaryHinge, ClassHinge, FactoredRisk
 from cutplane.structured.weighted import WeightedRisk
@@ -127,7 +128,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
             if self.intercept_scaling is not None:
                 bias = validation.check_positive("intercept_scaling", self.intercept_scaling)
             n_threads = validation.check_threads(self.n_jobs)
-            return BinaryHinge(validation.signs(codes, 1, n_threads), bias, n_threads)
+            return BinaryHinge(signs(codes, 1, n_threads), bias, n_threads)
         if self.intercept_scaling is not None:
             raise ValueError(
                 f"intercept_scaling={self.intercept_scaling!r} is for two classes; y has {len(self.classes_)}."

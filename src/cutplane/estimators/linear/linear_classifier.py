@@ -38,6 +38,7 @@ from cutplane.plain.scores import LinearScores
 from cutplane.proof.class_losses import ClassLoss
 from cutplane.proof.rounding import exact_sum
 from cutplane.risks.base import Risk, Rows
+from cutplane.risks.labels import signs
 from cutplane.risks.registry import BINARY, Loss, find_loss, has_interior, make_risk
 from cutplane.shards.scattered import Recipe, ScatteredRisk
 from cutplane.solvers.result import Result
@@ -153,7 +154,7 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         for positive in positives:
             validation.check_both_sides(
-                validation.signs(np.arange(len(weights), dtype=np.int32), positive), weights, self.classes_[positive]
+                signs(np.arange(len(weights), dtype=np.int32), positive), weights, self.classes_[positive]
             )
         total = exact_sum(weights)
         risks = [ScatteredRisk(Recipe(loss, self.classes_, positive, factors, total)) for positive in positives]
@@ -206,7 +207,7 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
     def _risk(self, loss: Loss, codes: Codes, positive: int, weights: Array | None, rows: Rows | None) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
         n_threads = validation.check_threads(self.n_jobs)
-        labels = validation.signs(codes if rows is None else codes[rows], positive, n_threads)
+        labels = signs(codes if rows is None else codes[rows], positive, n_threads)
         part = weights if rows is None or weights is None else weights[rows]
         validation.check_both_sides(labels, part, self.classes_[positive])
         risk = make_risk(loss, labels, part)

@@ -30,6 +30,7 @@ from cutplane.plain.form import PlainForm
 from cutplane.plain.strings import Kmers, StringScores
 from cutplane.risks.base import Risk, Rows
 from cutplane.risks.hinge import Hinge
+from cutplane.risks.labels import signs
 from cutplane.solvers.result import OnStep, Result
 from cutplane.sources.alphabet import Alphabet, as_alphabet
 from cutplane.sources.kmers import feature_name
@@ -220,7 +221,7 @@ class StringSVC(ClassifierMixin, LinearModel):
     ) -> Risk:
         """The risk of one class against the rest, on some rows or all."""
         n_threads = validation.check_threads(self.n_jobs)
-        labels = validation.signs(codes if rows is None else codes[rows], positive, n_threads)
+        labels = signs(codes if rows is None else codes[rows], positive, n_threads)
         part = weights if rows is None or weights is None else weights[rows]
         validation.check_both_sides(labels, part, self.classes_[positive])
         return Hinge(labels, part, n_threads=n_threads)

@@ -27,7 +27,6 @@ from cutplane.estimators.common.validation.targets import (
     check_many_labels,
     check_targets,
     shown_label,
-    signs,
 )
 from cutplane.estimators.common.validation.weights import (
     check_both_sides,
@@ -62,6 +61,5 @@ __all__ = [
     "check_weights",
     "check_width",
     "shown_label",
-    "signs",
     "source_of",
 ]

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from cutplane import _core
 from cutplane._types import Codes, Labels
 from cutplane.estimators.common.validation.input_kinds import check_kind
 from cutplane.estimators.common.validation.ranges import MOST
+from cutplane.risks.labels import coded_by_table
 from cutplane.sources import DenseSource
-
-# Labels that are whole numbers in a range of this size are told apart by a table.
-_TABLE = 1 << 16
-_KNOWN = tuple(map(np.dtype, ("int8", "uint8", "int32", "int64", "float32", "float64")))
 
 
 def check_labels(y: Labels) -> tuple[Labels, Codes]:
     """The classes, sorted, and the class of each example."""
-    classes, codes = _coded_by_table(y) or _coded_by_sorting(y)
+    classes, codes = coded_by_table(y) or _coded_by_sorting(y)
     _check_several(classes)
     return classes, codes.astype(np.intp)
 
 
 def check_many_labels(y: Labels, n_threads: int = 0) -> tuple[Labels, Codes]:
     """As `check_labels`, the class of each example in the smallest type that holds it; targets are refused."""
-    coded = _coded_by_table(y, n_threads)
+    coded = coded_by_table(y, n_threads)
     if coded is None:
         check_classification_targets(y)
         coded = _coded_by_sorting(y)
@@ -54,40 +48,9 @@ def _check_several(classes: Labels) -> None:
         raise ValueError(f"y has only one class, {only!r}; a classifier needs at least two.")
 
 
-def _coded_by_table(y: Labels, n_threads: int = 0) -> tuple[Labels, Codes] | None:
-    """What `np.unique` gives for whole numbers close to each other, without sorting them; None for other labels."""
-    if y.dtype.kind not in "biuf" or not len(y):
-        return None
-    numbers = _known_to_core(y)
-    marked = _core.marked_labels(numbers, _TABLE, n_threads)
-    if marked is None:
-        return None
-    low, seen = marked
-    found = np.flatnonzero(seen)
-    table: Codes = np.zeros(len(seen), np.dtype(np.min_scalar_type(-len(found)).str))
-    table[found] = np.arange(len(found))
-    codes = np.empty(len(y), table.dtype)
-    _core.code_labels(numbers, low, table, codes, n_threads)
-    return (found + low).astype(y.dtype), codes
-
-
-def _known_to_core(y: Labels) -> NDArray[Any]:
-    """Numbers in a type that the core has sweeps for."""
-    if y.dtype.kind == "b":
-        return np.ascontiguousarray(y).view(np.uint8)
-    if y.dtype in _KNOWN:
-        return np.ascontiguousarray(y)
-    return np.ascontiguousarray(y, np.float64)  # where that is not exact, the numbers are too large for a table
-
-
 def shown_label(label: object) -> object:
     """A label as a user wrote it: np.float64(1.0) is no way to name one."""
     return label.item() if isinstance(label, np.generic) else label
-
-
-def signs(codes: Codes, positive: int, n_threads: int = 0) -> NDArray[np.int8]:
-    """+1 where a code is that of the positive class, else -1."""
-    return _core.signs(np.ascontiguousarray(codes), positive, n_threads)
 
 
 def check_targets(y: ArrayLike, n_threads: int = 0) -> NDArray[np.float64]:
