@@ -110,7 +110,8 @@ class CalledRows : public KernelRows {
     function_.reset();
   }
   index_t size() const override { return n_; }
-  void rows(std::span<const std::int64_t> which, float* const* out, int) const override {
+  void rows(std::span<const std::int64_t> which, std::span<const PanelRun>, float* const* out,
+            int) const override {
     nb::gil_scoped_acquire acquire;
     nb::object positions =
         nb::cast(to_numpy(std::vector<std::int64_t>(which.begin(), which.end())));
@@ -281,7 +282,10 @@ void bind_kernels(nb::module_& m) {
       "Rows there is room for.");
   matrix.def_prop_ro(
       "computed_rows", [](const PyKernelMatrix& self) { return self.cache->computed(); },
-      "How often a row was computed.");
+      "How often a row, or the first part of one, was computed.");
+  matrix.def_prop_ro(
+      "computed_values", [](const PyKernelMatrix& self) { return self.cache->computed_values(); },
+      "How many kernel values were computed.");
   matrix.def_prop_ro(
       "different_rows", [](const PyKernelMatrix& self) { return self.cache->different(); },
       "How many different rows were computed.");

@@ -168,7 +168,7 @@ class BlockSolver : public Solver {
       for (index_t c = fetched_; c < fetched_ + at_once; ++c)
         ids_.push_back(dual_.rows.global(dual_.row_of(set_.variables()[changed[c]])));
       Lease some;
-      dual_.rows.cache().acquire(ids_, some, settings_.n_threads);
+      dual_.rows.acquire(ids_, some, settings_.n_threads);
       fetched_ += at_once;
       if (deadline.passed()) return false;
     }
@@ -219,7 +219,7 @@ class BlockSolver : public Solver {
     for (index_t w = 0; w < q; ++w) ids_[w] = dual_.rows.global(dual_.row_of(variables[w]));
     {
       const Stopwatch watch(phases_.rows);
-      dual_.rows.cache().acquire(ids_, lease_, settings_.n_threads);
+      dual_.rows.acquire(ids_, lease_, settings_.n_threads);
     }
     const Stopwatch watch(phases_.selection);
     const std::span<const index_t> changed = set_.changed();

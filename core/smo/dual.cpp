@@ -18,33 +18,70 @@ constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
 // Kernel values exceed the largest K(x, x) by their own rounding at most.
 constexpr double kSlack = 1.01;
 
-// Four rows at a time: the sums are read and written a quarter as often.
-CUTPLANE_MULTIVERSION void add_block(std::span<const float* const> rows,
-                                     std::span<const double> coef, const std::int64_t* columns,
-                                     index_t begin, index_t end, double* sums) {
+// Stretches of columns shorter than this, on average, are looked up one by one.
+constexpr std::size_t kLeastStretch = 64;
+
+// Four rows at a time: the sums are read and written a quarter as often. at(row, t) is the value of
+// a row for target t.
+template <class At>
+CUTPLANE_INLINE void add_rows(std::span<const float* const> rows, std::span<const double> coef,
+                              index_t begin, index_t end, double* sums, const At& at) {
   std::size_t w = 0;
-  for (; columns == nullptr && w + 4 <= rows.size(); w += 4) {
+  for (; w + 4 <= rows.size(); w += 4) {
     const float *r0 = rows[w], *r1 = rows[w + 1], *r2 = rows[w + 2], *r3 = rows[w + 3];
     const double c0 = coef[w], c1 = coef[w + 1], c2 = coef[w + 2], c3 = coef[w + 3];
     for (index_t t = begin; t < end; ++t)
-      sums[t] += (c0 * static_cast<double>(r0[t]) + c1 * static_cast<double>(r1[t])) +
-                 (c2 * static_cast<double>(r2[t]) + c3 * static_cast<double>(r3[t]));
+      sums[t] += (c0 * at(r0, t) + c1 * at(r1, t)) + (c2 * at(r2, t) + c3 * at(r3, t));
   }
   for (; w < rows.size(); ++w) {
     const float* row = rows[w];
     const double c = coef[w];
-    if (columns == nullptr) {
-      for (index_t t = begin; t < end; ++t) sums[t] += c * static_cast<double>(row[t]);
-    } else {
-      for (index_t t = begin; t < end; ++t) sums[t] += c * static_cast<double>(row[columns[t]]);
-    }
+    for (index_t t = begin; t < end; ++t) sums[t] += c * at(row, t);
   }
+}
+
+CUTPLANE_MULTIVERSION void add_stretch(std::span<const float* const> rows,
+                                       std::span<const double> coef, index_t shift, index_t begin,
+                                       index_t end, double* sums) {
+  add_rows(rows, coef, begin, end, sums,
+           [shift](const float* row, index_t t) { return static_cast<double>(row[t + shift]); });
+}
+
+CUTPLANE_MULTIVERSION void add_scattered(std::span<const float* const> rows,
+                                         std::span<const double> coef, const std::int64_t* columns,
+                                         index_t begin, index_t end, double* sums) {
+  add_rows(rows, coef, begin, end, sums,
+           [columns](const float* row, index_t t) { return static_cast<double>(row[columns[t]]); });
+}
+
+// The targets from `begin` up to `end`.
+void add_block(const RowView& view, std::span<const float* const> rows,
+               std::span<const double> coef, index_t begin, index_t end, double* sums) {
+  if (view.stretches().empty()) return add_scattered(rows, coef, view.columns(), begin, end, sums);
+  for (const Stretch& stretch : view.stretches()) {
+    const index_t from = std::max(begin, stretch.begin), to = std::min(end, stretch.end);
+    if (from < to) add_stretch(rows, coef, stretch.shift, from, to, sums);
+  }
+}
+
+double largest_size(const double* values, index_t n) {
+  double largest = 0.0;
+  for (index_t t = 0; t < n; ++t) largest = std::max(largest, std::abs(values[t]));
+  return largest;
 }
 
 }  // namespace
 
 RowView::RowView(RowCache& cache, const std::int64_t* rows, index_t n) : cache_(cache), n_(n) {
   if (rows != nullptr) rows_.assign(rows, rows + n);
+  parts_ = rows != nullptr ? cache.parts_with(rows_) : cache.all_parts();
+  if (rows == nullptr) stretches_.push_back({0, n, 0});
+  for (index_t t = 0; t < static_cast<index_t>(rows_.size()); ++t) {
+    const index_t shift = rows_[t] - t;
+    if (stretches_.empty() || stretches_.back().shift != shift) stretches_.push_back({t, t, shift});
+    stretches_.back().end = t + 1;
+  }
+  if (stretches_.size() > 1 && rows_.size() < kLeastStretch * stretches_.size()) stretches_.clear();
 }
 
 void add_products(Dual& dual, std::span<const float* const> rows, std::span<const double> change,
@@ -53,15 +90,19 @@ void add_products(Dual& dual, std::span<const float* const> rows, std::span<cons
   const index_t n = dual.rows.size();
   const Blocks blocks = make_blocks(n, kTargetsPerBlock, 1 << 20);
   const index_t work = static_cast<index_t>(rows.size()) * n / 4;
-  for_blocks(blocks, useful_threads(n_threads, work), [&](index_t, index_t begin, index_t end) {
-    add_block(rows, change, dual.rows.columns(), begin, end, dual.f.data());
-    // Further variables of the same rows: the same sums.
-    for (int c = 1; c < dual.copies; ++c)
-      add_block(rows, change, dual.rows.columns(), begin, end, dual.f.data() + c * n);
-  });
-  double moved = 0.0, largest = 0.0;
+  std::vector<double> sizes(blocks.count);
+  for_blocks(blocks, useful_threads(n_threads, work),
+             [&](index_t block, index_t begin, index_t end) {
+               // Further variables of the same rows have the same sums.
+               for (int c = 0; c < dual.copies; ++c) {
+                 double* sums = dual.f.data() + c * n;
+                 add_block(dual.rows, rows, change, begin, end, sums);
+                 sizes[block] = std::max(sizes[block], largest_size(sums + begin, end - begin));
+               }
+             });
+  double moved = 0.0;
   for (const double value : change) moved += std::abs(value);
-  for (const double value : dual.f) largest = std::max(largest, std::abs(value));
+  const double largest = *std::max_element(sizes.begin(), sizes.end());
   // A sum of k terms in any order is off by at most k units of its terms' sizes and of what it was.
   dual.drift += static_cast<double>(rows.size() + 4) * kUnit *
                 (largest + 2.0 * moved * kSlack * dual.largest_value);
@@ -116,7 +157,7 @@ bool Dual::recompute(int n_threads, const Deadline* deadline) {
       ids.push_back(rows.global(r));
       coef.push_back(sum);
     }
-    rows.cache().acquire(ids, lease, n_threads);
+    rows.acquire(ids, lease, n_threads);
     pointers.clear();
     for (std::size_t w = 0; w < ids.size(); ++w) pointers.push_back(lease[w]);
     add_products(*this, pointers, coef, n_threads);

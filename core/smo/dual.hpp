@@ -20,6 +20,12 @@
 
 namespace cutplane::smo {
 
+// Columns that follow each other: row t of a problem, for t from `begin` up to `end`, is column
+// t + shift of the shared matrix.
+struct Stretch {
+  index_t begin, end, shift;
+};
+
 // The rows of a shared kernel matrix that a problem is about.
 class RowView {
  public:
@@ -31,12 +37,20 @@ class RowView {
   std::int64_t global(index_t local) const { return rows_.empty() ? local : rows_[local]; }
   // The columns of the shared rows that are meant; null for all of them.
   const std::int64_t* columns() const { return rows_.empty() ? nullptr : rows_.data(); }
+  // The same columns where they follow each other; empty where most of them do not.
+  std::span<const Stretch> stretches() const { return stretches_; }
   RowCache& cache() const { return cache_; }
+  // Rows of the shared matrix, in what columns() says.
+  void acquire(std::span<const std::int64_t> which, Lease& lease, int n_threads) const {
+    cache_.acquire(which, parts_, lease, n_threads);
+  }
 
  private:
   RowCache& cache_;
   std::vector<std::int64_t> rows_;
   index_t n_;
+  PartSet parts_;
+  std::vector<Stretch> stretches_;
 };
 
 struct Bounds {

@@ -10,8 +10,7 @@ namespace cutplane::smo {
 namespace {
 
 // Columns one thread takes at a time.
-constexpr index_t kPanelsPerTask = 16;
-constexpr index_t kColumnsPerTask = 1024;
+constexpr index_t kPanelsPerTask = 16, kSparsePanelsPerTask = 64;
 // So few features are summed as differences: exact where examples are close, and no slower.
 constexpr index_t kFewFeatures = 16;
 // gamma |x|² above which differences of products would be off by more than about 1e-5.
@@ -23,6 +22,8 @@ constexpr index_t kScatteredBytes = index_t{1} << 21;
 
 int threads_for(index_t work, int n_threads) { return useful_threads(n_threads, work / 16); }
 
+Blocks one_each(std::span<const PanelRun> tasks) { return {std::ssize(tasks), std::ssize(tasks)}; }
+
 }  // namespace
 
 template <class T>
@@ -32,18 +33,13 @@ Examples::Examples(const KernelParameters& parameters, const DenseView<T>& view,
   sparse_ = like != nullptr && like->sparse_;
   frame_ = like != nullptr ? like->frame_
                            : make_frame(view, parameters.kernel.shift_invariant(),
-                                        parameters.kernel.unit_length());
+                                        parameters.kernel.unit_length(), n_threads);
   if (!sparse_) {
     panels_.assign(padded(size_) * features_, 0.0f);
-    const Blocks blocks = make_blocks(panels_for(size_), 64, 256);
-    for_blocks(blocks, threads_for(size_ * features_, n_threads),
-               [&](index_t, index_t begin, index_t end) {
-                 for (index_t i = begin * kPanel; i < std::min(size_, end * kPanel); ++i) {
-                   float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
-                   for (index_t k = 0; k < features_; ++k)
-                     panel[k * kPanel] = frame_.place(view.at(i, k), k);
-                 }
-               });
+    each_row(n_threads, [&](index_t i) {
+      float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
+      for (index_t k = 0; k < features_; ++k) panel[k * kPanel] = frame_.place(view.at(i, k), k);
+    });
   } else {
     starts_.push_back(0);
     for (index_t i = 0; i < size_; ++i) {
@@ -56,20 +52,20 @@ Examples::Examples(const KernelParameters& parameters, const DenseView<T>& view,
       starts_.push_back(static_cast<std::int64_t>(values_.size()));
     }
   }
-  settle(parameters, like);
+  settle(parameters, like, n_threads);
 }
 
 template <class T, class I>
 Examples::Examples(const KernelParameters& parameters, const CsrView<T, I>& view,
-                   const Examples* like, int)
+                   const Examples* like, int n_threads)
     : size_(view.rows), features_(view.cols) {
   const index_t first = view.starts[0], stored = view.starts[size_] - first;
   sparse_ = like != nullptr
                 ? like->sparse_
                 : static_cast<double>(stored) < kSparse * static_cast<double>(size_ * features_);
   const bool centered = !sparse_ && parameters.kernel.shift_invariant();
-  frame_ =
-      like != nullptr ? like->frame_ : make_frame(view, centered, parameters.kernel.unit_length());
+  frame_ = like != nullptr ? like->frame_
+                           : make_frame(view, centered, parameters.kernel.unit_length(), n_threads);
   if (sparse_) {
     values_.resize(stored);
     indices_.resize(stored);
@@ -81,21 +77,21 @@ Examples::Examples(const KernelParameters& parameters, const CsrView<T, I>& view
     }
   } else {
     panels_.assign(padded(size_) * features_, 0.0f);
-    for (index_t i = 0; i < size_; ++i) {
+    each_row(n_threads, [&](index_t i) {
       float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
       for (index_t k = 0; k < features_; ++k) panel[k * kPanel] = frame_.place(0.0, k);
       for (I at = view.starts[i]; at < view.starts[i + 1]; ++at) {
         const index_t k = view.indices[at];
         panel[k * kPanel] = frame_.place(static_cast<double>(view.values[at]), k);
       }
-    }
+    });
   }
-  settle(parameters, like);
+  settle(parameters, like, n_threads);
 }
 
-double Examples::largest_square() const {
-  double largest = 0.0;
-  for (index_t i = 0; i < size_; ++i) {
+double Examples::largest_square(int n_threads) const {
+  std::vector<double> squares(std::max<index_t>(size_, 1), 0.0);
+  each_row(n_threads, [&](index_t i) {
     double square = 0.0;
     if (sparse_) {
       for (std::int64_t at = starts_[i]; at < starts_[i + 1]; ++at)
@@ -105,17 +101,17 @@ double Examples::largest_square() const {
       for (index_t k = 0; k < features_; ++k)
         square += static_cast<double>(panel[k * kPanel]) * panel[k * kPanel];
     }
-    largest = std::max(largest, square);
-  }
-  return largest;
+    squares[i] = square;
+  });
+  return *std::max_element(squares.begin(), squares.end());
 }
 
-void Examples::settle(const KernelParameters& parameters, const Examples* like) {
+void Examples::settle(const KernelParameters& parameters, const Examples* like, int n_threads) {
   if (like != nullptr) {
     function_ = like->function_;
     reduction_ = like->reduction_;
   } else {
-    const double largest = largest_square();
+    const double largest = largest_square(n_threads);
     function_ = scaled_function(parameters, frame_.exponent, largest);
     reduction_ = function_.reduction;
     const bool differences =
@@ -124,7 +120,7 @@ void Examples::settle(const KernelParameters& parameters, const Examples* like) 
       reduction_ = Reduction::product;
   }
   if (reduction_ != function_.reduction) {
-    norms_ = self_products(KernelFunction{});
+    norms_ = self_products(KernelFunction{}, n_threads);
     norms_.resize(padded(size_), 0.0f);
   }
 }
@@ -141,32 +137,46 @@ index_t Examples::work_per_value() const {
 
 void Examples::block(const Examples& left, std::span<const std::int64_t> which, float* const* out,
                      int n_threads) const {
+  const PanelRun all{0, panels_for(size_)};
+  block(left, which, {&all, 1}, out, n_threads);
+}
+
+void Examples::block(const Examples& left, std::span<const std::int64_t> which,
+                     std::span<const PanelRun> columns, float* const* out, int n_threads) const {
+  index_t panels = 0;
+  std::vector<PanelRun> tasks;
+  for (const PanelRun& run : columns) {
+    panels += run.end - run.begin;
+    const index_t size = sparse_ ? kSparsePanelsPerTask : kPanelsPerTask;
+    const Blocks pieces{run.end - run.begin, std::max<index_t>(1, (run.end - run.begin) / size)};
+    for (index_t piece = 0; piece < pieces.count; ++piece)
+      tasks.push_back({run.begin + pieces.begin(piece), run.begin + pieces.end(piece)});
+  }
+  const auto values = static_cast<index_t>(which.size()) * panels * kPanel;
+  const int threads = threads_for(values * work_per_value(), n_threads);
   if (sparse_)
-    sparse_block(left, which, out, n_threads);
+    sparse_block(left, which, tasks, out, threads);
   else
-    dense_block(left, which, out, n_threads);
+    dense_block(left, which, tasks, out, threads);
 }
 
 void Examples::dense_block(const Examples& left, std::span<const std::int64_t> which,
-                           float* const* out, int n_threads) const {
+                           std::span<const PanelRun> tasks, float* const* out, int threads) const {
   const auto m = static_cast<index_t>(which.size());
   std::vector<float> rows(m * features_), row_norms(norms_.empty() ? 0 : m);
   for (index_t r = 0; r < m; ++r) {
     left.gather(which[r], rows.data() + r * features_);
     if (!norms_.empty()) row_norms[r] = left.norms_[which[r]];
   }
-  const index_t panels = panels_for(size_);
-  const Blocks blocks{panels, std::max<index_t>(1, panels / kPanelsPerTask)};
-  for_blocks(
-      blocks, threads_for(m * size_ * work_per_value(), n_threads),
-      [&](index_t, index_t begin, index_t end) {
-        run(DenseTask{function_, reduction_, features_, rows.data(), m, row_norms.data(),
-                      panels_.data(), norms_.empty() ? nullptr : norms_.data(), begin, end, out});
-      });
+  for_blocks(one_each(tasks), threads, [&](index_t task, index_t, index_t) {
+    run(DenseTask{function_, reduction_, features_, rows.data(), m, row_norms.data(),
+                  panels_.data(), norms_.empty() ? nullptr : norms_.data(), tasks[task].begin,
+                  tasks[task].end, out});
+  });
 }
 
 void Examples::sparse_block(const Examples& left, std::span<const std::int64_t> which,
-                            float* const* out, int n_threads) const {
+                            std::span<const PanelRun> tasks, float* const* out, int threads) const {
   const auto m = static_cast<index_t>(which.size());
   const index_t area = features_ * kPanel;
   const index_t at_once = std::clamp<index_t>(
@@ -185,30 +195,39 @@ void Examples::sparse_block(const Examples& left, std::span<const std::int64_t> 
     for (std::int64_t at = left.starts_[which[r]]; at < left.starts_[which[r] + 1]; ++at)
       row_sums[r] += std::abs(left.values_[at]);
   }
-  const Blocks blocks{size_, std::max<index_t>(1, size_ / kColumnsPerTask)};
   for (index_t first = 0; first < m; first += at_once * kPanel) {
     const index_t last = std::min(m, first + at_once * kPanel);
     for (index_t r = first; r < last; ++r) scatter(r, (r - first) / kPanel, false);
-    for_blocks(
-        blocks, threads_for((last - first) * size_ * work_per_value(), n_threads),
-        [&](index_t, index_t begin, index_t end) {
-          for (index_t r = first; r < last; r += kPanel)
-            run(SparseTask{function_, reduction_, scattered.data() + (r - first) / kPanel * area,
-                           std::min(kPanel, last - r), row_norms.data() + r, row_sums.data() + r,
-                           values_.data(), indices_.data(), starts_.data(),
-                           norms_.empty() ? nullptr : norms_.data(), begin, end, out + r});
-        });
+    for_blocks(one_each(tasks), threads, [&](index_t task, index_t, index_t) {
+      const index_t begin = tasks[task].begin * kPanel;
+      const index_t end = std::min(size_, tasks[task].end * kPanel);
+      for (index_t r = first; r < last; r += kPanel)
+        run(SparseTask{function_, reduction_, scattered.data() + (r - first) / kPanel * area,
+                       std::min(kPanel, last - r), row_norms.data() + r, row_sums.data() + r,
+                       values_.data(), indices_.data(), starts_.data(),
+                       norms_.empty() ? nullptr : norms_.data(), begin, end, out + r});
+    });
     for (index_t r = first; r < last; ++r) scatter(r, (r - first) / kPanel, true);
   }
 }
 
-std::vector<float> Examples::self_products(const KernelFunction& function) const {
-  // Each panel against itself: the same sums, in the same order, as any block.
+std::vector<float> Examples::self_products(const KernelFunction& function, int n_threads) const {
   std::vector<float> result(size_);
+  const int threads = threads_for(size_ * kPanel * work_per_value(), n_threads);
+  for_blocks(make_blocks(panels_for(size_), kPanelsPerTask, 1 << 10), threads,
+             [&](index_t, index_t begin, index_t end) {
+               self_products(function, begin, end, result.data());
+             });
+  return result;
+}
+
+// Each of some panels against itself: the same sums, in the same order, as any block.
+void Examples::self_products(const KernelFunction& function, index_t begin, index_t end,
+                             float* result) const {
   std::vector<float> rows(kPanel * features_), square(kPanel * kPanel);
   std::vector<float> norms(kPanel, 0.0f), sums(kPanel, 0.0f);
   std::vector<float> scattered(sparse_ ? features_ * kPanel : 0, 0.0f);
-  for (index_t panel = 0; panel < panels_for(size_); ++panel) {
+  for (index_t panel = begin; panel < end; ++panel) {
     const index_t first = panel * kPanel, count = std::min(kPanel, size_ - first);
     float* out[kPanel];
     for (index_t r = 0; r < kPanel; ++r) out[r] = square.data() + r * kPanel;
@@ -240,10 +259,11 @@ std::vector<float> Examples::self_products(const KernelFunction& function) const
           scattered[index_t{indices_[at]} * kPanel + r] = 0.0f;
     }
   }
-  return result;
 }
 
-std::vector<float> Examples::diagonal(int) const { return self_products(function_); }
+std::vector<float> Examples::diagonal(int n_threads) const {
+  return self_products(function_, n_threads);
+}
 
 template Examples::Examples(const KernelParameters&, const DenseView<float>&, const Examples*, int);
 template Examples::Examples(const KernelParameters&, const DenseView<double>&, const Examples*,

@@ -9,6 +9,7 @@
 #include "core/base/parallel.hpp"
 #include "core/smo/frame.hpp"
 #include "core/smo/kernel_function.hpp"
+#include "core/smo/row_parts.hpp"
 
 namespace cutplane::smo {
 
@@ -35,20 +36,34 @@ class Examples {
   // out[r][j] = K(rows of `left` at which[r], example j of this); out has room for padded(size()).
   void block(const Examples& left, std::span<const std::int64_t> which, float* const* out,
              int n_threads) const;
+  // The same for some of the columns.
+  void block(const Examples& left, std::span<const std::int64_t> which,
+             std::span<const PanelRun> columns, float* const* out, int n_threads) const;
   // out[i] = K(x_i, x_i), as a block would give it.
   std::vector<float> diagonal(int n_threads) const;
   // Kernel values cost about this many multiplications.
   index_t work_per_value() const;
 
  private:
-  void settle(const KernelParameters& parameters, const Examples* like);
-  double largest_square() const;
+  void settle(const KernelParameters& parameters, const Examples* like, int n_threads);
+  double largest_square(int n_threads) const;
+  // visit(i) for every example, in parallel, those of a panel by one thread.
+  template <class Visit>
+  void each_row(int n_threads, Visit&& visit) const {
+    const index_t work = sparse_ ? static_cast<index_t>(values_.size()) : size_ * features_;
+    for_blocks(make_blocks(panels_for(size_), 16, 1 << 10), useful_threads(n_threads, work / 4),
+               [&](index_t, index_t begin, index_t end) {
+                 for (index_t i = begin * kPanel; i < std::min(size_, end * kPanel); ++i) visit(i);
+               });
+  }
   void gather(index_t row, float* out) const;
-  void dense_block(const Examples& left, std::span<const std::int64_t> which, float* const* out,
-                   int n_threads) const;
-  void sparse_block(const Examples& left, std::span<const std::int64_t> which, float* const* out,
-                    int n_threads) const;
-  std::vector<float> self_products(const KernelFunction& function) const;
+  void dense_block(const Examples& left, std::span<const std::int64_t> which,
+                   std::span<const PanelRun> tasks, float* const* out, int threads) const;
+  void sparse_block(const Examples& left, std::span<const std::int64_t> which,
+                    std::span<const PanelRun> tasks, float* const* out, int threads) const;
+  std::vector<float> self_products(const KernelFunction& function, int n_threads) const;
+  void self_products(const KernelFunction& function, index_t begin, index_t end,
+                     float* result) const;
 
   KernelFunction function_;
   // What is summed: products instead of squared differences where norms_ make up for it.

@@ -7,6 +7,7 @@
 
 #include "core/base/parallel.hpp"
 #include "core/smo/examples.hpp"
+#include "core/smo/row_parts.hpp"
 #include "core/smo/tiles.hpp"
 
 namespace cutplane::smo {
@@ -15,9 +16,12 @@ class KernelRows {
  public:
   virtual ~KernelRows() = default;
   virtual index_t size() const = 0;
-  // out[r][j] = K(which[r], j); out has room for padded(size()). May throw.
-  virtual void rows(std::span<const std::int64_t> which, float* const* out,
-                    int n_threads) const = 0;
+  // Whether some columns of a row cost less than all.
+  virtual bool divisible() const { return false; }
+  // out[r][j] = K(which[r], j) for j in these columns, all of them unless rows are divisible; out
+  // has room for padded(size()). May throw.
+  virtual void rows(std::span<const std::int64_t> which, std::span<const PanelRun> columns,
+                    float* const* out, int n_threads) const = 0;
   virtual std::vector<float> diagonal(int n_threads) const = 0;
   // A row that lies in memory already, or null.
   virtual const float* resident(index_t) const { return nullptr; }
@@ -27,8 +31,10 @@ class ComputedRows : public KernelRows {
  public:
   explicit ComputedRows(const Examples& examples) : examples_(examples) {}
   index_t size() const override { return examples_.size(); }
-  void rows(std::span<const std::int64_t> which, float* const* out, int n_threads) const override {
-    examples_.block(examples_, which, out, n_threads);
+  bool divisible() const override { return true; }
+  void rows(std::span<const std::int64_t> which, std::span<const PanelRun> columns,
+            float* const* out, int n_threads) const override {
+    examples_.block(examples_, which, columns, out, n_threads);
   }
   std::vector<float> diagonal(int n_threads) const override {
     return examples_.diagonal(n_threads);
@@ -46,7 +52,8 @@ class StoredRows : public KernelRows {
   StoredRows(const T* values, index_t n, index_t row_stride, double scale)
       : values_(values), n_(n), row_stride_(row_stride), scale_(scale) {}
   index_t size() const override { return n_; }
-  void rows(std::span<const std::int64_t> which, float* const* out, int) const override {
+  void rows(std::span<const std::int64_t> which, std::span<const PanelRun>, float* const* out,
+            int) const override {
     for (std::size_t r = 0; r < which.size(); ++r)
       for (index_t j = 0; j < n_; ++j) out[r][j] = single(values_[which[r] * row_stride_ + j]);
   }

@@ -106,7 +106,7 @@ class Active {
     held_[0] = {-1, nullptr};
     const std::int64_t id = dual_.rows.global(dual_.row_of(variables_[t]));
     leases_[newer_].release();
-    dual_.rows.cache().acquire({&id, 1}, leases_[newer_], n_threads_);
+    dual_.rows.acquire({&id, 1}, leases_[newer_], n_threads_);
     const float* values = leases_[newer_][0];
     if (!in_place_) {
       std::vector<float>& gathered = gathered_[newer_];

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
+#include "core/base/large_memory.hpp"
 #include "core/smo/finite.hpp"
 
 namespace cutplane::smo {
@@ -15,42 +17,114 @@ namespace {
 constexpr std::align_val_t kAlignment{64};
 constexpr std::size_t kPiece = std::size_t{1} << 24;
 
+// Pages of this size for the second piece and those that follow: few problems need them.
+constexpr std::align_val_t kLargeAlignment{1 << 21};
+
+// Where the values of rows in some columns are, and the first row, by its place, that has one which
+// is no number.
+struct Computed {
+  std::span<const std::int64_t> which;
+  std::span<float* const> values;
+  std::span<const PanelRun> columns;
+  index_t size;  // of a row
+
+  index_t count() const {
+    index_t sum = 0;
+    for (const PanelRun& run : columns)
+      sum += std::min(run.end * kPanel, size) - run.begin * kPanel;
+    return sum;
+  }
+
+  // The first column, or -1.
+  index_t not_finite(std::size_t place) const {
+    for (const PanelRun& run : columns) {
+      const index_t begin = run.begin * kPanel, end = std::min(run.end * kPanel, size);
+      const index_t at = first_not_finite(values[place] + begin, end - begin);
+      if (at >= 0) return begin + at;
+    }
+    return -1;
+  }
+};
+
 // A NaN would make every gradient one, and leave nothing to select.
-void require_finite(const float* values, index_t n, std::int64_t row) {
-  const index_t at = first_not_finite(values, n);
-  if (at < 0) return;
-  throw std::domain_error("The kernel of the examples " + std::to_string(row) + " and " +
+void require_finite(const Computed& rows, int n_threads) {
+  const auto n = static_cast<index_t>(rows.which.size());
+  std::vector<char> wrong(n, 0);
+  for_blocks({n, n}, useful_threads(n_threads, n * rows.count() / 8),
+             [&](index_t r, index_t, index_t) { wrong[r] = rows.not_finite(r) >= 0; });
+  const auto found = std::find(wrong.begin(), wrong.end(), 1);
+  if (found == wrong.end()) return;
+  const std::size_t r = found - wrong.begin();
+  const index_t at = rows.not_finite(r);
+  throw std::domain_error("The kernel of the examples " + std::to_string(rows.which[r]) + " and " +
                           std::to_string(at) + " of those trained on is " +
-                          std::to_string(values[at]) +
+                          std::to_string(rows.values[r][at]) +
                           " in single precision; every kernel value must be finite: scale the "
                           "data, or lower gamma or degree.");
 }
 
 }  // namespace
 
-void RowMemory::Free::operator()(float* memory) const { ::operator delete(memory, kAlignment); }
+void RowMemory::Free::operator()(float* memory) const {
+  ::operator delete(memory, large ? kLargeAlignment : kAlignment);
+}
 
 float* RowMemory::next() {
   const std::size_t row_bytes = row_floats_ * sizeof(float);
   const std::size_t per_piece = std::max<std::size_t>(kPiece / row_bytes, 1);
   if (left_ == 0) {
-    auto* memory =
-        static_cast<float*>(::operator new(per_piece * row_bytes, kAlignment, std::nothrow));
+    const bool large = !pieces_.empty();
+    auto* memory = static_cast<float*>(
+        ::operator new(per_piece * row_bytes, large ? kLargeAlignment : kAlignment, std::nothrow));
     if (memory == nullptr) return nullptr;
-    pieces_.emplace_back(memory);
+    if (large) prefer_large_pages(memory, per_piece * row_floats_);
+    pieces_.emplace_back(memory, Free{large});
     left_ = per_piece;
   }
   --left_;
   return pieces_.back().get() + (per_piece - 1 - left_) * row_floats_;
 }
 
+// What is to be computed: parts of rows.
 struct RowCache::Claims {
   std::vector<std::int64_t> which;
   std::vector<float*> out;
   std::vector<std::int32_t> slots;  // -1: the lease's own memory
+  std::vector<PartSet> parts;
+  std::int64_t begun = 0;  // rows of which there was no part
+
+  // add() does not throw for so many.
+  void reserve(std::size_t count) {
+    which.reserve(count);
+    out.reserve(count);
+    slots.reserve(count);
+    parts.reserve(count);
+  }
+  void add(std::int64_t row, float* values, std::int32_t slot, const PartSet& missing) {
+    which.push_back(row);
+    out.push_back(values);
+    slots.push_back(slot);
+    parts.push_back(missing);
+  }
+  // Those that lack the same parts lie together.
+  void sort() {
+    std::vector<std::size_t> order(which.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t z) { return parts[a] < parts[z]; });
+    Claims sorted;
+    for (const std::size_t c : order) sorted.add(which[c], out[c], slots[c], parts[c]);
+    sorted.begun = begun;
+    *this = std::move(sorted);
+  }
+  std::size_t end_of_alike(std::size_t begin) const {
+    std::size_t end = begin + 1;
+    while (end < parts.size() && parts[end] == parts[begin]) ++end;
+    return end;
+  }
 };
 
-// A row of a lease that another solver is computing, and the slot it is to come to.
+// A row of a lease of which another solver is computing parts, and the slot they are to come to.
 struct RowCache::Awaited {
   std::size_t place;
   std::int32_t slot;
@@ -68,7 +142,9 @@ void Lease::release() {
 }
 
 RowCache::RowCache(const KernelRows& rows, std::size_t bytes)
-    : rows_(rows), memory_(std::max<index_t>(padded(rows.size()), kPanel)) {
+    : rows_(rows),
+      parts_(rows.size(), rows.divisible()),
+      memory_(std::max<index_t>(padded(rows.size()), kPanel)) {
   const std::size_t row_bytes = std::max<std::size_t>(padded(rows.size()) * sizeof(float), 1);
   const index_t most = std::min<index_t>(rows.size(), std::numeric_limits<std::int32_t>::max());
   capacity_ = std::clamp<index_t>(static_cast<index_t>(bytes / row_bytes),
@@ -85,6 +161,11 @@ std::int64_t RowCache::computed() const {
 std::int64_t RowCache::different() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return different_;
+}
+
+std::int64_t RowCache::computed_values() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return values_;
 }
 
 const std::vector<float>& RowCache::diagonal(int n_threads) {
@@ -132,46 +213,59 @@ std::int32_t RowCache::free_slot() {
 }
 
 // Pins what is there or under way, and finds room for what is not.
-void RowCache::claim(std::span<const std::int64_t> which, Lease& lease, Claims& claims,
-                     std::vector<Awaited>& awaited) {
+void RowCache::claim(std::span<const std::int64_t> which, const PartSet& needed, Lease& lease,
+                     Claims& claims, std::vector<Awaited>& awaited) {
   lease.cache_ = this;
+  lease.pinned_.reserve(which.size());
+  claims.reserve(which.size());
+  awaited.reserve(which.size());
   for (std::size_t r = 0; r < which.size(); ++r) {
     if ((lease.rows_[r] = rows_.resident(which[r])) != nullptr) continue;
     std::int32_t at = slot_of_[which[r]];
-    if (at >= 0) {
-      if (slots_[at].pins == 0) unlink(at);
-      if (!slots_[at].ready) awaited.push_back({r, at});
-    } else {
+    if (at < 0) {
+      ++claims.begun;
       at = free_slot();
-      if (at < 0)
-        lease.own_.push_back(std::make_unique_for_overwrite<float[]>(padded(rows_.size())));
-      float* values = at < 0 ? lease.own_.back().get() : slots_[at].values;
-      claims.which.push_back(which[r]);
-      claims.slots.push_back(at);
-      claims.out.push_back(values);
-      lease.rows_[r] = values;
-      if (at < 0) continue;
+      if (at < 0) {
+        claim_own(r, which[r], needed, lease, claims);
+        continue;
+      }
       slots_[at].row = which[r];
-      slots_[at].ready = false;
+      slots_[at].claimed = slots_[at].ready = PartSet{};
       slot_of_[which[r]] = at;
+    } else if (slots_[at].pins == 0) {
+      unlink(at);
     }
-    ++slots_[at].pins;
+    Slot& slot = slots_[at];
+    ++slot.pins;
     lease.pinned_.push_back(at);
-    lease.rows_[r] = slots_[at].values;
+    lease.rows_[r] = slot.values;
+    const PartSet missing = needed - slot.claimed;
+    if (!(needed - missing - slot.ready).empty()) awaited.push_back({r, at});
+    if (missing.empty()) continue;
+    slot.claimed |= missing;
+    claims.add(which[r], slot.values, at, missing);
   }
 }
 
-// Rows that were claimed and will not come. Their slots stay pinned by those who wait for them.
+void RowCache::claim_own(std::size_t place, std::int64_t row, const PartSet& needed, Lease& lease,
+                         Claims& claims) {
+  lease.own_.push_back(std::make_unique_for_overwrite<float[]>(padded(rows_.size())));
+  lease.rows_[place] = lease.own_.back().get();
+  claims.add(row, lease.own_.back().get(), -1, needed);
+}
+
+// Parts that were claimed and will not come, as those see who wait for them.
 void RowCache::abandon(const Claims& claims) {
   for (std::size_t c = 0; c < claims.slots.size(); ++c) {
     if (claims.slots[c] < 0) continue;
-    slot_of_[claims.which[c]] = -1;
-    slots_[claims.slots[c]].row = -1;
+    Slot& slot = slots_[claims.slots[c]];
+    slot.claimed = slot.claimed - (claims.parts[c] - slot.ready);
   }
   arrived_.notify_all();
 }
 
-void RowCache::acquire(std::span<const std::int64_t> which, Lease& lease, int n_threads) {
+void RowCache::acquire(std::span<const std::int64_t> which, const PartSet& needed, Lease& lease,
+                       int n_threads) {
   lease.release();
   lease.rows_.assign(which.size(), nullptr);
   Claims claims;
@@ -179,7 +273,7 @@ void RowCache::acquire(std::span<const std::int64_t> which, Lease& lease, int n_
   {
     std::lock_guard<std::mutex> lock(mutex_);
     try {
-      claim(which, lease, claims, awaited);
+      claim(which, needed, lease, claims, awaited);
     } catch (...) {
       abandon(claims);
       throw;
@@ -191,16 +285,11 @@ void RowCache::acquire(std::span<const std::int64_t> which, Lease& lease, int n_
   Claims left;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    for (const auto [place, slot] : awaited) {
-      arrived_.wait(lock, [&, row = which[place], at = slot] {
-        return slots_[at].row != row || slots_[at].ready;
+    for (const auto [place, at] : awaited) {
+      arrived_.wait(lock, [&, at = at] {
+        return (needed - slots_[at].ready).empty() || !(needed - slots_[at].claimed).empty();
       });
-      if (slots_[slot].row == which[place]) continue;
-      lease.own_.push_back(std::make_unique_for_overwrite<float[]>(padded(rows_.size())));
-      lease.rows_[place] = lease.own_.back().get();
-      left.which.push_back(which[place]);
-      left.out.push_back(lease.own_.back().get());
-      left.slots.push_back(-1);
+      if (!(needed - slots_[at].ready).empty()) claim_own(place, which[place], needed, lease, left);
     }
   }
   compute(left, n_threads);
@@ -208,23 +297,33 @@ void RowCache::acquire(std::span<const std::int64_t> which, Lease& lease, int n_
 
 void RowCache::compute(Claims& claims, int n_threads) {
   if (claims.which.empty()) return;
+  claims.sort();
+  std::int64_t values = 0;
   try {
-    rows_.rows(claims.which, claims.out.data(), n_threads);
-    for (std::size_t r = 0; r < claims.which.size(); ++r)
-      require_finite(claims.out[r], rows_.size(), claims.which[r]);
+    for (std::size_t begin = 0; begin < claims.which.size();) {
+      const std::size_t end = claims.end_of_alike(begin), n = end - begin;
+      const std::vector<PanelRun> columns = parts_.runs(claims.parts[begin]);
+      const Computed rows{
+          {claims.which.data() + begin, n}, {claims.out.data() + begin, n}, columns, rows_.size()};
+      rows_.rows(rows.which, columns, claims.out.data() + begin, n_threads);
+      require_finite(rows, n_threads);
+      values += static_cast<std::int64_t>(n) * rows.count();
+      begin = end;
+    }
   } catch (...) {
     std::lock_guard<std::mutex> lock(mutex_);
     abandon(claims);
     throw;
   }
   std::lock_guard<std::mutex> lock(mutex_);
-  computed_ += static_cast<std::int64_t>(claims.which.size());
+  computed_ += claims.begun;
+  values_ += values;
   for (const std::int64_t row : claims.which) {
     different_ += !known_[row];
     known_[row] = true;
   }
-  for (const std::int32_t slot : claims.slots)
-    if (slot >= 0) slots_[slot].ready = true;
+  for (std::size_t c = 0; c < claims.slots.size(); ++c)
+    if (claims.slots[c] >= 0) slots_[claims.slots[c]].ready |= claims.parts[c];
   arrived_.notify_all();
 }
 

@@ -1,7 +1,7 @@
 // Kernel rows kept in memory, up to a number of bytes, the least recently used giving way.
 //
-// Several solvers may share one: rows are pinned while in use, and two who want the same row at the
-// same time have it computed once.
+// Several solvers may share one: rows are pinned while in use, and two who want the same part of a
+// row at the same time have it computed once.
 #pragma once
 
 #include <atomic>
@@ -27,6 +27,7 @@ class RowMemory {
 
  private:
   struct Free {
+    bool large = false;
     void operator()(float* memory) const;
   };
   std::size_t row_floats_, left_ = 0;
@@ -59,13 +60,20 @@ class RowCache {
   index_t size() const { return rows_.size(); }
   // Rows there is room for; fewer than at first once the system has given all the memory it has.
   index_t capacity() const { return capacity_; }
-  // How often a row was computed, and how many different ones.
+  // How often a row was computed, or the first part of it; how many different ones; and how many
+  // values.
   std::int64_t computed() const;
   std::int64_t different() const;
+  std::int64_t computed_values() const;
   // K(x, x) of every example, computed once.
   const std::vector<float>& diagonal(int n_threads);
 
-  void acquire(std::span<const std::int64_t> which, Lease& lease, int n_threads);
+  // What has to be asked for where only some columns of the rows are looked at.
+  PartSet parts_with(std::span<const std::int64_t> columns) const { return parts_.with(columns); }
+  PartSet all_parts() const { return parts_.all(); }
+  // Other parts of the rows are not to be looked at.
+  void acquire(std::span<const std::int64_t> which, const PartSet& needed, Lease& lease,
+               int n_threads);
 
  private:
   friend class Lease;
@@ -74,13 +82,15 @@ class RowCache {
     std::int64_t row = -1;
     std::int32_t pins = 0;
     std::int32_t newer = -1, older = -1;
-    bool ready = false;
+    PartSet claimed, ready;  // parts that someone computes or has computed
   };
   struct Claims;
   struct Awaited;
 
-  void claim(std::span<const std::int64_t> which, Lease& lease, Claims& claims,
-             std::vector<Awaited>& awaited);
+  void claim(std::span<const std::int64_t> which, const PartSet& needed, Lease& lease,
+             Claims& claims, std::vector<Awaited>& awaited);
+  void claim_own(std::size_t place, std::int64_t row, const PartSet& needed, Lease& lease,
+                 Claims& claims);
   void abandon(const Claims& claims);
   std::int32_t free_slot();
   void unlink(std::int32_t slot);
@@ -89,6 +99,7 @@ class RowCache {
   void compute(Claims& claims, int n_threads);
 
   const KernelRows& rows_;
+  RowParts parts_;
   std::atomic<index_t> capacity_;
   std::once_flag diagonal_known_;
   std::vector<float> diagonal_;
@@ -99,7 +110,7 @@ class RowCache {
   std::vector<std::int32_t> slot_of_;  // of each row, or -1
   std::int32_t newest_ = -1, oldest_ = -1;
   std::vector<bool> known_;  // rows that were computed at some time
-  std::int64_t computed_ = 0, different_ = 0;
+  std::int64_t computed_ = 0, different_ = 0, values_ = 0;
 };
 
 }  // namespace cutplane::smo

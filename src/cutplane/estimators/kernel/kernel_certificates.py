@@ -108,7 +108,7 @@ def _affordable(
     if not all(np.isfinite(result.primal) for result in results):
         return False
     values = sum(float(len(m.rows)) * np.count_nonzero(r.alpha) for m, r in zip(machines, results, strict=True))
-    trained = trained_cost(matrix.X, float(matrix.core.computed_rows) * matrix.size)
+    trained = trained_cost(matrix.X, float(matrix.core.computed_values))
     for machine, result in zip(machines, results, strict=True):
         n = len(machine.problem.y)
         size = working_set_for(n, training.stopping, training.working_set)
