@@ -1,6 +1,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -88,13 +90,17 @@ Array2<float> block(const PyExamples& left, const PyExamples& right, int n_threa
 
 Array2<double> product(const PyExamples& left, const PyExamples& right,
                        nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> coef,
-                       int n_threads) {
+                       int n_threads, std::optional<std::vector<std::int64_t>> ends) {
   require(left->features() == right->features(), "the examples have other features");
   require(static_cast<index_t>(coef.shape(0)) == right->size(), "one coefficient row per example");
-  Array2<double> result = new_array<double>(left->size(), coef.shape(1));
+  const std::vector<std::int64_t> groups = ends ? *ends : std::vector{right->size()};
+  require(!groups.empty() && groups.front() >= 0 && std::is_sorted(groups.begin(), groups.end()) &&
+              groups.back() == right->size(),
+          "groups that follow each other, up to the last example");
+  const auto k = static_cast<index_t>(coef.shape(1));
+  Array2<double> result = new_array<double>(left->size(), std::ssize(groups) * k);
   nb::gil_scoped_release release;
-  kernel_product(*left, *right, coef.data(), static_cast<index_t>(coef.shape(1)), result.data(),
-                 n_threads);
+  kernel_product(*left, *right, coef.data(), k, groups, result.data(), n_threads);
   return result;
 }
 
@@ -268,7 +274,9 @@ void bind_kernels(nb::module_& m) {
       "n_threads"_a = 0, "K(x_i, x_i).");
   m.def("kernel_block", &block, "left"_a, "right"_a, "n_threads"_a = 0, "K(left, right).");
   m.def("kernel_product", &product, "left"_a, "right"_a, "coef"_a, "n_threads"_a = 0,
-        "K(left, right) @ coef, without storing the block.");
+        "ends"_a = nb::none(),
+        "K(left, right) @ coef, without storing the block; where groups of the right end, the same "
+        "for each group, side by side.");
 
   auto matrix = nb::class_<PyKernelMatrix>(m, "KernelMatrix",
                                            "Kernel rows with the cache solvers take them from.");
@@ -302,13 +310,14 @@ void bind_smo(nb::module_& m) {
                     "n_threads"_a = 0);
   solver.def(
       "advance",
-      [](PySolver& self, std::int64_t most, double seconds) {
+      [](PySolver& self, std::int64_t most, double seconds, int n_threads) {
+        self.solver->use_threads(n_threads);
         const Progress progress = self.solver->advance(most, Deadline(seconds));
         return progress == Progress::finished ? "finished"
                : progress == Progress::paused ? "paused"
                                               : "reached";
       },
-      "most"_a, "seconds"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "most"_a, "seconds"_a, "n_threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
       "Take pair steps until there are `most` in all ('reached'), the stopping rule holds "
       "('finished') or the seconds are over ('paused').");
   solver.def_prop_ro(

@@ -130,6 +130,7 @@ class BlockSolver : public Solver {
   }
 
   bool ready() const override { return dual_.ready(); }
+  void use_threads(int n_threads) override { settings_.n_threads = n_threads; }
 
   void settle() override {}
 
@@ -146,12 +147,12 @@ class BlockSolver : public Solver {
  private:
   double measure() {
     const Stopwatch watch(phases_.selection);
-    return set_.measure();
+    return set_.measure(settings_.n_threads);
   }
 
   void choose() {
     const Stopwatch watch(phases_.selection);
-    set_.refresh(fresh_);
+    set_.refresh(fresh_, settings_.n_threads);
     chosen_ = true;
     fetched_ = 0;
   }

@@ -12,7 +12,7 @@ template <Reduction reduction, int Lanes, int R, int P>
 CUTPLANE_INLINE void rows_against_panels(const DenseTask& task, index_t row, index_t panel,
                                          index_t from, index_t to) {
   float* out[R];
-  for (int r = 0; r < R; ++r) out[r] = task.out[row + r] + panel * kPanel;
+  for (int r = 0; r < R; ++r) out[r] = task.out[row + r] + (panel - task.origin) * kPanel;
   tile<reduction, Lanes, R, P>(task.rows + row * task.features, task.features,
                                task.panels + panel * task.features * kPanel, task.features * kPanel,
                                from, to, out);
@@ -66,7 +66,7 @@ CUTPLANE_INLINE void evaluate(const DenseTask& task) {
     const float* norms = task.column_norms != nullptr ? task.column_norms + first : nullptr;
     for (index_t row = begin; row < end; ++row)
       finish(task.function, norms != nullptr ? task.row_norms[row] : 0.0f, norms, columns,
-             task.out[row] + first);
+             task.out[row] + (first - task.origin * kPanel));
   }
 }
 
@@ -112,7 +112,7 @@ CUTPLANE_INLINE void reduce(const SparseTask& task) {
     const index_t count = std::min(kPanel, task.end - begin);
     for (index_t c = 0; c < count; ++c) reduce_column<reduction, Lanes>(task, begin + c, sums[c]);
     for (index_t r = 0; r < task.n_rows; ++r) {
-      float* out = task.out[r] + begin;
+      float* out = task.out[r] + (begin - task.origin * kPanel);
       for (index_t c = 0; c < count; ++c) out[c] = sums[c][r] + task.row_sums[r];
     }
   }
@@ -129,7 +129,7 @@ CUTPLANE_INLINE void evaluate(const SparseTask& task) {
   const float* norms = task.column_norms != nullptr ? task.column_norms + task.begin : nullptr;
   for (index_t r = 0; r < task.n_rows; ++r)
     finish(task.function, norms != nullptr ? task.row_norms[r] : 0.0f, norms, task.end - task.begin,
-           task.out[r] + task.begin);
+           task.out[r] + (task.begin - task.origin * kPanel));
 }
 
 }  // namespace

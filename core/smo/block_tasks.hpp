@@ -19,7 +19,8 @@ struct DenseTask {
   const float* panels;
   const float* column_norms;  // null unless the kernel needs squared lengths
   index_t first_panel, last_panel;
-  float* const* out;  // out[row][column], room for whole panels
+  float* const* out;   // out[row][column], room for whole panels
+  index_t origin = 0;  // the panel that `out` begins with
 };
 
 // Up to 16 rows scattered into a (features x 16) array, against sparse columns.
@@ -36,6 +37,7 @@ struct SparseTask {
   const float* column_norms;
   index_t begin, end;  // columns
   float* const* out;
+  index_t origin = 0;  // as above
 };
 
 void run(const DenseTask& task);

@@ -141,27 +141,43 @@ void Examples::block(const Examples& left, std::span<const std::int64_t> which, 
   block(left, which, {&all, 1}, out, n_threads);
 }
 
-void Examples::block(const Examples& left, std::span<const std::int64_t> which,
-                     std::span<const PanelRun> columns, float* const* out, int n_threads) const {
-  index_t panels = 0;
+// So few panels at a time that a block of theirs stays in the cache until it is finished.
+std::vector<PanelRun> Examples::tasks_of(std::span<const PanelRun> columns) const {
+  const index_t size = sparse_ ? kSparsePanelsPerTask : kPanelsPerTask;
   std::vector<PanelRun> tasks;
   for (const PanelRun& run : columns) {
-    panels += run.end - run.begin;
-    const index_t size = sparse_ ? kSparsePanelsPerTask : kPanelsPerTask;
     const Blocks pieces{run.end - run.begin, std::max<index_t>(1, (run.end - run.begin) / size)};
     for (index_t piece = 0; piece < pieces.count; ++piece)
       tasks.push_back({run.begin + pieces.begin(piece), run.begin + pieces.end(piece)});
   }
+  return tasks;
+}
+
+void Examples::block(const Examples& left, std::span<const std::int64_t> which,
+                     std::span<const PanelRun> columns, float* const* out, int n_threads) const {
+  index_t panels = 0;
+  for (const PanelRun& run : columns) panels += run.end - run.begin;
   const auto values = static_cast<index_t>(which.size()) * panels * kPanel;
   const int threads = threads_for(values * work_per_value(), n_threads);
+  compute(left, which, tasks_of(columns), {out, 0}, threads);
+}
+
+void Examples::part(const Examples& left, std::span<const std::int64_t> which,
+                    const PanelRun& columns, float* const* out) const {
+  compute(left, which, tasks_of({&columns, 1}), {out, columns.begin}, 1);
+}
+
+void Examples::compute(const Examples& left, std::span<const std::int64_t> which,
+                       std::span<const PanelRun> tasks, const Target& target, int threads) const {
   if (sparse_)
-    sparse_block(left, which, tasks, out, threads);
+    sparse_block(left, which, tasks, target, threads);
   else
-    dense_block(left, which, tasks, out, threads);
+    dense_block(left, which, tasks, target, threads);
 }
 
 void Examples::dense_block(const Examples& left, std::span<const std::int64_t> which,
-                           std::span<const PanelRun> tasks, float* const* out, int threads) const {
+                           std::span<const PanelRun> tasks, const Target& target,
+                           int threads) const {
   const auto m = static_cast<index_t>(which.size());
   std::vector<float> rows(m * features_), row_norms(norms_.empty() ? 0 : m);
   for (index_t r = 0; r < m; ++r) {
@@ -171,12 +187,13 @@ void Examples::dense_block(const Examples& left, std::span<const std::int64_t> w
   for_blocks(one_each(tasks), threads, [&](index_t task, index_t, index_t) {
     run(DenseTask{function_, reduction_, features_, rows.data(), m, row_norms.data(),
                   panels_.data(), norms_.empty() ? nullptr : norms_.data(), tasks[task].begin,
-                  tasks[task].end, out});
+                  tasks[task].end, target.rows, target.origin});
   });
 }
 
 void Examples::sparse_block(const Examples& left, std::span<const std::int64_t> which,
-                            std::span<const PanelRun> tasks, float* const* out, int threads) const {
+                            std::span<const PanelRun> tasks, const Target& target,
+                            int threads) const {
   const auto m = static_cast<index_t>(which.size());
   const index_t area = features_ * kPanel;
   const index_t at_once = std::clamp<index_t>(
@@ -205,7 +222,8 @@ void Examples::sparse_block(const Examples& left, std::span<const std::int64_t> 
         run(SparseTask{function_, reduction_, scattered.data() + (r - first) / kPanel * area,
                        std::min(kPanel, last - r), row_norms.data() + r, row_sums.data() + r,
                        values_.data(), indices_.data(), starts_.data(),
-                       norms_.empty() ? nullptr : norms_.data(), begin, end, out + r});
+                       norms_.empty() ? nullptr : norms_.data(), begin, end, target.rows + r,
+                       target.origin});
     });
     for (index_t r = first; r < last; ++r) scatter(r, (r - first) / kPanel, true);
   }

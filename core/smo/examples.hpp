@@ -39,6 +39,9 @@ class Examples {
   // The same for some of the columns.
   void block(const Examples& left, std::span<const std::int64_t> which,
              std::span<const PanelRun> columns, float* const* out, int n_threads) const;
+  // The same on one thread, out[r] having room for these columns alone.
+  void part(const Examples& left, std::span<const std::int64_t> which, const PanelRun& columns,
+            float* const* out) const;
   // out[i] = K(x_i, x_i), as a block would give it.
   std::vector<float> diagonal(int n_threads) const;
   // Kernel values cost about this many multiplications.
@@ -57,10 +60,18 @@ class Examples {
                });
   }
   void gather(index_t row, float* out) const;
+  // Where a block goes: its rows, and the panel they begin with.
+  struct Target {
+    float* const* rows;
+    index_t origin;
+  };
+  std::vector<PanelRun> tasks_of(std::span<const PanelRun> columns) const;
+  void compute(const Examples& left, std::span<const std::int64_t> which,
+               std::span<const PanelRun> tasks, const Target& target, int threads) const;
   void dense_block(const Examples& left, std::span<const std::int64_t> which,
-                   std::span<const PanelRun> tasks, float* const* out, int threads) const;
+                   std::span<const PanelRun> tasks, const Target& target, int threads) const;
   void sparse_block(const Examples& left, std::span<const std::int64_t> which,
-                    std::span<const PanelRun> tasks, float* const* out, int threads) const;
+                    std::span<const PanelRun> tasks, const Target& target, int threads) const;
   std::vector<float> self_products(const KernelFunction& function, int n_threads) const;
   void self_products(const KernelFunction& function, index_t begin, index_t end,
                      float* result) const;

@@ -32,6 +32,7 @@ class Active {
  public:
   Active(Dual& dual, int n_threads) : dual_(dual), n_threads_(n_threads) { take_all(); }
 
+  void use_threads(int n_threads) { n_threads_ = n_threads; }
   index_t size() const { return static_cast<index_t>(f.size()); }
   bool complete() const { return size() == dual_.size(); }
 
@@ -209,6 +210,10 @@ class PairSolver : public Solver {
   }
 
   bool ready() const override { return dual_.ready(); }
+  void use_threads(int n_threads) override {
+    settings_.n_threads = n_threads;
+    active_.use_threads(n_threads);
+  }
 
   void settle() override {
     if (!active_.complete()) unshrink();

@@ -5,8 +5,10 @@
 
 namespace cutplane::smo {
 
-// out (left.size() x k, row-major) = K(left, right) coef (right.size() x k, row-major).
+// Examples on the right in groups that follow each other, each with k outputs of its own; `ends`
+// are where the groups end, the last one being right.size(): out (left.size() x groups x k) = for
+// each group K(left, its part) times its rows of coef (right.size() x k).
 void kernel_product(const Examples& left, const Examples& right, const double* coef, index_t k,
-                    double* out, int n_threads);
+                    std::span<const std::int64_t> ends, double* out, int n_threads);
 
 }  // namespace cutplane::smo

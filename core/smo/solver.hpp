@@ -41,6 +41,8 @@ class Solver {
   // be in the middle of what makes a step: the next call goes on there, so that the point reached
   // does not depend on the clock. May throw what a kernel throws.
   virtual Progress advance(std::int64_t most, const Deadline& deadline) = 0;
+  // How many threads from now on. What is found does not depend on it.
+  virtual void use_threads(int n_threads) = 0;
   // Whether bounds and gradients mean something yet: not before those of the start are computed.
   virtual bool ready() const = 0;
   // Every variable's f is right again, shrunken ones included.

@@ -5,6 +5,11 @@
 #include <numeric>
 
 namespace cutplane::smo {
+namespace {
+
+Blocks blocks_of(index_t variables) { return make_blocks(variables, 1 << 13, 64); }
+
+}  // namespace
 
 WorkingSet::WorkingSet(const Dual& dual, index_t size)
     : dual_(dual),
@@ -17,47 +22,73 @@ WorkingSet::WorkingSet(const Dual& dual, index_t size)
   std::iota(variables_.begin(), variables_.end(), index_t{0});
 }
 
-double WorkingSet::measure() {
+double WorkingSet::measure(int n_threads) {
   double violation = 0.0;
+  const Blocks blocks = blocks_of(dual_.size());
+  std::vector<Threshold> found(blocks.count);
   for (int g = 0; g < dual_.groups(); ++g) {
-    double up = std::numeric_limits<double>::infinity(), low = -up;
-    for (index_t t = 0; t < dual_.size(); ++t) {
-      if (!belongs(t, g)) continue;
-      if (dual_.b[t] < dual_.high[t]) up = std::min(up, dual_.f[t]);
-      if (dual_.b[t] > dual_.low[t]) low = std::max(low, dual_.f[t]);
-    }
-    thresholds_[g] = {up, low};
-    violation = std::max(violation, low - up);
+    for_blocks(blocks, useful_threads(n_threads, dual_.size()),
+               [&](index_t block, index_t begin, index_t end) {
+                 found[block] = threshold(g, begin, end);
+               });
+    Threshold& all = thresholds_[g];
+    all = found[0];
+    for (const Threshold& one : found) all = {std::min(all.up, one.up), std::max(all.low, one.low)};
+    violation = std::max(violation, all.low - all.up);
   }
   return violation;
 }
 
-// The `count` variables that violate most in one direction.
-void WorkingSet::collect(int group, bool growing, index_t count) {
-  scored_.clear();
+WorkingSet::Threshold WorkingSet::threshold(int group, index_t begin, index_t end) const {
+  double up = std::numeric_limits<double>::infinity(), low = -up;
+  for (index_t t = begin; t < end; ++t) {
+    if (!belongs(t, group)) continue;
+    if (dual_.b[t] < dual_.high[t]) up = std::min(up, dual_.f[t]);
+    if (dual_.b[t] > dual_.low[t]) low = std::max(low, dual_.f[t]);
+  }
+  return {up, low};
+}
+
+void WorkingSet::keep_first(std::vector<Scored>& scored, index_t count) {
+  if (count >= static_cast<index_t>(scored.size())) return;
+  std::nth_element(scored.begin(), scored.begin() + count, scored.end(), before);
+  scored.resize(count);
+}
+
+void WorkingSet::score(int group, bool growing, index_t begin, index_t end,
+                       std::vector<Scored>& scored) const {
   const std::vector<double>&b = dual_.b, &f = dual_.f;
   const Threshold limit = thresholds_[group];
-  for (index_t t = 0; t < dual_.size(); ++t) {
+  for (index_t t = begin; t < end; ++t) {
     if (growing ? !(f[t] < limit.low && b[t] < dual_.high[t])
                 : !(f[t] > limit.up && b[t] > dual_.low[t]))
       continue;
-    if (belongs(t, group) && !wanted_[t]) scored_.push_back({growing ? f[t] : -f[t], t});
+    if (belongs(t, group) && !wanted_[t]) scored.push_back({growing ? f[t] : -f[t], t});
   }
-  const auto before = [](const Scored& a, const Scored& z) {
-    return a.score < z.score || (a.score == z.score && a.variable < z.variable);
-  };
-  if (count < static_cast<index_t>(scored_.size())) {
-    std::nth_element(scored_.begin(), scored_.begin() + count, scored_.end(), before);
-    scored_.resize(count);
-  }
-  std::sort(scored_.begin(), scored_.end(), before);
-  for (const Scored& entry : scored_) {
+}
+
+// The `count` variables that violate most in one direction: those of every block first, for who is
+// not among these is not among those of all.
+void WorkingSet::collect(int group, bool growing, index_t count, int n_threads) {
+  const Blocks blocks = blocks_of(dual_.size());
+  std::vector<std::vector<Scored>> parts(blocks.count);
+  for_blocks(blocks, useful_threads(n_threads, 2 * dual_.size()),
+             [&](index_t block, index_t begin, index_t end) {
+               score(group, growing, begin, end, parts[block]);
+               keep_first(parts[block], count);
+             });
+  std::vector<Scored> scored = std::move(parts[0]);
+  for (index_t block = 1; block < blocks.count; ++block)
+    scored.insert(scored.end(), parts[block].begin(), parts[block].end());
+  keep_first(scored, count);
+  std::sort(scored.begin(), scored.end(), before);
+  for (const Scored& entry : scored) {
     wanted_[entry.variable] = 1;
     violators_.push_back(entry.variable);
   }
 }
 
-void WorkingSet::refresh(index_t count) {
+void WorkingSet::refresh(index_t count, int n_threads) {
   ++round_;
   changed_.clear();
   if (most_ == dual_.size()) {
@@ -70,7 +101,7 @@ void WorkingSet::refresh(index_t count) {
   violators_.clear();
   const index_t each = std::max<index_t>(1, std::min(count, most_) / (2 * dual_.groups()));
   for (int g = 0; g < dual_.groups(); ++g)
-    for (const bool growing : {true, false}) collect(g, growing, each);
+    for (const bool growing : {true, false}) collect(g, growing, each, n_threads);
   place_violators();
   for (const index_t variable : violators_) wanted_[variable] = 0;
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,14 +135,24 @@ class Kernel:
         columns = np.ascontiguousarray(coef.reshape(len(coef), -1), np.float64)
         if self.computed:
             right = B if isinstance(B, _core.KernelExamples) else self.examples(B, n_threads=n_threads)
-            left = self.examples(A, like=right, n_threads=n_threads)
-            result = np.ldexp(_core.kernel_product(left, right, columns, n_threads), right.exponent)
-            _check_scores(result)
+            result = self.products(A, right, columns, [right.size], n_threads=n_threads)[:, 0]
         else:
             starts = range(0, A.shape[0], ROWS_AT_ONCE)
             parts = [self.block(A[start : start + ROWS_AT_ONCE], B) @ columns for start in starts]
             result = np.concatenate(parts) if parts else np.zeros((0, columns.shape[1]))
         return result.reshape((A.shape[0], *coef.shape[1:]))
+
+    def products(
+        self, A: Matrix, B: _core.KernelExamples, coef: Array, ends: Sequence[int], *, n_threads: int = 0
+    ) -> Array:
+        """K(A, B's groups) @ their rows of coef, of shape (len(A), groups, k), for a kernel that the core computes.
+
+        Groups follow each other, and end at `ends`.
+        """
+        left = self.examples(A, like=B, n_threads=n_threads)
+        result = np.ldexp(_core.kernel_product(left, B, coef, n_threads, list(ends)), B.exponent)
+        _check_scores(result)
+        return result.reshape(A.shape[0], len(ends), coef.shape[1])
 
     def diagonal(self, X: Matrix, *, n_threads: int = 0) -> Block:
         """K(x, x) of each example."""

@@ -64,7 +64,7 @@ def solve(
     time_limit: float | None = None,
     on_step: OnStep | None = None,
     should_stop: Callable[[], bool] | None = None,
-    n_threads: int = 0,
+    n_threads: int | Callable[[], int] = 0,
 ) -> SMOResult:
     """Solve a dual problem.
 
@@ -96,8 +96,9 @@ def solve(
         Called with a `Step` between slices of work; returning True ends the run.
     should_stop : callable, optional
         Asked between slices of work, for runs in several threads: returning True ends this one.
-    n_threads : int
-        0 leaves it to OpenMP.
+    n_threads : int or callable
+        0 leaves it to OpenMP. A function is asked between slices of work, so that a run can take over the threads of
+        others that have ended. Results do not depend on it.
 
     Returns
     -------
@@ -116,6 +117,7 @@ def solve(
     check_settings(selection, stopping, eps, tol, working_set, max_iter, time_limit)
     check_rows(problem, matrix, rows)
     start = time.perf_counter()
+    threads = n_threads if callable(n_threads) else lambda: n_threads
     wanted = working_set_for(len(problem.y), stopping, working_set)
     matrix.warn_before(rows_for(wanted))
     size = wanted if working_set is not None else fitting(wanted, matrix)
@@ -136,7 +138,7 @@ def solve(
             shrinking,
             variables,
             most,
-            n_threads,
+            threads(),
         )
 
     def conjugate_at(start: Array, most: int | None) -> _core.SmoSolver:
@@ -145,7 +147,7 @@ def solve(
     try:
         begin = None if problem.start is None else np.ldexp(problem.start, matrix.exponent)
         solver = solver_at(begin, selection, size, max_iter)
-        workspace = Workspace(solver, problem, matrix, matrix.size if rows is None else len(rows))
+        workspace = Workspace(solver, problem, matrix, matrix.size if rows is None else len(rows), threads)
         may_change = stopping != "pair" and (selection != "conjugate" or size == 2)
         standstill = Standstill(workspace, max_iter, conjugate_at if may_change else None)
         run = Run(workspace, standstill, stopping, tol, max_iter, time_limit, on_step, should_stop, start)

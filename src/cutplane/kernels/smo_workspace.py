@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -28,10 +29,20 @@ class Workspace:
         Multipliers of the solver are those of the problem times 2^matrix.exponent.
     n_rows : int
         Rows of the matrix that the problem has variables of.
+    threads : callable
+        How many threads to use until the next look at the clock.
     """
 
-    def __init__(self, solver: _core.SmoSolver, problem: DualProblem, matrix: KernelMatrix, n_rows: int) -> None:
+    def __init__(
+        self,
+        solver: _core.SmoSolver,
+        problem: DualProblem,
+        matrix: KernelMatrix,
+        n_rows: int,
+        threads: Callable[[], int],
+    ) -> None:
         self.solver, self.problem = solver, problem
+        self._threads = threads
         self._matrix, self._n_rows = matrix, n_rows
         self._before = 0  # steps of the solvers that this one has taken over from
 
@@ -42,7 +53,7 @@ class Workspace:
 
     def advance(self, most: int) -> str:
         """Pair steps until there are `most`, or until the clock and the signals are to be looked at."""
-        return self.solver.advance(most - self._before, TUNING.seconds_per_look)
+        return self.solver.advance(most - self._before, TUNING.seconds_per_look, self._threads())
 
     def take_over(self, solver: _core.SmoSolver) -> None:
         """Go on with another solver, which has been started from the multipliers of this one."""

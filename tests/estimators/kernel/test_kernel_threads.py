@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from cutplane import SVC, SVR
-from cutplane.estimators.kernel import kernel_machine
-from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
+from cutplane.estimators.kernel import kernel_machine, machines
+from cutplane.kernels import DualProblem, Kernel, KernelMatrix, SMOResult, solve
 
 
 @contextmanager
@@ -80,3 +82,62 @@ def test_a_machine_on_two_of_ten_classes_computes_their_columns_alone() -> None:
         assert (values > 0) == (parts > 0)
         assert values <= len(rows) * (parts * 180 + 256)
         computed = matrix.core.computed_values
+
+
+@pytest.mark.parametrize("working_set", [2, 64])
+def test_a_run_may_change_its_threads(working_set: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 6))
+    labels = np.where(X[:, 0] * X[:, 1] > 0.1, 1, -1)
+    problem, counts = DualProblem.classification(labels, 10.0), itertools.cycle([1, 3, 2])
+    asked: list[int] = []
+
+    def threads() -> int:
+        asked.append(next(counts))
+        return asked[-1]
+
+    runs = [
+        solve(problem, KernelMatrix(X, Kernel("rbf", gamma=0.5)), working_set=working_set, max_iter=12_000, n_threads=n)
+        for n in (1, threads)
+    ]
+    assert set(asked) == {1, 2, 3}
+    assert np.array_equal(runs[0].alpha, runs[1].alpha)
+    assert np.array_equal(runs[0].gradient, runs[1].gradient)
+
+
+def test_the_last_machines_have_the_threads_of_those_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def noting(*args: Any, n_threads: Any, **settings: Any) -> SMOResult:
+        asked.append(n_threads())
+        result = solve(*args, n_threads=n_threads, **settings)
+        asked.append(n_threads())
+        return result
+
+    monkeypatch.setattr(machines, "solve", noting)
+    X, y = load_digits(return_X_y=True)
+    SVC(n_jobs=1).fit(X[:300], y[:300])
+    assert set(asked) == {1}
+    asked.clear()
+    SVC(n_jobs=6).fit(X[:300], y[:300] % 3)
+    assert asked[0] == 2
+    assert asked[-1] == 6
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian"])
+def test_predictions_are_sums_over_groups_of_any_size(kernel: str, sparse: bool) -> None:
+    """Groups begin and end within panels and pieces; one is empty."""
+    rng = np.random.default_rng(0)
+    vectors, X = rng.normal(size=(6000, 3)), rng.normal(size=(70, 3))
+    if sparse:
+        vectors, X = sp.csr_array(vectors * (vectors > 0.9)), sp.csr_array(X * (X > 0.9))
+    of, ends, coef = Kernel(kernel, gamma=0.3), [7, 7, 5700, 6000], rng.normal(size=(6000, 5))
+    right = of.examples(vectors)
+    found = of.products(X, right, coef, ends, n_threads=1)
+    K = of.block(X, vectors).astype(np.float64)
+    parts = [slice(begin, end) for begin, end in itertools.pairwise([0, *ends])]
+    expected = np.stack([K[:, part] @ coef[part] for part in parts], axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-8)
+    for threads in (2, 3):
+        assert np.array_equal(of.products(X, right, coef, ends, n_threads=threads), found)

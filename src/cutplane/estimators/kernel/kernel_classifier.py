@@ -19,6 +19,7 @@ from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.kernel.calibrated_machine import CalibratedMachine
 from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
+from cutplane.estimators.kernel.kernel_scores import grouped_scores
 from cutplane.estimators.kernel.splits import Kept, Split
 from cutplane.kernels import SMOResult
 from cutplane.kernels.functions import Kernel
@@ -186,7 +187,18 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
             return super()._machine_scores(X)
         # Class by class: a support vector has a coefficient in the machines of its own class only.
         parts = self._class_parts()
-        by_class = [self._scores(X, part, self._dual_coef[:, part].T) for part in parts]
+        if self._kernel.computed:
+            together = grouped_scores(
+                self._kernel,
+                X,
+                self.support_vectors_,
+                np.ascontiguousarray(self._dual_coef.T),
+                [part.stop for part in parts],
+                n_threads=validation.check_threads(self.n_jobs),
+            )
+            by_class = [together[:, i] for i in range(len(parts))]
+        else:
+            by_class = [self._scores(X, part, self._dual_coef[:, part].T) for part in parts]
         scores = np.empty((X.shape[0], len(self.intercept_)))
         for number, i, j, row_of_i, row_of_j in one_vs_one.places(len(self.classes_)):
             scores[:, number] = by_class[i][:, row_of_i] + by_class[j][:, row_of_j]

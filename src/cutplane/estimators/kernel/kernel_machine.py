@@ -200,11 +200,10 @@ class KernelMachine(Savable, Watched):
         """K(X, some of the support vectors) @ coef."""
         precomputed = self._kernel.name == "precomputed"
         values = X[:, self.support_[part]] if precomputed else X
-        vectors = None if precomputed else self.support_vectors_[part]
         return kernel_scores(
             self._kernel,
             values,
-            vectors,
+            values[:0] if precomputed else self.support_vectors_[part],
             np.ascontiguousarray(coef),
             n_threads=validation.check_threads(self.n_jobs),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -12,26 +14,41 @@ from cutplane.kernels import Kernel
 _ROWS_PER_BLOCK = 8192
 
 
-def kernel_scores(kernel: Kernel, X: Matrix, vectors: Matrix | None, coef: Array, *, n_threads: int = 0) -> Array:
+def kernel_scores(kernel: Kernel, X: Matrix, vectors: Matrix, coef: Array, *, n_threads: int = 0) -> Array:
     """K(X, vectors) @ coef, of shape (len(X), coef.shape[1]).
 
-    A precomputed kernel has no vectors: X holds the kernel values themselves, one column for each row of coef.
+    A precomputed kernel looks at no vectors: X holds the kernel values themselves, one column for each row of coef.
     """
     n = X.shape[0]
-    scores = np.zeros((n, coef.shape[1]))
     if not len(coef) or not n:
-        return scores
+        return np.zeros((n, coef.shape[1]))
     if kernel.name == "precomputed":
         return np.asarray(X @ coef, np.float64)
-    right = kernel.examples(vectors, n_threads=n_threads) if kernel.computed else vectors
-    for start in range(0, n, _ROWS_PER_BLOCK):
+    if kernel.computed:
+        return grouped_scores(kernel, X, vectors, coef, [len(coef)], n_threads=n_threads)[:, 0]
+    parts = [X[start : start + _ROWS_PER_BLOCK] for start in range(0, n, _ROWS_PER_BLOCK)]
+    return np.concatenate([kernel.product(part, vectors, coef) for part in parts])
+
+
+def grouped_scores(
+    kernel: Kernel, X: Matrix, vectors: Matrix, coef: Array, ends: Sequence[int], *, n_threads: int = 0
+) -> Array:
+    """K(X, group) @ coef of each group of the vectors, of shape (len(X), groups, coef.shape[1]).
+
+    For a kernel that the core computes. Groups follow each other, and end at `ends`.
+    """
+    scores = np.zeros((X.shape[0], len(ends), coef.shape[1]))
+    if not len(coef):
+        return scores
+    right = kernel.examples(vectors, n_threads=n_threads)
+    for start in range(0, X.shape[0], _ROWS_PER_BLOCK):
         part = slice(start, start + _ROWS_PER_BLOCK)
-        scores[part] = kernel.product(_stored_like(X[part], vectors, kernel), right, coef, n_threads=n_threads)
+        scores[part] = kernel.products(_stored_like(X[part], vectors), right, coef, ends, n_threads=n_threads)
     return scores
 
 
-def _stored_like(X: Matrix, vectors: Matrix | None, kernel: Kernel) -> Matrix:
+def _stored_like(X: Matrix, vectors: Matrix) -> Matrix:
     """X as sparse or dense as the support vectors are."""
-    if not kernel.computed or is_sparse(X) == is_sparse(vectors):
+    if is_sparse(X) == is_sparse(vectors):
         return X
     return X.toarray() if is_sparse(X) else sp.csr_array(X)

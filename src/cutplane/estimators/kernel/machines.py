@@ -70,7 +70,7 @@ class MachineTraining:
         workers = min(len(machines), threads)
         most = max(working_set_for(len(m.problem.y), self.stopping, self.working_set) for m in machines)
         matrix.warn_before(max(rows_for(most), workers * most), stacklevel=4)
-        run = _Run(self, matrix, max(1, threads // workers))
+        run = _Run(self, matrix, threads, len(machines))
         # Looks at the bounds are sums that a BLAS would share out from 10,000 variables on.
         with matrix.without_warnings(), one_blas_thread():
             results = [run.train(machines[0], 0)] if len(machines) == 1 else run.train_all(machines, workers)
@@ -81,10 +81,11 @@ class MachineTraining:
 class _Run:
     """What the machines of one run share: the kernel matrix, the clock, and the wish to stop."""
 
-    def __init__(self, training: MachineTraining, matrix: KernelMatrix, threads_each: int) -> None:
+    def __init__(self, training: MachineTraining, matrix: KernelMatrix, threads: int, machines: int) -> None:
         self.training = training
         self.matrix = matrix
-        self.threads_each = threads_each
+        self.threads = threads
+        self.left = machines
         self.start = training.began
         self.stopped = False
         self.listening = threading.Lock()
@@ -92,6 +93,10 @@ class _Run:
     def stop(self) -> None:
         """Every machine ends at its next look, and those to come at their first."""
         self.stopped = True
+
+    def threads_each(self) -> int:
+        """Of a machine now: once fewer are left than there are threads, they share those of the others."""
+        return max(1, self.threads // max(1, self.left))
 
     def train(self, machine: Machine, number: int) -> SMOResult:
         training = self.training
@@ -122,14 +127,18 @@ class _Run:
             should_stop=lambda: self.stopped,
             n_threads=self.threads_each,
         )
+        with self.listening:
+            self.left -= 1
         if result.stop_reason == "interrupted":
             self.stop()
         return _met(result, training)
 
     def train_all(self, machines: Sequence[Machine], workers: int) -> list[SMOResult]:
-        """In threads. Ctrl-C and errors, also of one machine, end all of them."""
-        tasks = [partial(self.train, machine, number) for number, machine in enumerate(machines)]
-        return side_by_side(tasks, workers, self.stop)
+        """In threads, the largest first. Ctrl-C and errors, also of one machine, end all of them."""
+        order = sorted(range(len(machines)), key=lambda number: -len(machines[number].rows))
+        tasks = [partial(self.train, machines[number], number) for number in order]
+        results = dict(zip(order, side_by_side(tasks, workers, self.stop), strict=True))
+        return [results[number] for number in range(len(machines))]
 
 
 def _met(result: SMOResult, training: MachineTraining) -> SMOResult:
