@@ -205,7 +205,10 @@ void bind_structured(nb::module_& m) {
       .def("plane", &plane, "n_threads"_a)
       .def_prop_ro(
           "weights",
-          [](PyChainAscent& self) { return to_numpy(std::vector<double>(self.ascent->weights())); },
+          [](PyChainAscent& self) {
+            const std::span<const double> w = self.ascent->weights();
+            return to_numpy(std::vector<double>(w.begin(), w.end()));
+          },
           nb::rv_policy::move)
       .def_prop_ro("dual_value", [](PyChainAscent& self) { return self.ascent->dual_value(); })
       .def_prop_ro("gap", [](PyChainAscent& self) { return self.ascent->gap(); })

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/multiversion.hpp"
+#include "core/structured/chain_rows.hpp"
 
 namespace cutplane {
 namespace {
@@ -11,71 +11,6 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr index_t kTokensPerBlock = 512;
 constexpr index_t kMostChainBlocks = 256;
-
-// Scores of a token for some labels in a row, summed up in registers.
-template <index_t Lanes>
-CUTPLANE_INLINE void score_lanes(const Chains& chains, const double* w, index_t t, index_t first,
-                                 double* out) {
-  double sum[Lanes] = {};
-  for (index_t f = chains.indptr[t]; f < chains.indptr[t + 1]; ++f) {
-    const double* row = w + static_cast<index_t>(chains.indices[f]) * chains.labels + first;
-    const double value = chains.values ? chains.values[f] : 1.0;
-#pragma omp simd
-    for (index_t j = 0; j < Lanes; ++j) sum[j] += value * row[j];
-  }
-  for (index_t j = 0; j < Lanes; ++j) out[j] = sum[j];
-}
-
-// Rows of weights lie all over the memory, and which will be needed is known: they are fetched some
-// tokens early.
-constexpr index_t kTokensAhead = 2;
-
-CUTPLANE_INLINE void fetch_rows(const Chains& chains, const double* w, index_t t) {
-  constexpr index_t doubles_per_line = 8;
-  for (index_t f = chains.indptr[t]; f < chains.indptr[t + 1]; ++f) {
-    const double* row = w + static_cast<index_t>(chains.indices[f]) * chains.labels;
-    for (index_t j = 0; j < chains.labels; j += doubles_per_line) __builtin_prefetch(row + j);
-  }
-}
-
-CUTPLANE_MULTIVERSION void score_rows_of(const Chains& chains, const double* w, index_t begin,
-                                         index_t end, index_t stride, double* out) {
-  constexpr index_t lanes = ChainScratch::kLanes;
-  for (index_t t = begin; t < end; ++t, out += stride) {
-    if (t + kTokensAhead < chains.tokens()) fetch_rows(chains, w, t + kTokensAhead);
-    index_t first = 0;
-    for (; first + lanes <= chains.labels; first += lanes)
-      score_lanes<lanes>(chains, w, t, first, out + first);
-    for (index_t j = first; j < stride; ++j) out[j] = 0.0;
-    for (; first + 2 <= chains.labels; first += 2) score_lanes<2>(chains, w, t, first, out + first);
-    if (first < chains.labels) score_lanes<1>(chains, w, t, first, out + first);
-  }
-}
-
-// reached[t][j] = scores[t][j] + max over i of reached[t - 1][i] + transitions[i][j]
-CUTPLANE_MULTIVERSION void reach(const double* scores, const double* transitions, index_t length,
-                                 index_t labels, index_t stride, double* reached) {
-  constexpr index_t lanes = ChainScratch::kLanes;
-  for (index_t j = 0; j < stride; ++j) reached[j] = scores[j];
-  for (index_t t = 1; t < length; ++t) {
-    const double* before = reached + (t - 1) * stride;
-    for (index_t first = 0; first < stride; first += lanes) {
-      double best[lanes];
-      for (index_t j = 0; j < lanes; ++j) best[j] = kNever;
-      for (index_t i = 0; i < labels; ++i) {
-        const double from = before[i];
-        const double* move = transitions + i * stride + first;
-#pragma omp simd
-        for (index_t j = 0; j < lanes; ++j) {
-          const double value = from + move[j];
-          best[j] = value > best[j] ? value : best[j];
-        }
-      }
-      for (index_t j = 0; j < lanes; ++j)
-        reached[t * stride + first + j] = scores[t * stride + first + j] + best[j];
-    }
-  }
-}
 
 index_t sequences_per_block(const Chains& chains) {
   const index_t mean =
@@ -165,6 +100,21 @@ double ChainScratch::score(std::span<const label_t> labelling) const {
   for (std::size_t t = 0; t < labelling.size(); ++t) {
     sum += row(t)[labelling[t]];
     if (t > 0) sum += transitions_[labelling[t - 1] * stride_ + labelling[t]];
+  }
+  return sum;
+}
+
+double ChainScratch::lead(std::span<const label_t> labelling,
+                          std::span<const label_t> other) const {
+  double sum = 0;
+  bool differed = false;
+  for (std::size_t t = 0; t < labelling.size(); ++t) {
+    const bool differs = labelling[t] != other[t];
+    if (differs) sum += row(t)[labelling[t]] - row(t)[other[t]];
+    if (t > 0 && (differs || differed))
+      sum += transitions_[labelling[t - 1] * stride_ + labelling[t]] -
+             transitions_[other[t - 1] * stride_ + other[t]];
+    differed = differs;
   }
   return sum;
 }

@@ -50,10 +50,8 @@ class ChainScratch {
   void best_labelling(std::span<label_t> out);
   // The score of a labelling.
   double score(std::span<const label_t> labelling) const;
-
-  void add_to_transition(index_t before, index_t label, double change) {
-    transitions_[before * stride_ + label] += change;
-  }
+  // How much more it is than that of another, from where the two differ.
+  double lead(std::span<const label_t> labelling, std::span<const label_t> other) const;
 
   double* row(index_t t) { return scores_.data() + t * stride_; }
   const double* row(index_t t) const { return scores_.data() + t * stride_; }

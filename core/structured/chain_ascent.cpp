@@ -5,7 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/matrix/row_passes.hpp"
+#include "core/base/random_order.hpp"
+#include "core/base/vectors.hpp"
 
 namespace cutplane {
 namespace {
@@ -16,33 +17,14 @@ constexpr double kUniformShare = 0.1;
 constexpr double kLeastReach = 0.5;
 // Sequences that are searched at the same weights. To a gap of 1 % this loses little:
 // docs/decisions.
-constexpr index_t kBatch = 16;
+constexpr index_t kBatch = 32;
 // Visits that are sorted by length before they are cut into batches.
 constexpr index_t kSorted = 4 * kBatch;
 
-// Entries of the weights that a thread handles at a time.
-constexpr index_t kEntries = 1 << 15, kMostParts = 256;
-
-template <class Body>
-void for_entries(index_t size, int n_threads, Body&& body) {
-  for_blocks(make_blocks(size, kEntries, kMostParts), useful_threads(n_threads, size),
-             [&](index_t, index_t begin, index_t end) {
-               for (index_t j = begin; j < end; ++j) body(j);
-             });
-}
-
-// The same to the bit for any number of threads.
-template <class Term>
-double blocked_sum(index_t size, int n_threads, Term&& term) {
-  const Blocks blocks = make_blocks(size, kEntries, kMostParts);
-  std::vector<double> sums(blocks.count, 0.0);
-  for_blocks(blocks, useful_threads(n_threads, size), [&](index_t b, index_t begin, index_t end) {
-    double sum = 0;
-    for (index_t j = begin; j < end; ++j) sum += term(j);
-    sums[b] = sum;
-  });
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
-}
+// Rows of one thread follow each other by so many, where there are many rows.
+// Rows that are added to lie all over the memory: they are fetched some flips early.
+constexpr std::size_t kFlipsAhead = 2;
+constexpr index_t kRowsInTurn = 64, kLeastGroups = 256;
 
 double uniform(std::uint64_t& random) {
   return static_cast<double>(next_random(random) >> 11) * 0x1p-53;
@@ -57,14 +39,15 @@ ChainAscent::ChainAscent(const Chains& chains, const label_t* truth, const doubl
       C_(C),
       factors_(factors.begin(), factors.end()),
       random_(seed),
-      w_(chains.weights(), 0.0),
+      w_(chains.weights()),
+      changes_(chains.features + chains.labels, chains.labels),
       labellings_(chains.sequences()),
       gaps_(chains.sequences(), INFINITY),
       order_(chains.sequences()),
       blocks_(std::min(kBatch, std::max<index_t>(1, chains.sequences())),
               ChainBlock(chains, truth, cost)),
       reach_(kLeastReach),
-      direction_(chains.weights()) {
+      direction_(chains.features + chains.labels, chains.labels) {
   for (index_t i = 0; i < chains_.sequences(); ++i) {
     const label_t* begin = truth_ + chains_.starts[i];
     labellings_[i].add({{begin, begin + chains_.length(i)}, 1.0, 0.0, 1.0, 0.0}, {0.0});
@@ -119,8 +102,7 @@ void ChainAscent::epoch(int n_threads) {
     visit(std::span(order_).subspan(begin, end - begin), n_threads);
     begin = end;
   }
-  dual_ = loss_ -
-          0.5 * blocked_sum(std::ssize(w_), n_threads, [&](index_t j) { return w_[j] * w_[j]; });
+  dual_ = loss_ - 0.5 * inner(w_.data(), w_.data(), chains_.weights(), n_threads);
 }
 
 void ChainAscent::visit(std::span<const std::int64_t> batch, int n_threads) {
@@ -131,14 +113,17 @@ void ChainAscent::visit(std::span<const std::int64_t> batch, int n_threads) {
     blocks_[place].search(batch[place], w_.data(), labellings_[batch[place]]);
   });
   for (index_t place = 0; place < std::ssize(batch); ++place) step(batch[place], place);
+  for_blocks({std::ssize(batch), std::ssize(batch)}, threads, [&](index_t place, index_t, index_t) {
+    changes_.add_part(place, std::ssize(batch), w_.data());
+    labellings_[batch[place]].prune();
+  });
+  changes_.clear();
 }
 
 void ChainAscent::step(index_t sequence, index_t place) {
   const double C = C_of(sequence);
-  Labellings& known = labellings_[sequence];
-  loss_ += C * blocks_[place].step(sequence, C, w_.data(), known);
+  loss_ += C * blocks_[place].step(C, changes_, labellings_[sequence]);
   gaps_[sequence] = C * blocks_[place].gap();
-  known.prune();
 }
 
 double ChainAscent::aim() {
@@ -161,14 +146,9 @@ double ChainAscent::aim() {
 
 void ChainAscent::extrapolate(int n_threads) {
   const double loss = aim();
-  const index_t size = std::ssize(w_);
-  for_entries(size, n_threads, [&](index_t j) { direction_[j] = 0.0; });
   add_features([&](index_t i, const Labelling& known) { return C_of(i) * known.aim; },
-               direction_.data(), n_threads);
-  const double along =
-      blocked_sum(size, n_threads, [&](index_t j) { return w_[j] * direction_[j]; });
-  const double square =
-      blocked_sum(size, n_threads, [&](index_t j) { return direction_[j] * direction_[j]; });
+               direction_.table(), direction_.marks(), n_threads);
+  const auto [along, square] = direction_.products(w_.data(), n_threads);
   const double best = square > 0.0 ? (loss + along) / square : 0.0;
   const double share = std::clamp(best, 0.0, 1.0);
   reach_ = std::clamp(reach_ * best, std::max(kLeastReach, 0.5 * reach_), 2.0 * reach_);
@@ -179,7 +159,7 @@ void ChainAscent::extrapolate(int n_threads) {
     }
   }
   loss_ += share * loss;
-  for_entries(size, n_threads, [&](index_t j) { w_[j] -= share * direction_[j]; });
+  direction_.take_from(w_.data(), share, n_threads);
 }
 
 void ChainAscent::renew(const double* heights, int n_threads) {
@@ -189,9 +169,7 @@ void ChainAscent::renew(const double* heights, int n_threads) {
     scratch.load_transitions(chains_, w_.data());
     for (index_t i = begin; i < end; ++i) {
       scratch.score_tokens(chains_, w_.data(), i);
-      const std::span<const label_t> truth(truth_ + chains_.starts[i],
-                                           static_cast<std::size_t>(chains_.length(i)));
-      double mixed = -scratch.score(truth);
+      double mixed = -scratch.score(truth_of(i));
       for (const Labelling& known : labellings_[i])
         mixed += known.weight * (known.loss + scratch.score(known.labels));
       gaps_[i] = C_of(i) * std::max(0.0, heights[i] - mixed);
@@ -200,22 +178,60 @@ void ChainAscent::renew(const double* heights, int n_threads) {
 }
 
 template <class Coef>
-void ChainAscent::add_features(Coef&& coef, double* sum, int n_threads) const {
-  // A thread adds to cache lines of its own: every entry has its terms in the same order, whatever
-  // the number of threads.
-  const auto parts = static_cast<index_t>(std::bit_floor(
-      static_cast<unsigned>(useful_threads(n_threads, std::ssize(chains_.indices)))));
-  for_blocks({parts, parts}, n_threads, [&](index_t part, index_t, index_t) {
-    for (index_t i = 0; i < chains_.sequences(); ++i) {
+void ChainAscent::add_features(Coef&& coef, double* sum, std::uint8_t* met, int n_threads) const {
+  const index_t k = chains_.labels;
+  const Blocks blocks = make_blocks(chains_.sequences(), 64, 256);
+  std::vector<std::vector<Flip>> flips(blocks.count);
+  std::vector<std::vector<double>> moves(blocks.count);
+  for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+    moves[b].assign(k * k, 0.0);
+    Flips listed;
+    for (index_t i = begin; i < end; ++i) {
+      listed.start(chains_.starts[i], truth_of(i), k);
+      std::size_t j = 0;
       for (const Labelling& known : labellings_[i]) {
         const double times = coef(i, known);
-        if (times == 0.0) continue;
-        each_difference(chains_, truth_, i, known.labels, [&](index_t index, double value) {
-          if (((index >> 3) & (parts - 1)) == part) sum[index] += times * value;
+        listed.add(known.labels);
+        listed.add_to(j++, times);
+        each_move(chains_, known.labels, truth_of(i).data(),
+                  [&](index_t row, label_t label, double value) {
+                    moves[b][(row - chains_.features) * k + label] += times * value;
+                  });
+      }
+      for (const Flip& flip : listed)
+        if (flip.value != 0.0) flips[b].push_back(flip);
+    }
+  });
+  // A thread adds to rows of its own: every entry has its terms in the same order, whatever the
+  // number of threads.
+  const auto parts = static_cast<index_t>(std::bit_floor(
+      static_cast<unsigned>(useful_threads(n_threads, std::ssize(chains_.indices)))));
+  const index_t together = std::clamp<index_t>(chains_.features / kLeastGroups, 1, kRowsInTurn);
+  const int shift = std::bit_width(static_cast<std::uint64_t>(together)) - 1;
+  for_blocks({parts, parts}, n_threads, [&](index_t part, index_t, index_t) {
+    const auto is_other = [&](index_t row) { return ((row >> shift) & (parts - 1)) != part; };
+    for (const auto& some : flips) {
+      for (std::size_t j = 0; j < some.size(); ++j) {
+        const Flip& flip = some[j];
+        each_feature(chains_, flip.token, [&](index_t row, double value) {
+          if (is_other(row)) return;
+          met[row] = 1;
+          sum[row * k + flip.label] += flip.value * value;
+          sum[row * k + truth_[flip.token]] -= flip.value * value;
+        });
+        if (j + kFlipsAhead >= some.size()) continue;
+        const Flip& next = some[j + kFlipsAhead];
+        each_feature(chains_, next.token, [&](index_t row, double) {
+          if (is_other(row)) return;
+          __builtin_prefetch(sum + row * k + next.label, 1);
+          __builtin_prefetch(sum + row * k + truth_[next.token], 1);
         });
       }
     }
   });
+  std::fill_n(met + chains_.features, k, std::uint8_t{1});
+  for (const auto& some : moves)
+    for (index_t j = 0; j < k * k; ++j) sum[chains_.features * k + j] += some[j];
 }
 
 double ChainAscent::plane(double* slope, int n_threads) const {
@@ -231,13 +247,14 @@ double ChainAscent::plane(double* slope, int n_threads) const {
     shares[i] = factors_[i] / n * (1.0 - (count + 4.0) * 0x1p-52) / std::max(1.0, total);
     for (const Labelling& known : labellings_[i]) offset += shares[i] * known.weight * known.loss;
   }
+  std::vector<std::uint8_t> met(chains_.features + chains_.labels);
   add_features([&](index_t i, const Labelling& known) { return shares[i] * known.weight; }, slope,
-               n_threads);
+               met.data(), n_threads);
   return offset;
 }
 
 void ChainAscent::blend(double* mean, double share, int n_threads) const {
-  for_entries(std::ssize(w_), n_threads, [&](index_t j) { mean[j] += share * (w_[j] - mean[j]); });
+  mix(mean, w_.data(), share, mean, chains_.weights(), n_threads);
 }
 
 index_t ChainAscent::most_labellings() const {

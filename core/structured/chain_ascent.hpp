@@ -11,10 +11,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "core/base/large_memory.hpp"
 #include "core/structured/chain.hpp"
 #include "core/structured/chain_block.hpp"
+#include "core/structured/marked_rows.hpp"
 
 namespace cutplane {
 
@@ -34,7 +37,7 @@ class ChainAscent {
   // mean += share (w - mean)
   void blend(double* mean, double share, int n_threads) const;
 
-  const std::vector<double>& weights() const { return w_; }
+  std::span<const double> weights() const { return {w_.begin(), w_.end()}; }
   // After the last epoch.
   double dual_value() const { return dual_; }
   double gap() const;
@@ -52,12 +55,15 @@ class ChainAscent {
   // Sets each labelling's aim; the losses they add, each times its C_i.
   double aim();
   // sum += coef(sequence, labelling) * (features of the labelling - features of the truth), over
-  // all labellings.
+  // all labellings. met: 1 for every row that this touches.
   template <class Coef>
-  void add_features(Coef&& coef, double* sum, int n_threads) const;
+  void add_features(Coef&& coef, double* sum, std::uint8_t* met, int n_threads) const;
   void draw_order();
   // So that no sequence comes twice in a batch, and those of a batch are of about the same length.
   void form_batches();
+  std::span<const label_t> truth_of(index_t sequence) const {
+    return {truth_ + chains_.starts[sequence], static_cast<std::size_t>(chains_.length(sequence))};
+  }
   double C_of(index_t sequence) const { return C_ * factors_[sequence]; }
 
   const Chains chains_;
@@ -65,7 +71,8 @@ class ChainAscent {
   double C_;
   std::vector<double> factors_;
   std::uint64_t random_;
-  std::vector<double> w_;
+  LargeArray w_;
+  RowChanges changes_;  // of w, by the steps of a batch
   std::vector<Labellings> labellings_;
   std::vector<double> gaps_;
   std::vector<std::int64_t> order_;
@@ -75,7 +82,7 @@ class ChainAscent {
   std::vector<ChainBlock> blocks_;  // one for each place in a batch
   std::vector<index_t> ends_;       // of the batches in the order
   double reach_;                    // how many times as far as the last epoch went to try to go
-  std::vector<double> direction_;   // of the weights
+  MarkedRows direction_;            // of the weights: zero between extrapolations
 };
 
 }  // namespace cutplane

@@ -33,99 +33,102 @@ ChainBlock::ChainBlock(const Chains& chains, const label_t* truth, const double*
     : chains_(chains), truth_(truth), cost_(cost), scratch_(chains.labels) {}
 
 void ChainBlock::search(index_t sequence, const double* w, Labellings& known) {
-  first_ = chains_.starts[sequence];
+  const index_t first = chains_.starts[sequence];
   found_.resize(chains_.length(sequence));
+  right_ = {truth_ + first, found_.size()};
   scratch_.load_transitions(chains_, w);
   scratch_.score_tokens(chains_, w, sequence);
-  scratch_.add_costs({truth_ + first_, found_.size()}, cost_);
-  mix(known);
-  add_best(sequence, known);
-  list_flips(known);
-}
+  scratch_.add_costs(right_, cost_);
+  const double mixed = measure(known);
+  flips_.start(first, right_, chains_.labels);
+  moves_.clear();
+  move_ends_.assign(1, 0);
+  for (const Labelling& each : known) list(each.labels);
 
-void ChainBlock::list_flips(Labellings& known) {
-  const index_t k = chains_.labels;
-  flip_of_.assign(found_.size() * k, -1);
-  flips_.clear();
-  listed_.clear();
-  ends_.clear();
-  for (const Labelling& each : known) {
-    for (index_t t = 0; t < std::ssize(each.labels); ++t) {
-      const label_t label = each.labels[t];
-      if (label == truth_[first_ + t]) continue;
-      std::int32_t& flip = flip_of_[t * k + label];
-      if (flip == -1) {
-        flip = static_cast<std::int32_t>(flips_.size());
-        flips_.push_back({first_ + t, label, 0.0});
-      }
-      listed_.push_back(flip);
-    }
-    ends_.push_back(listed_.size());
-  }
-}
-
-void ChainBlock::mix(const Labellings& known) {
-  mixed_ = 0.0;
-  lowest_ = INFINITY;
-  for (const Labelling& each : known) {
-    if (each.weight <= 0.0) continue;
-    const double height = scratch_.score(each.labels);
-    mixed_ += each.weight * height;
-    lowest_ = std::min(lowest_, height);
-  }
-}
-
-void ChainBlock::add_best(index_t sequence, Labellings& known) {
   scratch_.best_labelling(found_);
-  const double highest = scratch_.score(found_);
-  gap_ = std::max(0.0, highest - mixed_);
+  const double highest = scratch_.lead(found_, right_);
+  gap_ = std::max(0.0, highest - mixed);
   const auto is_found = [&](const Labelling& each) {
     return std::ranges::equal(each.labels, found_);
   };
-  if (!(highest > lowest_) || std::ranges::any_of(known, is_found)) return;
-  const label_t* truth = truth_ + first_;
+  if (!(highest > std::ranges::min(heights_)) || std::ranges::any_of(known, is_found)) return;
   double loss = 0;
   for (std::size_t t = 0; t < found_.size(); ++t)
-    loss += cost_[truth[t] * chains_.labels + found_[t]];
-  known.add({found_, 0.0, loss, 0.0, 0.0}, products(sequence, known));
+    loss += cost_[right_[t] * chains_.labels + found_[t]];
+  const std::size_t before = known.size();
+  list(found_);
+  known.add({found_, 0.0, loss, 0.0, 0.0}, products(before));
+  heights_.push_back(highest);
 }
 
-std::vector<double> ChainBlock::products(index_t sequence, const Labellings& known) {
-  std::vector<double> products;
-  difference_.clear();
-  each_difference(chains_, truth_, sequence, found_,
-                  [&](index_t index, double value) { difference_.add(index, value); });
+double ChainBlock::measure(const Labellings& known) {
+  double mixed = 0;
+  heights_.clear();
   for (const Labelling& each : known) {
+    heights_.push_back(scratch_.lead(each.labels, right_));
+    mixed += each.weight * heights_.back();
+  }
+  return mixed;
+}
+
+void ChainBlock::list(std::span<const label_t> labels) {
+  flips_.add(labels);
+  each_move(chains_, labels, right_.data(), [&](index_t row, label_t label, double value) {
+    moves_.push_back({row, label, value});
+  });
+  move_ends_.push_back(moves_.size());
+}
+
+std::vector<double> ChainBlock::products(std::size_t known) {
+  difference_.clear();
+  flips_.clear_values();
+  flips_.add_to(known, 1.0);
+  for (const Flip& flip : flips_) {
+    if (flip.value == 0.0) continue;
+    each_feature(chains_, flip.token, [&](index_t row, double value) {
+      difference_.add(key(row, flip.label), value);
+      difference_.add(key(row, truth_[flip.token]), -value);
+    });
+  }
+  for (const Move& move : moves_of(known)) difference_.add(key(move.row, move.label), move.value);
+
+  for (Flip& flip : flips_) {
     double sum = 0;
-    each_difference(chains_, truth_, sequence, each.labels,
-                    [&](index_t index, double value) { sum += value * difference_[index]; });
+    each_feature(chains_, flip.token, [&](index_t row, double value) {
+      sum +=
+          value * (difference_[key(row, flip.label)] - difference_[key(row, truth_[flip.token])]);
+    });
+    flip.value = sum;
+  }
+  std::vector<double> products;
+  for (std::size_t j = 0; j < known; ++j) {
+    double sum = flips_.sum(j);
+    for (const Move& move : moves_of(j)) sum += move.value * difference_[key(move.row, move.label)];
     products.push_back(sum);
   }
   products.push_back(difference_.square());
   return products;
 }
 
-double ChainBlock::step(index_t sequence, double C, double* w, Labellings& known) {
-  measure_heights(sequence, w, known);
+double ChainBlock::step(double C, RowChanges& changes, Labellings& known) {
+  if (!changes.empty()) catch_up(changes);
   balance(C, known);
-  return follow(sequence, C, w, known);
+  return follow(C, changes, known);
 }
 
-void ChainBlock::measure_heights(index_t sequence, const double* w, Labellings& known) {
-  double sum = 0;
-  const auto add = [&](index_t index, double value) { sum += value * w[index]; };
+void ChainBlock::catch_up(const RowChanges& changes) {
   for (Flip& flip : flips_) {
-    sum = 0;
-    each_feature(chains_, truth_, flip.token, flip.label, add);
+    const label_t right = truth_[flip.token];
+    double sum = 0;
+    each_feature(chains_, flip.token, [&](index_t row, double value) {
+      sum += value * changes.difference(row, flip.label, right);
+    });
     flip.value = sum;
   }
-  heights_.resize(known.size());
-  std::size_t at = 0;
-  for (std::size_t j = 0; j < known.size(); ++j) {
-    sum = known[j].loss;
-    for (; at < ends_[j]; ++at) sum += flips_[listed_[at]].value;
-    each_move(chains_, truth_, sequence, known[j].labels, add);
-    heights_[j] = sum;
+  for (std::size_t j = 0; j < heights_.size(); ++j) {
+    double sum = flips_.sum(j);
+    for (const Move& move : moves_of(j)) sum += move.value * changes.at(move.row, move.label);
+    heights_[j] += sum;
   }
 }
 
@@ -152,22 +155,27 @@ void ChainBlock::balance(double C, Labellings& known) {
   }
 }
 
-double ChainBlock::follow(index_t sequence, double C, double* w, const Labellings& known) {
-  for (Flip& flip : flips_) flip.value = 0.0;
-  std::size_t j = 0, at = 0;
+double ChainBlock::follow(double C, RowChanges& changes, const Labellings& known) {
   double loss = 0;
+  flips_.clear_values();
+  std::size_t j = 0;
   for (const Labelling& each : known) {
-    for (; at < ends_[j]; ++at) flips_[listed_[at]].value += each.aim;
+    if (each.aim != 0.0) {
+      loss += each.aim * each.loss;
+      flips_.add_to(j, each.aim);
+      changes.reserve(std::ssize(moves_of(j)));
+      for (const Move& move : moves_of(j))
+        changes.add(move.row, move.label, -C * each.aim * move.value);
+    }
     ++j;
-    if (each.aim == 0.0) continue;
-    loss += each.aim * each.loss;
-    each_move(chains_, truth_, sequence, each.labels,
-              [&](index_t index, double value) { w[index] -= C * each.aim * value; });
   }
-  for (const Flip& flip : flips_)
-    if (flip.value != 0.0)
-      each_feature(chains_, truth_, flip.token, flip.label,
-                   [&](index_t index, double value) { w[index] -= C * flip.value * value; });
+  for (const Flip& flip : flips_) {
+    if (flip.value == 0.0) continue;
+    changes.reserve(chains_.indptr[flip.token + 1] - chains_.indptr[flip.token]);
+    each_feature(chains_, flip.token, [&](index_t row, double value) {
+      changes.move(row, flip.label, truth_[flip.token], C * flip.value * value);
+    });
+  }
   return loss;
 }
 

@@ -2,7 +2,8 @@
 //
 // A search needs the weights of the time when it is made and nothing else, so that those of several
 // sequences run side by side. Steps among the labellings that are known then need few of the
-// weights: those of the tokens at which labellings differ from the truth.
+// weights, and of these only what has changed since: the tokens at which labellings differ from the
+// truth.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "core/structured/chain.hpp"
+#include "core/structured/flips.hpp"
+#include "core/structured/row_changes.hpp"
 #include "core/structured/sparse_sum.hpp"
 
 namespace cutplane {
@@ -53,40 +56,26 @@ class Labellings {
   std::vector<std::vector<double>> products_;
 };
 
-// body(index, value): where the transitions of `labels`, less those of the truth, are among the
-// weights. Indices may come more than once.
+// body(row, label, value): where the transitions of `labels`, less those of the truth, are among
+// the weights. Entries may come more than once.
 template <class Body>
-void each_move(const Chains& chains, const label_t* truth, index_t sequence,
-               std::span<const label_t> labels, Body&& body) {
-  const index_t k = chains.labels, moves = chains.features * k;
-  truth += chains.starts[sequence];
+void each_move(const Chains& chains, std::span<const label_t> labels, const label_t* truth,
+               Body&& body) {
   for (std::size_t t = 1; t < labels.size(); ++t) {
     if (labels[t] == truth[t] && labels[t - 1] == truth[t - 1]) continue;
-    body(moves + labels[t - 1] * k + labels[t], 1.0);
-    body(moves + truth[t - 1] * k + truth[t], -1.0);
+    body(chains.features + labels[t - 1], labels[t], 1.0);
+    body(chains.features + truth[t - 1], truth[t], -1.0);
   }
 }
 
-// The same of the features of a token that has another label than the true one.
+// body(row, value): the features of a token.
 template <class Body>
-void each_feature(const Chains& chains, const label_t* truth, index_t token, label_t label,
-                  Body&& body) {
-  for (index_t f = chains.indptr[token]; f < chains.indptr[token + 1]; ++f) {
-    const index_t row = static_cast<index_t>(chains.indices[f]) * chains.labels;
-    const double value = chains.values ? chains.values[f] : 1.0;
-    body(row + label, value);
-    body(row + truth[token], -value);
-  }
-}
-
-// Both of them, for all tokens of a sequence.
-template <class Body>
-void each_difference(const Chains& chains, const label_t* truth, index_t sequence,
-                     std::span<const label_t> labels, Body&& body) {
-  const index_t start = chains.starts[sequence];
-  for (std::size_t t = 0; t < labels.size(); ++t)
-    if (labels[t] != truth[start + t]) each_feature(chains, truth, start + t, labels[t], body);
-  each_move(chains, truth, sequence, labels, body);
+void each_feature(const Chains& chains, index_t token, Body&& body) {
+  const index_t end = chains.indptr[token + 1];
+  if (chains.values)
+    for (index_t f = chains.indptr[token]; f < end; ++f) body(chains.indices[f], chains.values[f]);
+  else
+    for (index_t f = chains.indptr[token]; f < end; ++f) body(chains.indices[f], 1.0);
 }
 
 class ChainBlock {
@@ -95,45 +84,49 @@ class ChainBlock {
 
   // Adds the best labelling of a sequence to those that are known, and sets `gap`.
   void search(index_t sequence, const double* w, Labellings& known);
-  // Moves weight from low labellings to high ones until little is to be gained, and w follows; C is
-  // that of the sequence. The mixed loss that this adds. Requires: a search of the sequence, since
-  // when nothing has changed what is known of it. Ensures: C sum_j weight_j loss_j - ½|w|² does not
-  // fall.
-  double step(index_t sequence, double C, double* w, Labellings& known);
+  // Moves weight from low labellings to high ones until little is to be gained; C is that of the
+  // sequence. The mixed loss that this adds. `changes`: what has become of the weights since the
+  // search; they follow. Requires: a search of the sequence, since when nothing has changed what is
+  // known of it. Ensures: C sum_j weight_j loss_j - ½|w|² does not fall.
+  double step(double C, RowChanges& changes, Labellings& known);
 
   // How far the best labelling was above the mixed one.
   double gap() const { return gap_; }
 
  private:
-  void mix(const Labellings& known);
-  void add_best(index_t sequence, Labellings& known);
-  void list_flips(Labellings& known);
-  void measure_heights(index_t sequence, const double* w, Labellings& known);
-  void balance(double C, Labellings& known);
-  double follow(index_t sequence, double C, double* w, const Labellings& known);
+  // Sets the heights of the labellings that are known; that of the mixed one.
+  double measure(const Labellings& known);
+  void list(std::span<const label_t> labels);
   // With the labellings that are known, and of the labelling found with itself.
-  std::vector<double> products(index_t sequence, const Labellings& known);
+  std::vector<double> products(std::size_t known);
+  void catch_up(const RowChanges& changes);
+  void balance(double C, Labellings& known);
+  double follow(double C, RowChanges& changes, const Labellings& known);
+
+  // A transition of a labelling that the truth does not have, or the other way round.
+  struct Move {
+    index_t row;
+    label_t label;
+    double value;
+  };
+  std::span<const Move> moves_of(std::size_t labelling) const {
+    const std::size_t begin = move_ends_[labelling];
+    return std::span(moves_).subspan(begin, move_ends_[labelling + 1] - begin);
+  }
+  std::int64_t key(index_t row, label_t label) const { return row * chains_.labels + label; }
 
   const Chains chains_;
   const label_t* truth_;
   const double* cost_;
-  index_t first_ = 0;
-  double gap_ = 0, mixed_ = 0, lowest_ = 0;
+  std::span<const label_t> right_;  // the true labels of the sequence
+  double gap_ = 0;
   ChainScratch scratch_;
   std::vector<label_t> found_;
-  std::vector<double> heights_;  // of the labellings
-
-  // A label other than the true one that some labellings give to a token: they share most of these.
-  struct Flip {
-    index_t token;
-    label_t label;
-    double value;
-  };
-  std::vector<Flip> flips_;
-  std::vector<std::int32_t> flip_of_;  // length x labels: the place among them, or -1
-  std::vector<std::int32_t> listed_;   // the flips of all labellings, one after the other
-  std::vector<std::size_t> ends_;      // of each labelling's
-  SparseSum difference_;
+  std::vector<double> heights_;  // of the labellings, above that of the truth
+  Flips flips_;
+  std::vector<Move> moves_;             // of all labellings, one after the other
+  std::vector<std::size_t> move_ends_;  // of each labelling's, after that of none
+  SparseSum difference_;                // of the labelling found
 };
 
 }  // namespace cutplane
