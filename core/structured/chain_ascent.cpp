@@ -126,44 +126,48 @@ void ChainAscent::step(index_t sequence, index_t place) {
   gaps_[sequence] = C * blocks_[place].gap();
 }
 
-double ChainAscent::aim() {
-  double loss = 0;
-  for (index_t i = 0; i < chains_.sequences(); ++i) {
-    double fall = 0, growth = 0;
-    for (Labelling& known : labellings_[i]) {
-      known.aim = std::max(-known.weight, reach_ * (known.weight - known.before));
-      (known.aim < 0.0 ? fall : growth) += std::abs(known.aim);
-    }
-    // What falls to zero falls no further: then what grows does so by less.
-    const double kept = growth > 0.0 ? fall / growth : 0.0;
-    for (Labelling& known : labellings_[i]) {
-      if (known.aim > 0.0) known.aim *= kept;
-      loss += C_of(i) * known.aim * known.loss;
-    }
+double ChainAscent::aim(index_t sequence) {
+  double fall = 0, growth = 0, loss = 0;
+  for (Labelling& known : labellings_[sequence]) {
+    known.aim = std::max(-known.weight, reach_ * (known.weight - known.before));
+    (known.aim < 0.0 ? fall : growth) += std::abs(known.aim);
+  }
+  // What falls to zero falls no further: then what grows does so by less.
+  const double kept = growth > 0.0 ? fall / growth : 0.0;
+  for (Labelling& known : labellings_[sequence]) {
+    if (known.aim > 0.0) known.aim *= kept;
+    loss += C_of(sequence) * known.aim * known.loss;
   }
   return loss;
 }
 
 void ChainAscent::extrapolate(int n_threads) {
-  const double loss = aim();
+  const Blocks blocks = sequence_blocks();
+  std::vector<double> losses(blocks.count, 0.0);
+  for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+    for (index_t i = begin; i < end; ++i) losses[b] += aim(i);
+  });
+  const double loss = std::accumulate(losses.begin(), losses.end(), 0.0);
   add_features([&](index_t i, const Labelling& known) { return C_of(i) * known.aim; },
                direction_.table(), direction_.marks(), n_threads);
   const auto [along, square] = direction_.products(w_.data(), n_threads);
   const double best = square > 0.0 ? (loss + along) / square : 0.0;
   const double share = std::clamp(best, 0.0, 1.0);
   reach_ = std::clamp(reach_ * best, std::max(kLeastReach, 0.5 * reach_), 2.0 * reach_);
-  for (Labellings& known : labellings_) {
-    for (Labelling& each : known) {
-      each.before = each.weight;
-      each.weight += share * each.aim;
+  for_blocks(blocks, n_threads, [&](index_t, index_t begin, index_t end) {
+    for (index_t i = begin; i < end; ++i) {
+      for (Labelling& known : labellings_[i]) {
+        known.before = known.weight;
+        known.weight += share * known.aim;
+      }
     }
-  }
+  });
   loss_ += share * loss;
   direction_.take_from(w_.data(), share, n_threads);
 }
 
 void ChainAscent::renew(const double* heights, int n_threads) {
-  const Blocks blocks = make_blocks(chains_.sequences(), 64, 256);
+  const Blocks blocks = sequence_blocks();
   for_blocks(blocks, n_threads, [&](index_t, index_t begin, index_t end) {
     ChainScratch scratch(chains_.labels);
     scratch.load_transitions(chains_, w_.data());
@@ -180,7 +184,7 @@ void ChainAscent::renew(const double* heights, int n_threads) {
 template <class Coef>
 void ChainAscent::add_features(Coef&& coef, double* sum, std::uint8_t* met, int n_threads) const {
   const index_t k = chains_.labels;
-  const Blocks blocks = make_blocks(chains_.sequences(), 64, 256);
+  const Blocks blocks = sequence_blocks();
   std::vector<std::vector<Flip>> flips(blocks.count);
   std::vector<std::vector<double>> moves(blocks.count);
   for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {

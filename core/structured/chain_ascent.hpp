@@ -52,8 +52,8 @@ class ChainAscent {
   // Goes on in the direction of the last epoch, as far as is best. Sequences hold each other back:
   // each visit leaves the most to the others, and all of them could go many times as far together.
   void extrapolate(int n_threads);
-  // Sets each labelling's aim; the losses they add, each times its C_i.
-  double aim();
+  // Sets the aims of a sequence's labellings; the losses they add, times its C_i.
+  double aim(index_t sequence);
   // sum += coef(sequence, labelling) * (features of the labelling - features of the truth), over
   // all labellings. met: 1 for every row that this touches.
   template <class Coef>
@@ -61,6 +61,7 @@ class ChainAscent {
   void draw_order();
   // So that no sequence comes twice in a batch, and those of a batch are of about the same length.
   void form_batches();
+  Blocks sequence_blocks() const { return make_blocks(chains_.sequences(), 64, 256); }
   std::span<const label_t> truth_of(index_t sequence) const {
     return {truth_ + chains_.starts[sequence], static_cast<std::size_t>(chains_.length(sequence))};
   }

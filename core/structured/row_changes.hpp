@@ -5,6 +5,7 @@
 // at random is read and written without branches, which would be guessed wrong.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -19,19 +20,25 @@ class RowChanges {
 
   bool empty() const { return count_ == 0; }
 
-  double at(index_t row, index_t column) const { return changes_[slots_[row] * columns_ + column]; }
+  double at(index_t row, index_t column) const {
+    return changes_[slot_of(row) * columns_ + column];
+  }
   // What is at one place of a row, less what is at another.
   double difference(index_t row, index_t column, index_t other) const {
-    const double* changes = changes_.data() + slots_[row] * columns_;
+    const double* changes = changes_.data() + slot_of(row) * columns_;
     return changes[column] - changes[other];
   }
 
   // So many calls of `add` and `move` may follow.
   void reserve(index_t calls) {
-    const auto needed = static_cast<std::size_t>(count_ + calls + 1);
-    if (changed_.size() >= needed) return;
-    changed_.resize(2 * needed);
-    changes_.resize(2 * needed * columns_, 0.0);
+    const index_t needed = count_ + calls + 1;
+    if (needed <= clean_) return;
+    if (std::ssize(changed_) < needed) {
+      changed_.resize(2 * needed);
+      changes_.resize(2 * needed * columns_);
+    }
+    std::fill(changes_.begin() + clean_ * columns_, changes_.begin() + needed * columns_, 0.0);
+    clean_ = needed;
   }
   void add(index_t row, index_t column, double change) { of(row)[column] += change; }
   // Moves so much from one place of a row to another.
@@ -54,20 +61,29 @@ class RowChanges {
   }
 
   void clear() {
-    for (index_t slot = 1; slot <= count_; ++slot) slots_[changed_[slot]] = 0;
-    std::fill_n(changes_.begin(), (count_ + 1) * columns_, 0.0);
+    before_ += count_;
     count_ = 0;
+    clean_ = 1;
+    if (before_ < kMostBefore) return;
+    std::fill(slots_.begin(), slots_.end(), 0);
+    before_ = 0;
   }
 
  private:
   static constexpr index_t kRowsAhead = 8, kDoublesPerLine = 8;
+  static constexpr index_t kMostBefore = 1 << 30;
+
+  // 0 where a row does not change.
+  index_t slot_of(index_t row) const { return std::max<index_t>(slots_[row] - before_, 0); }
 
   double* of(index_t row) {
-    const bool fresh = slots_[row] == 0;
+    const index_t slot = slot_of(row);
+    const bool fresh = slot == 0;
     changed_[count_ + 1] = row;
     count_ += fresh;
-    slots_[row] = fresh ? static_cast<std::int32_t>(count_) : slots_[row];
-    return changes_.data() + slots_[row] * columns_;
+    const index_t found = fresh ? count_ : slot;
+    slots_[row] = static_cast<std::int32_t>(found + before_);
+    return changes_.data() + found * columns_;
   }
 
   void fetch(const double* row) const {
@@ -75,10 +91,13 @@ class RowChanges {
   }
 
   index_t columns_, count_ = 0;
-  // Of each row, among those that change; 0: it does not, and is read as the first one, of zeros.
+  index_t clean_ = 1;   // slots that are zero or in use
+  index_t before_ = 0;  // slots in use before the last time that all was cleared
+  // Of each row, among those that change, and so many more as were in use before: those that are no
+  // more than that do not change, and are read as the first one, of zeros.
   std::vector<std::int32_t> slots_;
   std::vector<index_t> changed_;  // by slot
-  std::vector<double> changes_;   // slots x columns: zero where none is in use
+  std::vector<double> changes_;   // slots x columns
 };
 
 }  // namespace cutplane
