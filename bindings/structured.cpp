@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bindings/bind.hpp"
+#include "core/base/vectors.hpp"
 #include "core/structured/chain.hpp"
 #include "core/structured/chain_ascent.hpp"
 
@@ -152,14 +153,20 @@ Array1<double> features(const PyChains& self, Vector<const label_t> labels) {
   return to_numpy(std::move(sum));
 }
 
+// Fresh memory is met first by all threads: finding pages takes longer than filling them.
+Array1<double> weights(PyChainAscent& self, int n_threads) {
+  auto copy = new_array<double>(self.weights);
+  nb::gil_scoped_release release;
+  const double* w = self.ascent->weights().data();
+  mix(w, w, 1.0, copy.data(), static_cast<index_t>(self.weights), n_threads);
+  return copy;
+}
+
 std::pair<Array1<double>, double> plane(PyChainAscent& self, int n_threads) {
-  std::vector<double> slope(self.weights, 0.0);
-  double offset = 0;
-  {
-    nb::gil_scoped_release release;
-    offset = self.ascent->plane(slope.data(), n_threads);
-  }
-  return {to_numpy(std::move(slope)), offset};
+  auto slope = new_array<double>(self.weights);
+  nb::gil_scoped_release release;
+  const double offset = self.ascent->plane(slope.data(), n_threads);
+  return {slope, offset};
 }
 
 void blend(PyChainAscent& self, Vector<double> mean, double share, int n_threads) {
@@ -203,13 +210,7 @@ void bind_structured(nb::module_& m) {
       .def("blend", &blend, "mean"_a, "share"_a, "n_threads"_a, "mean += share (weights - mean)")
       .def("renew", &renew, "heights"_a, "n_threads"_a)
       .def("plane", &plane, "n_threads"_a)
-      .def_prop_ro(
-          "weights",
-          [](PyChainAscent& self) {
-            const std::span<const double> w = self.ascent->weights();
-            return to_numpy(std::vector<double>(w.begin(), w.end()));
-          },
-          nb::rv_policy::move)
+      .def("weights", &weights, "n_threads"_a)
       .def_prop_ro("dual_value", [](PyChainAscent& self) { return self.ascent->dual_value(); })
       .def_prop_ro("gap", [](PyChainAscent& self) { return self.ascent->gap(); })
       .def_prop_ro(

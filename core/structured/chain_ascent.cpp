@@ -21,9 +21,10 @@ constexpr index_t kBatch = 32;
 // Visits that are sorted by length before they are cut into batches.
 constexpr index_t kSorted = 4 * kBatch;
 
-// Rows of one thread follow each other by so many, where there are many rows.
 // Rows that are added to lie all over the memory: they are fetched some flips early.
 constexpr std::size_t kFlipsAhead = 2;
+constexpr index_t kEntriesPerBlock = 1 << 15;
+// Rows of one thread follow each other by so many, where there are many rows.
 constexpr index_t kRowsInTurn = 64, kLeastGroups = 256;
 
 double uniform(std::uint64_t& random) {
@@ -251,6 +252,10 @@ double ChainAscent::plane(double* slope, int n_threads) const {
     shares[i] = factors_[i] / n * (1.0 - (count + 4.0) * 0x1p-52) / std::max(1.0, total);
     for (const Labelling& known : labellings_[i]) offset += shares[i] * known.weight * known.loss;
   }
+  for_blocks(
+      make_blocks(chains_.weights(), kEntriesPerBlock, 256),
+      useful_threads(n_threads, chains_.weights()),
+      [&](index_t, index_t begin, index_t end) { std::fill(slope + begin, slope + end, 0.0); });
   std::vector<std::uint8_t> met(chains_.features + chains_.labels);
   add_features([&](index_t i, const Labelling& known) { return shares[i] * known.weight; }, slope,
                met.data(), n_threads);

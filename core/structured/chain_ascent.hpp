@@ -2,7 +2,8 @@
 //
 // The sequences of a batch are searched side by side, all at the same weights. Then one after the
 // other makes steps among the labellings that it knows, at the weights that those before it have
-// left: this is a small share of the work. Batches do not depend on the number of threads.
+// left: this is a small share of the work. Batches do not depend on the number of threads. What
+// steps change lies apart from the weights until all have been made, and then all threads add it.
 //
 // The dual variables of a sequence weight the labellings that its searches have found, the truth
 // among them, and sum to one. They maximise  sum_i C_i <weights_i, losses_i> - ½|w|²  with
@@ -32,7 +33,8 @@ class ChainAscent {
   void epoch(int n_threads);
   // The gaps of the sequences, from the heights of an exact search at the present weights.
   void renew(const double* heights, int n_threads);
-  // w / (-C n) and the mean loss, summed up afresh: the plane the dual variables stand for.
+  // Sets the slope to w / (-C n); the mean loss. Summed up afresh: the plane the dual variables
+  // stand for.
   double plane(double* slope, int n_threads) const;
   // mean += share (w - mean)
   void blend(double* mean, double share, int n_threads) const;

@@ -196,7 +196,7 @@ class ChainAscent:
     @property
     def weights(self) -> Array:
         """The weights reached."""
-        return self._core.weights
+        return self._core.weights(self._n_threads)
 
     def blend(self, mean: Array, share: float) -> None:
         """Move a mean towards the weights, in place."""
