@@ -47,6 +47,21 @@ Array1<double> mixed(Weights a, Weights b, double t, int n_threads) {
   return out;
 }
 
+void scaled_and_shifted(Weights a, double factor, double shift, Vector<double> out, int n_threads) {
+  require_alike(a, out);
+  nb::gil_scoped_release release;
+  scale_and_shift(a.data(), factor, shift, out.data(), static_cast<index_t>(a.size()), n_threads);
+}
+
+Array1<std::int64_t> positions(Weights a, int n_threads) {
+  std::vector<std::int64_t> found;
+  {
+    nb::gil_scoped_release release;
+    found = nonzero(a.data(), static_cast<index_t>(a.size()), n_threads);
+  }
+  return to_numpy(std::move(found));
+}
+
 Array1<double> combined(const std::vector<Vector<const float>>& vectors, Weights weights,
                         std::size_t size, int n_threads) {
   if (vectors.size() != weights.size())
@@ -69,6 +84,10 @@ void bind_vectors(nb::module_& m) {
   m.def("mix", &mixed, "a"_a, "b"_a, "t"_a, "n_threads"_a = 0, "a + t (b - a).");
   m.def("mix_into", &mix_into, "a"_a, "b"_a, "t"_a, "out"_a, "n_threads"_a = 0,
         "a + t (b - a), written to out: a or b themselves, if these are done with.");
+  m.def("scale_and_shift", &scaled_and_shifted, "a"_a, "factor"_a, "shift"_a, "out"_a,
+        "n_threads"_a = 0, "factor a + shift, written to out, which may be a.");
+  m.def("nonzero", &positions, "a"_a, "n_threads"_a = 0,
+        "The positions of the entries that are not zero, ascending.");
   bind_move_along<float>(m);
   bind_move_along<double>(m);
   m.def("combine", &combined, "vectors"_a, "weights"_a, "size"_a, "n_threads"_a = 0,

@@ -28,6 +28,19 @@ CUTPLANE_MULTIVERSION void move_block(const S* a, S* direction, double t, index_
   for (index_t i = 0; i < n; ++i) direction[i] = a[i] + length * direction[i];
 }
 
+CUTPLANE_MULTIVERSION void scale_block(const double* a, double factor, double shift, double* out,
+                                       index_t n) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) out[i] = factor * a[i] + shift;
+}
+
+CUTPLANE_MULTIVERSION index_t count_block(const double* a, index_t n) {
+  index_t count = 0;
+#pragma omp simd reduction(+ : count)
+  for (index_t i = 0; i < n; ++i) count += a[i] != 0.0;
+  return count;
+}
+
 CUTPLANE_MULTIVERSION void add_scaled(const float* a, double weight, double* out, index_t n) {
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) out[i] += weight * static_cast<double>(a[i]);
@@ -69,6 +82,31 @@ double add_blocks(index_t n, int n_threads, Body&& body) {
 }
 
 }  // namespace
+
+void scale_and_shift(const double* a, double factor, double shift, double* out, index_t n,
+                     int n_threads) {
+  for_blocks(blocks_of(n), useful_threads(n_threads, n / 2),
+             [&](index_t, index_t begin, index_t end) {
+               scale_block(a + begin, factor, shift, out + begin, end - begin);
+             });
+}
+
+std::vector<std::int64_t> nonzero(const double* a, index_t n, int n_threads) {
+  const Blocks blocks = blocks_of(n);
+  const int threads = useful_threads(n_threads, n / 2);
+  std::vector<index_t> starts(blocks.count + 1, 0);
+  for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
+    starts[block + 1] = count_block(a + begin, end - begin);
+  });
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  std::vector<std::int64_t> found(starts.back());
+  for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
+    index_t at = starts[block];
+    for (index_t i = begin; i < end; ++i)
+      if (a[i] != 0.0) found[at++] = i;
+  });
+  return found;
+}
 
 void mix(const double* a, const double* b, double t, double* out, index_t n, int n_threads) {
   for_blocks(blocks_of(n), useful_threads(n_threads, n), [&](index_t, index_t begin, index_t end) {

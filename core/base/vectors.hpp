@@ -1,6 +1,8 @@
 // Long vectors of weights: sums and mixtures in one threaded sweep.
 #pragma once
 
+#include <vector>
+
 #include "core/base/parallel.hpp"
 
 namespace cutplane {
@@ -11,6 +13,13 @@ void mix(const double* a, const double* b, double t, double* out, index_t n, int
 // direction becomes a + t direction; S: float or double.
 template <class S>
 void move_along(const S* a, S* direction, double t, index_t n, int n_threads);
+
+// out = factor a + shift; out may be a.
+void scale_and_shift(const double* a, double factor, double shift, double* out, index_t n,
+                     int n_threads);
+
+// The positions of the entries that are not zero, ascending.
+std::vector<std::int64_t> nonzero(const double* a, index_t n, int n_threads);
 
 // All entries added up.
 double sum(const double* a, index_t n, int n_threads);

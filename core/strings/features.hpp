@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -33,9 +34,9 @@ struct Part {
   }
 };
 
-// The tables of one group, one after the other.
+// The tables of one group, one after the other, on large pages: lookups are all over them.
 struct Tables {
-  std::vector<double> values;
+  std::shared_ptr<double[]> values;
 };
 
 class Features {
@@ -103,6 +104,8 @@ class Features {
     std::vector<std::uint16_t> counts;
     std::vector<index_t> squares, kmers, repeated;
   };
+  void list_kmers(const Part& part, const std::uint8_t* letters, index_t k,
+                   SpectrumScratch& scratch) const;
   double known_spectrum(const Part& part, const std::uint8_t* letters,
                         SpectrumScratch& scratch) const;
   void slide(const Part& part, const std::uint8_t* codes, index_t begin, index_t end,

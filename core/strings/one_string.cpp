@@ -25,6 +25,19 @@ constexpr index_t kShallow = 1024;
 // A k-mer's (c + 1)-th occurrence raises the square of its count by 2c + 1.
 CUTPLANE_INLINE index_t again(std::uint16_t& count) { return 2 * index_t{count++} + 1; }
 
+CUTPLANE_MULTIVERSION void add_counts(const std::uint16_t* counts, index_t n, std::uint16_t* sums) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) sums[i] = static_cast<std::uint16_t>(sums[i] + counts[i]);
+}
+
+// Strings have less than 2^16 letters: the square of the sum of all counts is below 2^32.
+CUTPLANE_MULTIVERSION std::uint32_t sum_of_squares(const std::uint16_t* counts, index_t n) {
+  std::uint32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t i = 0; i < n; ++i) sum += std::uint32_t{counts[i]} * counts[i];
+  return sum;
+}
+
 double weighed(const Part& part, const std::vector<index_t>& squares) {
   double sum = 0.0;
   for (std::size_t k = 0; k < squares.size(); ++k)
@@ -65,6 +78,20 @@ double Features::squared_length(const Part& part, const std::uint8_t* letters) c
   return weighed(part, squares);
 }
 
+// Counts and lists the k-mers of order k.
+void Features::list_kmers(const Part& part, const std::uint8_t* letters, index_t k,
+                           SpectrumScratch& scratch) const {
+  std::uint16_t* counts = scratch.counts.data() + below_[k];
+  index_t kmer = 0;
+  for (index_t i = part.begin; i < part.end; ++i) {
+    kmer = kmer * alphabet_ + letters[i];
+    if (i - part.begin >= k) kmer -= letters[i - k] * power(k);
+    if (i - part.begin + 1 < k) continue;
+    ++counts[kmer];
+    scratch.kmers.push_back(kmer);
+  }
+}
+
 // The same for a spectrum of a string without unknown letters. k-mers longer than `shallow` occur
 // once but for the few whose beginning occurs again: these are compared with each other, and their
 // counts, which fill no cache, not kept.
@@ -75,22 +102,21 @@ double Features::known_spectrum(const Part& part, const std::uint8_t* letters,
   scratch.counts.assign(below_[shallow + 1], 0);
   scratch.squares.assign(part.values.size(), 0);
   scratch.kmers.clear();
-  for (index_t k = 1; k <= part.order(); ++k) {
-    if (k > shallow) {
-      scratch.squares[k - 1] = part.end - part.begin - k + 1;
-      continue;
-    }
+  list_kmers(part, letters, shallow, scratch);
+  for (index_t k = shallow; k > 0; --k) {
     std::uint16_t* counts = scratch.counts.data() + below_[k];
-    index_t kmer = 0, squares = 0;
-    for (index_t i = part.begin; i < part.end; ++i) {
-      kmer = kmer * alphabet_ + letters[i];
-      if (i - part.begin >= k) kmer -= letters[i - k] * power(k);
-      if (i - part.begin + 1 < k) continue;
-      squares += again(counts[kmer]);
-      if (k == shallow) scratch.kmers.push_back(kmer);
-    }
-    scratch.squares[k - 1] = squares;
+    scratch.squares[k - 1] = sum_of_squares(counts, power(k));
+    if (k == 1) break;
+    // Shorter k-mers end where longer ones do, all but the first.
+    std::uint16_t* shorter = scratch.counts.data() + below_[k - 1];
+    for (index_t first = 0; first < alphabet_; ++first)
+      add_counts(counts + first * power(k - 1), power(k - 1), shorter);
+    index_t kmer = 0;
+    for (index_t i = 0; i < k - 1; ++i) kmer = kmer * alphabet_ + letters[part.begin + i];
+    ++shorter[kmer];
   }
+  for (index_t k = shallow + 1; k <= part.order(); ++k)
+    scratch.squares[k - 1] = part.end - part.begin - k + 1;
   if (shallow < part.order()) {
     const std::uint16_t* counts = scratch.counts.data() + below_[shallow];
     scratch.repeated.clear();

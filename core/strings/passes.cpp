@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/base/large_memory.hpp"
 #include "core/base/multiversion.hpp"
 #include "core/strings/features.hpp"
 
@@ -58,7 +59,7 @@ void Features::scores(const Strings& strings, const std::vector<Tables>& tables,
       std::fill(sums.begin(), sums.end(), 0.0);
       for (index_t slot = 0; slot < group.slots(); ++slot) {
         if (group.table[slot] < 0) continue;
-        const double* table = tables[g].values.data() + group.table[slot] * power(group.order);
+        const double* table = tables[g].values.get() + group.table[slot] * power(group.order);
         for (index_t i = begin; i < end; i += kRun) {
           const index_t stop = std::min(end, i + kRun);
           strings.read(group.begin + slot, group.order, i, stop, kmers.data());
@@ -72,13 +73,17 @@ void Features::scores(const Strings& strings, const std::vector<Tables>& tables,
 
 void Features::combine(const Strings& strings, const double* coef,
                        std::span<const double* const> scales, double* out, int n_threads) const {
-  std::vector<double> scaled;
+  std::unique_ptr<double[]> scaled;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const double* weights = coef;
     if (scales[g]) {
-      scaled.resize(strings.count());
-      for (index_t i = 0; i < strings.count(); ++i) scaled[i] = coef[i] * scales[g][i];
-      weights = scaled.data();
+      scaled = unset_array<double>(strings.count());
+      for_blocks(make_blocks(strings.count(), 1 << 14, 256),
+                 useful_threads(n_threads, strings.count()),
+                 [&](index_t, index_t begin, index_t end) {
+                   for (index_t i = begin; i < end; ++i) scaled[i] = coef[i] * scales[g][i];
+                 });
+      weights = scaled.get();
     }
     combine_group(groups_[g], strings, weights, out, n_threads);
   }

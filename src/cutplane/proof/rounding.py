@@ -133,6 +133,10 @@ class Rounding:
         """The most that sizes of an example's features times those of weights add up to, within a radius of w."""
         return self.around(w).spread(radius)
 
+    def spread_of(self, length: float) -> float:
+        """The same of weights that are no longer than this, whichever they are."""
+        return Around(length, self.reach).spread(0.0)
+
     def around(self, w: Array) -> Around:
         """What is asked about weights near w, for one radius after the other."""
         if self.columns is None:

@@ -114,7 +114,11 @@ class HostShard:
     def shifted(self, scores: Handle, shift: float | Array, *, in_place: bool = False) -> Handle:
         """The scores plus a constant, where they were if nobody else holds them."""
         values = scores_of(scores)
-        return np.add(values, shift, out=values) if in_place else values + shift
+        if np.ndim(shift) or values.ndim > 1 or values.dtype != np.float64:
+            return np.add(values, shift, out=values) if in_place else values + shift
+        room = values if in_place else np.empty_like(values)
+        _core.scale_and_shift(values, 1.0, float(shift), room)
+        return room
 
     def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
         """(1 - t) a + t b, in memory of its own or in that of a handle that is used up."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,9 @@ _FIRST_AIM = 1e-9
 _TOO_COARSE = 0.5
 # Scores may be moved along until rounding is this much of the scale on which the risk bends.
 _MOST_DRIFT = 1e-8
+# From so many weights on their length is summed up by all threads; times the second, it is no less than it should be,
+# unless its square is so small that squares may have underflowed.
+_MANY, _ABOVE, _TINY = 1 << 16, 1.0 + 1e-9, 1e-290
 
 
 class Ledger:
@@ -124,7 +128,7 @@ class Ledger:
         False where the step is so long that they should be computed afresh instead.
         """
         b = float(np.max(np.abs(direction.intercept)))
-        drift = 4.0 * UNIT * abs(step) * (self.rounding.spread(direction.w) + b)
+        drift = 4.0 * UNIT * abs(step) * (self._spread(direction.w) + b)
         self.drift += drift
         return drift <= _MOST_DRIFT * self.rounding.scale
 
@@ -148,9 +152,16 @@ class Ledger:
 
     def _allowance(self, point: Point) -> float:
         """What rounding may hide of the risk."""
-        b, spread = float(np.max(np.abs(point.intercept))), self.rounding.spread(point.w)
+        b, spread = float(np.max(np.abs(point.intercept))), self._spread(point.w)
         drift = self.drift + 4.0 * UNIT * len(self.history) * (spread + b)
         return self.rounding.value(spread, b, self._mass) + self._mass * drift
+
+    def _spread(self, w: Array) -> float:
+        """As `Rounding.spread`, where weights are many and their length is all that matters by all threads."""
+        if w.size < _MANY or self.rounding.columns is not None:
+            return self.rounding.spread(w)
+        square = _core.inner(w, w)
+        return self.rounding.spread_of(math.sqrt(square) * _ABOVE) if square > _TINY else self.rounding.spread(w)
 
     def add(self, cut: Cut | SmoothedCut) -> Plane:
         """Add a plane to the bundle, lowered by what rounding may have raised it by."""
@@ -209,7 +220,10 @@ class Ledger:
         error += slack * self.rounding.reach * mass
         offset = float(weights @ offsets) + rest * lower_bound
         offset -= slack * (float(weights @ np.abs(offsets)) + abs(lower_bound))
-        return Plane((-share / self.C) * solution.slopes_sum(self.C), offset, error, mass)
+        slopes = solution.slopes_sum(self.C)
+        slope = np.empty_like(slopes)
+        _core.scale_and_shift(slopes, -share / self.C, 0.0, slope)
+        return Plane(slope, offset, error, mass)
 
     def enter(self, cut: SmoothedCut) -> None:
         """Note a plane and its own bound; where that is not enough, all planes together may give more."""

@@ -167,7 +167,7 @@ class StringSource(Source):
         """X.T @ coef: one histogram of k-mers per position, expanded to all orders."""
         if coef.ndim == 2:
             return _columns(coef, self.combine, self.shape[1])
-        n, rows = len(self.strings), np.flatnonzero(coef)
+        n, rows = len(self.strings), _core.nonzero(np.ascontiguousarray(coef), self._n_threads)
         if 2 * len(rows) > n:
             rows = np.arange(n)
         total: Array | None = None
