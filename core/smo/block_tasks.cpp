@@ -8,42 +8,61 @@ namespace {
 // Rows that pass over a group of panels together, so that their results are finished while at hand.
 constexpr index_t kRowGroup = 96;
 
-template <Reduction reduction, int Lanes, int R, int P>
+// Tiles are functions of their own, for each level of instructions: inlined into all that is below,
+// they have too few registers, and fetch what they multiply from the stack.
+#define CUTPLANE_TILES(Level, target)                                                           \
+  struct Level {                                                                                \
+    template <Reduction reduction, int Lanes, int R, int P>                                     \
+    target __attribute__((noinline)) static void run(const float* rows, index_t row_stride,     \
+                                                     const float* panels, index_t panel_stride, \
+                                                     index_t from, index_t to,                  \
+                                                     float* const* out) {                       \
+      tile<reduction, Lanes, R, P>(rows, row_stride, panels, panel_stride, from, to, out);      \
+    }                                                                                           \
+  }
+CUTPLANE_TILES(AsCompiled, );
+#ifdef CUTPLANE_CLONES
+CUTPLANE_TILES(Level3, __attribute__((target("arch=x86-64-v3"))));
+CUTPLANE_TILES(Level4, __attribute__((target("arch=x86-64-v4"))));
+#endif
+
+template <class Level, Reduction reduction, int Lanes, int R, int P>
 CUTPLANE_INLINE void rows_against_panels(const DenseTask& task, index_t row, index_t panel,
                                          index_t from, index_t to) {
   float* out[R];
   for (int r = 0; r < R; ++r) out[r] = task.out[row + r] + (panel - task.origin) * kPanel;
-  tile<reduction, Lanes, R, P>(task.rows + row * task.features, task.features,
-                               task.panels + panel * task.features * kPanel, task.features * kPanel,
-                               from, to, out);
+  Level::template run<reduction, Lanes, R, P>(task.rows + row * task.features, task.features,
+                                              task.panels + panel * task.features * kPanel,
+                                              task.features * kPanel, from, to, out);
 }
 
-template <Reduction reduction, int Lanes, int R, int P>
+template <class Level, Reduction reduction, int Lanes, int R, int P>
 CUTPLANE_INLINE void group_against_panels(const DenseTask& task, index_t begin, index_t end,
                                           index_t panel, index_t from, index_t to) {
   index_t row = begin;
   for (; row + R <= end; row += R)
-    rows_against_panels<reduction, Lanes, R, P>(task, row, panel, from, to);
+    rows_against_panels<Level, reduction, Lanes, R, P>(task, row, panel, from, to);
   if constexpr (R > 3)
     for (; row + 3 <= end; row += 3)
-      rows_against_panels<reduction, Lanes, 3, P>(task, row, panel, from, to);
-  for (; row < end; ++row) rows_against_panels<reduction, Lanes, 1, P>(task, row, panel, from, to);
+      rows_against_panels<Level, reduction, Lanes, 3, P>(task, row, panel, from, to);
+  for (; row < end; ++row)
+    rows_against_panels<Level, reduction, Lanes, 1, P>(task, row, panel, from, to);
 }
 
-template <Reduction reduction, int Lanes, int R, int P>
+template <class Level, Reduction reduction, int Lanes, int R, int P>
 CUTPLANE_INLINE void reduce(const DenseTask& task, index_t begin, index_t end) {
   for (index_t from = 0; from < std::max<index_t>(task.features, 1); from += kFeatureBlock) {
     const index_t to = std::min(task.features, from + kFeatureBlock);
     index_t panel = task.first_panel;
     for (; panel + P <= task.last_panel; panel += P)
-      group_against_panels<reduction, Lanes, R, P>(task, begin, end, panel, from, to);
+      group_against_panels<Level, reduction, Lanes, R, P>(task, begin, end, panel, from, to);
     if constexpr (P > 1)
       for (; panel < task.last_panel; ++panel)
-        group_against_panels<reduction, Lanes, R, 1>(task, begin, end, panel, from, to);
+        group_against_panels<Level, reduction, Lanes, R, 1>(task, begin, end, panel, from, to);
   }
 }
 
-template <int Lanes, int R, int P>
+template <class Level, int Lanes, int R, int P>
 CUTPLANE_INLINE void evaluate(const DenseTask& task) {
   const index_t first = task.first_panel * kPanel;
   const index_t columns = (task.last_panel - task.first_panel) * kPanel;
@@ -51,16 +70,16 @@ CUTPLANE_INLINE void evaluate(const DenseTask& task) {
     const index_t end = std::min(task.n_rows, begin + kRowGroup);
     switch (task.reduction) {
       case Reduction::product:
-        reduce<Reduction::product, Lanes, R, P>(task, begin, end);
+        reduce<Level, Reduction::product, Lanes, R, P>(task, begin, end);
         break;
       case Reduction::squared_difference:
-        reduce<Reduction::squared_difference, Lanes, R, P>(task, begin, end);
+        reduce<Level, Reduction::squared_difference, Lanes, R, P>(task, begin, end);
         break;
       case Reduction::absolute_difference:
-        reduce<Reduction::absolute_difference, Lanes, R, P>(task, begin, end);
+        reduce<Level, Reduction::absolute_difference, Lanes, R, P>(task, begin, end);
         break;
       case Reduction::chi_square:
-        reduce<Reduction::chi_square, Lanes, R, P>(task, begin, end);
+        reduce<Level, Reduction::chi_square, Lanes, R, P>(task, begin, end);
         break;
     }
     const float* norms = task.column_norms != nullptr ? task.column_norms + first : nullptr;
@@ -139,10 +158,12 @@ CUTPLANE_INLINE void evaluate(const SparseTask& task) {
 namespace {
 
 __attribute__((target("arch=x86-64-v4"))) void run_v4(const DenseTask& t) {
-  evaluate<16, 12, 2>(t);
+  evaluate<Level4, 16, 12, 2>(t);
 }
 __attribute__((target("arch=x86-64-v4"))) void run_v4(const SparseTask& t) { evaluate<16>(t); }
-__attribute__((target("arch=x86-64-v3"))) void run_v3(const DenseTask& t) { evaluate<8, 6, 1>(t); }
+__attribute__((target("arch=x86-64-v3"))) void run_v3(const DenseTask& t) {
+  evaluate<Level3, 8, 6, 1>(t);
+}
 __attribute__((target("arch=x86-64-v3"))) void run_v3(const SparseTask& t) { evaluate<8>(t); }
 
 template <class Task>
@@ -150,7 +171,7 @@ void dispatch(const Task& task) {
   if (__builtin_cpu_supports("x86-64-v4")) return run_v4(task);
   if (__builtin_cpu_supports("x86-64-v3")) return run_v3(task);
   if constexpr (std::is_same_v<Task, DenseTask>)
-    evaluate<4, 3, 1>(task);
+    evaluate<AsCompiled, 4, 3, 1>(task);
   else
     evaluate<4>(task);
 }
@@ -171,7 +192,9 @@ constexpr int kTileVectors = kRegisterLanes == 8 ? 2 : 1;
 
 }  // namespace
 
-void run(const DenseTask& task) { evaluate<2 * kRegisterLanes, kTileRows, kTileVectors>(task); }
+void run(const DenseTask& task) {
+  evaluate<AsCompiled, 2 * kRegisterLanes, kTileRows, kTileVectors>(task);
+}
 void run(const SparseTask& task) { evaluate<2 * kRegisterLanes>(task); }
 #endif
 

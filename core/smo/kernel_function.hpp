@@ -74,8 +74,8 @@ CUTPLANE_INLINE float integer_power(float base, int exponent) {
 // values[j] = the kernel of a row with column j, from the sum over features. column_norms: where
 // the sums are products but the kernel is one of squared distances, the squared lengths of the
 // columns, and row_norm that of the row; else null.
-CUTPLANE_INLINE void finish(const KernelFunction& function, float row_norm,
-                            const float* column_norms, index_t n, float* values) {
+CUTPLANE_INLINE void finish_some(const KernelFunction& function, float row_norm,
+                                 const float* column_norms, index_t n, float* values) {
   const float gamma = function.gamma, coef0 = function.coef0;
   switch (function.transform) {
     case Transform::identity:
@@ -105,6 +105,20 @@ CUTPLANE_INLINE void finish(const KernelFunction& function, float row_norm,
       for (index_t j = 0; j < n; ++j) values[j] = fast_tanh(gamma * values[j] + coef0);
       return;
   }
+}
+
+// The same for many columns: always as many at a time, so that the last bits do not depend on where
+// a block begins and ends.
+CUTPLANE_INLINE void finish(const KernelFunction& function, float row_norm,
+                            const float* column_norms, index_t n, float* values) {
+  constexpr index_t kAtOnce = 16;
+  index_t j = 0;
+  for (; j + kAtOnce <= n; j += kAtOnce)
+    finish_some(function, row_norm, column_norms != nullptr ? column_norms + j : nullptr, kAtOnce,
+                values + j);
+  if (j < n)
+    finish_some(function, row_norm, column_norms != nullptr ? column_norms + j : nullptr, n - j,
+                values + j);
 }
 
 }  // namespace cutplane::smo

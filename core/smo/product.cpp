@@ -66,12 +66,13 @@ void kernel_product(const Examples& left, const Examples& right, const double* c
   for (index_t j = 0; j < n; ++j)
     for (index_t c = 0; c < k; ++c) by_output[c * n + j] = coef[j * k + c];
   const std::vector<Piece> pieces = pieces_of(ends);
-  // So few examples as leave work for every thread of many.
-  const index_t rows_each =
-      std::clamp(left.size() / 64 / kLeastRows * kLeastRows, kLeastRows, kRows);
-  const Blocks blocks{left.size(), std::max<index_t>(1, (left.size() + rows_each - 1) / rows_each)};
   const index_t work = left.size() * n * (right.work_per_value() / 16 + k);
-  for_blocks(blocks, useful_threads(n_threads, work), [&](index_t, index_t begin, index_t end) {
+  const int threads = useful_threads(n_threads, work);
+  // As many examples at a time as leave something for every thread. Results do not depend on it.
+  const index_t rows_each =
+      std::clamp(left.size() / threads / kLeastRows * kLeastRows, kLeastRows, kRows);
+  const Blocks blocks{left.size(), std::max<index_t>(1, (left.size() + rows_each - 1) / rows_each)};
+  for_blocks(blocks, threads, [&](index_t, index_t begin, index_t end) {
     std::fill(out + begin * width, out + end * width, 0.0);
     const index_t room = std::min(kPanelsAtOnce, panels_for(n)) * kPanel;
     std::vector<float> values((end - begin) * room);

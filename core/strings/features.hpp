@@ -105,7 +105,7 @@ class Features {
     std::vector<index_t> squares, kmers, repeated;
   };
   void list_kmers(const Part& part, const std::uint8_t* letters, index_t k,
-                   SpectrumScratch& scratch) const;
+                  SpectrumScratch& scratch) const;
   double known_spectrum(const Part& part, const std::uint8_t* letters,
                         SpectrumScratch& scratch) const;
   void slide(const Part& part, const std::uint8_t* codes, index_t begin, index_t end,

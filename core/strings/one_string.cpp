@@ -78,17 +78,20 @@ double Features::squared_length(const Part& part, const std::uint8_t* letters) c
   return weighed(part, squares);
 }
 
-// Counts and lists the k-mers of order k.
+// Counts and lists the k-mers of order k: each is the one before without its first letter, and with
+// one more.
 void Features::list_kmers(const Part& part, const std::uint8_t* letters, index_t k,
-                           SpectrumScratch& scratch) const {
+                          SpectrumScratch& scratch) const {
   std::uint16_t* counts = scratch.counts.data() + below_[k];
+  const index_t places = part.end - part.begin - k + 1;
+  scratch.kmers.resize(places);
+  const std::uint8_t *leaves = letters + part.begin, *enters = leaves + k;
   index_t kmer = 0;
-  for (index_t i = part.begin; i < part.end; ++i) {
-    kmer = kmer * alphabet_ + letters[i];
-    if (i - part.begin >= k) kmer -= letters[i - k] * power(k);
-    if (i - part.begin + 1 < k) continue;
+  for (index_t i = 0; i < k; ++i) kmer = kmer * alphabet_ + leaves[i];
+  for (index_t p = 0; p < places; ++p) {
     ++counts[kmer];
-    scratch.kmers.push_back(kmer);
+    scratch.kmers[p] = kmer;
+    if (p + 1 < places) kmer = (kmer - leaves[p] * power(k - 1)) * alphabet_ + enters[p];
   }
 }
 
@@ -101,7 +104,6 @@ double Features::known_spectrum(const Part& part, const std::uint8_t* letters,
   while (shallow < part.order() && power(shallow + 1) <= kShallow) ++shallow;
   scratch.counts.assign(below_[shallow + 1], 0);
   scratch.squares.assign(part.values.size(), 0);
-  scratch.kmers.clear();
   list_kmers(part, letters, shallow, scratch);
   for (index_t k = shallow; k > 0; --k) {
     std::uint16_t* counts = scratch.counts.data() + below_[k];

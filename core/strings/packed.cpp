@@ -182,9 +182,15 @@ void Packed::read(index_t position, index_t order, index_t begin, index_t end,
 
 void Packed::letters(index_t string, std::uint8_t* out) const {
   const index_t piece = string / kPiece, i = string % kPiece;
-  for (index_t position = 0; position < layout.length; ++position) {
-    const index_t column = layout.quarters ? position / 4 : position;
-    const std::uint8_t byte = data[layout.column(piece, column) + i];
+  const std::uint8_t* bytes = data + layout.column(piece, 0) + i;
+  const index_t apart = layout.piece_size(piece), whole = layout.quarters ? layout.length / 4 : 0;
+  for (index_t column = 0; column < whole; ++column) {
+    const std::uint8_t byte = bytes[column * apart];
+    for (int letter = 0; letter < 4; ++letter)
+      out[4 * column + letter] = (byte >> (6 - 2 * letter)) & 3;
+  }
+  for (index_t position = 4 * whole; position < layout.length; ++position) {
+    const std::uint8_t byte = bytes[(layout.quarters ? position / 4 : position) * apart];
     out[position] = layout.quarters ? (byte >> (6 - 2 * (position % 4))) & 3 : byte;
   }
   const auto at = std::lower_bound(unknown.strings.begin(), unknown.strings.end(), string);

@@ -42,3 +42,26 @@ def test_a_direction_becomes_the_point_it_leads_to(dtype):
     )
     with pytest.raises(ValueError, match="one length"):
         _core.move_along(a, direction[1:], 0.3)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5000, 200_003])
+def test_scaled_and_shifted_by_any_number_of_threads(n):
+    a = np.random.default_rng(n).normal(size=n)
+    for factor, shift in ((1.0, 0.3), (-0.7, 0.0), (2.0, -1.0)):
+        for threads in (1, 2, 3):
+            out = np.full(n, np.nan)
+            _core.scale_and_shift(a, factor, shift, out, threads)
+            np.testing.assert_allclose(out, factor * a + shift, rtol=1e-15, atol=1e-15)
+    same = a.copy()
+    _core.scale_and_shift(same, 1.0, 0.3, same)
+    np.testing.assert_array_equal(same, a + 0.3)
+    with pytest.raises(ValueError, match="one length"):
+        _core.scale_and_shift(a, 1.0, 0.0, np.zeros(n + 1))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5000, 200_003])
+def test_positions_of_what_is_not_zero(n):
+    rng = np.random.default_rng(n)
+    a = np.where(rng.random(n) < 0.1, rng.normal(size=n), 0.0)
+    for threads in (1, 2, 3):
+        np.testing.assert_array_equal(_core.nonzero(a, threads), np.flatnonzero(a))

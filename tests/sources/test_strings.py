@@ -211,3 +211,16 @@ def test_features_are_called_by_their_letters(positional):
         assert (X[:, index] > 0).tolist() == has
     with pytest.raises(IndexError):
         feature_name(source.parts, alphabet, source.shape[1])
+
+
+def test_lengths_of_strings_that_repeat_themselves():
+    """k-mers beyond the fifth order are counted by those that repeat."""
+    rng = np.random.default_rng(3)
+    random = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(3)]
+    strings = [*random, "AC" * 30, "A" * 60, random[0][:30] * 2, "ACGTTGCAAT" * 6]
+    parts = [StringPart(False, 2, 59, tuple(degree_weights(7)))]
+    X = string_features(strings, parts, DNA, normalize=True)
+    w = rng.normal(size=X.shape[1])
+    for threads in (1, 2, 3):
+        source = StringSource(PackedStrings.pack(strings), parts, normalize=True, n_threads=threads)
+        np.testing.assert_allclose(source.scores(w), X @ w, rtol=1e-12)

@@ -23,6 +23,9 @@ from cutplane.shards.rows import RowSet, positions_of, spread
 from cutplane.solvers.base import Subset
 from cutplane.sources.base import Source
 
+# Weights that are looked at before all others.
+_FIRST_WEIGHTS = 1024
+
 
 def scores_of(handle: Handle) -> Array:
     """What a handle of this process holds."""
@@ -109,7 +112,8 @@ class HostShard:
 
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""
-        return self.source.scores(w) if w.any() else np.zeros(self.examples)
+        some = bool(w[:_FIRST_WEIGHTS].any()) or bool(w.any())  # NumPy looks at all, whatever it finds
+        return self.source.scores(w) if some else np.zeros(self.examples)
 
     def shifted(self, scores: Handle, shift: float | Array, *, in_place: bool = False) -> Handle:
         """The scores plus a constant, where they were if nobody else holds them."""
