@@ -6,8 +6,9 @@ import argparse
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
-from benchmarks import datasets
+from benchmarks import called_data, datasets
 from benchmarks.sequence_sets import WINDOW, conll2000
 
 COPIES, QUICK_COPIES = 35, 1
@@ -49,6 +50,24 @@ def text(n: int, features: int, each: int, classes: int) -> tuple[sp.csr_matrix,
     scores = X @ rng.standard_normal((features, classes))
     scores += 0.3 * rng.standard_normal(scores.shape)
     return X, scores.argmax(axis=1)
+
+
+def mixed_messages(options: argparse.Namespace, n: int = 40_000) -> tuple[sp.csr_matrix, np.ndarray]:
+    """Messages of 20 newsgroups as words and pairs of words: half of one and half of another of the same class each."""
+    X, y, _ = called_data.load("text-pairs", options.data, options.cache)
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+
+    def halves() -> sp.csr_matrix:
+        rows = np.where(labels > 0, rng.choice(np.flatnonzero(y > 0), n), rng.choice(np.flatnonzero(y < 0), n))
+        part = sp.csr_matrix(X[rows], dtype=np.float32)
+        part.data *= rng.random(part.nnz) < 0.5
+        part.eliminate_zeros()
+        return part
+
+    mixed = normalize(halves() + halves())
+    mixed.sort_indices()
+    return mixed, np.where(rng.random(n) < 0.03, -labels, labels)
 
 
 def sentences(options: argparse.Namespace) -> tuple[str, list, list]:

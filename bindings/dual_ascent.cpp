@@ -123,6 +123,13 @@ void bind_dual_ascent(nb::module_& m) {
           "sweeps", [](PyDualAscent& self) { return self.ascent->sweeps(); },
           [](PyDualAscent& self, index_t sweeps) { self.ascent->set_sweeps(sweeps); })
       .def(
+          "go_in_batches",
+          [](PyDualAscent& self, const PyAscentScale& scale, int n_threads) {
+            nb::gil_scoped_release release;
+            return self.ascent->go_in_batches(*scale.scale, n_threads);
+          },
+          "scale"_a, "n_threads"_a)
+      .def(
           "keep_above",
           [](PyDualAscent& self, Vector<const double> floor) {
             if (static_cast<index_t>(floor.shape(0)) != self.matrix->cols())

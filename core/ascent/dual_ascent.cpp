@@ -171,7 +171,18 @@ void DualAscent::epoch() {
   state_.gain = gain;
 }
 
+bool DualAscent::go_in_batches(const AscentScale& scale, int n_threads) {
+  if (state_.floor.empty()) batches_ = make_batch_ascent(matrix_, scale, state_.loss, n_threads);
+  return batches_ != nullptr;
+}
+
 void DualAscent::sweep() {
+  if (!batches_ || !batches_->sweep(state_)) visit_one_by_one();
+  // The step of the method of multipliers.
+  if (!state_.penalised) state_.bias_center += state_.bias * state_.bias_weight;
+}
+
+void DualAscent::visit_one_by_one() {
   visit_rows(matrix_, [&](const auto& rows) {
     std::visit(
         [&](const auto& loss) {
@@ -182,8 +193,6 @@ void DualAscent::sweep() {
         },
         state_.loss);
   });
-  // The step of the method of multipliers.
-  if (!state_.penalised) state_.bias_center += state_.bias * state_.bias_weight;
 }
 
 Climb DualAscent::climb(const ClimbUntil& until) {

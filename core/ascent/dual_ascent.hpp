@@ -8,9 +8,8 @@
 // Weights that must not fall below a floor are w = max(v, floor), and <w, v> - ½|w|² takes the
 // place of ½|v|². It bends no more than that does, so the steps are the same, if a little short.
 //
-// It runs on one thread. Blocks of examples ascending side by side, merged by the best steps per
-// block, were measured: two blocks need as many epochs as one on text at small C, 1.3 to 6 times as
-// many elsewhere, and over 25 times as many on w8a at C = 0.01.
+// It visits one example after the other on one thread, or sparse ones in batches on several
+// (batch_ascent.hpp).
 //
 // An unpenalised intercept is a multiplier for sum_i alpha_i y_i = 0. It is handled by the proximal
 // method of multipliers: a constant feature of size `bias`, centred anew at every epoch. A long one
@@ -18,9 +17,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/ascent/ascent_scale.hpp"
+#include "core/ascent/batch_ascent.hpp"
 #include "core/ascent/dual_ascent_state.hpp"
 #include "core/ascent/extrapolation.hpp"
 #include "core/ascent/face.hpp"
@@ -43,6 +44,9 @@ class DualAscent {
   // No weight falls below the floor, one number for each column of the matrix, -inf where there is
   // none. Before the first epoch.
   void keep_above(const double* floor);
+  // Visit examples in batches from now on, where rows are sparse and weights have no floor. The
+  // scale is that of the matrix. Whether it will.
+  bool go_in_batches(const AscentScale& scale, int n_threads);
   // Go on from the coefficients alpha_i sign_i, whose alpha are moved into their bounds, their v,
   // and an intercept. So many roundings are in v, infinitely many where nobody has counted.
   void resume(const double* coefficients, const double* v, double intercept, double roundings);
@@ -87,12 +91,14 @@ class DualAscent {
 
  private:
   void sweep();
+  void visit_one_by_one();
 
   const Matrix& matrix_;
   index_t sweeps_ = 1;  // of an epoch
   Ascent state_;
   Extrapolation extrapolation_;
   Face face_;
+  std::unique_ptr<BatchAscent> batches_;  // null: one example after the other
 };
 
 }  // namespace cutplane

@@ -248,7 +248,16 @@ struct LogisticDual {
     CUTPLANE_INLINE bool wants_to_move(double, double) const { return true; }
     CUTPLANE_INLINE DualMove move(double alpha, double score, double per_curvature,
                                   const ShrinkBounds&) const {
-      if (!(upper > 0.0)) return {0.0, 0.0, 0.0, 0.0, false};
+      return stale_move(alpha, score, per_curvature).move;
+    }
+    // Where alpha goes, and by how much that changes with the score. Most of the work of a move is
+    // this: it can be done before the last changes of the score are known.
+    struct Stale {
+      DualMove move;
+      double response;
+    };
+    CUTPLANE_INLINE Stale stale_move(double alpha, double score, double per_curvature) const {
+      if (!(upper > 0.0)) return {{0.0, 0.0, 0.0, 0.0, false}, 0.0};
       // In z, the logit of alpha/u, the dual value is greatest where z + margin + curvature·(u·p(z)
       // - alpha) is zero: it rises in z, by at least 1. Newton's method from where v alone would
       // have it.
@@ -275,10 +284,23 @@ struct LogisticDual {
       const double off = alpha / upper - primal;
       const double open = upper * off * off / spread;
       const double gain = 0.5 * change * change * (curvature + 1.0 / (upper * spread));
-      return {next, change, gain, open, false};
+      const double bend = upper * p * (1.0 - p);
+      return {{next, change, gain, open, false}, -sign * bend / (1.0 + curvature * bend)};
+    }
+    // The same when the score has changed by so much. However far that leads, alpha stays between
+    // its bounds.
+    CUTPLANE_INLINE DualMove late_move(double alpha, const Stale& stale, double change) const {
+      DualMove late = stale.move;
+      const double first = late.next;
+      late.next = std::clamp(first + stale.response * change, kNearest * first,
+                             upper - kNearest * (upper - first));
+      late.projected = late.next - alpha;
+      return late;
     }
 
    private:
+    // Of the way to a bound: a change of the score leaves this much.
+    static constexpr double kNearest = 0.1;
     static constexpr int kSteps = 40;
     // A step as short leaves a ten-thousandth of itself, or less.
     static constexpr double kClose = 1e-2, kLeast = 1e-12;

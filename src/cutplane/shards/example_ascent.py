@@ -12,6 +12,7 @@ from cutplane.proof.rounding import gamma, length
 from cutplane.risks.base import Array, ScoreCut
 from cutplane.risks.intercept import balanced
 from cutplane.risks.visited import AscentExamples, VisitedRisk
+from cutplane.shards.batches import batches_pay
 from cutplane.solvers.base import AscentStart, Climb, Cut, Duals, ScoredPoint
 from cutplane.sources.base import Source
 
@@ -53,6 +54,8 @@ class ExampleAscent:
         Weights that those of the ascent count from.
     floor : array, optional
         What none of its weights falls below; -inf where one is free.
+    n_threads : int
+        For batches of examples, where these pay; 0: those of OpenMP.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class ExampleAscent:
         seed: int,
         origin: Array | None = None,
         floor: Array | None = None,
+        n_threads: int = 0,
     ) -> None:
         self._source = source
         self._scale = examples.scale
@@ -78,6 +82,8 @@ class ExampleAscent:
         self._bounded = floor is not None
         if floor is not None:
             self._ascent.keep_above(np.ascontiguousarray(floor[: examples.features], np.float64))
+        elif batches_pay(examples.matrix, n_threads):
+            self._ascent.go_in_batches(examples.scale, n_threads)
         if not self.mean_square < _LARGEST_SQUARE:
             raise ValueError(
                 f"The examples have a mean squared length of {self.mean_square:.1e}; scale the features so that it is "

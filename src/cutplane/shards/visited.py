@@ -59,7 +59,10 @@ class VisitedShard(RoundedHostShard):
         if matrix is None:
             return None
         examples = AscentExamples(matrix.core, self._scale_of(matrix), intercept, constant)
-        return ExampleAscent(self.source, examples, self.risk, C, seed=seed, origin=origin, floor=floor)
+        threads = matrix.n_threads
+        return ExampleAscent(
+            self.source, examples, self.risk, C, seed=seed, origin=origin, floor=floor, n_threads=threads
+        )
 
     def interior(self, C: float, *, intercept: bool, origin: Array | None = None) -> ExampleInterior | None:
         """An interior point over all examples; None where these are not the rows of a matrix in memory."""

@@ -1,0 +1,59 @@
+#include "core/base/team.hpp"
+
+#include <omp.h>
+
+#include <thread>
+#ifdef CUTPLANE_PLAIN_THREADS
+#include <vector>
+#endif
+
+namespace cutplane {
+namespace {
+
+// Looks before the processor is offered to others: some ten microseconds.
+constexpr int kLooks = 1000;
+
+inline void relax() {
+#if defined(__x86_64__) || defined(_M_X64)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+bool run_team(int n_threads, FunctionView<void(int)> body) {
+  if (n_threads <= 1) {
+    body(0);
+    return true;
+  }
+#ifdef CUTPLANE_PLAIN_THREADS  // as in parallel.cpp
+  std::vector<std::jthread> team;
+  for (int t = 1; t < n_threads; ++t) team.emplace_back([&body, t] { body(t); });
+  body(0);
+  return true;
+#else
+  bool complete = false;
+#pragma omp parallel num_threads(n_threads)
+  {
+    if (omp_get_num_threads() == n_threads) {
+      body(omp_get_thread_num());
+#pragma omp master
+      complete = true;
+    }
+  }
+  return complete;
+#endif
+}
+
+void wait_for(const std::atomic<std::uint64_t>& arrived, std::uint64_t round) {
+  for (int looks = 0; arrived.load(std::memory_order_acquire) != round;) {
+    if (++looks < kLooks)
+      relax();
+    else
+      std::this_thread::yield();
+  }
+}
+
+}  // namespace cutplane
