@@ -172,16 +172,20 @@ def test_only_sparse_rows_without_a_floor_go_in_batches() -> None:
 
 
 @pytest.mark.parametrize(
-    ("threads", "rows", "entries", "pay"),
+    ("threads", "cores", "rows", "entries", "pay"),
     [
-        (8, 20_000, 5_000_000, True),
-        (7, 20_000, 5_000_000, False),
-        (8, 60_000, 5_000_000, False),
-        (8, 10_000, 1_400_000, False),
-        (8, 20_000, 2**28 + 1, False),
+        (8, 8, 20_000, 5_000_000, True),
+        (7, 8, 20_000, 5_000_000, False),
+        (8, 7, 20_000, 5_000_000, False),
+        (8, 8, 60_000, 5_000_000, False),
+        (8, 8, 10_000, 1_400_000, False),
+        (8, 8, 20_000, 2**28 + 1, False),
     ],
 )
-def test_batches_are_for_many_threads_and_long_rows(threads: int, rows: int, entries: int, pay: bool) -> None:
+def test_batches_are_for_many_threads_and_long_rows(
+    threads: int, cores: int, rows: int, entries: int, pay: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("joblib.cpu_count", lambda: cores)
     matrix: Any = SimpleNamespace(shape=(rows, 100_000), entries=entries)
     assert batches_pay(matrix, threads) == pay
 
@@ -206,6 +210,7 @@ def optimum(X: Any, y: Any, loss: str, intercept: bool) -> float:
 @pytest.mark.parametrize("intercept", [False, True])
 def test_certificates_hold(loss: str, intercept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "TUNING", BatchTuning(threads=3, row_entries=1, entries=1))
+    monkeypatch.setattr("joblib.cpu_count", lambda: 3)
     ways: list[bool] = []
 
     def ask(matrix: Any, threads: int) -> bool:

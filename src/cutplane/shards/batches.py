@@ -11,7 +11,8 @@ from cutplane import _core
 class BatchTuning:
     """Where batches pay: see docs/decisions.md, "Dual ascent on many threads"."""
 
-    #: With fewer threads, what batches gain goes into waiting for one another.
+    #: With fewer threads, what batches gain goes into waiting for one another. Each needs a core of its own: eight
+    #: threads on two cores take three times as long as one.
     threads: int = 8
     #: Threads have little of a shorter row each, and as much to do besides.
     row_entries: int = 100
@@ -29,4 +30,11 @@ def batches_pay(matrix: _core.Matrix, n_threads: int) -> bool:
     entries = matrix.entries
     long_rows = entries >= TUNING.row_entries * matrix.shape[0]
     sizeable = TUNING.entries <= entries <= TUNING.most_entries
-    return sizeable and long_rows and _core.thread_count(n_threads) >= TUNING.threads
+    return sizeable and long_rows and min(_core.thread_count(n_threads), _cores()) >= TUNING.threads
+
+
+def _cores() -> int:
+    """Those that this process may use, by its affinity and by the limits of its container."""
+    from joblib import cpu_count  # slow to load where scikit-learn has not, and rarely asked for
+
+    return int(cpu_count())
