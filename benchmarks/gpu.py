@@ -1,4 +1,4 @@
-"""Linear models on a GPU: arrays that lie there, beside the processor's cores and L-BFGS in PyTorch.
+"""Models on a GPU: arrays that lie there, beside the processor's cores and L-BFGS in PyTorch.
 
     python benchmarks/gpu.py --data DIR [--quick] [--parts passes,fits,...] [--repeats 5] [--threads 16] [--out FILE]
 
@@ -6,9 +6,9 @@ Passes: X @ w and X' @ coef, and how near they come to the rate of a copy on the
 35 times with noise (20 million rows), to a proven gap of 1e-3, from arrays on the device; beside them the same fits
 from host memory with --threads threads (`host`). Path: 13 values of C. Wide: half precision, 1,024 features. Sparse:
 rows like those of rcv1. Text: five million features. Classes: a thousand against the rest, in lockstep; on the host
-four of them, the others reckoned from these. Peers: L-BFGS of PyTorch on the device, until its objective, in its own
-precision, is within 1e-3 of our lower bound; what it found is not proven, and it must be told where to stop. Start: the
-first fit of a process.
+four of them, the others reckoned from these. Kernels: SVC, from arrays of the host, which are copied. Peers: L-BFGS of
+PyTorch on the device, until its objective, in its own precision, is within 1e-3 of our lower bound; what it found is
+not proven, and it must be told where to stop. Start: the first fit of a process.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ import numpy as np
 # So that it runs as a file too, not only with -m.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import harness, measure
+from benchmarks import harness, kernel_datasets, measure
 from benchmarks.gpu_data import covtype, cupy, fourier, isotropic, words
 from benchmarks.measure import fit_seconds
 from benchmarks.tables.gpu import figures, tables
-from cutplane import LinearSVC, LinearSVR
+from cutplane import SVC, LinearSVC, LinearSVR
 
 CS = (0.0003, 0.03, 0.3)
 #: Classes that the host trains, where they are many.
 HOST_CLASSES = 4
 PATH = tuple(float(C) for C in np.geomspace(3e-4, 0.3, 13))
+#: Sets for kernel machines: so many rows (None: all), C and gamma.
+KERNELS = (("mnist", None, 10.0, 0.02), ("skin", None, 8.0, 256.0), ("covtype", 100_000, 64.0, 8.0))
 SHAPES = (("float32", 54), ("float32", 768), ("float16", 1024), ("float64", 100), ("uint8", 784))
 
 
@@ -75,7 +77,7 @@ def measure_passes(options) -> list[dict]:
 def _fit_row(name: str, what: str, model: Any, there: tuple, here: tuple | None, options) -> dict:
     calls = {"device": partial(fit_seconds, model, *there)}
     if here is not None:
-        host = type(model)(**{**model.get_params(), "n_jobs": options.threads})
+        host = type(model)(**{**model.get_params(), "n_jobs": options.threads, "device": None})
         calls["host"] = partial(fit_seconds, host, *here)
     fit_seconds(model, *there)  # compiles
     found = measure.alternate(calls, options.repeats, 40.0)
@@ -202,6 +204,20 @@ def measure_classes(options) -> list[dict]:
     return [*rows, *fourier_rows]
 
 
+def measure_kernels(options) -> list[dict]:
+    """Gaussian kernels, from arrays of the host, which are copied; of several classes each pair."""
+    rows = []
+    for name, n, C, gamma in KERNELS:
+        X, y = kernel_datasets.load(name, options.data, options.cache)
+        n = min(len(y), 5000) if options.quick else (n or len(y))
+        examples = np.ascontiguousarray(X[:n].toarray()), y[:n].astype(np.int8)
+        model = SVC(C=C, gamma=gamma, device="cuda", time_limit=60.0)
+        rows.append(
+            _fit_row(f"{name}, {n:,} rows", f"C = {C:g}, gamma = {gamma:g}", model, examples, examples, options)
+        )
+    return rows
+
+
 def lbfgs_seconds(X: Any, y: Any, C: float, loss: str, target: float) -> float:
     """Of L-BFGS in PyTorch, single precision, until its objective is as low as `target`; infinite after 300 steps."""
     import torch
@@ -305,6 +321,7 @@ PARTS = {
     "sparse": measure_sparse,
     "text": measure_text,
     "classes": measure_classes,
+    "kernels": measure_kernels,
     "peers": measure_peers,
     "start": measure_start,
 }

@@ -86,3 +86,7 @@ def test_sums_are_not_deep(n: int) -> None:
     assert blocks_of(n) >= 1
     assert sum_depth_of(n) < 1500 + n / 2**17
     assert stretches_of(n, 54).depth(n) < 2200 + n / 2**12
+
+
+def test_pair_steps_of_kernel_machines_compile() -> None:
+    assert compiled((), text.smo_text()) == (0, "")

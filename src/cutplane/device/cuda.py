@@ -26,6 +26,8 @@ from cutplane.device.kernels import (
     segments_of,
     stretches_of,
 )
+from cutplane.device.pair_steps import PairSteps
+from cutplane.device.pair_steps_cuda import CudaPairSteps
 from cutplane.device.transfers import LONG, Transfers
 
 # Blocks of passes over rows: enough to fill any device; what each writes does not depend on their number.
@@ -128,6 +130,10 @@ class CudaKernels(Kernels):
     def class_sums(self) -> ClassSums:
         """The same for many classes at once."""
         return CudaClassSums()
+
+    def pair_steps(self) -> PairSteps:
+        """Pair steps of kernel machines."""
+        return CudaPairSteps()
 
     @property
     def free_bytes(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.device.class_sums import ClassSums
+from cutplane.device.pair_steps import PairSteps
 
 Array = NDArray[np.float64]
 #: An array that lies on the device.
@@ -174,6 +175,10 @@ class Kernels(ABC):
     @abstractmethod
     def class_sums(self) -> ClassSums:
         """The same for many classes at once."""
+
+    @abstractmethod
+    def pair_steps(self) -> PairSteps:
+        """Pair steps of kernel machines."""
 
     @property
     @abstractmethod

@@ -76,6 +76,11 @@ def class_text() -> str:
     return text() + files("cutplane.device").joinpath("classes.cu").read_text()
 
 
+def smo_text() -> str:
+    """What NVRTC compiles for kernel machines."""
+    return files("cutplane.device").joinpath("smo.cu").read_text()
+
+
 def class_kernels() -> Iterator[str]:
     """The names of the sums of many classes."""
     yield from (f"{name}<{margin}>" for name in _OF_CLASSES for margin in MARGINS.values())

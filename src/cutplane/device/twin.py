@@ -20,6 +20,8 @@ from cutplane.device.kernels import (
     SparseRows,
     segments_of,
 )
+from cutplane.device.pair_steps import PairSteps
+from cutplane.device.pair_steps_twin import TwinPairSteps
 from cutplane.device.twin_arrays import TwinNumPy, on_twin
 
 
@@ -184,6 +186,10 @@ class TwinKernels(Kernels):
     def class_sums(self) -> ClassSums:
         """The same for many classes at once."""
         return TwinClassSums()
+
+    def pair_steps(self) -> PairSteps:
+        """Pair steps of kernel machines."""
+        return TwinPairSteps()
 
     @property
     def free_bytes(self) -> int:

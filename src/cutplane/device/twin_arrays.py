@@ -23,9 +23,11 @@ _KNOWN = frozenset(
         "min",
         "ones_like",
         "partition",
+        "searchsorted",
         "sort",
         "stack",
         "sum",
+        "unique",
         "where",
         "zeros_like",
     ]

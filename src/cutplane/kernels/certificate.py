@@ -206,8 +206,14 @@ def _difference(a: Array, b: Array) -> tuple[Array, Array]:
 
 def _sum(terms: Array) -> tuple[float, float]:
     """The sum of products, and what it may be off by: each product is rounded once or twice, their sum once."""
-    size = math.fsum(np.abs(terms))
-    return math.fsum(terms), 4.0 * UNIT * size
+    plain = _plain(terms)
+    return math.fsum(plain), 4.0 * UNIT * math.fsum(map(abs, plain))
+
+
+def _plain(terms: Array) -> list[float]:
+    """Those that are not zero, which are few, as numbers that are gone through fast."""
+    found: list[float] = terms[terms != 0.0].tolist()
+    return found
 
 
 def _above(value: float, terms: int) -> float:
@@ -229,7 +235,7 @@ def _repair(problem: DualProblem, alpha: Array, scores: Array, errors: Array, la
         loss = moved * float(slope.max())
     for group in groups:
         signs = problem.y[group].astype(np.float64)
-        surplus = math.fsum(np.concatenate([signs * alpha[group], -signs * start[group]]))
+        surplus = math.fsum(_plain(np.concatenate([signs * alpha[group], -signs * start[group]])))
         if surplus == 0.0:
             continue
         shrinks = signs * surplus > 0.0  # multipliers that become smaller

@@ -28,13 +28,13 @@ UNIT = 2.0**-53
 _VALUES_AT_ONCE = 1 << 17
 _NUMBERS_AT_ONCE = 1 << 23
 # The error of exp and tanh, in units; NumPy's are within four in the last place.
-_FUNCTION_ERROR = 16.0
+FUNCTION_ERROR = 16.0
 # The largest of s exp(-s) for s >= 0 is 1 / e: a relative error of s is an absolute one of exp(-s).
 _FALL = 0.37
 # Distances are differences of products while exp(-gamma distance) is then off by no more than this share.
 _SHARE_LOST_BY_PRODUCTS = 1e-9
 # An upper bound on what underflow loses.
-_UNDERFLOW = 1e-300
+UNDERFLOW = 1e-300
 # Kernel values, and gamma times squared lengths, that leave room for sums of their squares.
 _MOST_VALUE, _LEAST_VALUE = 1e250, 1e-250
 
@@ -82,7 +82,7 @@ class ExactKernel:
             sums[part] = values @ coef
             own = (values if positive else np.abs(values, out=values)) @ size
             errors[part] = (relative + (len(coef) + 4) * UNIT)[:, None] * own + left[:, None] * (across @ size)
-        return sums, errors * (1.0 + 1e-9) + _UNDERFLOW * size.sum(axis=0)
+        return sums, errors * (1.0 + 1e-9) + UNDERFLOW * size.sum(axis=0)
 
     def block(self, A: Matrix, B: Matrix) -> Array:
         """K(A, B) itself."""
@@ -142,7 +142,7 @@ class ExactKernel:
         sizes = [np.sqrt(gamma * rows.lengths**2 + abs(kernel.coef0)) for rows in (A, B)]
         if kernel.entry.transform == "tangent":
             left, right = (np.maximum(size, 1.0) for size in sizes)
-            return np.tanh(base, out=base), none, (d + 8 + _FUNCTION_ERROR) * UNIT * left, right
+            return np.tanh(base, out=base), none, (d + 8 + FUNCTION_ERROR) * UNIT * left, right
         left, right = (size**kernel.degree for size in sizes)
         return base**kernel.degree, none, (kernel.degree + 1) * (d + 24) * UNIT * left, right
 
@@ -159,7 +159,7 @@ class ExactKernel:
         np.maximum(values, 0.0, out=values)
         values *= -gamma
         # The lengths were rounded up by (d + 4) units each.
-        relative = ((3 * d + 32) * reach + _FUNCTION_ERROR) * UNIT
+        relative = ((3 * d + 32) * reach + FUNCTION_ERROR) * UNIT
         return np.exp(values, out=values), relative, np.zeros(len(reach)), np.zeros(len(B.lengths))
 
     def _of_sums(self, A: _Rows, B: _Rows) -> tuple[Array, Array, Array, Array]:
@@ -172,7 +172,7 @@ class ExactKernel:
                 block = values[i : i + size, j : j + size]
                 block[:] = _distances(self.kernel.entry.reduction, _dense(A.X[i : i + size]), _dense(B.X[j : j + size]))
         values *= -gamma
-        relative, left = np.full(len(values), _FUNCTION_ERROR * UNIT), np.full(len(values), _FALL * (d + 16) * UNIT)
+        relative, left = np.full(len(values), FUNCTION_ERROR * UNIT), np.full(len(values), _FALL * (d + 16) * UNIT)
         return np.exp(values, out=values), relative, left, np.ones(B.X.shape[0])
 
 

@@ -64,6 +64,9 @@ class KernelMatrix:
     (3, True)
     """
 
+    #: Whether results on it are proven for the kernel itself: here for its values in single precision.
+    proves_the_kernel = False
+
     def __init__(self, X: Matrix, kernel: Kernel, *, cache_bytes: int | None = None, n_threads: int = 0) -> None:
         self.kernel = kernel
         self.n_threads = n_threads
@@ -99,6 +102,11 @@ class KernelMatrix:
 
     def _called_rows(self, rows: Rows) -> NDArray[np.float32]:
         return self.kernel.block(self.X[rows], self.X)
+
+    @property
+    def computed_values(self) -> float:
+        """How many values training has computed."""
+        return float(self.core.computed_values)
 
     @property
     def row_bytes(self) -> int:

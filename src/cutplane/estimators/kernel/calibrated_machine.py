@@ -12,9 +12,9 @@ from cutplane._types import Array, Labels, MatrixLike, RandomState
 from cutplane.estimators.common.calibration import fit_curve
 from cutplane.estimators.common.calibration_folds import warn_if_cut_short
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
-from cutplane.estimators.kernel.machines import MachineTraining
+from cutplane.estimators.kernel.machines import AnyMatrix, MachineTraining
 from cutplane.estimators.kernel.splits import Folds, Kept, Split
-from cutplane.kernels import DualProblem, KernelMatrix, SMOResult
+from cutplane.kernels import DualProblem, SMOResult
 from cutplane.plain.probabilities import Calibrated, Curve
 
 Codes = NDArray[np.intp]
@@ -63,7 +63,7 @@ class CalibratedMachine(KernelMachine):
         return Folds.of(codes, self.classes_, self.random_state)
 
     def _calibrated(
-        self, training: MachineTraining, matrix: KernelMatrix, kept: Kept, splits: list[Split], folds: Folds
+        self, training: MachineTraining, matrix: AnyMatrix, kept: Kept, splits: list[Split], folds: Folds
     ) -> list[Curve]:
         """A curve for each machine, from decisions on examples that were left out of training."""
         parts = [folds.without(split, number) for split in splits for number in range(folds.count)]

@@ -66,6 +66,9 @@ MACHINE = KERNELS | table(
         2 takes one pair at a time; None chooses.
     time_limit : float or None
         Seconds at most, for all of `fit`.
+    device : {"cuda"} or None
+        "cuda" trains on the GPU: all machines side by side, with kernels linear, poly, rbf and sigmoid, selection
+        "second-order" and stopping "kkt". Bounds are always those of the kernel then. None trains on the processor.
     on_step : callable or None
         Called with a `Step` now and then; returning True ends the fit.
     keep_proof : bool

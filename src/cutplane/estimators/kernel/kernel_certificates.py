@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cutplane._types import Matrix, is_sparse
-from cutplane.estimators.kernel.machines import Machine, MachineTraining
+from cutplane.estimators.kernel.machines import AnyMatrix, Machine, MachineTraining
 from cutplane.kernels.certificate import Definite, certify
 from cutplane.kernels.functions import Kernel
-from cutplane.kernels.matrix import KernelMatrix
 from cutplane.kernels.smo_result import SMOResult
 from cutplane.kernels.smo_settings import working_set_for
 from cutplane.proof.certificate import Certificate
@@ -53,14 +52,15 @@ class Certified:
 
 
 def certified(
-    matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
+    matrix: AnyMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
 ) -> Certified:
     """Evaluate the certificates. Warn where nothing is proven because the kernel is not positive semi-definite."""
     try:
         definite = Definite.of(matrix.kernel, matrix.X, np.unique(np.concatenate([m.rows for m in machines])))
-        exact = _affordable(matrix, machines, results, training)
+        exact = matrix.proves_the_kernel or _affordable(matrix, machines, results, training)
+        again = exact and not matrix.proves_the_kernel
         pairs = zip(machines, results, strict=True)
-        proofs = [_of_kernel(matrix, *pair, definite) if exact else _of_single(pair[1], definite) for pair in pairs]
+        proofs = [_of_kernel(matrix, *pair, definite) if again else _of_single(pair[1], definite) for pair in pairs]
     except KeyboardInterrupt:  # what the solver itself has proven is at hand
         definite, exact = Definite(assumed=True), False
         proofs = [_of_single(result, definite) for result in results]
@@ -73,7 +73,7 @@ def certified(
     return Certified([_with(*pair, training) for pair in zip(results, proofs, strict=True)], of)
 
 
-def _of_kernel(matrix: KernelMatrix, machine: Machine, result: SMOResult, definite: Definite) -> Certificate:
+def _of_kernel(matrix: AnyMatrix, machine: Machine, result: SMOResult, definite: Definite) -> Certificate:
     problem, rows = machine.problem, machine.rows
     copies = len(problem.y) // len(rows)
     coef = (problem.y * result.alpha).reshape(copies, -1).sum(axis=0)
@@ -102,13 +102,13 @@ def _with(result: SMOResult, proof: Certificate, training: MachineTraining) -> S
 
 
 def _affordable(
-    matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
+    matrix: AnyMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
 ) -> bool:
     """Whether double precision costs little beside the training. Both costs are counted, not timed."""
     if not all(np.isfinite(result.primal) for result in results):
         return False
     values = sum(float(len(m.rows)) * np.count_nonzero(r.alpha) for m, r in zip(machines, results, strict=True))
-    trained = trained_cost(matrix.X, float(matrix.core.computed_values))
+    trained = trained_cost(matrix.X, matrix.computed_values)
     for machine, result in zip(machines, results, strict=True):
         n = len(machine.problem.y)
         size = working_set_for(n, training.stopping, training.working_set)
@@ -139,7 +139,7 @@ def _width(X: Matrix) -> float:
     return float(X.nnz / X.shape[0] if is_sparse(X) else X.shape[1])
 
 
-def _warn_of_indefinite(matrix: KernelMatrix) -> None:
+def _warn_of_indefinite(matrix: AnyMatrix) -> None:
     what = "kernel matrix" if matrix.kernel.name == "precomputed" else f"{matrix.kernel.name} kernel"
     warnings.warn(
         f"The {what} is not positive semi-definite on these examples: training found a stationary point, and nothing "

@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, Document, Labels, Matrix, MatrixLike, is_sparse
+from cutplane.device.arrays import check_device, device_kernels, several_devices
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.savable import Savable
@@ -23,10 +24,11 @@ from cutplane.estimators.kernel.kernel_choice import make_kernel
 from cutplane.estimators.kernel.kernel_files import kernel_machine_from_file, kernel_machine_to_file
 from cutplane.estimators.kernel.kernel_proofs import KernelProofs, NothingProvenError, ProvenMachine
 from cutplane.estimators.kernel.kernel_scores import kernel_scores
-from cutplane.estimators.kernel.machines import Machine, MachineTraining, history_of, warn_unless_proven
+from cutplane.estimators.kernel.machines import AnyMatrix, Machine, MachineTraining, history_of, warn_unless_proven
 from cutplane.estimators.kernel.plain_scores import Support, plain_scores
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
 from cutplane.kernels.definite import MOST_ROWS
+from cutplane.kernels.device_matrix import DeviceKernelMatrix
 from cutplane.kernels.functions import KernelFunction, single
 from cutplane.kernels.memory import default_cache
 from cutplane.kernels.smo_settings import DEFAULT_SELECTION, Selection, Stopping
@@ -62,6 +64,7 @@ class KernelMachine(Savable, Watched):
     working_set: int | None = None
     time_limit: float | None = None
     n_jobs: int | None = None
+    device: str | None = None
     on_step: OnStep | None = None
     keep_proof: bool = False
 
@@ -79,6 +82,7 @@ class KernelMachine(Savable, Watched):
             validation.check_positive("time_limit", self.time_limit)
         if self.cache_size is not None:
             validation.check_positive("cache_size", self.cache_size)
+        self._check_device()
         if self.keep_proof:
             self._proving().refuse()
         if self.on_step is not None and not callable(self.on_step):
@@ -95,6 +99,19 @@ class KernelMachine(Savable, Watched):
             self._listener,
         )
 
+    def _check_device(self) -> None:
+        if self.device is None:
+            return
+        if several_devices(self.device) is not None:
+            raise ValueError(f"device={self.device!r}: kernel machines are trained on one GPU, 'cuda'.")
+        check_device(self.device)
+        for name, chosen, only in (
+            ("stopping", self.stopping, "kkt"),
+            ("selection", self.selection, DEFAULT_SELECTION),
+        ):
+            if chosen != only:
+                raise ValueError(f"{name}={chosen!r} is for the processor; with device='cuda' it is {only!r}.")
+
     def _check_C(self, C: float) -> float:
         """C as it is. Infinity becomes a large number, so that sums and products stay finite."""
         value = validation.check_positive("C", C, finite=False)
@@ -106,7 +123,7 @@ class KernelMachine(Savable, Watched):
         self._gamma = kernel.gamma if kernel.computed else 0.0
         return kernel
 
-    def _arrange(self, kernel: Kernel, X: Matrix, order: NDArray[np.intp]) -> tuple[KernelMatrix, NDArray[np.int64]]:
+    def _arrange(self, kernel: Kernel, X: Matrix, order: NDArray[np.intp]) -> tuple[AnyMatrix, NDArray[np.int64]]:
         """The kernel matrix, and where in it the examples `order` lie.
 
         They are copied into that order, for rows of one class that lie together are read faster; a precomputed matrix
@@ -120,9 +137,11 @@ class KernelMachine(Savable, Watched):
             # One call is much faster than one for each row.
             values = kernel.values(examples, examples)
             examples, kernel = values if len(values) <= MOST_ROWS else single(values), Kernel("precomputed")
+        positions = order.astype(np.int64) if stays else np.arange(len(order), dtype=np.int64)
+        if self.device is not None:
+            return DeviceKernelMatrix(device_kernels(), examples, kernel), positions
         n_threads = validation.check_threads(self.n_jobs)
-        matrix = KernelMatrix(examples, kernel, cache_bytes=cache_bytes, n_threads=n_threads)
-        return matrix, order.astype(np.int64) if stays else np.arange(len(order), dtype=np.int64)
+        return KernelMatrix(examples, kernel, cache_bytes=cache_bytes, n_threads=n_threads), positions
 
     # --- the fitted machine ---
 
@@ -157,7 +176,7 @@ class KernelMachine(Savable, Watched):
         return np.asarray(self._dual_coef.T)
 
     def _certify(
-        self, matrix: KernelMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
+        self, matrix: AnyMatrix, machines: Sequence[Machine], results: Sequence[SMOResult], training: MachineTraining
     ) -> None:
         """The certificates of all machines, as attributes."""
         proven = certified(matrix, machines, results, training)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeAlias
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -15,6 +16,8 @@ from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._runtime.side_by_side import side_by_side
 from cutplane.estimators.common.certificates import steps_of
+from cutplane.kernels.device_matrix import DeviceKernelMatrix
+from cutplane.kernels.device_smo import DeviceRun, solve_on_device
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
 from cutplane.kernels.smo import solve
@@ -22,6 +25,8 @@ from cutplane.kernels.smo_result import SMOResult
 from cutplane.kernels.smo_settings import Selection, Stopping, rows_for, working_set_for
 from cutplane.solvers.result import OnStep, Step
 
+#: A kernel matrix, wherever it lies.
+AnyMatrix: TypeAlias = KernelMatrix | DeviceKernelMatrix
 # What is left to a machine whose turn comes after the time is up: it stops at its first look at the clock.
 _NO_TIME = 1e-9
 
@@ -64,8 +69,10 @@ class MachineTraining:
         """The same for machines that nobody watches; the clock runs on."""
         return replace(self, on_step=None)
 
-    def run(self, matrix: KernelMatrix, machines: Sequence[Machine]) -> list[SMOResult]:
+    def run(self, matrix: AnyMatrix, machines: Sequence[Machine]) -> list[SMOResult]:
         """Train each machine; after Ctrl-C, what each had reached until then."""
+        if isinstance(matrix, DeviceKernelMatrix):
+            return self._run_on_device(matrix, machines)
         threads = int(_core.thread_count(self.n_threads))
         workers = min(len(machines), threads)
         most = max(working_set_for(len(m.problem.y), self.stopping, self.working_set) for m in machines)
@@ -76,6 +83,21 @@ class MachineTraining:
             results = [run.train(machines[0], 0)] if len(machines) == 1 else run.train_all(machines, workers)
         matrix.warn_after(stacklevel=4)
         return results
+
+    def _run_on_device(self, matrix: DeviceKernelMatrix, machines: Sequence[Machine]) -> list[SMOResult]:
+        def listen(step: Step, number: int) -> bool:
+            assert self.on_step is not None
+            return self.on_step(replace(step, problem=number)) is True
+
+        run = DeviceRun(
+            self.tol,
+            self.max_iter,
+            self.time_limit,
+            self.working_set,
+            None if self.on_step is None else listen,
+            self.began,
+        )
+        return solve_on_device([each.problem for each in machines], [each.rows for each in machines], matrix, run)
 
 
 class _Run:

@@ -37,7 +37,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     nu : float, default=0.5
         An upper bound on the share of training examples left outside and a lower bound on that of support vectors, in
         (0, 1].
-    shrinking, cache_size, verbose, max_iter, selection, stopping, working_set, time_limit, n_jobs, on_step,
+    shrinking, cache_size, verbose, max_iter, selection, stopping, working_set, time_limit, n_jobs, device, on_step,
     keep_proof
 
     Attributes
@@ -77,6 +77,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
@@ -95,6 +96,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.working_set = working_set
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.on_step = on_step
         self.keep_proof = keep_proof
 

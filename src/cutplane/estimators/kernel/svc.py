@@ -32,7 +32,7 @@ class SVC(CertainLabels, KernelCertain, KernelClassifier):
     ----------
     C, kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter,
     decision_function_shape, break_ties, random_state, multi_class, selection, stopping, working_set,
-    time_limit, n_jobs, on_step, keep_proof
+    time_limit, n_jobs, device, on_step, keep_proof
 
     Attributes
     ----------
@@ -76,6 +76,7 @@ class SVC(CertainLabels, KernelCertain, KernelClassifier):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
@@ -100,6 +101,7 @@ class SVC(CertainLabels, KernelCertain, KernelClassifier):
         self.working_set = working_set
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.on_step = on_step
         self.keep_proof = keep_proof
 

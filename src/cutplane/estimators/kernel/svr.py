@@ -97,7 +97,7 @@ class SVR(CertainTargets, KernelCertain, KernelRegressor):
     kernel, degree, gamma, coef0, tol, C
     epsilon : float, default=0.1
         Errors up to this cost nothing.
-    shrinking, cache_size, verbose, max_iter, selection, stopping, working_set, time_limit, n_jobs, on_step,
+    shrinking, cache_size, verbose, max_iter, selection, stopping, working_set, time_limit, n_jobs, device, on_step,
     keep_proof
 
     Attributes
@@ -133,6 +133,7 @@ class SVR(CertainTargets, KernelCertain, KernelRegressor):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
@@ -152,6 +153,7 @@ class SVR(CertainTargets, KernelCertain, KernelRegressor):
         self.working_set = working_set
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.on_step = on_step
         self.keep_proof = keep_proof
 

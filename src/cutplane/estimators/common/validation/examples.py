@@ -28,7 +28,8 @@ from cutplane.sources import CsrSource, DenseSource, Source, given_source
 from cutplane.sources.narrow import is_narrow
 
 _NOT_FOR_KERNELS = (
-    "X is a source or lies on a GPU; kernel machines are trained on arrays and matrices of the processor."
+    "X is a source or lies on a GPU; kernel machines are trained on arrays and matrices of the processor, which "
+    "device='cuda' copies to a GPU."
 )
 # Vectors as long as an example is wide that training holds at least.
 _VECTORS = 4

@@ -1,0 +1,85 @@
+"""What kernel machines are asked of on a device: pair steps on sets of variables of many machines at once.
+
+Arrays of sets have a row for each machine and a column for each place in its set; the first `sizes` places are taken.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+#: An array that lies on the device.
+DeviceArray = Any
+#: Variables that a set has at most.
+MOST_IN_SET = 2048
+
+
+class KernelRows(NamedTuple):
+    """Rows of a kernel matrix in single precision, and which of them belongs to each place of the sets.
+
+    Attributes
+    ----------
+    values : device array of shape (rows, n)
+    at : device array of int32, of the shape of the sets
+    """
+
+    values: DeviceArray
+    at: DeviceArray
+
+
+class Variables(NamedTuple):
+    """All variables of the machines.
+
+    Attributes
+    ----------
+    begins : device array of int64
+        Variables of machine m lie from begins[m] to begins[m + 1].
+    longest : int
+        What the machine with most has.
+    column : device array of int32
+        Of the kernel matrix, for each variable.
+    """
+
+    begins: DeviceArray
+    longest: int
+    column: DeviceArray
+
+
+class Sets(NamedTuple):
+    """Variables that are worked on.
+
+    Attributes
+    ----------
+    column : device array of int32
+        Of the kernel matrix, for each variable.
+    y : device array of int8
+    upper, alpha, pull : device array
+        Upper bounds, multipliers, and -y times the gradient; the last two are changed.
+    sizes : device array of int32
+    eps : device array
+        Violations that are left.
+    """
+
+    column: DeviceArray
+    y: DeviceArray
+    upper: DeviceArray
+    alpha: DeviceArray
+    pull: DeviceArray
+    sizes: DeviceArray
+    eps: DeviceArray
+
+
+class PairSteps(ABC):
+    """Pair steps and what follows from them, wherever the arrays lie."""
+
+    @abstractmethod
+    def falling(self, products: DeviceArray, left: DeviceArray, right: DeviceArray) -> DeviceArray:
+        """exp(min(0, product - left_i - right_j)), where the products lay."""
+
+    @abstractmethod
+    def take(self, rows: KernelRows, sets: Sets, most: int) -> DeviceArray:
+        """Make pair steps, at most so many, in each set by itself; how many each made."""
+
+    @abstractmethod
+    def update(self, rows: KernelRows, coef: DeviceArray, of: Variables, pull: DeviceArray) -> None:
+        """Subtract the sum of coef[k] K[at[k]][column[t]] from pull[t], for all variables t of each machine."""

@@ -1,0 +1,349 @@
+"""Kernel machines by pair steps on a device, all of them side by side.
+
+A round chooses, for each machine, a set of the variables that violate most, half of them from the set before; makes
+pair steps within it, a block of threads for each machine; and brings the gradients of all variables up to date by the
+kernel rows of what has changed. Machines leave when no pair violates more than eps. What each is worth is computed from
+its multipliers alone, in double precision.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutplane._runtime.blas import one_blas_thread
+from cutplane._types import Array
+from cutplane.device.kernels import DeviceArray
+from cutplane.device.pair_steps import MOST_IN_SET, KernelRows, Sets, Variables
+from cutplane.kernels.certificate import multipliers, prove
+from cutplane.kernels.device_matrix import DeviceKernelMatrix
+from cutplane.kernels.matrix import Rows
+from cutplane.kernels.problems import DualProblem
+from cutplane.kernels.smo_result import SMOResult, SMOStopReason
+from cutplane.solvers.result import Step
+
+# Variables of a set: one of so many, at least and at most.
+_SHARE, _LEAST = 8, 128
+# Of the violation at its beginning, a set is left with this share; and steps for each of its variables, at most.
+_LEFT, _STEPS_EACH = 0.1, 16
+# A machine has stalled when so many rounds in a row have gained no more than this share of what all have.
+_PATIENCE, _NOTHING = 20, 1e-13
+
+
+@dataclass
+class DeviceRun:
+    """What ends a run, and who watches it.
+
+    Attributes
+    ----------
+    eps : float
+    max_iter, time_limit
+        Pair steps of a machine, and seconds since `began`; None: none.
+    working_set : int or None
+    on_step : callable or None
+        Of a `Step` and the number of a machine; True ends the run.
+    """
+
+    eps: float
+    max_iter: int | None = None
+    time_limit: float | None = None
+    working_set: int | None = None
+    on_step: Callable[[Step, int], bool] | None = None
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.perf_counter() - self.began
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return self.time_limit is not None and self.seconds >= self.time_limit
+
+
+class _Chosen(NamedTuple):
+    """The sets of a round: positions of variables, which of them are taken, and how much each machine violates."""
+
+    at: DeviceArray
+    taken: DeviceArray
+    sizes: DeviceArray
+    violation: Array
+
+
+class _Active:
+    """The variables of the machines that are under way, one machine after the other."""
+
+    def __init__(self, problems: Sequence[DualProblem], rows: Sequence[Rows], matrix: DeviceKernelMatrix) -> None:
+        device = matrix.device
+        self._xp, self._to, self._host = device.xp, device.to_device, device.to_host
+        counts = [len(problem.y) for problem in problems]
+        self.numbers = np.arange(len(problems))
+        self._lay(np.repeat(self.numbers, counts), counts)
+        self.y = self._to(np.concatenate([problem.y for problem in problems]))
+        self.upper = self._to(np.concatenate([problem.upper for problem in problems]))
+        starts = [np.zeros(len(p.y)) if p.start is None else p.start for p in problems]
+        self.alpha = self._to(np.concatenate(starts))
+        columns = [np.resize(each, len(p.y)) for each, p in zip(rows, problems, strict=True)]
+        self.column = self._to(np.concatenate(columns).astype(np.int32))
+        self.pull = self._to(-np.concatenate([p.y * p.p for p in problems]))
+        self._before = self._xp.zeros(len(self.y), bool)
+        self._begin(matrix, max(counts))
+
+    def _lay(self, machine: NDArray[np.int64], counts: Sequence[int]) -> None:
+        self.counts = list(counts)
+        self.begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self._machine = self._to(machine.astype(np.uint64) << np.uint64(32))  # above what variables are ordered by
+        self._start = self._to(np.repeat(self.begins[:-1], counts))
+        self._firsts = self._to(self.begins)
+        self._places: tuple[int, Any] = (0, None)
+
+    def _begin(self, matrix: DeviceKernelMatrix, longest: int) -> None:
+        """Count multipliers that are not zero at the start into the pulls."""
+        if not float(self.alpha.sum()):
+            return
+        for first in range(0, longest, MOST_IN_SET):
+            within = np.minimum(self.begins[:-1, None] + first + np.arange(MOST_IN_SET), self.begins[1:, None] - 1)
+            inside = self._to(self.begins[:-1, None] + first + np.arange(MOST_IN_SET) < self.begins[1:, None])
+            at = self._to(within)
+            coef = self._xp.where(inside, self.y[at] * self.alpha[at], 0.0)
+            self.update(matrix, matrix.rows(self.column[at]), coef)
+
+    def update(self, matrix: DeviceKernelMatrix, rows: KernelRows, coef: DeviceArray) -> None:
+        """What changes of coefficients do to all pulls."""
+        matrix.pairs.update(rows, coef, Variables(self._firsts, max(self.counts), self.column), self.pull)
+
+    def _order(self, wanted: DeviceArray, rank: DeviceArray) -> DeviceArray:
+        """Variables by machine, those wanted first, by a number of 32 bits."""
+        key = self._xp.where(wanted, rank, np.uint32(0xFFFFFFFF)).astype(np.uint64)
+        return self._xp.argsort(self._machine | key)
+
+    def chosen(self, q: int) -> _Chosen:
+        """The next sets: those that violate most, then those of the sets before, then others."""
+        xp = self._xp
+        rises = xp.where(self.y > 0, self.alpha < self.upper, self.alpha > 0.0)
+        falls = xp.where(self.y > 0, self.alpha > 0.0, self.alpha < self.upper)
+        ascending = _as_whole_numbers(xp, self.pull)
+        ups, lows = self._order(rises, ~ascending), self._order(falls, ascending)
+        place = xp.arange(len(self.y)) - self._start
+        rank = xp.full(len(self.y), 0x0FFFFFFF, np.int64)
+        for order, wanted in ((ups, rises), (lows, falls)):
+            own = xp.empty(len(self.y), np.int64)
+            own[order] = place
+            rank = xp.where(wanted, xp.minimum(rank, own), rank)
+        group = xp.where(rank < q // 4, 0, xp.where(self._before, 1, 2))
+        order = xp.argsort(self._machine | ((group << 28) + rank).astype(np.uint64))
+        top, bottom = ups[self._firsts[:-1]], lows[self._firsts[:-1]]
+        open_ = rises[top] & falls[bottom]
+        violation = self._host(xp.where(open_, self.pull[top] - self.pull[bottom], 0.0))
+        within, taken, sizes = self._laid_out(q)
+        return _Chosen(order[within], taken, sizes, violation)
+
+    def _laid_out(self, q: int) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+        """Where the first variables of each machine lie, which places of its set they take, and how many."""
+        if self._places[0] != q:
+            sizes = np.minimum(self.counts, q).astype(np.int32)
+            within = self.begins[:-1, None] + np.minimum(np.arange(q), sizes[:, None] - 1)
+            self._places = q, (self._to(within), self._to(np.arange(q) < sizes[:, None]), self._to(sizes))
+        found: tuple[DeviceArray, DeviceArray, DeviceArray] = self._places[1]
+        return found
+
+    def step(
+        self, matrix: DeviceKernelMatrix, chosen: _Chosen, eps: Array, most: int
+    ) -> tuple[NDArray[np.int64], Array]:
+        """Pair steps within the sets, and what they do to all; how many there were, and what was gained by them."""
+        xp, at = self._xp, chosen.at
+        alpha = self.alpha[at]
+        sets = Sets(self.column[at], self.y[at], self.upper[at], alpha, self.pull[at], chosen.sizes, self._to(eps))
+        rows, before = matrix.rows(sets.column), sets.pull.copy()
+        steps = matrix.pairs.take(rows, sets, most)
+        coef = xp.where(chosen.taken, sets.y * (alpha - self.alpha[at]), 0.0)
+        places = at[chosen.taken]
+        self.alpha[places] = alpha[chosen.taken]
+        self._before[:] = False
+        self._before[places] = True
+        self.update(matrix, rows, coef)
+        gained = 0.5 * xp.sum(coef * (before + sets.pull), axis=1)
+        return np.asarray(self._host(steps), np.int64), np.asarray(self._host(gained))
+
+    def multipliers_of(self, k: int) -> Array:
+        """The multipliers of a machine."""
+        return np.asarray(self._host(self.alpha[int(self.begins[k]) : int(self.begins[k + 1])]))
+
+    def keep(self, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Go on with some of the machines; by how many places their variables move."""
+        begins = self.begins[:-1][left]
+        stay = self._to(np.repeat(left, self.counts))
+        counts = [count for count, stays in zip(self.counts, left.tolist(), strict=True) if stays]
+        self.numbers, self.counts = self.numbers[left], counts
+        if not counts:
+            return begins
+        for name in ("y", "upper", "alpha", "column", "pull", "_before"):
+            setattr(self, name, getattr(self, name)[stay])
+        self._lay(np.repeat(np.arange(len(counts)), counts), counts)
+        return begins - self.begins[:-1]
+
+    def kept(self, chosen: _Chosen, left: NDArray[np.bool_]) -> _Chosen:
+        """The sets of the machines that stay, when the others have left."""
+        moved = self._to(self.keep(left)[:, None])
+        stay = self._to(np.flatnonzero(left))
+        return _Chosen(chosen.at[stay] - moved, chosen.taken[stay], chosen.sizes[stay], chosen.violation[left])
+
+
+def _as_whole_numbers(xp: Any, values: DeviceArray) -> DeviceArray:
+    """Whole numbers of 32 bits in the order of values in single precision."""
+    bits = values.astype(np.float32).view(np.uint32)
+    return xp.where(bits >> np.uint32(31), ~bits, bits | np.uint32(0x80000000))
+
+
+class _Notes:
+    """What there is to say of each machine."""
+
+    def __init__(self, count: int) -> None:
+        self.history: list[list[Step]] = [[] for _ in range(count)]
+        self.steps = np.zeros(count, np.int64)
+        self._gained, self._idle = np.zeros(count), np.zeros(count, np.int64)
+
+    def look(self, number: int, violation: float, run: DeviceRun) -> SMOStopReason | None:
+        """Note where a machine stands; why it ends."""
+        step = Step(int(self.steps[number]), run.seconds, math.inf, -math.inf, violation=violation)
+        self.history[number].append(step)
+        if violation <= run.eps:
+            return "kkt"
+        if run.max_iter is not None and self.steps[number] >= run.max_iter:
+            return "max_iter"
+        return "stalled" if self._idle[number] >= _PATIENCE else None
+
+    def stepped(self, numbers: NDArray[np.int64], steps: NDArray[np.int64], gained: Array) -> None:
+        """Note what some machines have done in a round."""
+        self.steps[numbers] += steps
+        self._gained[numbers] += gained
+        self._idle[numbers] = np.where(gained > _NOTHING * self._gained[numbers], 0, self._idle[numbers] + 1)
+
+
+class _Rounds:
+    """The rounds of all machines, and what comes of each."""
+
+    def __init__(
+        self, problems: Sequence[DualProblem], rows: Sequence[Rows], matrix: DeviceKernelMatrix, run: DeviceRun
+    ) -> None:
+        self._active, self._notes = _Active(problems, rows, matrix), _Notes(len(problems))
+        self._matrix, self._run = matrix, run
+        longest = max(self._active.counts)
+        wanted = run.working_set or max(_LEAST, longest // _SHARE)
+        self._q = min(MOST_IN_SET, longest, 32 * -(-wanted // 32))
+        self.found: dict[int, tuple[Array, SMOStopReason]] = {}
+
+    def to_the_end(self) -> None:
+        """Until every machine has a reason to stop."""
+        ends: SMOStopReason | None = None
+        try:
+            while ends is None and len(self._active.numbers):
+                chosen = self._active.chosen(self._q)
+                ends, over = self._looked(chosen.violation)
+                if ends is None and over.any():
+                    chosen = self._active.kept(chosen, ~over)
+                if ends is None and len(self._active.numbers):
+                    self._step(chosen)
+        except KeyboardInterrupt:
+            ends = "interrupted"
+        for k in range(len(self._active.numbers)):
+            self._leave(k, ends or "interrupted")
+
+    def history_of(self, number: int) -> list[Step]:
+        """The looks at a machine."""
+        return self._notes.history[number]
+
+    def _looked(self, violation: Array) -> tuple[SMOStopReason | None, NDArray[np.bool_]]:
+        """Note where all stand, and what those have reached that are done; why all end, and which are done."""
+        run, numbers = self._run, self._active.numbers.tolist()
+        looks = zip(numbers, violation.tolist(), strict=True)
+        reasons = [self._notes.look(number, each, run) for number, each in looks]
+        over = np.array([reason is not None for reason in reasons])
+        if run.on_step is not None:
+            answers = [run.on_step(self.history_of(number)[-1], number) for number in numbers]
+            if any(answers):
+                return "interrupted", over
+        if run.late:
+            return "time_limit", over
+        for k, reason in enumerate(reasons):
+            if reason is not None:
+                self._leave(k, reason)
+        return None, over
+
+    def _leave(self, k: int, reason: SMOStopReason) -> None:
+        self.found[int(self._active.numbers[k])] = self._active.multipliers_of(k), reason
+
+    def _step(self, chosen: _Chosen) -> None:
+        run, active, steps = self._run, self._active, self._notes.steps
+        most = _STEPS_EACH * self._q
+        if run.max_iter is not None:
+            most = min(most, run.max_iter - int(steps[active.numbers].max()))
+        left = np.maximum(0.5 * run.eps, _LEFT * chosen.violation)
+        self._notes.stepped(active.numbers, *active.step(self._matrix, chosen, left, most))
+
+
+def solve_on_device(
+    problems: Sequence[DualProblem], rows: Sequence[Rows], matrix: DeviceKernelMatrix, run: DeviceRun
+) -> list[SMOResult]:
+    """Solve dual problems on rows of one kernel matrix, side by side; not those whose labels have sums of their own."""
+    if any(problem.grouped for problem in problems):
+        raise ValueError("Problems with a sum of multipliers for each label (nu-SVC, nu-SVR) are for the processor.")
+    rounds = _Rounds(problems, rows, matrix, run)
+    rounds.to_the_end()
+    with one_blas_thread():
+        return [
+            _result(problem, each, matrix, *rounds.found[number], rounds.history_of(number), run)
+            for number, (problem, each) in enumerate(zip(problems, rows, strict=True))
+        ]
+
+
+def _result(
+    problem: DualProblem,
+    rows: Rows,
+    matrix: DeviceKernelMatrix,
+    alpha: Array,
+    reason: SMOStopReason,
+    history: list[Step],
+    run: DeviceRun,
+) -> SMOResult:
+    """What a machine is worth, from its multipliers alone."""
+    coef = (problem.y * alpha).reshape(-1, len(rows)).sum(axis=0)
+    support = np.flatnonzero(coef)
+    scores, errors = matrix.exact_scores(rows, support, coef[support])
+    gradient = problem.y * np.resize(scores, len(alpha)) + problem.p
+    rho = _threshold(problem, alpha, gradient)
+    proof = prove(problem, multipliers(problem, coef), (rho, rho), scores, errors, matrix.largest_value)
+    last = history[-1] if history else Step(0, run.seconds, math.inf, -math.inf, violation=math.inf)
+    end = Step(last.iteration, run.seconds, proof.objective, proof.lower_bound, violation=last.violation)
+    return SMOResult(
+        alpha,
+        gradient,
+        (rho, rho),
+        end.iteration,
+        proof.lower_bound,
+        proof.objective,
+        end.violation,
+        [*history, end],
+        reason,
+        run.seconds,
+    )
+
+
+def _threshold(problem: DualProblem, alpha: Array, gradient: Array) -> float:
+    """The mean over multipliers between their bounds; without any, the middle between the two sides."""
+    y, forces = problem.y, problem.y * gradient
+    free = (alpha > 0.0) & (alpha < problem.upper)
+    if free.any():
+        return float(forces[free].mean())
+    rises = np.where(y > 0, alpha < problem.upper, alpha > 0.0)
+    falls = np.where(y > 0, alpha > 0.0, alpha < problem.upper)
+    least = float(forces[rises].min()) if rises.any() else float(forces.max())
+    most = float(forces[falls].max()) if falls.any() else float(forces.min())
+    return 0.5 * (least + most)
