@@ -353,6 +353,13 @@ void bind_multiclass(nb::module_& m) {
             self.ascent->use_gram(gram.data());
           },
           "gram"_a, "sweeps go by the Gram matrix of the examples from now on")
+      .def(
+          "extrapolate",
+          [](PyBlockAscent& self) {
+            nb::gil_scoped_release release;
+            self.ascent->extrapolate();
+          },
+          "Goes on where the last epochs lead, as far as is best.")
       .def("unshrink", [](PyBlockAscent& self) { self.ascent->unshrink(); })
       .def(
           "coefficients",
@@ -379,6 +386,7 @@ void bind_multiclass(nb::module_& m) {
           },
           nb::rv_policy::move)
       .def_prop_ro("mean_square", [](PyBlockAscent& self) { return self.ascent->mean_square(); })
+      .def_prop_ro("open_gap", [](PyBlockAscent& self) { return self.ascent->open_gap(); })
       .def_prop_ro("dual_value", [](PyBlockAscent& self) { return self.ascent->dual_value(); })
       .def_prop_ro("active", [](PyBlockAscent& self) { return self.ascent->active(); });
 }

@@ -11,37 +11,12 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "core/base/deadline.hpp"
-#include "core/base/large_memory.hpp"
-#include "core/matrix/matrix.hpp"
+#include "core/multiclass/ascent_state.hpp"
+#include "core/multiclass/extrapolation.hpp"
 
 namespace cutplane {
-
-// What a sweep reads and changes (core/multiclass/block_sweep.hpp).
-struct BlockAscent {
-  index_t classes;
-  index_t columns;  // classes, rounded up to whole vectors: V and the scores have so many
-  const std::int32_t* y;
-  const double* cost;   // classes x classes
-  const double* upper;  // null: upper_all for every example
-  double upper_all;
-  std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
-  std::vector<double> u;              // n x classes
-  LargeArray v;                       // d x columns
-  double bias = 0;                    // 0: no intercepts
-  std::vector<double> bias_weight;    // columns: bias * V's row of the constant feature
-  std::vector<double> bias_center;    // columns: the intercepts the proximal term is centred at
-  std::vector<std::int32_t> order;    // the active examples first
-  index_t active = 0;
-  double shrink_beyond;  // an example or class this far from having a violation has settled
-  // Where there are many classes, those looked at come first in an example's list; else one list
-  // for all examples, of all classes.
-  std::vector<std::int16_t> class_lists;
-  std::vector<std::int16_t> active_classes;
-  std::uint64_t random;
-};
 
 class BlockDualAscent {
  public:
@@ -52,12 +27,16 @@ class BlockDualAscent {
   // One sweep over the active examples, or over the first of them where the time is up; after 4, 8,
   // 16, ... all come back.
   void epoch(const Deadline& deadline);
+  // Where the last epochs lead. Not with the Gram matrix, whose sweeps go further by themselves.
+  void extrapolate() { extrapolation_.go_on(matrix_, state_, n_threads_); }
   // From now on sweeps go by the Gram matrix of the examples (core/multiclass/gram_sweep.hpp),
   // which must outlive this.
   void use_gram(const float* gram) { gram_ = gram; }
   // Settled examples come back.
   void unshrink();
 
+  // What the last sweep met of the gap, infinite if that is not known.
+  double open_gap() const { return state_.open_gap; }
   double mean_square() const { return mean_square_; }
   double dual_value() const;
   // coef (n x classes) = scale * (u_iy for y != k, -sum of these for k); returns the offset of the
@@ -76,6 +55,7 @@ class BlockDualAscent {
   const Matrix& matrix_;
   const float* gram_ = nullptr;  // n x n
   BlockAscent state_;
+  BlockExtrapolation extrapolation_;
   int n_threads_;
   double mean_square_ = 0;
   index_t epochs_ = 0, revival_ = 4;

@@ -6,10 +6,11 @@
 #include <functional>
 #include <vector>
 
+#include "core/base/deadline.hpp"
 #include "core/base/multiversion.hpp"
 #include "core/base/random_order.hpp"
 #include "core/matrix/columns.hpp"
-#include "core/multiclass/ascent.hpp"
+#include "core/multiclass/ascent_state.hpp"
 
 namespace cutplane {
 
@@ -112,7 +113,7 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
   BlockScratch scratch(state.columns);
   double* lines = scratch.lines.data();
   double* target = scratch.target.data();
-  double violations = 0;
+  double violations = 0, open = 0;
   index_t s = 0;
   while (s < state.active) {
     if (s % kVisitsPerLook == 0 && deadline.passed()) break;
@@ -134,13 +135,15 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
     violations += violation;
     const double per_curvature = state.per_curvature[e];
     const index_t count = active.size();
-    double top = -INFINITY;
+    double top = -INFINITY, mixed = 0;
     // An empty row's loss is its highest cost whatever V is: a huge step takes it there.
     const double step = per_curvature > 0.0 ? per_curvature : 1e30;
     for (index_t c = 0; c < count; ++c) {
       target[c] = u[active.list[c]] + lines[c] * step;
+      mixed += u[active.list[c]] * lines[c];
       top = target[c] > top ? target[c] : top;
     }
+    open += size * range.highest - mixed;
     const double threshold = simplex_threshold(target, count, top, size, scratch.sorted.data());
     scratch.changed.clear();
     scratch.change.clear();
@@ -158,6 +161,7 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
                   std::ssize(scratch.changed), state.columns, state.v.data());
     drop_classes(active, u, range.lowest - state.shrink_beyond, lines);
   }
+  state.open_gap = s < state.active ? INFINITY : open;
   // What is further from mattering than a typical violation has settled, for now.
   state.shrink_beyond =
       violations > 0.0 ? violations / static_cast<double>(state.active) : INFINITY;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/ascent/simplex_aim.hpp"
 #include "core/base/random_order.hpp"
 #include "core/base/vectors.hpp"
 
@@ -13,8 +14,6 @@ namespace {
 
 // What every sequence keeps of the chance to be visited, whatever its gap was when last seen.
 constexpr double kUniformShare = 0.1;
-// Going on in an epoch's direction is tried at least this many times as far as the epoch went.
-constexpr double kLeastReach = 0.5;
 // Sequences that are searched at the same weights. To a gap of 1 % this loses little:
 // docs/decisions.
 constexpr index_t kBatch = 32;
@@ -47,7 +46,6 @@ ChainAscent::ChainAscent(const Chains& chains, const label_t* truth, const doubl
       order_(chains.sequences()),
       blocks_(std::min(kBatch, std::max<index_t>(1, chains.sequences())),
               ChainBlock(chains, truth, cost)),
-      reach_(kLeastReach),
       direction_(chains.features + chains.labels, chains.labels) {
   for (index_t i = 0; i < chains_.sequences(); ++i) {
     const label_t* begin = truth_ + chains_.starts[i];
@@ -128,17 +126,13 @@ void ChainAscent::step(index_t sequence, index_t place) {
 }
 
 double ChainAscent::aim(index_t sequence) {
-  double fall = 0, growth = 0, loss = 0;
-  for (Labelling& known : labellings_[sequence]) {
-    known.aim = std::max(-known.weight, reach_ * (known.weight - known.before));
-    (known.aim < 0.0 ? fall : growth) += std::abs(known.aim);
-  }
-  // What falls to zero falls no further: then what grows does so by less.
-  const double kept = growth > 0.0 ? fall / growth : 0.0;
-  for (Labelling& known : labellings_[sequence]) {
-    if (known.aim > 0.0) known.aim *= kept;
-    loss += C_of(sequence) * known.aim * known.loss;
-  }
+  Labellings& known = labellings_[sequence];
+  aim_on_simplex(
+      static_cast<index_t>(known.size()), reach_.now(), [&](index_t j) { return known[j].weight; },
+      [&](index_t j) { return known[j].before; },
+      [&](index_t j) -> double& { return known[j].aim; });
+  double loss = 0;
+  for (const Labelling& each : known) loss += C_of(sequence) * each.aim * each.loss;
   return loss;
 }
 
@@ -152,9 +146,7 @@ void ChainAscent::extrapolate(int n_threads) {
   add_features([&](index_t i, const Labelling& known) { return C_of(i) * known.aim; },
                direction_.table(), direction_.marks(), n_threads);
   const auto [along, square] = direction_.products(w_.data(), n_threads);
-  const double best = square > 0.0 ? (loss + along) / square : 0.0;
-  const double share = std::clamp(best, 0.0, 1.0);
-  reach_ = std::clamp(reach_ * best, std::max(kLeastReach, 0.5 * reach_), 2.0 * reach_);
+  const double share = reach_.take(square > 0.0 ? (loss + along) / square : 0.0);
   for_blocks(blocks, n_threads, [&](index_t, index_t begin, index_t end) {
     for (index_t i = begin; i < end; ++i) {
       for (Labelling& known : labellings_[i]) {

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "core/ascent/simplex_aim.hpp"
 #include "core/base/large_memory.hpp"
 #include "core/structured/chain.hpp"
 #include "core/structured/chain_block.hpp"
@@ -84,7 +85,7 @@ class ChainAscent {
   bool first_ = true;
   std::vector<ChainBlock> blocks_;  // one for each place in a batch
   std::vector<index_t> ends_;       // of the batches in the order
-  double reach_;                    // how many times as far as the last epoch went to try to go
+  Reach reach_;                     // of extrapolations
   MarkedRows direction_;            // of the weights: zero between extrapolations
 };
 

@@ -49,15 +49,16 @@ class MulticlassObjective(RoundedObjective):
 
     @property
     def ascent_epochs(self) -> tuple[float, float] | None:
-        """Systems are larger than those of two classes; where weights are fewer than examples, so are OCA's planes.
+        """Systems are larger than those of two classes.
 
+        Where they are too large, OCA comes next, which is slow at large C: the first epochs need promise nothing.
         By the Gram matrix ascent mostly arrives first; Newton's method may where examples cannot be told apart.
         """
         if self.shard.goes_by_gram:
             return float("inf"), 250.0 if self.newton_pays else 2000.0
         if self.newton_pays:
             return 50.0, 150.0
-        return (150.0, 400.0) if self.dimension < self.examples else None
+        return (float("inf"), 1000.0) if self.dimension < self.examples else None
 
     def as_returned(self, point: Point) -> Point:
         """Of two classes models keep the difference, which is rounded: so weights are made to be opposite."""

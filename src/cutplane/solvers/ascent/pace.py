@@ -178,7 +178,7 @@ class Pace:
     @property
     def _foretold_far(self) -> bool:
         """Whether sweeps foretell a gap that is too large yet, where nothing else would take over."""
-        if not self.wide or self.epochs >= TUNING.last_foretold:
+        if not self.wide or self.epochs >= TUNING.last_foretold or math.isinf(self.ascent.open_gap):
             return False
         if self.epochs == 1:
             return self.ascent.sweeps > 1 and not self._promising(TUNING.first_share)
