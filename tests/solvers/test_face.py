@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,18 @@ def test_epochs_are_few_where_examples_share_features(intercept: bool, monkeypat
         found[climbs] = len(counted), model.objective_
     assert found[True][1] == pytest.approx(found[False][1], rel=2e-9)
     assert 3 * found[True][0] < 2 * found[False][0]  # 0.38 to 0.64 over seeds
+
+
+@pytest.mark.parametrize(
+    ("wide", "features", "climbs"), [(False, 300, False), (True, 300, True), (False, 20_000, True)]
+)
+def test_few_features_are_no_place_to_climb(wide: bool, features: int, climbs: bool) -> None:
+    ledger: Any = SimpleNamespace(allowed_fraction=1e-3)
+    ascent: Any = SimpleNamespace(sweeps=1, first_gap=np.inf)
+    pace = Pace(ledger, ascent, wide, features, np.inf, np.inf)
+    assert not pace.climbs  # before there is anything to solve for
+    pace.epochs = 1000
+    assert pace.climbs == climbs
 
 
 def test_the_estimate_counts_what_balance_costs() -> None:

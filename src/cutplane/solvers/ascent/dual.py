@@ -55,7 +55,7 @@ class DualAscent:
 
     def _ascend(self, objective: SmoothObjectiveLike, ledger: Ledger, ascent: AscentLike, due: int) -> StopReason:
         """Epochs and certificates in turn, the first of these after `due` epochs."""
-        pace = Pace(ledger, ascent, is_wide(objective), self.promise, self.patience, due)
+        pace = Pace(ledger, ascent, is_wide(objective), objective.dimension, self.promise, self.patience, due)
         while True:
             with ledger.phase("epochs"):
                 while pace.goes_on and not self._hopeless(objective, pace.epochs, ascent):

@@ -81,6 +81,9 @@ class AscentTuning:
     climb_products: int = 10
     climb_longer: int = 4
     climb_later: int = 2
+    #: They are only where examples are wide or there are as many features: few cannot tell so many variables apart, and
+    #: most of the time goes into looking at the examples that rest. w8a, C = 1.
+    climb_features: int = 2500
     #: Of what as many epochs gain: how much it must gain where it leads to no bound. news20, C = 10.
     climb_gains: float = 0.1
     #: Of the gap aimed at, what those variables may leave; and of that, after certificates that fail although the
@@ -100,6 +103,8 @@ class Pace:
     ----------
     wide : bool
         Whether examples have nearly as many features to differ in as there are examples.
+    features : int
+        How many there are.
     promise, patience : float
         The most epochs that may be needed in all: as foreseen early on, and later.
     """
@@ -107,6 +112,7 @@ class Pace:
     ledger: Ledger
     ascent: AscentLike
     wide: bool
+    features: int
     promise: float
     patience: float
     due: int = TUNING.first_certificate
@@ -139,7 +145,12 @@ class Pace:
     @property
     def climbs(self) -> bool:
         """Whether to solve for the variables between their bounds before the next epoch."""
-        return self.epochs >= self.next_climb
+        return self.can_climb and self.epochs >= self.next_climb
+
+    @property
+    def can_climb(self) -> bool:
+        """Whether a linear system in those variables may be worth its products."""
+        return self.wide or self.features >= TUNING.climb_features
 
     @property
     def climb_gap(self) -> float:
