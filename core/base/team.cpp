@@ -38,9 +38,9 @@ bool run_team(int n_threads, FunctionView<void(int)> body) {
 #pragma omp parallel num_threads(n_threads)
   {
     if (omp_get_num_threads() == n_threads) {
-      body(omp_get_thread_num());
-#pragma omp master
-      complete = true;
+      const int thread = omp_get_thread_num();
+      body(thread);
+      if (thread == 0) complete = true;
     }
   }
   return complete;
