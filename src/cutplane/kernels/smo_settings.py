@@ -37,6 +37,9 @@ class SMOTuning:
     # Kernel values touched, and pair steps taken, between two looks at the bounds. By hand: a few looks a second.
     values_per_slice: int = 100_000_000
     most_steps_per_slice: int = 10_000
+    # In sets of more than a pair, at least one for so many variables: a step takes microseconds there, and a look at
+    # 100,000 variables three milliseconds of one thread (a sixth of a run on 16). covtype, 100,000 examples.
+    variables_per_step: int = 2
     # Pair steps between looks at the gap, where that ends a run. In sets of more than a pair there is at least one step
     # for each variable: a step costs less there than a look at all variables. By hand.
     steps_per_gap: int = 100
@@ -87,7 +90,7 @@ def steps_per_slice(stopping: Stopping, n: int, *, pairs: bool) -> int:
     """Pair steps between two looks at the bounds."""
     steps = max(1, min(TUNING.most_steps_per_slice, TUNING.values_per_slice // (4 * n)))
     if stopping != "gap":
-        return steps
+        return steps if pairs else max(steps, n // TUNING.variables_per_step)
     return min(steps, TUNING.steps_per_gap if pairs else max(n, TUNING.steps_per_gap))
 
 
