@@ -91,6 +91,20 @@ def test_blocks_do_not_depend_on_threads_or_cuts(name, left, right):
         assert np.array_equal(whole[rows], kernel.block(left[rows], right))
 
 
+@pytest.mark.parametrize("gamma", [0.001, 0.1], ids=["by products", "by differences"])
+@pytest.mark.parametrize("columns", [16, 48, 272], ids="{} columns".format)
+def test_values_do_not_depend_on_the_tile_they_fall_into(columns, gamma):
+    """Tiles of one row and one panel of 16 columns are the smallest; features are more than are summed in one go."""
+    X = rng.normal(size=(columns, 300))
+    X[-1] *= 3.0  # gamma |x|² above 80 asks for differences
+    kernel = Kernel("rbf", gamma=gamma)
+    right = kernel.examples(X)
+    whole = kernel.block(X[:16], right, n_threads=1)
+    assert len(np.unique(whole)) > columns
+    for first, last in ((0, 1), (3, 5), (1, 4), (2, 6), (0, 13), (1, 16)):
+        assert np.array_equal(kernel.block(X[first:last], right, n_threads=1), whole[first:last])
+
+
 @every_kernel
 @pytest.mark.parametrize("X", [B, SPARSE_B], ids=["dense", "sparse"])
 def test_diagonal_is_that_of_the_block(name, X):
