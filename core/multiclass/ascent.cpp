@@ -76,7 +76,6 @@ void BlockDualAscent::unshrink() {
 void BlockDualAscent::epoch(const Deadline& deadline) {
   if (gram_) {
     ascend_blocks_by_gram(matrix_, gram_, state_, deadline, n_threads_);
-    state_.open_gap = INFINITY;
   } else {
     visit_rows(matrix_, [&](const auto& rows) { ascend_row_blocks(rows, state_, deadline); });
   }

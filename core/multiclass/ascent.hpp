@@ -35,7 +35,7 @@ class BlockDualAscent {
   // Settled examples come back.
   void unshrink();
 
-  // What the last sweep met of the gap, infinite if that is not known.
+  // What the last sweep met of the gap, infinite if it had no time to end.
   double open_gap() const { return state_.open_gap; }
   double mean_square() const { return mean_square_; }
   double dual_value() const;

@@ -32,7 +32,8 @@ struct BlockAscent {
   std::vector<std::int16_t> class_lists;
   std::vector<std::int16_t> active_classes;
   std::uint64_t random;
-  // The sum of the gaps that the visits of the last sweep met, each before its step.
+  // The sum of the gaps that the visits of the last sweep met, each before its step; by the Gram
+  // matrix of those that it has left.
   double open_gap = INFINITY;
 };
 

@@ -87,3 +87,16 @@ def test_the_gap_met_is_the_gap_where_examples_have_nothing_in_common():
     assert ascent.open_gap == pytest.approx(C * n)
     ascent.epoch(np.inf)
     assert ascent.open_gap == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_gap_that_a_sweep_by_the_gram_matrix_leaves():
+    """The objective at the weights reached, less the dual value."""
+    X, y, classes = made(n=60, d=80)
+    ascent = ascent_on(X, y, classes)
+    ascent.use_gram((X @ X.T).astype(np.float32))
+    ascent.epoch(np.inf)
+    scores = X @ ascent.v
+    margins = scores + 1.0 - scores[np.arange(len(y)), y][:, None]
+    margins[np.arange(len(y)), y] = 0.0
+    objective = 0.5 * np.sum(ascent.v**2) + C * margins.max(axis=1).sum()
+    assert ascent.open_gap == pytest.approx(objective - ascent.dual_value, rel=1e-2)

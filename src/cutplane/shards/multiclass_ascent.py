@@ -21,6 +21,8 @@ from cutplane.sources.matrix import MatrixSource
 _LONG_ROWS = 2.0
 _FEW_EXAMPLES, _MANY_WEIGHTS = 4096, 0.3
 _EPOCHS_BEFORE = 8
+# An epoch that leaves less than this of the gap is fast: while they are, the matrix would come too late.
+_FAST = 0.8
 _MOST_PAIRS, _MOST_ENTRIES = 1 << 26, 1 << 26
 # Epochs after which each begins where the last ones lead. Where fewer are enough, that costs more than it gains.
 _EXTRAPOLATE_FROM = 8
@@ -53,6 +55,8 @@ class MulticlassAscent:
         self._intercept = intercept
         self._dual_value: float | None = None
         self._epochs = 0
+        self._last_met = float("inf")  # the gap that the epoch before the last has met
+        self._judged = False  # whether it has been decided if sweeps go by the Gram matrix
         self.by_gram = False  # whether sweeps go by the Gram matrix by now
         upper = None if risk.weights is None else C * risk.weights
         self._ascent = _core.BlockAscent(
@@ -89,8 +93,11 @@ class MulticlassAscent:
     def epoch(self) -> None:
         """One sweep over the examples that have not settled, as far as time allows."""
         self._dual_value = None
-        if self._epochs == _EPOCHS_BEFORE and gram_pays(self._source, self._risk.n_classes):
-            self.by_gram = _SHORTEST < self.mean_square < _LONGEST
+        met, self._last_met = self._last_met, self.open_gap
+        slow = self._last_met > _FAST * met
+        if not self._judged and self._epochs >= _EPOCHS_BEFORE and slow:
+            self._judged = True
+            self.by_gram = gram_pays(self._source, self._risk.n_classes) and _SHORTEST < self.mean_square < _LONGEST
             if self.by_gram:
                 self._ascent.use_gram(self._source.products())
         if self._epochs >= _EXTRAPOLATE_FROM and not self.by_gram:
@@ -132,7 +139,7 @@ class MulticlassAscent:
 
     @property
     def open_gap(self) -> float:
-        """What the last epoch met of the gap; infinite by the Gram matrix, where it is not counted."""
+        """What the last epoch met of the gap; by the Gram matrix, what it has left."""
         return self._ascent.open_gap
 
     @property
