@@ -9,10 +9,12 @@ import pytest
 import scipy.sparse as sp
 from tests.device.test_kernels import rows_of
 
-from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LogisticRegression
+from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LogisticRegression, _core
 from cutplane.device.kernels import Kernels
 from cutplane.device.source import DeviceMatrix
+from cutplane.device.twin_arrays import TwinArray
 from cutplane.risks.hinge import Hinge
+from cutplane.shards import host
 from cutplane.shards.registry import make_shard
 from cutplane.sources import as_source
 
@@ -45,6 +47,28 @@ def test_classifiers(kernels: Kernels, kind: str, loss: str, intercept: bool, to
     there = LinearSVC(**settings).fit(rows, y, sample_weight=weights)
     here = LinearSVC(**settings).fit(X, y, sample_weight=weights)
     same(there, here, tol)
+
+
+@pytest.mark.parametrize("method", ["auto", "oca"])
+def test_nothing_of_the_device_is_handed_to_the_core(
+    kernels: Kernels, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the twin it would be taken, for it lies in this memory."""
+
+    class Guard:
+        def __getattr__(self, name: str) -> Any:
+            found = getattr(_core, name)
+
+            def checked(*args: Any, **kwargs: Any) -> Any:
+                assert not any(isinstance(arg, TwinArray) for arg in (*args, *kwargs.values())), name
+                return found(*args, **kwargs)
+
+            return checked
+
+    monkeypatch.setattr(host, "_core", Guard())
+    X, z = examples()
+    model = LinearSVC(method=method).fit(DeviceMatrix(rows_of(kernels, X)), z > 0)
+    assert model.gap_ <= 1e-3
 
 
 @pytest.mark.parametrize("intercept", [False, True])

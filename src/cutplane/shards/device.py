@@ -69,6 +69,14 @@ class DeviceShard(RoundedHostShard):
         """The scores of weights: one pass."""
         return self.source.scores(w) if w.any() else self._kernels.xp.zeros(self.examples)
 
+    def shifted(self, scores: Handle, shift: float | Array, *, in_place: bool = False) -> Handle:
+        """The scores plus a constant, where they were if nobody else holds them."""
+        there = _there(scores)
+        if not in_place:
+            return there + shift
+        there += shift
+        return there
+
     def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
         """(1 - t) a + t b, in memory of its own or in that of a handle that is used up."""
         mixed = (1.0 - t) * _there(a) + t * _there(b)
