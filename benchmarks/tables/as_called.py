@@ -96,9 +96,15 @@ def tables(result: dict) -> dict[str, str]:
     return made
 
 
+def _machines(result: dict) -> str:
+    """Where and when: small data may have been measured elsewhere than the rest."""
+    others, small = (result[part]["machine"] for part in ("losses", "small"))
+    lines = [f"{each['cpu'] or each['architecture']}, {each['date']}" for each in (others, small)]
+    return lines[0] if lines[0] == lines[1] else f"{lines[0]}; small data on {lines[1]}"
+
+
 def overview(result: dict) -> str:
     """The first table of the README and of docs/benchmarks.md: what people call first."""
-    machine = result["losses"]["machine"]
     rows = [
         (f"two classes or a regression, `{loss}`", f"{cells} cells", "", "", f"{mean:.2g}x ({least:.2g} to {most:.2g})")
         for loss, mean, least, most, cells in _spans(result["losses"]["rows"])
@@ -114,7 +120,7 @@ def overview(result: dict) -> str:
             )
             for row in result[part]["rows"]
         ]
-    words = f"{WORDS} {_costs(result)} {result['losses']['threads']} threads, {machine['cpu']}, {machine['date']}."
+    words = f"{WORDS} {_costs(result)} {result['losses']['threads']} threads, {_machines(result)}."
     return section(
         "As you would call it",
         "python benchmarks/as_called.py --data DIR",
