@@ -214,3 +214,18 @@ def test_pair_steps_are_the_twins(kernels: Kernels, q: int) -> None:
             0.5 * float((y[k] - p[k]) @ (y[k] * a[k])) - float(a[k].sum()) for a, p in ((alpha, pull), expected[1:3])
         ]
         assert value[0] == pytest.approx(value[1], rel=1e-2)
+
+
+@pytest.mark.parametrize("kernel", ["poly", "sigmoid"])
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_products_beyond_single_precision(kernels: Kernels, kernel: str, scale: float) -> None:
+    """Where gamma brings them back, as `gamma="scale"` does: their squares would be beyond it."""
+    X, _ = examples(20)
+    values = [
+        kernels.to_host(
+            DeviceKernelMatrix(kernels, X * by, Kernel(kernel, gamma=0.3 / by**2, coef0=1.0)).rows(at).values
+        )
+        for by in (1.0, scale)
+        for at in [kernels.to_device(np.arange(20, dtype=np.int32))]
+    ]
+    assert_allclose(values[1], values[0], rtol=1e-4, atol=1e-4)

@@ -145,11 +145,6 @@ def as_given(X: Any, answer: Any) -> Any:
     return library.from_dlpack(there) if library.__name__ == "torch" else there
 
 
-def device_kernels() -> Kernels:
-    """Those of the GPU."""
-    return cuda_kernels()
-
-
 @cache
 def cuda_kernels() -> Kernels:
     """The kernels of the GPU, through CuPy."""

@@ -75,7 +75,9 @@ class DeviceKernelMatrix:
         """Examples in single precision, such that products of them are all that is left to do."""
         rows, xp, kernel = self._rows, self._xp, self.kernel
         if kernel.entry.transform != "exponential":
-            self._single = rows.astype(np.float32)
+            # gamma times a product may fit into single precision where the product itself does not.
+            factor = 1.0 if kernel.entry.transform == "identity" else math.sqrt(kernel.gamma)
+            self._single = (rows.astype(np.float64) * factor).astype(np.float32)
             return
         # exp(-gamma |x - z|²): around their mean, lengths are least, and so is what single precision loses.
         centred = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
@@ -94,7 +96,6 @@ class DeviceKernelMatrix:
             return self._pairs.falling(block, self._half[positions], self._half)
         if transform == "identity":
             return block
-        block *= np.float32(kernel.gamma)
         block += np.float32(kernel.coef0)
         return xp.tanh(block) if transform == "tangent" else block ** np.float32(kernel.degree)
 

@@ -20,11 +20,9 @@ from cutplane.risks.intercept import balanced as in_balance
 from cutplane.shards.base import Array, Handle, NearPart, ShardPlane
 from cutplane.shards.curvature import RowCurvature
 from cutplane.shards.rows import RowSet, positions_of, spread
+from cutplane.shards.vectors import any_weight, shifted
 from cutplane.solvers.base import Subset
 from cutplane.sources.base import Source
-
-# Weights that are looked at before all others.
-_FIRST_WEIGHTS = 1024
 
 
 def scores_of(handle: Handle) -> Array:
@@ -112,17 +110,11 @@ class HostShard:
 
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""
-        some = bool(w[:_FIRST_WEIGHTS].any()) or bool(w.any())  # NumPy looks at all, whatever it finds
-        return self.source.scores(w) if some else np.zeros(self.examples)
+        return self.source.scores(w) if any_weight(w) else np.zeros(self.examples)
 
     def shifted(self, scores: Handle, shift: float | Array, *, in_place: bool = False) -> Handle:
         """The scores plus a constant, where they were if nobody else holds them."""
-        values = scores_of(scores)
-        if np.ndim(shift) or values.ndim > 1 or values.dtype != np.float64:
-            return np.add(values, shift, out=values) if in_place else values + shift
-        room = values if in_place else np.empty_like(values)
-        _core.scale_and_shift(values, 1.0, float(shift), room)
-        return room
+        return shifted(scores_of(scores), shift, in_place=in_place)
 
     def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
         """(1 - t) a + t b, in memory of its own or in that of a handle that is used up."""

@@ -62,7 +62,7 @@ def certified(
         pairs = zip(machines, results, strict=True)
         proofs = [_of_kernel(matrix, *pair, definite) if again else _of_single(pair[1], definite) for pair in pairs]
     except KeyboardInterrupt:  # what the solver itself has proven is at hand
-        definite, exact = Definite(assumed=True), False
+        definite, exact = Definite(assumed=True), matrix.proves_the_kernel
         proofs = [_of_single(result, definite) for result in results]
     of = OF_KERNEL if exact else OF_SINGLE
     if definite.distance is None:

@@ -15,7 +15,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, Document, Labels, Matrix, MatrixLike, is_sparse
-from cutplane.device.arrays import check_device, device_kernels, several_devices
+from cutplane.device import arrays
+from cutplane.device.arrays import check_device, several_devices
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.savable import Savable
@@ -139,7 +140,7 @@ class KernelMachine(Savable, Watched):
             examples, kernel = values if len(values) <= MOST_ROWS else single(values), Kernel("precomputed")
         positions = order.astype(np.int64) if stays else np.arange(len(order), dtype=np.int64)
         if self.device is not None:
-            return DeviceKernelMatrix(device_kernels(), examples, kernel), positions
+            return DeviceKernelMatrix(arrays.cuda_kernels(), examples, kernel), positions
         n_threads = validation.check_threads(self.n_jobs)
         return KernelMatrix(examples, kernel, cache_bytes=cache_bytes, n_threads=n_threads), positions
 
