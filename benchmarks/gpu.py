@@ -4,7 +4,8 @@
 
 Passes: X @ w and X' @ coef, and how near they come to the rate of a copy on the device, read and written. Fits: covtype
 35 times with noise (20 million rows), to a proven gap of 1e-3, from arrays on the device; beside them the same fits
-from host memory with --threads threads (`host`). Path: 13 values of C. Wide: half precision, 1,024 features. Sparse:
+from host memory with --threads threads (`host`). Copies: the same with `device="cuda"`, from arrays of the host,
+the copy included, beside that copy alone and CuPy's own. Path: 13 values of C. Wide: half precision, 1,024 features. Sparse:
 rows like those of rcv1. Text: five million features. Classes: a thousand against the rest, in lockstep; on the host
 four of them, the others reckoned from these. Kernels: SVC, from arrays of the host, which are copied. Peers: L-BFGS of
 PyTorch on the device, until its objective, in its own precision, is within 1e-3 of our lower bound; what it found is
@@ -109,6 +110,40 @@ def measure_fits(options) -> list[dict]:
         *rows,
         _fit_row(name, "epsilon-insensitive", svr, (X, targets), (here[0], here[1].astype(np.float32)), options),
     ]
+
+
+def _copied_row(name: str, what: str, model: Any, here: tuple, arrays: list, options) -> dict:
+    """A fit of arrays of the host; and the copies of what they consist of."""
+    from cutplane.device.arrays import cuda_kernels
+
+    kernels = cuda_kernels()
+    calls = {
+        "device": partial(fit_seconds, model, *here),
+        "copy": partial(waited, lambda: [kernels.to_device(each) for each in arrays]),
+        "CuPy's copy": partial(waited, lambda: [cupy().asarray(each) for each in arrays]),
+    }
+    fit_seconds(model, *here)  # compiles
+    seconds = {k: measure.median(v) for k, v in measure.alternate(calls, options.repeats, 40.0).items()}
+    row = {"data": name, "what": what, "seconds": seconds, "gap": model.gap_}
+    row["gigabytes"] = sum(each.nbytes for each in arrays) / 1e9
+    print(row, flush=True)
+    return row
+
+
+def measure_copies(options) -> list[dict]:
+    """Arrays of the host, copied within the fit: rows of 54 numbers, and sparse ones."""
+    X, y = (cupy().asnumpy(each) for each in covtype(options))
+    rows = []
+    for what, settings in (("hinge, C = 0.03", {}), ("logistic", {"loss": "logistic"})):
+        model = LinearSVC(C=0.03, fit_intercept=False, device="cuda", **settings)
+        rows.append(_copied_row(f"covtype, {len(y):,} rows", what, model, (X, y), [X], options))
+    there, y = words(100_000 if options.quick else 8_000_000, 47_000, 75)
+    X, y = there.get(), cupy().asnumpy(y)
+    del there
+    cupy().get_default_memory_pool().free_all_blocks()
+    name = f"{X.shape[0]:,} x 47,000, {X.nnz / 1e6:,.0f} million entries"
+    model = LinearSVC(C=0.1, fit_intercept=False, device="cuda")
+    return [*rows, _copied_row(name, "hinge, C = 0.1", model, (X, y), [X.data, X.indices, X.indptr], options)]
 
 
 def measure_path(options) -> list[dict]:
@@ -316,6 +351,7 @@ def measure_start(options) -> list[dict]:
 PARTS = {
     "passes": measure_passes,
     "fits": measure_fits,
+    "copies": measure_copies,
     "path": measure_path,
     "wide": measure_wide,
     "sparse": measure_sparse,

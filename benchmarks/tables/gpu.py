@@ -21,7 +21,15 @@ def tables(result: dict) -> dict[str, str]:
             ratios = ("times as fast" for _ in others)
             header = ("examples", "", "device, s", *(f"{name}, s" for name in others), *ratios)
             found[f"gpu-{part}"] = markdown(header, [_line(row, others) for row in rows])
+    if "copies" in result:
+        header = ("examples", "", "GB", "fit, s", "copy alone, s", "CuPy's copy, s")
+        found["gpu-copies"] = markdown(header, [_copied(row) for row in result["copies"]["rows"]])
     return found
+
+
+def _copied(row: dict) -> tuple:
+    seconds = row["seconds"]
+    return row["data"], row["what"], row["gigabytes"], seconds["device"], seconds["copy"], seconds["CuPy's copy"]
 
 
 def _rates(row: dict) -> tuple:

@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from cutplane import SVC, LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV, LogisticRegression, LogisticRegressionCV
@@ -179,3 +180,37 @@ def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "cuda_kernels", Without)
     with pytest.raises(ValueError, match="needs a GPU of NVIDIA's"):
         LinearSVC(device="cuda").fit(X, z > 0)
+
+
+@pytest.mark.parametrize("kind", ["dense", "columns", "strided", "narrow", "sparse", "unsorted"])
+def test_copies_know_their_extent(put: Put, kernels: Kernels, kind: str) -> None:
+    X, _ = examples()
+    if kind == "columns":
+        X = np.asfortranarray(X)
+    elif kind == "strided":
+        X = np.repeat(X, 2, axis=1)[:, ::2]
+    elif kind == "narrow":
+        X = X.astype(np.float16)
+    elif kind in ("sparse", "unsorted"):
+        X = sp.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+        if kind == "unsorted":
+            X = X[:, ::-1][:, ::-1]
+            X.indices, X.data = X.indices.copy(), X.data.copy()
+            row = slice(*X.indptr[:2])
+            X.indices[row], X.data[row] = X.indices[row][::-1].copy(), X.data[row][::-1].copy()
+            X.has_sorted_indices = X.has_canonical_format = False
+    copied = arrays.copied_to_device(X).rows
+    again = type(copied)(kernels, copied._rows)  # which has to look
+    assert copied.extent.reach == again.extent.reach
+    assert_array_equal(copied.extent.columns, again.extent.columns)
+    dense = X.toarray() if sp.issparse(X) else X.astype(np.float64)
+    assert_array_equal(copied.extent.columns, np.abs(dense).max(axis=0))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_values_of_the_host_are_refused_by_name(put: Put, value: float, sparse: bool) -> None:
+    X, z = examples()
+    X[3, 2] = value
+    with pytest.raises(ValueError, match=r"Row 3 of X has the value \S+ in column 2"):
+        LinearSVC(device="cuda").fit(sp.csr_array(X) if sparse else X, z > 0)

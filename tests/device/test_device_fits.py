@@ -11,7 +11,7 @@ from tests.device.test_kernels import rows_of
 
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR, LogisticRegression, _core
 from cutplane.device.kernels import Kernels
-from cutplane.device.source import DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.twin_arrays import TwinArray
 from cutplane.risks.hinge import Hinge
 from cutplane.shards import host

@@ -15,7 +15,8 @@ from tests.device.test_kernels import rows_of
 
 from cutplane.device import arrays
 from cutplane.device.kernels import Kernels
-from cutplane.device.source import DenseRows, DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
+from cutplane.device.source import DenseRows
 from cutplane.estimators.common.training import prover_of
 from cutplane.objectives.factory import objective_of
 from cutplane.risks.registry import BINARY

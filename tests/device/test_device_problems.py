@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
+from cutplane.device.source import CsrRows, DenseRows
 from cutplane.device.twin import TwinKernels
 from cutplane.device.twin_arrays import on_twin
 from cutplane.testing.cuda import check_rows, judged
 
 PRELUDE = """\
-from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
+from cutplane.device.source import CsrRows, DenseRows
 from cutplane.device.twin import TwinKernels
 from cutplane.device.twin_arrays import on_twin
 """

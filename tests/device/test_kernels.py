@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cutplane.device.kernels import Kernels
+from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.risk import DeviceRisk
-from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix, DeviceRows
+from cutplane.device.source import CsrRows, DenseRows, DeviceRows
 from cutplane.device.twin_arrays import TwinNumPy, on_twin
 from cutplane.risks.registry import BINARY, REGRESSION
 from cutplane.risks.visited import VisitedRisk

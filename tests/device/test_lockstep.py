@@ -12,7 +12,7 @@ from cutplane import LinearSVC
 from cutplane.device.class_sums import CLASS_LOSSES, ClassExamples, ClassSums
 from cutplane.device.class_twin import TwinClassSums
 from cutplane.device.kernels import Kernels
-from cutplane.device.source import DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.twin_arrays import on_twin
 from cutplane.estimators.linear import lockstep
 from cutplane.proof.losses import make_loss

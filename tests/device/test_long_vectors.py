@@ -14,7 +14,7 @@ from tests.device.test_kernels import rows_of
 
 from cutplane import LinearSVC
 from cutplane.device.kernels import Kernels
-from cutplane.device.source import DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
 from cutplane.shards import device
 from cutplane.shards.curvature import RowCurvature
 from cutplane.shards.device import DeviceCurvature

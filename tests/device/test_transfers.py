@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,12 +18,21 @@ from cutplane.device.transfers import LONG, Transfers
 class Stream:
     """Does what it was asked for when it is waited for, not before."""
 
+    current: ClassVar[list[Stream]] = []
+
     def __init__(self, **_: Any) -> None:
         self.asked: list[Any] = []
 
     def synchronize(self) -> None:
         while self.asked:
             self.asked.pop(0)()
+
+    def __enter__(self) -> Stream:
+        Stream.current.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        Stream.current.remove(self)
 
 
 class There:
@@ -35,6 +45,9 @@ class There:
     def __getitem__(self, part: slice) -> There:
         return There(self.values[part])
 
+    def reshape(self, size: int) -> There:
+        return There(self.values.reshape(size))
+
     def get(self, stream: Stream, out: Any, *, blocking: bool) -> None:
         assert not blocking
         stream.asked.append(lambda: np.copyto(out, self.values))
@@ -43,16 +56,34 @@ class There:
         stream.asked.append(lambda: np.copyto(self.values, source))
 
 
-@pytest.mark.parametrize("size", [1, 7, 8, 9, 16, 17, 1000])
-def test_every_part_arrives(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+@pytest.fixture
+def between(monkeypatch: pytest.MonkeyPatch) -> Transfers:
     monkeypatch.setattr(transfers, "_PINNED", 64)  # eight numbers
-    cuda = SimpleNamespace(get_current_stream=Stream, Stream=Stream)
-    cupy = SimpleNamespace(cuda=cuda, empty=lambda shape, dtype: There(np.zeros(shape, dtype)))
-    between = Transfers(cupy, np.zeros)
+    cuda = SimpleNamespace(get_current_stream=Stream, Stream=Stream, Device=nullcontext)
+    return Transfers(SimpleNamespace(cuda=cuda, empty=lambda shape, dtype: There(np.zeros(shape, dtype))), np.zeros)
+
+
+@pytest.mark.parametrize("shape", [1, 7, 8, 9, 16, 17, 1000, (40, 3), (5, 8), (7, 20), (3, 2, 2)])
+def test_every_part_arrives(between: Transfers, shape: int | tuple[int, ...]) -> None:
     for _ in range(2):  # the buffers are kept
-        values = np.random.default_rng(size).random(size)
+        values = np.random.default_rng(0).random(shape)
         assert_array_equal(between.to_host(There(values)), values)
         assert_array_equal(between.to_device(values).values, values)
+
+
+@pytest.mark.parametrize("shape", [(40, 3), (7, 20), 50])
+def test_parts_are_seen_once_when_they_have_arrived(
+    between: Transfers, monkeypatch: pytest.MonkeyPatch, shape: int | tuple[int, int]
+) -> None:
+    monkeypatch.setattr(transfers, "_COPIERS", 1)  # whose stream the current one is, is known
+    values, found = np.random.default_rng(0).random(shape), {}
+
+    def seen(begin: int, part: There) -> None:
+        Stream.current[-1].asked.append(lambda: found.update({begin: part.values.copy()}))
+
+    between.to_device(values, seen)
+    assert len(found) > 1
+    assert_array_equal(np.concatenate([found[begin] for begin in sorted(found)]), values)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
@@ -61,3 +92,14 @@ def test_there_and_back(kernels: Kernels, dtype: str) -> None:
     there = kernels.to_device(values)
     assert_array_equal(kernels.to_host(there), values)
     assert_array_equal(kernels.to_host(there[::2]), values[::2])
+
+
+def test_rows_are_seen_on_their_way(kernels: Kernels) -> None:
+    values = np.random.default_rng(0).random((LONG // 8, 7)).astype(np.float32)
+    sums: list[tuple[int, Any]] = []
+    there = kernels.to_device(values, lambda begin, part: sums.append((begin, part.max())))
+    assert_array_equal(kernels.to_host(there), values)
+    assert len(sums) > 1
+    begins = sorted(begin for begin, _ in sums)
+    wanted = {begin: part.max() for begin, part in zip(begins, np.split(values, begins[1:]), strict=True)}
+    assert {begin: float(found) for begin, found in sums} == wanted

@@ -11,7 +11,7 @@ from tests.device.test_lockstep import Sums
 
 from cutplane import LinearSVC
 from cutplane.device.kernels import Kernels
-from cutplane.device.source import DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
 from cutplane.estimators.linear import lockstep, working_sets
 from cutplane.solvers.newton import lockstep as solver
 

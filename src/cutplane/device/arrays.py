@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from cutplane.device.copies import canonical, copied_csr, copied_dense
 from cutplane.device.kernels import DeviceArray, Kernels
-from cutplane.device.source import CsrRows, DenseRows, DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
+from cutplane.device.source import CsrRows, DenseRows
 from cutplane.device.text import ENTRIES
 
 # DLPack's numbers of NVIDIA's GPUs: their own memory, and memory that the processor shares.
@@ -78,15 +80,9 @@ def use_device(number: int) -> None:
 
 def copied_to_device(X: Any) -> Any:
     """A dense array or CSR matrix of the host as examples on the GPU; examples that lie elsewhere as they are."""
-    kernels = cuda_kernels()
     if hasattr(X, "indptr"):
-        known = X if X.data.dtype.name in _SPARSE else X.astype(np.float64)
-        return DeviceMatrix(_csr_rows(kernels, kernels.csr_to_device(known)))
-    if not isinstance(X, np.ndarray):
-        return X
-    if X.dtype.name == "bfloat16":
-        return DeviceMatrix(DenseRows(kernels, kernels.to_device(np.ascontiguousarray(X).view(np.uint16)), "bfloat16"))
-    return DeviceMatrix(_dense_rows(kernels, kernels.to_device(X)))
+        return DeviceMatrix(copied_csr(cuda_kernels(), X if X.data.dtype.name in _SPARSE else X.astype(np.float64)))
+    return DeviceMatrix(copied_dense(cuda_kernels(), X)) if isinstance(X, np.ndarray) else X
 
 
 def put_on_device(X: Any) -> DeviceMatrix | None:
@@ -180,8 +176,5 @@ def _dense_rows(kernels: Kernels, X: Any) -> DenseRows:
 
 
 def _csr_rows(kernels: Kernels, X: Any) -> CsrRows:
-    rows = X if X.format == "csr" else X.tocsr()
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
+    rows = canonical(X if X.format == "csr" else X.tocsr())
     return CsrRows(kernels, rows if rows.data.dtype.name in _SPARSE else rows.astype("float64"))

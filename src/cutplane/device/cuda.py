@@ -28,7 +28,7 @@ from cutplane.device.kernels import (
 )
 from cutplane.device.pair_steps import PairSteps
 from cutplane.device.pair_steps_cuda import CudaPairSteps
-from cutplane.device.transfers import LONG, Transfers
+from cutplane.device.transfers import LONG, Seen, Transfers
 
 # Blocks of passes over rows: enough to fill any device; what each writes does not depend on their number.
 _ROW_BLOCKS = 4096
@@ -115,7 +115,7 @@ def _layout(X: DeviceArray) -> tuple[int, int, int]:
 
 
 def _is_long(array: Any) -> bool:
-    return bool(array.nbytes >= LONG and array.ndim == 1 and array.flags.c_contiguous)
+    return bool(array.nbytes >= LONG and array.flags.c_contiguous)
 
 
 class CudaKernels(Kernels):
@@ -154,18 +154,20 @@ class CudaKernels(Kernels):
         """Make one of them the current one of this thread."""
         self.xp.cuda.Device(number).use()
 
-    def csr_to_device(self, rows: Any) -> Any:
-        """A CSR matrix of SciPy's, on the device, its indices in order."""
+    def csr_to_device(self, parts: tuple[DeviceArray, DeviceArray, DeviceArray], shape: tuple[int, int]) -> Any:
+        """A CSR matrix of entries, their columns and where rows begin, which lie on the device."""
         from cupyx.scipy.sparse import csr_matrix
 
-        parts = (self.xp.asarray(each) for each in (rows.data, rows.indices, rows.indptr))
-        return csr_matrix(tuple(parts), shape=rows.shape)
+        return csr_matrix(parts, shape=shape)
 
-    def to_device(self, array: Any) -> DeviceArray:
+    def to_device(self, array: Any, seen: Seen | None = None) -> DeviceArray:
         """An array of the host or of the device, on the device."""
         if isinstance(array, np.ndarray) and _is_long(array):
-            return self._transfers.to_device(array)
-        return self.xp.asarray(array)
+            return self._transfers.to_device(array, seen)
+        found = self.xp.asarray(array)
+        if seen is not None:
+            seen(0, found)
+        return found
 
     def to_host(self, array: DeviceArray) -> Any:
         """An array of the device, on the host."""
@@ -297,8 +299,8 @@ class CudaKernels(Kernels):
         _plain("add_stretches")((-(-d // 32),), (32, 32), arguments)
         return total
 
-    def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
-        """The largest sum of the squares of a row, and the largest size in every column."""
+    def dense_extent(self, X: DeviceArray, entries: str) -> tuple[DeviceArray, DeviceArray]:
+        """The largest sum of the squares of a row, and the largest size in every column: not waited for."""
         n, d = X.shape
         count, columns, _, tiles = stretches_of(n, d)
         squares, partial = self.xp.empty(n), self.xp.empty((count, d))
@@ -306,7 +308,7 @@ class CudaKernels(Kernels):
         blocks = min(_ROW_BLOCKS, max(1, -(-n * 32 // THREADS)))
         _of_entries(entries, "dense_squares")((blocks,), (THREADS,), (*rows, squares))
         _of_entries(entries, "dense_sizes")((count, tiles), (columns,), (*rows, partial))
-        return float(squares.max()), self.xp.asnumpy(partial.max(axis=0))
+        return squares.max(), partial.max(axis=0)
 
     def dense_gather(self, X: DeviceArray, entries: str, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
         """scale[k] times some rows, in double precision."""
@@ -353,18 +355,23 @@ class CudaKernels(Kernels):
         segments = segments_of(by_columns.indptr.astype(np.int64), self.xp)
         return SparseRows(rows, (by_columns.data, by_columns.indices, *segments))
 
-    def csr_extent(self, rows: Any) -> tuple[float, int, Array]:
+    def largest(self, columns: DeviceArray, indices: DeviceArray, data: DeviceArray) -> None:
+        """Of columns, the largest sizes of some more entries; those that are no numbers are passed over."""
+        self.xp.maximum.at(columns, indices, self.xp.abs(data.astype(np.float64)))
+
+    def csr_extent(self, rows: Any, columns: DeviceArray | None = None) -> tuple[float, int, Array]:
         """The largest sum of the squares of a row, the most entries of one, and the largest size in every column."""
         n, squares = rows.shape[0], self.xp.empty(rows.shape[0])
         blocks = min(_ROW_BLOCKS, max(1, -(-n * 32 // THREADS)))
         kernel = _of_sparse(rows.data.dtype.name, rows.indices.dtype.name, "csr_squares")
         kernel((blocks,), (THREADS,), (rows.data, rows.indptr, np.int64(n), squares))
-        columns, longest = self.xp.zeros(rows.shape[1]), int(self.xp.diff(rows.indptr).max())
-        sizes = self.xp.abs(rows.data.astype(np.float64))
-        if len(self.xp.flatnonzero(~self.xp.isfinite(squares))):  # the largest of a column passes over NaN
-            wrong = self.xp.flatnonzero(~(sizes <= LARGEST))
-            largest = np.zeros(rows.shape[1])
-            largest[self.xp.asnumpy(rows.indices[wrong])] = np.inf
-            return float("inf"), longest, largest
-        self.xp.maximum.at(columns, rows.indices, sizes)
-        return float(squares.max()), longest, self.xp.asnumpy(columns)
+        square, longest = float(squares.max()), int(self.xp.diff(rows.indptr).max())
+        if not np.isfinite(square):  # the largest of a column passes over NaN
+            wrong = self.xp.flatnonzero(~(self.xp.abs(rows.data.astype(np.float64)) <= LARGEST))
+            sizes = np.zeros(rows.shape[1])
+            sizes[self.xp.asnumpy(rows.indices[wrong])] = np.inf
+            return float("inf"), longest, sizes
+        if columns is None:
+            columns = self.xp.zeros(rows.shape[1])
+            self.largest(columns, rows.indices, rows.data)
+        return square, longest, self.xp.asnumpy(columns)

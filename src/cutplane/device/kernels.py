@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cutplane.device.class_sums import ClassSums
 from cutplane.device.pair_steps import PairSteps
+from cutplane.device.transfers import Seen
 
 Array = NDArray[np.float64]
 #: An array that lies on the device.
@@ -200,12 +201,15 @@ class Kernels(ABC):
         """Make one of them the current one of this thread."""
 
     @abstractmethod
-    def csr_to_device(self, rows: Any) -> Any:
-        """A CSR matrix of SciPy's, on the device."""
+    def csr_to_device(self, parts: tuple[DeviceArray, DeviceArray, DeviceArray], shape: tuple[int, int]) -> Any:
+        """A CSR matrix of entries, their columns and where rows begin, which lie on the device."""
 
     @abstractmethod
-    def to_device(self, array: Any) -> DeviceArray:
-        """An array of the host or of the device, on the device."""
+    def to_device(self, array: Any, seen: Seen | None = None) -> DeviceArray:
+        """An array of the host or of the device, on the device.
+
+        Of one of the host in C order, parts are `seen` as they arrive, others being on their way: by several threads.
+        """
 
     @abstractmethod
     def to_host(self, array: DeviceArray) -> Any:
@@ -269,8 +273,8 @@ class Kernels(ABC):
         """X.T @ coef, in double precision."""
 
     @abstractmethod
-    def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
-        """The largest sum of the squares of a row, and the largest size in every column."""
+    def dense_extent(self, X: DeviceArray, entries: str) -> tuple[DeviceArray, DeviceArray]:
+        """The largest sum of the squares of a row, and the largest size in every column: not waited for."""
 
     @abstractmethod
     def dense_gather(self, X: DeviceArray, entries: str, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
@@ -297,5 +301,12 @@ class Kernels(ABC):
         """A CSR matrix, and the same by columns."""
 
     @abstractmethod
-    def csr_extent(self, rows: Any) -> tuple[float, int, Array]:
-        """The largest sum of the squares of a row, the most entries of one, and the largest size in every column."""
+    def largest(self, columns: DeviceArray, indices: DeviceArray, data: DeviceArray) -> None:
+        """Of columns, the largest sizes of some more entries; those that are no numbers are passed over."""
+
+    @abstractmethod
+    def csr_extent(self, rows: Any, columns: DeviceArray | None = None) -> tuple[float, int, Array]:
+        """The largest sum of the squares of a row, the most entries of one, and the largest size in every column.
+
+        `columns`: the last of these, where `largest` has seen all entries.
+        """

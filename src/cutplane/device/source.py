@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -9,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from cutplane.device.kernels import (
-    LARGEST,
     SEGMENT,
     Array,
     DeviceArray,
@@ -18,8 +18,7 @@ from cutplane.device.kernels import (
     stretches_of,
     sum_depth_of,
 )
-from cutplane.sources.base import Extent, Rows, Source
-from cutplane.sources.matrix import as_source
+from cutplane.sources.base import Extent, Source
 
 # Entries of the rows that are turned into doubles at a time to be multiplied: 1 GB.
 _AT_ONCE = 1 << 27
@@ -174,11 +173,20 @@ class DenseRows(DeviceRows):
         In C order.
     entries : str
         The name of the type of its entries; bfloat16 lies in an array of uint16.
+    known : sequence of pairs of arrays of the device
+        What `dense_extent` found in parts of them, all together.
     """
 
-    def __init__(self, kernels: Kernels, rows: DeviceArray, entries: str | None = None) -> None:
+    def __init__(
+        self,
+        kernels: Kernels,
+        rows: DeviceArray,
+        entries: str | None = None,
+        known: Sequence[tuple[DeviceArray, DeviceArray]] = (),
+    ) -> None:
         super().__init__(kernels, rows)
         self._entries = entries or str(rows.dtype.name)
+        self._known = known
 
     @property
     def arrays(self) -> list[DeviceArray]:
@@ -243,16 +251,27 @@ class DenseRows(DeviceRows):
     def extent(self) -> Extent:
         """What rounding in passes is charged by: a pass, once."""
         n, d = self.shape
-        square, columns = self.kernels.dense_extent(self._rows, self._entries)
+        parts = self._known or [self.kernels.dense_extent(self._rows, self._entries)]
+        squares, sizes = (self.kernels.xp.stack(each) for each in zip(*parts, strict=True))
+        square, columns = float(squares.max()), self.kernels.to_host(sizes.max(axis=0))
         depth = max(stretches_of(n, d).depth(n), sum_depth_of(n))
         return Extent(_reach(square, columns), d, depth, columns)
 
 
 class CsrRows(DeviceRows):
-    """A CSR matrix; the same by columns is made when a sum over examples is first asked for."""
+    """A CSR matrix; the same by columns is made when a sum over examples is first asked for.
 
-    def __init__(self, kernels: Kernels, rows: Any) -> None:
+    Parameters
+    ----------
+    kernels : Kernels
+    rows : CSR matrix of the device
+    sizes : array of the device
+        The largest size in every column, where it is known.
+    """
+
+    def __init__(self, kernels: Kernels, rows: Any, sizes: DeviceArray | None = None) -> None:
         super().__init__(kernels, rows)
+        self._sizes = sizes
 
     @property
     def arrays(self) -> list[DeviceArray]:
@@ -312,7 +331,7 @@ class CsrRows(DeviceRows):
         n, d = self.shape
         if not self._rows.data.size:
             return Extent(0.0, 1, sum_depth_of(n), np.zeros(d))
-        square, entries, columns = self.kernels.csr_extent(self._rows)
+        square, entries, columns = self.kernels.csr_extent(self._rows, self._sizes)
         longest = -(-n // SEGMENT) + SEGMENT // 32 + 6  # a column with an entry in every row
         return Extent(_reach(square, columns), entries, max(longest, sum_depth_of(n)), columns)
 
@@ -320,69 +339,3 @@ class CsrRows(DeviceRows):
 def _reach(square: float, columns: Array) -> float:
     """The length of the longest row, whose square is known, or a little more."""
     return float(np.sqrt(square)) * (1.0 + 1e-9) + 1e-150 if columns.any() else 0.0
-
-
-class DeviceMatrix(Source):
-    """Examples on a device, as the host sees them: scores come here.
-
-    Shards that know of the device take `rows`, whose vectors of examples stay there.
-
-    Parameters
-    ----------
-    rows : DeviceRows
-    """
-
-    def __init__(self, rows: DeviceRows) -> None:
-        self.rows = rows
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Sent elsewhere, they are rows of the host."""
-        return as_source, (self.rows.on_host(),)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of examples and features."""
-        return self.rows.shape
-
-    @property
-    def extent(self) -> Extent:
-        """What rounding in passes is charged by."""
-        return self.rows.extent
-
-    @property
-    def row_bytes(self) -> float:
-        """What an example takes, in the mean."""
-        return self.rows.row_bytes
-
-    @property
-    def gram_cost(self) -> float:
-        """What `gram` costs, in calls of `curvature` on the same rows."""
-        return self.rows.gram_cost
-
-    def scores(self, w: Array) -> Array:
-        """X @ w."""
-        found: Array = self.rows.kernels.to_host(self.rows.scores(w))
-        return found
-
-    def combine(self, coef: Array) -> Array:
-        """X.T @ coef."""
-        return self.rows.combine(coef)
-
-    def take(self, rows: Rows) -> DeviceMatrix:
-        """A copy of some rows, on the device."""
-        return DeviceMatrix(self.rows.take(rows))
-
-    def gram(self, rows: Rows, weights: Array) -> Array:
-        """Sum over `rows` of weights[i] x_i x_i'."""
-        return self.rows.gram(rows, weights)
-
-    def dense_rows(self, rows: Rows, scale: Array, centre: Array | None = None) -> Array:
-        """scale[i] (x_i - centre) for some rows, as a dense array."""
-        return self.rows.dense_rows(rows, scale, centre)
-
-    def check_finite(self) -> None:
-        """Refuse values that are not finite or far too large; an error names the first column that has one."""
-        sizes = np.zeros(0) if self.extent.columns is None else self.extent.columns
-        wrong = np.flatnonzero(~(sizes <= LARGEST))
-        if len(wrong):
-            raise ValueError(f"Column {wrong[0]} of X has a value that is not finite, or beyond {LARGEST:g}.")

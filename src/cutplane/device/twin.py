@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from cutplane.device.class_sums import ClassSums
 from cutplane.device.class_twin import TwinClassSums
@@ -22,6 +23,7 @@ from cutplane.device.kernels import (
 )
 from cutplane.device.pair_steps import PairSteps
 from cutplane.device.pair_steps_twin import TwinPairSteps
+from cutplane.device.transfers import Seen
 from cutplane.device.twin_arrays import TwinNumPy, on_twin
 
 
@@ -209,13 +211,19 @@ class TwinKernels(Kernels):
     def use(self, number: int) -> None:
         """All are the host."""
 
-    def csr_to_device(self, rows: Any) -> Any:
-        """A CSR matrix of SciPy's, as it is."""
-        return rows
+    def csr_to_device(self, parts: tuple[DeviceArray, DeviceArray, DeviceArray], shape: tuple[int, int]) -> Any:
+        """A CSR matrix of SciPy's."""
+        return sp.csr_array(tuple(map(np.asarray, parts)), shape=shape, copy=False)
 
-    def to_device(self, array: Any) -> DeviceArray:
-        """The array, as one of the device."""
-        return on_twin(array)
+    def to_device(self, array: Any, seen: Seen | None = None) -> DeviceArray:
+        """The array, as one of the device; in two parts, the last one first, where they are seen."""
+        found = on_twin(array)
+        if seen is not None:
+            half = len(found) // 2
+            for begin, part in ((half, found[half:]), (0, found[:half])):
+                if len(part):
+                    seen(begin, part)
+        return found
 
     def to_host(self, array: DeviceArray) -> Any:
         """The array, as one of the host."""
@@ -307,10 +315,10 @@ class TwinKernels(Kernels):
         """X.T @ coef, in double precision."""
         return on_twin(_numbers(X, entries).T @ np.asarray(coef))
 
-    def dense_extent(self, X: DeviceArray, entries: str) -> tuple[float, Array]:
+    def dense_extent(self, X: DeviceArray, entries: str) -> tuple[DeviceArray, DeviceArray]:
         """The largest sum of the squares of a row, and the largest size in every column."""
         wide = _numbers(X, entries)
-        return float(np.square(wide).sum(axis=1).max()), np.abs(wide).max(axis=0)
+        return on_twin(np.square(wide).sum(axis=1).max()), on_twin(np.abs(wide).max(axis=0))
 
     def dense_gather(self, X: DeviceArray, entries: str, rows: DeviceArray, scale: DeviceArray) -> DeviceArray:
         """scale[k] times some rows, in double precision."""
@@ -343,9 +351,14 @@ class TwinKernels(Kernels):
         begins, first = map(on_twin, segments_of(by_columns.indptr.astype(np.int64)))
         return SparseRows(rows, (on_twin(by_columns.data), on_twin(by_columns.indices), begins, first))
 
-    def csr_extent(self, rows: Any) -> tuple[float, int, Array]:
+    def largest(self, columns: DeviceArray, indices: DeviceArray, data: DeviceArray) -> None:
+        """Of columns, the largest sizes of some more entries; those that are no numbers are passed over."""
+        np.fmax.at(columns.view(np.ndarray), np.asarray(indices), np.abs(np.asarray(data, np.float64)))
+
+    def csr_extent(self, rows: Any, columns: DeviceArray | None = None) -> tuple[float, int, Array]:
         """The largest sum of the squares of a row, the most entries of one, and the largest size in every column."""
         wide = abs(rows).astype(np.float64)
-        columns = np.asarray(wide.max(axis=0).toarray()).ravel()
+        if columns is None or not np.isfinite(wide.data).all():
+            columns = np.asarray(wide.max(axis=0).toarray()).ravel()
         wide.data = wide.data**2
-        return float(wide.sum(axis=1).max()), int(np.diff(rows.indptr).max()), columns
+        return float(wide.sum(axis=1).max()), int(np.diff(rows.indptr).max()), np.asarray(columns)

@@ -13,8 +13,9 @@ from typing import Any, Self, cast
 import numpy as np
 
 from cutplane.device.kernels import DeviceArray, SmoothedSums, sum_depth_of
+from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.risk import DeviceRisk
-from cutplane.device.source import DeviceMatrix, DeviceRows
+from cutplane.device.source import DeviceRows
 from cutplane.proof.evaluation import OPERATIONS, Evaluation
 from cutplane.proof.rounding import UNIT, gamma
 from cutplane.risks.intercept import NoInterceptError, least_shift_between

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from cutplane.device.arrays import put_on_device
 from cutplane.device.kernels import DeviceArray
-from cutplane.device.source import DeviceMatrix, DeviceRows
+from cutplane.device.matrix import DeviceMatrix
+from cutplane.device.source import DeviceRows
 from cutplane.shards.mapped import MappedArrays
 from cutplane.sources.base import Source
 from cutplane.sources.matrix import as_source

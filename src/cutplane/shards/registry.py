@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from cutplane.device.source import DenseRows, DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
+from cutplane.device.source import DenseRows
 from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.pairs import PairRisk

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from cutplane.device.arrays import cuda_kernels, device_matrix
-from cutplane.device.source import DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.text import ENTRIES
 from cutplane.testing.random_problems.families import drawn
 from cutplane.testing.random_problems.trial import Outcome, run_trial

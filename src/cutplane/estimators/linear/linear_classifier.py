@@ -121,7 +121,7 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         scattered = scattered_examples(self, X, y, sample_weight, labels=True)
         if scattered is not None:
             return self._prepare_scattered(scattered)
-        rows, labels = validation.check_examples(self, X, y)
+        rows, labels = self._checked(X, y)
         classes, codes = validation.check_many_labels(labels, training.n_threads)
         self.classes_ = in_type_of(y, classes)
         weights = validation.check_weights(sample_weight, rows, self.class_weight, self.classes_, labels)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from cutplane._types import Arrays, Device, Document, Matrix, MatrixLike, Params, RandomState, Weights
+from cutplane._types import Arrays, Device, Document, Labels, Matrix, MatrixLike, Params, RandomState, Weights
 from cutplane.device.arrays import check_device, copied_to_device
 from cutplane.device.kernels import DeviceArray
 from cutplane.device.source import DeviceRows
@@ -93,8 +93,16 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
         )
 
     def _placed(self, X: Matrix | Source) -> Matrix | Source:
-        """Checked examples where they are asked to be."""
-        return X if self.device is None else copied_to_device(X)
+        """Examples where they are asked to be, their values checked there."""
+        if self.device is None or isinstance(X, Source):
+            return X
+        there: Source = copied_to_device(X)
+        validation.check_copied(self, X, there)
+        return there
+
+    def _checked(self, X: MatrixLike, y: ArrayLike | None) -> tuple[Matrix | Source, Labels]:
+        """X and y; values are left for `_placed` where that copies them."""
+        return validation.check_examples(self, X, y, unread=self.device is not None)
 
     def _check_like_sklearn(self) -> None:
         """What scikit-learn's signature has, and means nothing or one thing here."""

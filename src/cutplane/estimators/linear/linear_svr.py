@@ -108,7 +108,7 @@ class LinearSVR(CPathMixin, ScoredAnywhere, RegressorMixin, CertainTargets, Supe
             whole = ScatteredRisk(Recipe(self._loss(0), None, 0, None, scattered.whole.weight))
             key = (scattered.marks, self.loss, self.epsilon, self.loss_options)
             return Prepared(scattered.source, None, None, [scattered_problem(whole)], key)
-        examples, given = validation.check_examples(self, X, y)
+        examples, given = self._checked(X, y)
         targets = validation.check_targets(given, training.n_threads)
         weights = validation.check_sample_weight(sample_weight, examples)
         examples = self._placed(examples)

@@ -1,6 +1,7 @@
 """Checks of what users hand over: one clear sentence each, before any work is done."""
 
 from cutplane.estimators.common.validation.examples import (
+    check_copied,
     check_examples,
     check_new_rows,
     check_rows,
@@ -39,6 +40,7 @@ __all__ = [
     "check_both_sides",
     "check_choice",
     "check_class_weights",
+    "check_copied",
     "check_count",
     "check_examples",
     "check_file_name",

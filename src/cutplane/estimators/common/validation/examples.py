@@ -36,12 +36,17 @@ _VECTORS = 4
 
 
 def check_examples(
-    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None, *, for_kernel: bool = False
+    estimator: BaseEstimator,
+    X: MatrixLike,
+    y: ArrayLike | None,
+    *,
+    for_kernel: bool = False,
+    unread: bool = False,
 ) -> tuple[Matrix | Source, Labels]:
     """X as a dense array that `DenseSource` reads or a CSR matrix, no entry twice, uncopied where possible, and y.
 
     A source is taken as it is: whatever it reads its examples from; so are arrays on a GPU. `for_kernel`: as float32 or
-    float64, indices sorted within rows.
+    float64, indices sorted within rows. `unread`: values are checked by `check_copied`, when they are elsewhere.
     """
     check_flags(estimator)
     y = as_numpy("y", labels_on_host(y))
@@ -54,7 +59,7 @@ def check_examples(
     X, dtypes = _check_given(estimator, X, for_kernel=for_kernel)
     if _serves_as_it_is(X, dtypes) and _are_labels_of(labels, X):
         keep_names(estimator, X.shape[1], None)
-        return _checked_values(estimator, X, in_order=for_kernel), labels
+        return _checked_values(estimator, X, in_order=for_kernel, unread=unread), labels
     rows, labels = validate_data(
         estimator,
         X,
@@ -64,7 +69,7 @@ def check_examples(
         accept_large_sparse=True,
         ensure_all_finite=False,
     )
-    return _checked_values(estimator, rows, in_order=for_kernel), np.asarray(labels)
+    return _checked_values(estimator, rows, in_order=for_kernel, unread=unread), np.asarray(labels)
 
 
 def _serves_as_it_is(X: MatrixLike, dtypes: list[Any]) -> TypeGuard[NDArray[Any]]:
@@ -163,11 +168,21 @@ def _check_source(estimator: BaseEstimator, X: Source, y: ArrayLike) -> tuple[So
     return X, labels
 
 
-def _checked_values(estimator: BaseEstimator, X: Matrix, *, in_order: bool) -> Matrix:
-    """X without duplicates; its values are refused where they are not finite."""
+def check_copied(estimator: BaseEstimator, X: Matrix, there: Source) -> None:
+    """Refuse values that are not finite, found where X was copied to: X itself names the first."""
+    try:
+        there.check_finite()
+    except ValueError:
+        _check_finite(X, check_threads(getattr(estimator, "n_jobs", None)))
+        raise
+
+
+def _checked_values(estimator: BaseEstimator, X: Matrix, *, in_order: bool, unread: bool = False) -> Matrix:
+    """X without duplicates; its values are refused where they are not finite, unless they are left `unread`."""
     n_threads = check_threads(getattr(estimator, "n_jobs", None))
     rows = without_duplicates(X, n_threads) if sp.issparse(X) else X
-    _check_finite(rows, n_threads)
+    if not unread:
+        _check_finite(rows, n_threads)
     return sorted_rows(rows) if in_order and sp.issparse(rows) else rows
 
 
