@@ -94,11 +94,13 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
 
     def _placed(self, X: Matrix | Source) -> Matrix | Source:
         """Examples where they are asked to be, their values checked there."""
-        if self.device is None or isinstance(X, Source):
+        if self.device is None:
             return X
-        there: Source = copied_to_device(X)
-        validation.check_copied(self, X, there)
-        return there
+        there = copied_to_device(X)
+        if there is not X:
+            validation.check_copied(self, X, there)
+        placed: Matrix | Source = there
+        return placed
 
     def _checked(self, X: MatrixLike, y: ArrayLike | None) -> tuple[Matrix | Source, Labels]:
         """X and y; values are left for `_placed` where that copies them."""
