@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,15 +10,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
-from cutplane import SVC, SVR, OneClassSVM
+from cutplane import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from cutplane.device.kernels import Kernels
 from cutplane.device.pair_steps import KernelRows, Sets, Variables
 from cutplane.device.pair_steps_twin import TwinPairSteps
 from cutplane.device.twin import TwinKernels
-from cutplane.kernels import DualProblem, Kernel
+from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
+from cutplane.kernels import device_scores as device_scores_module
 from cutplane.kernels.certificate import certify
-from cutplane.kernels.device_matrix import DeviceKernelMatrix
+from cutplane.kernels.device_matrix import device_kernel_matrix
 from cutplane.kernels.device_smo import DeviceRun, solve_on_device
 from cutplane.kernels.exact import exact_products
 
@@ -125,7 +128,10 @@ def test_steps_are_seen(put: Put) -> None:
         ({"device": ["cuda:0", "cuda:1"]}, "kernel machines are trained on one GPU"),
         ({"stopping": "gap"}, "stopping='gap' is for the processor"),
         ({"selection": "ofs1"}, "selection='ofs1' is for the processor"),
-        ({"kernel": "laplacian"}, "has the kernels linear, poly, rbf and sigmoid, not 'laplacian'"),
+        (
+            {"kernel": "laplacian"},
+            "has the kernels linear, .* precomputed ones, not 'laplacian'",
+        ),
         ({"kernel": "linear", "C": 1.0}, "Kernel values are up to"),
     ],
 )
@@ -141,7 +147,7 @@ def test_scores_for_proofs_are_within_their_errors(kernels: Kernels, kernel: Ker
     rng = np.random.default_rng(3)
     rows = rng.permutation(len(X))[:150].astype(np.int64)
     support, coef = np.arange(0, 150, 3), rng.normal(size=50)
-    found, errors = DeviceKernelMatrix(kernels, X, kernel).exact_scores(rows, support, coef)
+    found, errors = device_kernel_matrix(kernels, X, kernel).exact_scores(rows, support, coef)
     exact, own = exact_products(kernel, X[rows], support, coef[:, None])
     assert (np.abs(found - exact[:, 0]) <= errors + own[:, 0]).all()
     assert errors.max() < 1e-10
@@ -152,7 +158,9 @@ def test_bounds_are_those_of_the_certificate(kernels: Kernels) -> None:
     X, y = examples(classes=2)
     kernel = Kernel("rbf", gamma=0.3)
     problem = DualProblem.classification(np.where(y > 0, 1, -1), 3.0)
-    (found,) = solve_on_device([problem], [np.arange(len(y))], DeviceKernelMatrix(kernels, X, kernel), DeviceRun(1e-4))
+    (found,) = solve_on_device(
+        [problem], [np.arange(len(y))], device_kernel_matrix(kernels, X, kernel), DeviceRun(1e-4)
+    )
     support = np.flatnonzero(found.alpha)
     proof = certify(kernel, X, problem, support, (problem.y * found.alpha)[support], found.rho)
     assert found.primal == pytest.approx(proof.objective, rel=1e-9)
@@ -160,11 +168,28 @@ def test_bounds_are_those_of_the_certificate(kernels: Kernels) -> None:
     assert found.gap < 1e-3
 
 
-def test_nu_problems_are_refused(kernels: Kernels) -> None:
+@pytest.mark.parametrize("kernel", KERNELS[:2], ids=lambda kernel: kernel.name)
+def test_sums_by_label(kernels: Kernels, kernel: Kernel) -> None:
+    """As nu-machines have them: of both labels, and of the two variables of each target."""
     X, y = examples(classes=2)
-    problem = DualProblem.nu_classification(np.where(y > 0, 1, -1), 0.3)
-    with pytest.raises(ValueError, match="for the processor"):
-        solve_on_device([problem], [np.arange(len(y))], DeviceKernelMatrix(kernels, X, KERNELS[0]), DeviceRun(1e-3))
+    rows = np.arange(len(y))
+    weights = np.random.default_rng(5).uniform(0.5, 2.0, len(y))
+    for problem in (
+        DualProblem.nu_classification(np.where(y > 0, 1, -1), 0.75, weights),
+        DualProblem.nu_regression(X[:, 0] + 0.3 * X[:, 1], 2.0 * weights, 0.4),
+    ):
+        (found,) = solve_on_device([problem], [rows], device_kernel_matrix(kernels, X, kernel), DeviceRun(1e-4))
+        best = solve(problem, KernelMatrix(X, kernel), eps=1e-5)
+        assert found.stop_reason == "kkt"
+        assert problem.start is not None
+        for label in (1, -1):
+            of = problem.y == label
+            assert found.alpha[of].sum() == pytest.approx(problem.start[of].sum(), rel=1e-12)
+        off = 1e-6 * abs(best.primal)  # the processor's bounds are of a matrix in single precision
+        assert found.dual <= best.primal + off
+        assert best.dual <= found.primal + off
+        assert found.primal - found.dual <= 1e-2 * abs(found.primal) + 1e-9
+        assert_allclose(found.rho, best.rho, atol=5e-3)
 
 
 @pytest.mark.parametrize("q", [32, 1500, 2048])
@@ -223,9 +248,123 @@ def test_products_beyond_single_precision(kernels: Kernels, kernel: str, scale: 
     X, _ = examples(20)
     values = [
         kernels.to_host(
-            DeviceKernelMatrix(kernels, X * by, Kernel(kernel, gamma=0.3 / by**2, coef0=1.0)).rows(at).values
+            device_kernel_matrix(kernels, X * by, Kernel(kernel, gamma=0.3 / by**2, coef0=1.0)).rows(at).values
         )
         for by in (1.0, scale)
         for at in [kernels.to_device(np.arange(20, dtype=np.int32))]
     ]
     assert_allclose(values[1], values[0], rtol=1e-4, atol=1e-4)
+
+
+MACHINES: list[Any] = [
+    (SVC(gamma=0.3, C=3.0), "y"),
+    (SVC(gamma=0.3, multi_class="ovr"), "y"),
+    (SVC(kernel="linear"), "y"),
+    (SVC(kernel="poly", gamma=0.3, coef0=1.0, probability=True), "y"),
+    (NuSVC(nu=0.4, gamma=0.3, tol=1e-4), "y"),
+    (SVR(gamma=0.3, C=2.0), "z"),
+    (NuSVR(gamma=0.3, nu=0.4), "z"),
+    (OneClassSVM(gamma=0.3, nu=0.3), "y"),
+]
+
+
+@pytest.mark.parametrize(("model", "target"), MACHINES)
+def test_examples_that_lie_there(put: Put, kernels: Kernels, model: Any, target: str) -> None:
+    """They are trained on there, and predictions come back there; both are those of arrays that are copied."""
+    X, y = examples()
+    t = y if target == "y" else X[:, 0] + 0.1 * y
+    copied, lying = clone(model).set_params(device="cuda").fit(X, t), clone(model).fit(put(X), put(t))
+    assert_array_equal(copied.dual_coef_, lying.dual_coef_)
+    assert copied.lower_bound_ == lying.lower_bound_
+    assert lying.certificate_of_ == "kernel"
+    alone = clone(model).fit(X, t)
+    same(lying, alone)
+    for method in ("predict", "decision_function", "predict_proba", "predict_log_proba", "score_samples"):
+        if not hasattr(model, method):
+            continue
+        there = getattr(lying, method)(put(X))
+        assert isinstance(there, type(kernels.to_device(np.zeros(1))))
+        found, expected = kernels.to_host(there), getattr(copied, method)(X)
+        assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+        if method == "decision_function":
+            assert_allclose(found, lying.set_params(device=None).decision_function(X), rtol=1e-4, atol=1e-4)
+
+
+def test_nu_machines(put: Put) -> None:
+    X, y = examples()
+    for model, target in (
+        (NuSVC(nu=0.5, gamma=0.3, tol=1e-4), y),
+        (NuSVR(nu=0.5, gamma=0.3, tol=1e-4), X[:, 0] + 0.1 * y),
+    ):
+        found, alone = clone(model).set_params(device="cuda").fit(X, target), clone(model).fit(X, target)
+        same(found, alone)
+        assert found.certificate_of_ == "kernel"
+        assert_allclose(found.intercept_, alone.intercept_, atol=0.02)
+        assert np.mean(np.abs(found.predict(X) - alone.predict(X)) < 0.02) > 0.97
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_matrices_that_are_given(put: Put, kernels: Kernels, dtype: type) -> None:
+    X, y = examples()
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2)).astype(dtype)
+    there, alone = (SVC(kernel="precomputed", C=3.0, device=device).fit(K, y) for device in ("cuda", None))
+    same(there, alone)
+    assert there.certificate_of_ == alone.certificate_of_
+    assert_array_equal(there.predict(K), alone.predict(K))
+    called = SVC(kernel=lambda a, b: np.exp(-0.3 * ((a[:, None] - b) ** 2).sum(axis=2)), C=3.0, device="cuda")
+    same(called.fit(X, y), SVC(gamma=0.3, C=3.0).fit(X, y))
+    lying = SVC(kernel="precomputed", C=3.0).fit(put(K), put(y))
+    assert_array_equal(kernels.to_host(lying.predict(put(K))), there.predict(K))
+
+
+def test_a_matrix_that_is_nearly_definite_is_charged(put: Put) -> None:
+    """By how far it is from a definite one; one that is far is said to prove nothing."""
+    rng = np.random.default_rng(0)
+    U = np.linalg.qr(rng.normal(size=(60, 60)))[0]
+    y = np.where(U[:, 0] > 0, 1, -1)
+    for least, proven in ((-1e-15, True), (-0.1, False)):
+        K = (U * np.linspace(least, 1.0, 60)) @ U.T
+        K = 0.5 * (K + K.T)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            there = SVC(kernel="precomputed", C=3.0, device="cuda").fit(K, y)
+            alone = SVC(kernel="precomputed", C=3.0).fit(K, y)
+        assert np.isfinite(there.lower_bound_) == proven
+        assert any("not positive semi-definite" in str(each.message) for each in said) != proven
+        if proven:
+            same(there, alone)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_scores_of_new_examples(
+    kernels: Kernels, monkeypatch: pytest.MonkeyPatch, kernel: Kernel, sparse: bool
+) -> None:
+    """Block by block, for groups and any number of columns."""
+    monkeypatch.setattr(device_scores_module, "_AT_ONCE", 1000)
+    X, _ = examples()
+    vectors, rng = X[:37], np.random.default_rng(7)
+    given = sp.csr_array(np.where(np.abs(X) > 0.4, X, 0.0)) if sparse else X
+    dense = given.toarray() if sparse else given
+    for k in (1, 3, 19):
+        coef = rng.normal(size=(37, k))
+        found = kernels.to_host(
+            device_scores_module.device_scores(
+                kernel, device_scores_module.rows_of_host(kernels, given), vectors, coef, [5, 5, 37]
+            )
+        )
+        exact = kernel.block(dense, vectors).astype(np.float64)
+        assert found.shape == (len(X), 3, k)
+        assert_allclose(found[:, 0], exact[:, :5] @ coef[:5], rtol=1e-4, atol=1e-4)
+        assert not found[:, 1].any()
+        assert_allclose(found[:, 2], exact[:, 5:] @ coef[5:], rtol=1e-4, atol=1e-4)
+
+
+def test_new_examples_that_are_wrong(put: Put) -> None:
+    X, y = examples()
+    model = SVC().fit(X, y)
+    with pytest.raises(ValueError, match="X has 3 features, but the model was trained with 4"):
+        model.predict(put(X[:, :3]))
+    X[2, 1] = np.nan
+    with pytest.raises(ValueError, match="Column 1 of X"):
+        model.predict(put(X))

@@ -89,4 +89,5 @@ def test_sums_are_not_deep(n: int) -> None:
 
 
 def test_pair_steps_of_kernel_machines_compile() -> None:
-    assert compiled((), text.smo_text()) == (0, "")
+    sums = [text.kernel_sums(transform, each) for transform in text.TRANSFORMS for each in text.SUMS_AT_ONCE]
+    assert compiled(sums, text.smo_text()) == (0, "")

@@ -85,13 +85,17 @@ def copied_to_device(X: Any) -> Any:
     return DeviceMatrix(copied_dense(cuda_kernels(), X)) if isinstance(X, np.ndarray) else X
 
 
+def has_device() -> bool:
+    """Whether this process has a GPU, and CuPy."""
+    try:
+        return cuda_kernels().devices > 0
+    except ImportError:
+        return False
+
+
 def put_on_device(X: Any) -> DeviceMatrix | None:
     """An array or a CSR matrix of the host as examples on this process's GPU; None where it has none, or no CuPy."""
-    try:
-        there = cuda_kernels().devices
-    except ImportError:
-        return None
-    found: DeviceMatrix | None = copied_to_device(X) if there else None
+    found: DeviceMatrix | None = copied_to_device(X) if has_device() else None
     return found
 
 

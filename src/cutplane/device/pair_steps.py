@@ -69,6 +69,36 @@ class Sets(NamedTuple):
     eps: DeviceArray
 
 
+class Transform(NamedTuple):
+    """What a product p of two examples becomes.
+
+    Attributes
+    ----------
+    name : str
+        "identity": p; "exponential": exp(min(0, p - left - right)); "power": (p + add)^degree; "tangent":
+        tanh(p + add).
+    add, degree : float
+    """
+
+    name: str
+    add: float = 0.0
+    degree: float = 1.0
+
+
+class Coefficients(NamedTuple):
+    """What kernel values are multiplied by.
+
+    Attributes
+    ----------
+    values : device array of shape (n, k)
+    ends : device array of int32
+        Where groups of the n end.
+    """
+
+    values: DeviceArray
+    ends: DeviceArray
+
+
 class PairSteps(ABC):
     """Pair steps and what follows from them, wherever the arrays lie."""
 
@@ -77,8 +107,21 @@ class PairSteps(ABC):
         """exp(min(0, product - left_i - right_j)), where the products lay."""
 
     @abstractmethod
-    def take(self, rows: KernelRows, sets: Sets, most: int) -> DeviceArray:
-        """Make pair steps, at most so many, in each set by itself; how many each made."""
+    def sums(
+        self,
+        products: DeviceArray,
+        transform: Transform,
+        halves: tuple[DeviceArray, DeviceArray] | None,
+        coef: Coefficients,
+    ) -> DeviceArray:
+        """Kernel values of these products times coefficients, summed by group: of shape (rows, groups, k).
+
+        `halves`: the left and right of an exponential.
+        """
+
+    @abstractmethod
+    def take(self, rows: KernelRows, sets: Sets, most: int, *, grouped: bool = False) -> DeviceArray:
+        """Make pair steps, at most so many, in each set by itself; how many each made. `grouped`: within labels."""
 
     @abstractmethod
     def update(self, rows: KernelRows, coef: DeviceArray, of: Variables, pull: DeviceArray) -> None:

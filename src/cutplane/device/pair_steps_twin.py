@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from cutplane.device.pair_steps import DeviceArray, KernelRows, PairSteps, Sets, Variables
+from cutplane.device.pair_steps import Coefficients, DeviceArray, KernelRows, PairSteps, Sets, Transform, Variables
 from cutplane.device.twin_arrays import on_twin
 
 # The least that a pair's curvature is taken for: kFlat of the kernels.
@@ -22,11 +24,31 @@ class TwinPairSteps(PairSteps):
         np.exp(np.minimum(here, 0.0), out=here)
         return products
 
-    def take(self, rows: KernelRows, sets: Sets, most: int) -> DeviceArray:
-        """Make pair steps, at most so many, in each set by itself; how many each made."""
+    def sums(
+        self,
+        products: DeviceArray,
+        transform: Transform,
+        halves: tuple[DeviceArray, DeviceArray] | None,
+        coef: Coefficients,
+    ) -> DeviceArray:
+        """Kernel values of these products times coefficients, summed by group: of shape (rows, groups, k)."""
+        values = np.asarray(products)
+        if transform.name == "exponential":
+            assert halves is not None
+            values = np.exp(np.minimum(values - np.asarray(halves[0])[:, None] - np.asarray(halves[1]), 0.0))
+        elif transform.name != "identity":
+            values = values + np.float32(transform.add)
+            values = np.tanh(values) if transform.name == "tangent" else values ** np.float32(transform.degree)
+        ends = np.asarray(coef.ends).tolist()
+        parts = [slice(*each) for each in pairwise([0, *ends])]
+        weights = np.asarray(coef.values)
+        return on_twin(np.stack([values[:, part].astype(np.float64) @ weights[part] for part in parts], axis=1))
+
+    def take(self, rows: KernelRows, sets: Sets, most: int, *, grouped: bool = False) -> DeviceArray:
+        """Make pair steps, at most so many, in each set by itself; how many each made. `grouped`: within labels."""
         values = np.asarray(rows.values)
         steps = [
-            _steps(values[np.ix_(at[:size], column[:size])].astype(np.float64), one, most)
+            _steps(values[np.ix_(at[:size], column[:size])].astype(np.float64), one, most, grouped)
             for at, column, size, one in (
                 (np.asarray(rows.at[k]), np.asarray(sets.column[k]), int(sets.sizes[k]), _one_of(sets, k))
                 for k in range(len(sets.sizes))
@@ -46,23 +68,40 @@ def _one_of(sets: Sets, k: int) -> Sets:
     return Sets(*(np.asarray(each[k]) for each in sets))
 
 
-def _steps(Q: DeviceArray, one: Sets, most: int) -> int:
+def _steps(Q: DeviceArray, one: Sets, most: int, grouped: bool) -> int:
     size = len(Q)
     y, upper, alpha, pull = (each[:size] for each in (one.y, one.upper, one.alpha, one.pull))  # views
-    own = Q.diagonal()
-    for step in range(most):
-        rises = np.where(y > 0, alpha < upper, alpha > 0.0)
-        falls = np.where(y > 0, alpha > 0.0, alpha < upper)
-        i = int(np.argmax(np.where(rises, pull, -np.inf)))
-        least = float(np.where(falls, pull, np.inf).min())
-        if not (rises.any() and pull[i] - least > float(one.eps)):
-            return step
-        apart, bend = pull[i] - pull, np.maximum(own[i] + own - 2.0 * Q[i], _FLAT)
-        j = int(np.argmax(np.where(falls & (apart > 0.0), apart * apart / bend, -np.inf)))
+    label, idle, step = int(grouped), 0, 0
+    while step < most:
+        pair = _pair(Q, one, label)
+        if pair is None:
+            idle += 1
+            if idle == 1 + grouped:
+                return step
+            label = -label
+            continue
+        i, j, moved = pair
         room_i = upper[i] - alpha[i] if y[i] > 0 else alpha[i]
         room_j = alpha[j] if y[j] > 0 else upper[j] - alpha[j]
-        moved = min(apart[j] / bend[j], room_i, room_j)
+        moved = min(moved, room_i, room_j)
         pull -= moved * (Q[i] - Q[j])
         alpha[i] = (upper[i] if y[i] > 0 else 0.0) if moved == room_i else alpha[i] + y[i] * moved
         alpha[j] = (0.0 if y[j] > 0 else upper[j]) if moved == room_j else alpha[j] - y[j] * moved
+        label, idle, step = -label, 0, step + 1
     return most
+
+
+def _pair(Q: DeviceArray, one: Sets, label: int) -> tuple[int, int, float] | None:
+    """The variable that violates most, the one that gains most with it, and how far to go; 0 is either label."""
+    size, own = len(Q), Q.diagonal()
+    y, upper, alpha, pull = (each[:size] for each in (one.y, one.upper, one.alpha, one.pull))
+    turn = (y == label) | (label == 0)
+    rises = turn & np.where(y > 0, alpha < upper, alpha > 0.0)
+    falls = turn & np.where(y > 0, alpha > 0.0, alpha < upper)
+    i = int(np.argmax(np.where(rises, pull, -np.inf)))
+    least = float(np.where(falls, pull, np.inf).min())
+    if not (rises.any() and pull[i] - least > float(one.eps)):
+        return None
+    apart, bend = pull[i] - pull, np.maximum(own[i] + own - 2.0 * Q[i], _FLAT)
+    j = int(np.argmax(np.where(falls & (apart > 0.0), apart * apart / bend, -np.inf)))
+    return i, j, apart[j] / bend[j]

@@ -83,10 +83,12 @@ extern "C" __global__ void set_square(const float* K, long long stride, const in
 // Pair steps among the variables of a set until none violates more than eps. A step moves weight
 // from the variable j to the variable i: i violates most, and with it j gains most (second order).
 // `pull` is -y times the gradient. Ranks are in single precision, steps in double. Two barriers a
-// step: owners write what others read after the next barrier.
+// step: owners write what others read after the next barrier. `grouped`: i and j have one label,
+// the two labels by turns.
 extern "C" __global__ void __launch_bounds__(kThreads)
     pair_steps(const float* square, const signed char* y, const double* upper, double* alpha,
-               double* pull, const int* sizes, const double* eps, int q, int most, int* steps) {
+               double* pull, const int* sizes, const double* eps, int q, int most, int grouped,
+               int* steps) {
   __shared__ Winners ups, gains;
   __shared__ unsigned lows[kWarps];
   __shared__ double held[kMost],
@@ -111,13 +113,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
   int pending = 0;  // a bit for each own multiplier that others have not been told of
   int step = 0;
-  for (; step < most; ++step) {
+  int label = grouped ? 1 : 0, idle = 0;  // in a row, turns without a step
+  while (step < most) {
     unsigned rank = 0, low = kNobody;
     int best = 0;
     bool falls[kEach];
     for (int e = 0; e < kEach; ++e) {  // beyond the set nothing can move: bounds are both zero
-      const bool rises = sign[e] > 0 ? own[e] < top[e] : own[e] > 0.0;
-      falls[e] = sign[e] > 0 ? own[e] > 0.0 : own[e] < top[e];
+      const bool mine_now = label == 0 || sign[e] == label;
+      const bool rises = mine_now && (sign[e] > 0 ? own[e] < top[e] : own[e] > 0.0);
+      falls[e] = mine_now && (sign[e] > 0 ? own[e] > 0.0 : own[e] < top[e]);
       const unsigned mine = ordered((float)force[e]);
       if (rises && mine > rank) rank = mine, best = e;
       if (falls[e]) low = min(low, mine);
@@ -137,7 +141,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const double high = ups.first[first];
     const float own_i = (float)ups.second[first];
     const double least = __uint_as_float(low >> 31 ? low & 0x7fffffffu : ~low);
-    if (ups.rank[first] == 0 || low == kNobody || !(high - least > enough)) break;
+    if (ups.rank[first] == 0 || low == kNobody || !(high - least > enough)) {
+      if (label == 0 || ++idle == 2) break;
+      label = -label;
+      __syncthreads();  // all have read who won
+      continue;
+    }
     const float* row_i = Q + (long long)i * q;
     float with_i[kEach], bend[kEach];
     rank = 0, best = 0;
@@ -153,7 +162,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
           best ? bend[1] : bend[0]);
     __syncthreads();
     const int second = winner(gains);
-    if (gains.rank[second] == 0) break;
+    if (gains.rank[second] == 0) {
+      if (label == 0 || ++idle == 2) break;
+      label = -label;
+      continue;  // the next barrier comes before the gains are written again
+    }
     const int j = gains.at[second];
     const double room_i = signs[i] > 0 ? most_of[i] - held[i] : held[i];
     const double room_j = signs[j] > 0 ? held[j] : most_of[j] - held[j];
@@ -170,6 +183,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         own[e] = moved == room_j ? (sign[e] > 0 ? 0.0 : top[e]) : own[e] - sign[e] * moved;
       if (t == i || t == j) pending |= 1 << e;
     }
+    label = -label, idle = 0, ++step;
   }
   for (int e = 0; e < kEach; ++e) {
     const int t = threadIdx.x + e * kThreads;
@@ -206,4 +220,56 @@ extern "C" __global__ void pull_update(const float* K, long long stride, const i
     }
   }
   if (t < end) pull[t] -= sum;
+}
+
+namespace {
+
+// What products of examples become, by the numbers of `text.TRANSFORMS`.
+template <int kTransform>
+__device__ __forceinline__ double kernel_value(float product, float left, float right, float add,
+                                               float degree) {
+  if (kTransform == 1) return expf(fminf(0.0f, product - left - right));
+  if (kTransform == 2) return powf(product + add, degree);
+  if (kTransform == 3) return tanhf(product + add);
+  return product;
+}
+
+}  // namespace
+
+// Sums over columns of kernel values times coefficients, group by group: a warp for each row, in
+// double precision. Groups of columns end at `ends`; coef has `columns` numbers for each column of
+// the products, of which kAtOnce from `from` on are taken.
+template <int kTransform, int kAtOnce>
+__global__ void __launch_bounds__(256)
+    kernel_sums(const float* products, long long rows, int n, const float* left, const float* right,
+                float add, float degree, const double* coef, int columns, int from, const int* ends,
+                int groups, double* out) {
+  const int lane = threadIdx.x % 32;
+  const long long row = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  if (row >= rows) return;
+  const float* values = products + row * n;
+  const float mine = kTransform == 1 ? left[row] : 0.0f;
+  int begin = 0;
+  for (int group = 0; group < groups; ++group) {
+    double sums[kAtOnce];
+#pragma unroll
+    for (int c = 0; c < kAtOnce; ++c) sums[c] = 0.0;
+    for (int j = begin + lane; j < ends[group]; j += 32) {
+      const double value =
+          kernel_value<kTransform>(values[j], mine, kTransform == 1 ? right[j] : 0.0f, add, degree);
+      const double* own = coef + (long long)j * columns + from;
+#pragma unroll
+      for (int c = 0; c < kAtOnce; ++c) {
+        if (kAtOnce == 1 || from + c < columns) sums[c] += value * own[c];
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < kAtOnce; ++c) {
+      for (int offset = 16; offset > 0; offset /= 2)
+        sums[c] += __shfl_xor_sync(0xffffffffu, sums[c], offset);
+      if (lane == 0 && from + c < columns)
+        out[(row * groups + group) * columns + from + c] = sums[c];
+    }
+    begin = ends[group];
+  }
 }

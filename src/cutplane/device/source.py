@@ -139,6 +139,11 @@ class DeviceRows(Source):
         found: Array = kernels.to_host(self._gather(kernels.to_device(rows), there))
         return found if centre is None else found - np.outer(kernels.to_host(there), centre)
 
+    def stretch(self, begin: int, end: int) -> DeviceArray:
+        """Some rows next to each other, dense and in double precision, on the device."""
+        xp = self.kernels.xp
+        return self._gather(xp.arange(begin, end), xp.ones(end - begin))
+
     def _several(self, w: Array) -> DeviceArray:
         """X @ w for several columns."""
         there = self.kernels.to_device(np.ascontiguousarray(w.T))

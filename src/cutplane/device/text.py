@@ -60,6 +60,9 @@ CUTPLANE_INLINE To bit_cast(From from) {
 }
 }  // namespace std
 """
+# Of kernel machines: what products of examples become, and how many coefficients they are multiplied by at once.
+TRANSFORMS = ("identity", "exponential", "power", "tangent")
+SUMS_AT_ONCE = (1, 4, 16)
 _HEADERS = ("exponential.hpp", "losses.hpp")
 _NOT_HERE = re.compile(r"^#(include|pragma once).*$", re.MULTILINE)
 
@@ -79,6 +82,11 @@ def class_text() -> str:
 def smo_text() -> str:
     """What NVRTC compiles for kernel machines."""
     return files("cutplane.device").joinpath("smo.cu").read_text()
+
+
+def kernel_sums(transform: str, at_once: int) -> str:
+    """The name of sums of kernel values times so many coefficients at once."""
+    return f"kernel_sums<{TRANSFORMS.index(transform)}, {at_once}>"
 
 
 def class_kernels() -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,9 +14,10 @@ from cutplane._types import Array, Matrix, is_sparse
 from cutplane.device.kernels import DeviceArray, Kernels
 from cutplane.device.pair_steps import KernelRows
 from cutplane.kernels.certificate import largest_own_value
+from cutplane.kernels.device_rows import SingleRows, check_known, transformed
 from cutplane.kernels.exact import FUNCTION_ERROR, UNDERFLOW, UNIT, check_range
 from cutplane.kernels.functions import Kernel
-from cutplane.kernels.matrix import Rows
+from cutplane.kernels.matrix import Rows, check_precomputed
 
 # Of the memory that is left, what a whole matrix may take.
 _OF_MEMORY = 0.6
@@ -23,11 +25,9 @@ _OF_MEMORY = 0.6
 _VALUES_AT_ONCE, _EXACT_AT_ONCE = 1 << 28, 1 << 27
 # Kernel values whose squares single precision holds.
 _LARGEST, _SMALLEST = 1e18, 1e-18
-# By the names of transforms, what a product of examples becomes.
-_KNOWN = ("identity", "power", "tangent", "exponential")
 
 
-class _Exact(NamedTuple):
+class Exact(NamedTuple):
     """Values v of the kernel K in double precision: |v - K| <= relative_i |K| + left_i right_j (`kernels.exact`)."""
 
     values: DeviceArray
@@ -36,18 +36,15 @@ class _Exact(NamedTuple):
     right: DeviceArray
 
 
-class DeviceKernelMatrix:
-    """K(X, X) on a device.
+class DeviceKernelMatrix(ABC):
+    """K(X, X) on a device, of some kind; `device_kernel_matrix` makes one.
 
     Parameters
     ----------
     kernels : Kernels
-    X : array or CSR matrix of shape (n, d), float32 or float64
+    X : array or CSR matrix, float32 or float64
+        Of the host.
     kernel : Kernel
-        A function of products of examples.
-
-    Attributes
-    ----------
     largest_value : float
         No K(x, x) is larger.
     """
@@ -55,49 +52,15 @@ class DeviceKernelMatrix:
     #: What is proven is proven of the kernel itself: double precision costs little there.
     proves_the_kernel = True
 
-    def __init__(self, kernels: Kernels, X: Matrix, kernel: Kernel) -> None:
-        if not kernel.by_products or kernel.entry.transform not in _KNOWN:
-            raise ValueError(f"device='cuda' has the kernels linear, poly, rbf and sigmoid, not {kernel.name!r}.")
-        check_range(kernel, X)
-        self.kernel, self.X, self.size = kernel, X, int(X.shape[0])
-        self.largest_value = largest_own_value(kernel, X)
-        if self.largest_value > _LARGEST or 0.0 < self.largest_value < _SMALLEST:
+    def __init__(self, kernels: Kernels, X: Matrix, kernel: Kernel, largest_value: float) -> None:
+        self.kernel, self.X, self.size, self.largest_value = kernel, X, int(X.shape[0]), largest_value
+        if largest_value > _LARGEST or 0.0 < largest_value < _SMALLEST:
             raise ValueError(
-                f"Kernel values are up to {self.largest_value:.3g}; on a device they must be between {_SMALLEST:g} and "
+                f"Kernel values are up to {largest_value:.3g}; on a device they must be between {_SMALLEST:g} and "
                 f"{_LARGEST:g}: scale the data."
             )
         self._device, self._xp = kernels, kernels.xp
         self._pairs = kernels.pair_steps()
-        self._rows = kernels.to_device(np.ascontiguousarray(X.toarray() if is_sparse(X) else X))
-        self._prepare()
-
-    def _prepare(self) -> None:
-        """Examples in single precision, such that products of them are all that is left to do."""
-        rows, xp, kernel = self._rows, self._xp, self.kernel
-        if kernel.entry.transform != "exponential":
-            # gamma times a product may fit into single precision where the product itself does not.
-            factor = 1.0 if kernel.entry.transform == "identity" else math.sqrt(kernel.gamma)
-            self._single = (rows.astype(np.float64) * factor).astype(np.float32)
-            return
-        # exp(-gamma |x - z|²): around their mean, lengths are least, and so is what single precision loses.
-        centred = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
-        centred *= math.sqrt(2.0 * kernel.gamma)
-        self._single = centred.astype(np.float32)
-        del centred
-        self._half = 0.5 * xp.sum(self._single.astype(np.float64) ** 2, axis=1)
-        self._half = self._half.astype(np.float32)
-
-    def _block(self, positions: DeviceArray | slice) -> DeviceArray:
-        """K of some examples with all, in single precision."""
-        kernel, xp = self.kernel, self._xp
-        block = self._single[positions] @ self._single.T
-        transform = kernel.entry.transform
-        if transform == "exponential":
-            return self._pairs.falling(block, self._half[positions], self._half)
-        if transform == "identity":
-            return block
-        block += np.float32(kernel.coef0)
-        return xp.tanh(block) if transform == "tangent" else block ** np.float32(kernel.degree)
 
     @cached_property
     def _whole(self) -> DeviceArray | None:
@@ -133,7 +96,9 @@ class DeviceKernelMatrix:
         """Pair steps there."""
         return self._pairs
 
-    # --- for proofs ---
+    @abstractmethod
+    def _block(self, positions: DeviceArray | slice) -> DeviceArray:
+        """K of some examples with all, in single precision."""
 
     def exact_scores(self, rows: Rows, support: NDArray[np.intp], coef: Array) -> tuple[Array, Array]:
         """K(X[rows], X[rows[support]]) @ coef in double precision, and what it may be off by.
@@ -143,22 +108,47 @@ class DeviceKernelMatrix:
         scores, errors = np.zeros(len(rows)), np.full(len(rows), UNDERFLOW * float(np.abs(coef).sum()))
         if not len(support):
             return scores, errors
-        device, xp = self._device, self._xp
+        device = self._device
         places = device.to_device(np.ascontiguousarray(rows, np.int64))
-        right = self._rows[places[device.to_device(np.ascontiguousarray(support, np.int64))]].astype(np.float64)
-        centre = right.mean(axis=0) if self.kernel.entry.transform == "exponential" else xp.zeros(right.shape[1])
-        right = right - centre
+        block = self._exact_blocks(places[device.to_device(np.ascontiguousarray(support, np.int64))])
         weights, sizes = device.to_device(coef), device.to_device(np.abs(coef))
         at_once = max(1, _EXACT_AT_ONCE // len(support))
         for begin in range(0, len(rows), at_once):
             part = slice(begin, begin + at_once)
-            exact = self._exact(self._rows[places[part]].astype(np.float64) - centre, right)
+            exact = block(places[part])
             scores[part] = device.to_host(exact.values @ weights)
             own = (exact.relative + (len(coef) + 4) * UNIT) * (abs(exact.values) @ sizes)
             errors[part] += device.to_host(own + exact.left * float(exact.right @ sizes)) * (1.0 + 1e-9)
         return scores, errors
 
-    def _exact(self, A: DeviceArray, B: DeviceArray) -> _Exact:
+    @abstractmethod
+    def _exact_blocks(self, support: DeviceArray) -> Callable[[DeviceArray], Exact]:
+        """What computes K of some examples with these."""
+
+
+class ComputedOnDevice(DeviceKernelMatrix):
+    """Of examples, by a kernel that is a function of their products."""
+
+    def __init__(self, kernels: Kernels, X: Matrix, kernel: Kernel) -> None:
+        check_range(kernel, X)
+        super().__init__(kernels, X, kernel, largest_own_value(kernel, X))
+        self._rows = kernels.to_device(np.ascontiguousarray(X.toarray() if is_sparse(X) else X))
+        self._single = SingleRows.of(kernel, self._rows, self._xp)
+
+    def _block(self, positions: DeviceArray | slice) -> DeviceArray:
+        """K of some examples with all, in single precision."""
+        rows = self._single
+        return transformed(self.kernel, rows.some(positions), rows, self._pairs, self._xp)
+
+    def _exact_blocks(self, support: DeviceArray) -> Callable[[DeviceArray], Exact]:
+        """What computes K of some examples with these."""
+        right = self._rows[support].astype(np.float64)
+        around = self.kernel.entry.transform == "exponential"
+        centre = right.mean(axis=0) if around else self._xp.zeros(right.shape[1])
+        right = right - centre
+        return lambda places: self._exact(self._rows[places].astype(np.float64) - centre, right)
+
+    def _exact(self, A: DeviceArray, B: DeviceArray) -> Exact:
         kernel, xp, d = self.kernel, self._xp, A.shape[1]
         left, right = (xp.sqrt(xp.sum(rows * rows, axis=1)) * (1.0 + (d + 4) * UNIT) for rows in (A, B))
         values, none = A @ B.T, xp.zeros(len(A))
@@ -169,14 +159,46 @@ class DeviceKernelMatrix:
             values *= -kernel.gamma
             reach = kernel.gamma * (left + float(right.max())) ** 2
             relative = ((3 * d + 32) * reach + FUNCTION_ERROR) * UNIT
-            return _Exact(xp.exp(xp.minimum(values, 0.0)), relative, none, xp.zeros(len(B)))
+            return Exact(xp.exp(xp.minimum(values, 0.0)), relative, none, xp.zeros(len(B)))
         if kernel.entry.transform == "identity":
-            return _Exact(values, none, (d + 4) * UNIT * left, right)
+            return Exact(values, none, (d + 4) * UNIT * left, right)
         values *= kernel.gamma
         values += kernel.coef0
         left, right = (xp.sqrt(kernel.gamma * each**2 + abs(kernel.coef0)) for each in (left, right))
         if kernel.entry.transform == "tangent":
             left, right = xp.maximum(left, 1.0), xp.maximum(right, 1.0)
-            return _Exact(xp.tanh(values), none, (d + 8 + FUNCTION_ERROR) * UNIT * left, right)
+            return Exact(xp.tanh(values), none, (d + 8 + FUNCTION_ERROR) * UNIT * left, right)
         left, right = left**kernel.degree, right**kernel.degree
-        return _Exact(values**kernel.degree, none, (kernel.degree + 1) * (d + 24) * UNIT * left, right)
+        return Exact(values**kernel.degree, none, (kernel.degree + 1) * (d + 24) * UNIT * left, right)
+
+
+class GivenOnDevice(DeviceKernelMatrix):
+    """A kernel matrix that was given."""
+
+    def __init__(self, kernels: Kernels, K: Matrix) -> None:
+        checked = check_precomputed(K)
+        super().__init__(kernels, K, Kernel("precomputed"), float(np.abs(checked).max()))
+        self._given = kernels.to_device(np.ascontiguousarray(checked))
+
+    def _block(self, positions: DeviceArray | slice) -> DeviceArray:
+        """K of some examples with all, in single precision."""
+        return self._given[positions].astype(np.float32)
+
+    def _exact_blocks(self, support: DeviceArray) -> Callable[[DeviceArray], Exact]:
+        """What is K of some examples with these: its values are the kernel, and only sums are rounded."""
+        xp, right = self._xp, self._xp.zeros(len(support))
+
+        def block(places: DeviceArray) -> Exact:
+            none = xp.zeros(len(places))
+            values = self._given[places[:, None], support].astype(np.float64)
+            return Exact(values, none + 8 * UNIT, none, right)
+
+        return block
+
+
+def device_kernel_matrix(kernels: Kernels, X: Matrix, kernel: Kernel) -> DeviceKernelMatrix:
+    """The kernel matrix of examples of the host, or one that was given, on a device."""
+    if kernel.name == "precomputed":
+        return GivenOnDevice(kernels, X)
+    check_known(kernel)
+    return ComputedOnDevice(kernels, X, kernel)

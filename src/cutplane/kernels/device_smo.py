@@ -83,25 +83,35 @@ class _Active:
     def __init__(self, problems: Sequence[DualProblem], rows: Sequence[Rows], matrix: DeviceKernelMatrix) -> None:
         device = matrix.device
         self._xp, self._to, self._host = device.xp, device.to_device, device.to_host
-        counts = [len(problem.y) for problem in problems]
+        self._grouped = problems[0].grouped
+        self._orders = [_by_label(problem) for problem in problems]
         self.numbers = np.arange(len(problems))
-        self._lay(np.repeat(self.numbers, counts), counts)
-        self.y = self._to(np.concatenate([problem.y for problem in problems]))
-        self.upper = self._to(np.concatenate([problem.upper for problem in problems]))
-        starts = [np.zeros(len(p.y)) if p.start is None else p.start for p in problems]
-        self.alpha = self._to(np.concatenate(starts))
+        self._lay(np.array([_parts(problem) for problem in problems]))
+        self.y = self._joined([problem.y for problem in problems])
+        self.upper = self._joined([problem.upper for problem in problems])
+        self.alpha = self._joined([np.zeros(len(p.y)) if p.start is None else p.start for p in problems])
         columns = [np.resize(each, len(p.y)) for each, p in zip(rows, problems, strict=True)]
-        self.column = self._to(np.concatenate(columns).astype(np.int32))
-        self.pull = self._to(-np.concatenate([p.y * p.p for p in problems]))
+        self.column = self._joined([each.astype(np.int32) for each in columns])
+        self.pull = self._joined([-(p.y * p.p) for p in problems])
         self._before = self._xp.zeros(len(self.y), bool)
-        self._begin(matrix, max(counts))
+        self._begin(matrix, max(self.counts))
 
-    def _lay(self, machine: NDArray[np.int64], counts: Sequence[int]) -> None:
-        self.counts = list(counts)
-        self.begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self._machine = self._to(machine.astype(np.uint64) << np.uint64(32))  # above what variables are ordered by
-        self._start = self._to(np.repeat(self.begins[:-1], counts))
+    def _joined(self, values: Sequence[NDArray[Any]]) -> DeviceArray:
+        """What each machine has for its variables, in their order here."""
+        return self._to(np.concatenate([each[order] for each, order in zip(values, self._orders, strict=True)]))
+
+    def _lay(self, parts: NDArray[np.int64]) -> None:
+        """Where variables lie; a part is those of a machine that pairs are made of: all, or those of a label."""
+        self._sizes = parts
+        self.counts = parts.sum(axis=1).tolist()
+        self.begins = _begins(self.counts)
         self._firsts = self._to(self.begins)
+        self._machine = self._to(_high_bits(self.counts))
+        flat = parts.ravel()
+        starts = _begins(flat)
+        self._part = self._to(_high_bits(flat))
+        self._start = self._to(np.repeat(starts[:-1], flat))
+        self._part_firsts, self._filled = self._to(np.minimum(starts[:-1], starts[-1] - 1)), self._to(flat > 0)
         self._places: tuple[int, Any] = (0, None)
 
     def _begin(self, matrix: DeviceKernelMatrix, longest: int) -> None:
@@ -120,9 +130,9 @@ class _Active:
         matrix.pairs.update(rows, coef, Variables(self._firsts, max(self.counts), self.column), self.pull)
 
     def _order(self, wanted: DeviceArray, rank: DeviceArray) -> DeviceArray:
-        """Variables by machine, those wanted first, by a number of 32 bits."""
+        """Variables by part, those wanted first, by a number of 32 bits."""
         key = self._xp.where(wanted, rank, np.uint32(0xFFFFFFFF)).astype(np.uint64)
-        return self._xp.argsort(self._machine | key)
+        return self._xp.argsort(self._part | key)
 
     def chosen(self, q: int) -> _Chosen:
         """The next sets: those that violate most, then those of the sets before, then others."""
@@ -139,9 +149,10 @@ class _Active:
             rank = xp.where(wanted, xp.minimum(rank, own), rank)
         group = xp.where(rank < q // 4, 0, xp.where(self._before, 1, 2))
         order = xp.argsort(self._machine | ((group << 28) + rank).astype(np.uint64))
-        top, bottom = ups[self._firsts[:-1]], lows[self._firsts[:-1]]
-        open_ = rises[top] & falls[bottom]
-        violation = self._host(xp.where(open_, self.pull[top] - self.pull[bottom], 0.0))
+        top, bottom = ups[self._part_firsts], lows[self._part_firsts]
+        open_ = rises[top] & falls[bottom] & self._filled
+        apart = self._host(xp.where(open_, self.pull[top] - self.pull[bottom], 0.0))
+        violation = apart.reshape(self._sizes.shape).max(axis=1)
         within, taken, sizes = self._laid_out(q)
         return _Chosen(order[within], taken, sizes, violation)
 
@@ -162,7 +173,7 @@ class _Active:
         alpha = self.alpha[at]
         sets = Sets(self.column[at], self.y[at], self.upper[at], alpha, self.pull[at], chosen.sizes, self._to(eps))
         rows, before = matrix.rows(sets.column), sets.pull.copy()
-        steps = matrix.pairs.take(rows, sets, most)
+        steps = matrix.pairs.take(rows, sets, most, grouped=self._grouped)
         coef = xp.where(chosen.taken, sets.y * (alpha - self.alpha[at]), 0.0)
         places = at[chosen.taken]
         self.alpha[places] = alpha[chosen.taken]
@@ -173,20 +184,21 @@ class _Active:
         return np.asarray(self._host(steps), np.int64), np.asarray(self._host(gained))
 
     def multipliers_of(self, k: int) -> Array:
-        """The multipliers of a machine."""
-        return np.asarray(self._host(self.alpha[int(self.begins[k]) : int(self.begins[k + 1])]))
+        """The multipliers of a machine, in the order of its problem."""
+        found = np.empty(self.counts[k])
+        found[self._orders[self.numbers[k]]] = self._host(self.alpha[int(self.begins[k]) : int(self.begins[k + 1])])
+        return found
 
     def keep(self, left: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Go on with some of the machines; by how many places their variables move."""
         begins = self.begins[:-1][left]
         stay = self._to(np.repeat(left, self.counts))
-        counts = [count for count, stays in zip(self.counts, left.tolist(), strict=True) if stays]
-        self.numbers, self.counts = self.numbers[left], counts
-        if not counts:
+        self.numbers = self.numbers[left]
+        if not left.any():
             return begins
         for name in ("y", "upper", "alpha", "column", "pull", "_before"):
             setattr(self, name, getattr(self, name)[stay])
-        self._lay(np.repeat(np.arange(len(counts)), counts), counts)
+        self._lay(self._sizes[left])
         return begins - self.begins[:-1]
 
     def kept(self, chosen: _Chosen, left: NDArray[np.bool_]) -> _Chosen:
@@ -194,6 +206,26 @@ class _Active:
         moved = self._to(self.keep(left)[:, None])
         stay = self._to(np.flatnonzero(left))
         return _Chosen(chosen.at[stay] - moved, chosen.taken[stay], chosen.sizes[stay], chosen.violation[left])
+
+
+def _by_label(problem: DualProblem) -> NDArray[np.intp]:
+    """The order of a problem's variables: those of a label together, where pairs are made of these."""
+    return np.argsort(-problem.y, kind="stable") if problem.grouped else np.arange(len(problem.y))
+
+
+def _parts(problem: DualProblem) -> list[int]:
+    """How many variables pairs are made of: all, or those of each label."""
+    positive = int(np.count_nonzero(problem.y > 0))
+    return [positive, len(problem.y) - positive] if problem.grouped else [len(problem.y)]
+
+
+def _begins(counts: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _high_bits(counts: Sequence[int] | NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The number of what each variable belongs to, above the 32 bits that variables are ordered by."""
+    return np.repeat(np.arange(len(counts)), counts).astype(np.uint64) << np.uint64(32)
 
 
 def _as_whole_numbers(xp: Any, values: DeviceArray) -> DeviceArray:
@@ -292,9 +324,7 @@ class _Rounds:
 def solve_on_device(
     problems: Sequence[DualProblem], rows: Sequence[Rows], matrix: DeviceKernelMatrix, run: DeviceRun
 ) -> list[SMOResult]:
-    """Solve dual problems on rows of one kernel matrix, side by side; not those whose labels have sums of their own."""
-    if any(problem.grouped for problem in problems):
-        raise ValueError("Problems with a sum of multipliers for each label (nu-SVC, nu-SVR) are for the processor.")
+    """Solve dual problems of one kind on rows of one kernel matrix, side by side."""
     rounds = _Rounds(problems, rows, matrix, run)
     rounds.to_the_end()
     with one_blas_thread():
@@ -318,14 +348,14 @@ def _result(
     support = np.flatnonzero(coef)
     scores, errors = matrix.exact_scores(rows, support, coef[support])
     gradient = problem.y * np.resize(scores, len(alpha)) + problem.p
-    rho = _threshold(problem, alpha, gradient)
-    proof = prove(problem, multipliers(problem, coef), (rho, rho), scores, errors, matrix.largest_value)
+    rho = _thresholds(problem, alpha, gradient)
+    proof = prove(problem, multipliers(problem, coef), rho, scores, errors, matrix.largest_value)
     last = history[-1] if history else Step(0, run.seconds, math.inf, -math.inf, violation=math.inf)
     end = Step(last.iteration, run.seconds, proof.objective, proof.lower_bound, violation=last.violation)
     return SMOResult(
         alpha,
         gradient,
-        (rho, rho),
+        rho,
         end.iteration,
         proof.lower_bound,
         proof.objective,
@@ -336,14 +366,22 @@ def _result(
     )
 
 
-def _threshold(problem: DualProblem, alpha: Array, gradient: Array) -> float:
+def _thresholds(problem: DualProblem, alpha: Array, gradient: Array) -> tuple[float, float]:
+    """Those of labels +1 and -1, which are one unless the problem is grouped."""
+    forces = problem.y * gradient
+    if not problem.grouped:
+        one = _threshold(problem, alpha, forces, np.ones(len(alpha), bool))
+        return one, one
+    return _threshold(problem, alpha, forces, problem.y > 0), _threshold(problem, alpha, forces, problem.y < 0)
+
+
+def _threshold(problem: DualProblem, alpha: Array, forces: Array, part: NDArray[np.bool_]) -> float:
     """The mean over multipliers between their bounds; without any, the middle between the two sides."""
-    y, forces = problem.y, problem.y * gradient
-    free = (alpha > 0.0) & (alpha < problem.upper)
+    free = part & (alpha > 0.0) & (alpha < problem.upper)
     if free.any():
         return float(forces[free].mean())
-    rises = np.where(y > 0, alpha < problem.upper, alpha > 0.0)
-    falls = np.where(y > 0, alpha > 0.0, alpha < problem.upper)
-    least = float(forces[rises].min()) if rises.any() else float(forces.max())
-    most = float(forces[falls].max()) if falls.any() else float(forces.min())
+    rises = part & np.where(problem.y > 0, alpha < problem.upper, alpha > 0.0)
+    falls = part & np.where(problem.y > 0, alpha > 0.0, alpha < problem.upper)
+    least = float(forces[rises].min()) if rises.any() else float(forces[part].max(initial=0.0))
+    most = float(forces[falls].max()) if falls.any() else float(forces[part].min(initial=0.0))
     return 0.5 * (least + most)

@@ -86,7 +86,7 @@ class KernelMatrix:
     def _core_matrix(self, X: Matrix) -> _core.KernelMatrix:
         kernel = self.kernel
         if kernel.name == "precomputed":
-            K = _check_precomputed(X)
+            K = check_precomputed(X)
             self.largest_value = float(np.abs(K).max())
             self.exponent = _exponent_for(self.largest_value)
             return _core.KernelMatrix.stored(K, self.cache_bytes, 2.0**-self.exponent)
@@ -177,7 +177,8 @@ def _exponent_for(largest: float) -> int:
     return 0 if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT else exponent
 
 
-def _check_precomputed(K: Matrix) -> NDArray[np.float32] | NDArray[np.float64]:
+def check_precomputed(K: Matrix) -> NDArray[np.float32] | NDArray[np.float64]:
+    """A kernel matrix as it may be used; bad ones are refused in one sentence."""
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A precomputed kernel matrix must be square; X has shape {tuple(K.shape)}.")
     if not isinstance(K, np.ndarray):

@@ -13,6 +13,7 @@ from cutplane.estimators.common.calibration import fit_curve
 from cutplane.estimators.common.calibration_folds import warn_if_cut_short
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.machines import AnyMatrix, MachineTraining
+from cutplane.estimators.kernel.placement import answers_in_place
 from cutplane.estimators.kernel.splits import Folds, Kept, Split
 from cutplane.kernels import DualProblem, SMOResult
 from cutplane.plain.probabilities import Calibrated, Curve
@@ -82,6 +83,7 @@ class CalibratedMachine(KernelMachine):
         ]
 
     @available_if(_wants_probability)  # type: ignore[untyped-decorator]
+    @answers_in_place
     def predict_proba(self, X: MatrixLike) -> Array:
         """The probability of each class, of shape (n, n_classes); the largest of a row is that of `predict`.
 
@@ -89,6 +91,10 @@ class CalibratedMachine(KernelMachine):
         are coupled (pairs) or normalised (one against the rest). Where that says otherwise than `predict`, the nearest
         probabilities that agree with it are given.
         """
+        return self._coupled(X)
+
+    def _coupled(self, X: MatrixLike) -> Array:
+        """The probabilities, on the host."""
         decisions = self._decisions_for_probabilities(X)
         assert self._curves is not None
         return self._probabilities(self._curves)(decisions, self._winners(decisions))
@@ -97,10 +103,11 @@ class CalibratedMachine(KernelMachine):
         return Calibrated(curves, len(self.classes_), self._pairwise)
 
     @available_if(_wants_probability)  # type: ignore[untyped-decorator]
+    @answers_in_place
     def predict_log_proba(self, X: MatrixLike) -> Array:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+            return np.asarray(np.log(self._coupled(X)))
 
     def _decisions_for_probabilities(self, X: MatrixLike) -> Array:
         check_is_fitted(self)

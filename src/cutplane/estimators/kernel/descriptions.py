@@ -67,8 +67,9 @@ MACHINE = KERNELS | table(
     time_limit : float or None
         Seconds at most, for all of `fit`.
     device : {"cuda"} or None
-        "cuda" trains on the GPU: all machines side by side, with kernels linear, poly, rbf and sigmoid, selection
-        "second-order" and stopping "kkt". Bounds are always those of the kernel then. None trains on the processor.
+        "cuda" trains and predicts on the GPU: all machines side by side, with kernels linear, poly, rbf, sigmoid and
+        precomputed, selection "second-order" and stopping "kkt". Bounds are always those of the kernel then. None is
+        where examples lie: the processor, or a GPU.
     on_step : callable or None
         Called with a `Step` now and then; returning True ends the fit.
     keep_proof : bool

@@ -58,7 +58,8 @@ def certified(
     try:
         definite = Definite.of(matrix.kernel, matrix.X, np.unique(np.concatenate([m.rows for m in machines])))
         exact = matrix.proves_the_kernel or _affordable(matrix, machines, results, training)
-        again = exact and not matrix.proves_the_kernel
+        # What training has proven knows nothing of how far the matrix is from a positive semi-definite one.
+        again = exact and (not matrix.proves_the_kernel or bool(definite.distance))
         pairs = zip(machines, results, strict=True)
         proofs = [_of_kernel(matrix, *pair, definite) if again else _of_single(pair[1], definite) for pair in pairs]
     except KeyboardInterrupt:  # what the solver itself has proven is at hand

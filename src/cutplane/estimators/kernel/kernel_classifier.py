@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, ClassWeight, Document, Labels, Matrix, MatrixLike
+from cutplane.device.arrays import in_type_of
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.calibration import curves_from_arrays, curves_to_arrays
 from cutplane.estimators.common.calibration_folds import warn_of_haste
@@ -20,6 +21,7 @@ from cutplane.estimators.kernel.calibrated_machine import CalibratedMachine
 from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.kernel_scores import grouped_scores
+from cutplane.estimators.kernel.placement import ScoresThere, answers_in_place
 from cutplane.estimators.kernel.splits import Kept, Split
 from cutplane.kernels import SMOResult
 from cutplane.kernels.functions import Kernel
@@ -54,10 +56,12 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         """
         training = self._training()
         self._check_choices()
-        given = X
+        given = X = self._brought(X)
+        labels = y
         X, y = kernel_examples(self, X, y)
         check_classification_targets(y)
-        self.classes_, codes = validation.check_labels(y)
+        classes, codes = validation.check_labels(y)
+        self.classes_ = in_type_of(labels, classes)
         own_weights = kernel_weights(sample_weight, X)
         self.class_weight_ = class_factors(self.class_weight, self.classes_, y)
         weights = own_weights * self.class_weight_[codes]
@@ -199,11 +203,23 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
             by_class = [together[:, i] for i in range(len(parts))]
         else:
             by_class = [self._scores(X, part, self._dual_coef[:, part].T) for part in parts]
-        scores = np.empty((X.shape[0], len(self.intercept_)))
+        return self._of_pairs(by_class)
+
+    def _scores_there(self, there: ScoresThere) -> Array:
+        if not self._pairwise:
+            return super()._scores_there(there)
+        ends = [part.stop for part in self._class_parts()]
+        together = there.grouped(self.support_vectors_, np.ascontiguousarray(self._dual_coef.T), ends)
+        return self._of_pairs([together[:, i] for i in range(len(ends))])
+
+    def _of_pairs(self, by_class: list[Array]) -> Array:
+        """The scores of the machines of pairs, from those of each class's support vectors."""
+        scores = np.empty((len(by_class[0]), len(self.intercept_)))
         for number, i, j, row_of_i, row_of_j in one_vs_one.places(len(self.classes_)):
             scores[:, number] = by_class[i][:, row_of_i] + by_class[j][:, row_of_j]
         return scores
 
+    @answers_in_place
     def decision_function(self, X: MatrixLike) -> Array:
         """Decision values.
 
@@ -213,8 +229,13 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         decisions = self._decisions(X)
         return self._decision().decision_function(decisions)
 
+    @answers_in_place
     def predict(self, X: MatrixLike) -> Labels:
         """The class of each example: by the sign, by votes, or of the largest decision value."""
+        return self._labels(X)
+
+    def _labels(self, X: MatrixLike) -> Labels:
+        """What is predicted, on the host."""
         check_is_fitted(self)
         self._check_ties()
         return np.asarray(self.classes_[self._winners(self._decisions(X))])

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from cutplane._types import Labels, Matrix, MatrixLike, is_sparse
+from cutplane.device.arrays import on_host
 from cutplane.estimators.common import validation
 from cutplane.kernels.functions import KernelFunction
 
@@ -64,6 +65,7 @@ def kernel_weights(sample_weight: ArrayLike | None, X: Matrix) -> NDArray[np.flo
     n = X.shape[0]
     if sample_weight is None:
         return np.ones(n)
+    sample_weight = on_host(sample_weight)
     weights = np.asarray(sample_weight)
     if weights.dtype.kind not in "biuf" or np.any(weights):  # of nothing but zeros we say so ourselves
         weights = np.asarray(_check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64))

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, Document, Labels, Matrix, MatrixLike, is_sparse
 from cutplane.device import arrays
-from cutplane.device.arrays import check_device, several_devices
+from cutplane.device.arrays import check_device, is_on_device, several_devices
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.savable import Savable
@@ -26,10 +26,11 @@ from cutplane.estimators.kernel.kernel_files import kernel_machine_from_file, ke
 from cutplane.estimators.kernel.kernel_proofs import KernelProofs, NothingProvenError, ProvenMachine
 from cutplane.estimators.kernel.kernel_scores import kernel_scores
 from cutplane.estimators.kernel.machines import AnyMatrix, Machine, MachineTraining, history_of, warn_unless_proven
+from cutplane.estimators.kernel.placement import ScoresThere, brought
 from cutplane.estimators.kernel.plain_scores import Support, plain_scores
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
 from cutplane.kernels.definite import MOST_ROWS
-from cutplane.kernels.device_matrix import DeviceKernelMatrix
+from cutplane.kernels.device_matrix import device_kernel_matrix
 from cutplane.kernels.functions import KernelFunction, single
 from cutplane.kernels.memory import default_cache
 from cutplane.kernels.smo_settings import DEFAULT_SELECTION, Selection, Stopping
@@ -83,7 +84,8 @@ class KernelMachine(Savable, Watched):
             validation.check_positive("time_limit", self.time_limit)
         if self.cache_size is not None:
             validation.check_positive("cache_size", self.cache_size)
-        self._check_device()
+        if self.device is not None:
+            self._check_device(self.device)
         if self.keep_proof:
             self._proving().refuse()
         if self.on_step is not None and not callable(self.on_step):
@@ -100,18 +102,23 @@ class KernelMachine(Savable, Watched):
             self._listener,
         )
 
-    def _check_device(self) -> None:
-        if self.device is None:
-            return
-        if several_devices(self.device) is not None:
-            raise ValueError(f"device={self.device!r}: kernel machines are trained on one GPU, 'cuda'.")
-        check_device(self.device)
+    def _check_device(self, device: str) -> None:
+        if several_devices(device) is not None:
+            raise ValueError(f"device={device!r}: kernel machines are trained on one GPU, 'cuda'.")
+        check_device(device)
         for name, chosen, only in (
             ("stopping", self.stopping, "kkt"),
             ("selection", self.selection, DEFAULT_SELECTION),
         ):
             if chosen != only:
-                raise ValueError(f"{name}={chosen!r} is for the processor; with device='cuda' it is {only!r}.")
+                raise ValueError(f"{name}={chosen!r} is for the processor; on a GPU it is {only!r}.")
+
+    def _brought(self, X: MatrixLike) -> MatrixLike:
+        """Examples on the host; those that lay on a GPU are trained on there."""
+        self._trains_there = self.device is not None or is_on_device(X)
+        if self._trains_there and self.device is None:
+            self._check_device("cuda")
+        return cast(MatrixLike, brought(X))
 
     def _check_C(self, C: float) -> float:
         """C as it is. Infinity becomes a large number, so that sums and products stay finite."""
@@ -139,8 +146,8 @@ class KernelMachine(Savable, Watched):
             values = kernel.values(examples, examples)
             examples, kernel = values if len(values) <= MOST_ROWS else single(values), Kernel("precomputed")
         positions = order.astype(np.int64) if stays else np.arange(len(order), dtype=np.int64)
-        if self.device is not None:
-            return DeviceKernelMatrix(arrays.cuda_kernels(), examples, kernel), positions
+        if self._trains_there:
+            return device_kernel_matrix(arrays.cuda_kernels(), examples, kernel), positions
         n_threads = validation.check_threads(self.n_jobs)
         return KernelMatrix(examples, kernel, cache_bytes=cache_bytes, n_threads=n_threads), positions
 
@@ -198,15 +205,26 @@ class KernelMachine(Savable, Watched):
         warn_unless_proven(results, training, type(self).__name__)
 
     def _decisions(self, X: MatrixLike) -> Array:
-        """The decision value of each machine, of shape (n, machines)."""
+        """The decision value of each machine, of shape (n, machines), on the host."""
         check_is_fitted(self)
+        there = ScoresThere.of_device(self._kernel, X, self.shape_fit_[-1])
+        if there is not None:
+            scores = self._scores_there(there) if self._coef is None else there.linear(_dense(self._coef))
+            return scores + self.intercept_
         examples = self._new_examples(X)
         if self._coef is not None:
             products = examples @ self._coef.T
             return np.asarray(products.toarray() if is_sparse(products) else products) + self.intercept_
-        return self._machine_scores(examples) + self.intercept_
+        there = None if self.device is None else ScoresThere.of_host(self._kernel, examples)
+        return (self._machine_scores(examples) if there is None else self._scores_there(there)) + self.intercept_
+
+    def _scores_there(self, there: ScoresThere) -> Array:
+        """The scores of each machine, computed on a GPU."""
+        coef = np.ascontiguousarray(self._machine_coefficients())
+        return there.grouped(self.support_vectors_, coef, [len(coef)])[:, 0]
 
     def _new_examples(self, X: MatrixLike) -> Matrix:
+        X = brought(X)
         if self._kernel.name == "callable":
             return X.tocsr() if is_sparse(X) else np.asarray(X)
         if self._kernel.name == "precomputed" and is_sparse(X):
@@ -292,6 +310,10 @@ class KernelMachine(Savable, Watched):
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.positive_only = positive_only(self.kernel)
         return tags
+
+
+def _dense(weights: Array | sp.csr_array) -> Array:
+    return np.asarray(weights.toarray() if is_sparse(weights) else weights)
 
 
 def _is_whole(value: object) -> bool:

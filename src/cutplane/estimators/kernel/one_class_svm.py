@@ -16,6 +16,7 @@ from cutplane.estimators.kernel.kernel_input import kernel_rows, kernel_weights
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.machines import Machine
+from cutplane.estimators.kernel.placement import answers_in_place
 from cutplane.kernels import DualProblem
 from cutplane.kernels.functions import KernelFunction
 from cutplane.kernels.smo_settings import DEFAULT_SELECTION
@@ -109,7 +110,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """
         training = self._training()
         nu = validation.check_share("nu", self.nu)
-        given = X
+        given = X = self._brought(X)
         X = kernel_rows(self, X)
         weights = kernel_weights(sample_weight, X)
         kernel = self._make_kernel(X)
@@ -135,17 +136,20 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     ) -> tuple[Array, float, float]:
         return coef, 0.0, -intercept
 
+    @answers_in_place
     def decision_function(self, X: MatrixLike) -> Array:
         """How far inside the region each example lies; below 0 outside."""
         return self._decisions(X)[:, 0]
 
+    @answers_in_place
     def score_samples(self, X: MatrixLike) -> Array:
         """The decision values without the offset."""
-        return np.asarray(self.decision_function(X) + self.offset_)
+        return np.asarray(self._decisions(X)[:, 0] + self.offset_)
 
+    @answers_in_place
     def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """1 for examples inside, -1 for outliers."""
-        return np.where(self.decision_function(X) > 0, 1, -1).astype(np.intp)
+        return np.where(self._decisions(X)[:, 0] > 0, 1, -1).astype(np.intp)
 
     def _plain_model(self) -> PlainForm:
         decision = Inside(float(self.offset_[0]), border=False)

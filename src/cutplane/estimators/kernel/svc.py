@@ -13,6 +13,7 @@ from cutplane.estimators.common.documented import documented
 from cutplane.estimators.kernel.certain_kernel import KernelCertain
 from cutplane.estimators.kernel.descriptions import MACHINES
 from cutplane.estimators.kernel.kernel_classifier import KernelClassifier
+from cutplane.estimators.kernel.placement import answers_in_place
 from cutplane.estimators.kernel.splits import Split
 from cutplane.kernels import DualProblem, SMOResult
 from cutplane.kernels.functions import KernelFunction
@@ -105,6 +106,7 @@ class SVC(CertainLabels, KernelCertain, KernelClassifier):
         self.on_step = on_step
         self.keep_proof = keep_proof
 
+    @answers_in_place
     def predict(  # type: ignore[override]  # what more is asked for is returned beside
         self, X: MatrixLike, *, return_certain: bool = False
     ) -> Labels | tuple[Labels, NDArray[np.bool_]]:
@@ -117,7 +119,7 @@ class SVC(CertainLabels, KernelCertain, KernelClassifier):
             Whether to return, beside the labels, which of them are proven to be those of the exact optimum; that needs
             `certify_intercept` first.
         """
-        labels = super().predict(X)
+        labels = self._labels(X)
         return self._with_certainty(X, labels) if return_certain else labels
 
     def _proven_codes(self, X: MatrixLike) -> Codes:
@@ -157,7 +159,7 @@ class NuSVC(KernelClassifier):
         twice the share of the smaller class of each pair.
     kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter,
     decision_function_shape, break_ties, random_state, multi_class, selection, stopping, working_set,
-    time_limit, n_jobs, on_step, keep_proof
+    time_limit, n_jobs, device, on_step, keep_proof
 
     Attributes
     ----------
@@ -202,6 +204,7 @@ class NuSVC(KernelClassifier):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
@@ -226,6 +229,7 @@ class NuSVC(KernelClassifier):
         self.working_set = working_set
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.on_step = on_step
         self.keep_proof = keep_proof
 

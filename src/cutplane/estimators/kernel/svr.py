@@ -18,6 +18,7 @@ from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weig
 from cutplane.estimators.kernel.kernel_machine import KernelMachine
 from cutplane.estimators.kernel.kernel_proofs import ProvenMachine
 from cutplane.estimators.kernel.machines import Machine
+from cutplane.estimators.kernel.placement import answers_in_place
 from cutplane.kernels import DualProblem, SMOResult
 from cutplane.kernels.functions import KernelFunction
 from cutplane.kernels.smo_settings import DEFAULT_SELECTION
@@ -46,7 +47,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         self
         """
         training = self._training()
-        given = X
+        given = X = self._brought(X)
         X, y = kernel_examples(self, X, y)
         targets = validation.check_targets(y, validation.check_threads(self.n_jobs))
         weights = kernel_weights(sample_weight, X)
@@ -72,6 +73,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         risk = self._proof_risk(validation.check_targets(y)[kept], weights[kept])
         return kept, [ProvenMachine("the machine", np.arange(len(kept)), risk)]
 
+    @answers_in_place
     def predict(self, X: MatrixLike) -> Array:
         """The value of the function at each example."""
         return self._decisions(X)[:, 0]
@@ -185,7 +187,7 @@ class NuSVR(KernelRegressor):
     kernel, degree, gamma, coef0, tol, C
     nu : float, default=0.5
         A lower bound on the share of support vectors and an upper bound on that of errors outside the tube, in (0, 1].
-    shrinking, cache_size, verbose, max_iter, selection, stopping, working_set, time_limit, n_jobs, on_step,
+    shrinking, cache_size, verbose, max_iter, selection, stopping, working_set, time_limit, n_jobs, device, on_step,
     keep_proof
 
     Attributes
@@ -224,6 +226,7 @@ class NuSVR(KernelRegressor):
         working_set: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         on_step: OnStep | None = None,
         keep_proof: bool = False,
     ) -> None:
@@ -243,6 +246,7 @@ class NuSVR(KernelRegressor):
         self.working_set = working_set
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.on_step = on_step
         self.keep_proof = keep_proof
 

@@ -1,0 +1,84 @@
+"""Examples on a device in single precision, such that kernels of them are functions of their products."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cutplane.device.kernels import DeviceArray
+from cutplane.device.pair_steps import PairSteps, Transform
+from cutplane.kernels.functions import Kernel
+
+# By the names of transforms, what a product of examples becomes.
+_KNOWN = ("identity", "power", "tangent", "exponential")
+
+
+def is_known(kernel: Kernel) -> bool:
+    """Whether a kernel is one of those that are computed on a device."""
+    return kernel.computed and kernel.by_products and kernel.entry.transform in _KNOWN
+
+
+def check_known(kernel: Kernel) -> None:
+    """Refuse other kernels in one sentence."""
+    if not is_known(kernel):
+        raise ValueError(
+            f"device='cuda' has the kernels linear, poly, rbf and sigmoid, and precomputed ones, not {kernel.name!r}."
+        )
+
+
+@dataclass(frozen=True)
+class SingleRows:
+    """Examples, scaled and moved: of a Gaussian kernel around a centre, with half their squared lengths.
+
+    Attributes
+    ----------
+    values : device array of float32, of shape (n, d)
+    half : device array of float32, or None
+        For a Gaussian kernel.
+    centre : device array, or None
+        What was subtracted.
+    """
+
+    values: DeviceArray
+    half: DeviceArray | None
+    centre: DeviceArray | None
+
+    @classmethod
+    def of(cls, kernel: Kernel, rows: DeviceArray, xp: Any, like: SingleRows | None = None) -> SingleRows:
+        """Of examples of the device, around the centre of others where these are given."""
+        wide = rows.astype(np.float64)
+        if kernel.entry.transform != "exponential":
+            # gamma times a product may fit into single precision where the product itself does not.
+            factor = 1.0 if kernel.entry.transform == "identity" else math.sqrt(kernel.gamma)
+            return cls((wide * factor).astype(np.float32), None, None)
+        # exp(-gamma |x - z|²): around their mean, lengths are least, and so is what single precision loses.
+        centre = wide.mean(axis=0) if like is None else like.centre
+        wide -= centre
+        wide *= math.sqrt(2.0 * kernel.gamma)
+        values = wide.astype(np.float32)
+        half = 0.5 * xp.sum(values.astype(np.float64) ** 2, axis=1)
+        return cls(values, half.astype(np.float32), centre)
+
+    def some(self, positions: DeviceArray | slice) -> SingleRows:
+        """Some of them."""
+        return SingleRows(self.values[positions], None if self.half is None else self.half[positions], self.centre)
+
+
+def transform_of(kernel: Kernel) -> Transform:
+    """What products of such examples become."""
+    return Transform(kernel.entry.transform, float(kernel.coef0), float(kernel.degree))
+
+
+def transformed(kernel: Kernel, left: SingleRows, right: SingleRows, pairs: PairSteps, xp: Any) -> DeviceArray:
+    """K(left, right), in single precision."""
+    block = left.values @ right.values.T
+    transform = kernel.entry.transform
+    if transform == "exponential":
+        return pairs.falling(block, left.half, right.half)
+    if transform == "identity":
+        return block
+    block += np.float32(kernel.coef0)
+    return xp.tanh(block) if transform == "tangent" else block ** np.float32(kernel.degree)
