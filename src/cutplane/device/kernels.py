@@ -208,7 +208,7 @@ class Kernels(ABC):
     def to_device(self, array: Any, seen: Seen | None = None) -> DeviceArray:
         """An array of the host or of the device, on the device.
 
-        Of one of the host in C order, parts are `seen` as they arrive, others being on their way: by several threads.
+        Of one of the host in C order, stretches are `seen` as they arrive, others being on their way.
         """
 
     @abstractmethod

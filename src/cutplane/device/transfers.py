@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,11 @@ LONG, _PINNED = 1 << 22, 1 << 23
 # reads and writes.
 _COPIERS = 8
 
-# What is called with the position of a part's first row and the part, on the stream that brings it.
+# Bytes of a stretch that is looked at when it has arrived: what launches a kernel must wait for its turn among these
+# threads, so that there are few.
+_STRETCH = 1 << 29
+
+# What is called with the position of a stretch's first row and the stretch, which has arrived.
 Seen = Callable[[int, Any], None]
 
 
@@ -46,56 +51,53 @@ class Transfers:
             stream.synchronize()
             np.copyto(here[part], room)
 
-        self._in_parts(bring, here, 1)
+        with self._ready() as pool:
+            self._carry(bring, slice(0, here.size), array.dtype, pool)
         return found
 
     def to_device(self, array: Any, seen: Seen | None = None) -> Any:
-        """A contiguous array of the host, on the device; parts of rows are `seen` as they arrive, in any order."""
+        """A contiguous array of the host, on the device; stretches of rows are `seen` while others are on their way."""
         found = self._cupy.empty(array.shape, array.dtype)
-        here, there, each = array.reshape(-1), found.reshape(-1), _row_size(array)
+        here, there = array.reshape(-1), found.reshape(-1)
 
         def send(part: slice, room: Any, stream: Any) -> None:
             stream.synchronize()  # what was sent from there has arrived
             np.copyto(room, here[part])
             there[part].set(room, stream=stream)
-            if seen is not None:
-                with stream:
-                    begin, end = part.start // each, part.stop // each
-                    seen(begin, found[begin:end])
 
-        self._in_parts(send, here, each)
+        each = here.size // len(array)
+        rows = max(1, _STRETCH // (each * array.dtype.itemsize))
+        with self._ready() as pool:
+            for begin in range(0, len(array), rows):
+                end = min(begin + rows, len(array))
+                self._carry(send, slice(begin * each, end * each), array.dtype, pool)
+                if seen is not None:
+                    seen(begin, found[begin:end])
         return found
 
-    def _in_parts(self, carry: Callable[[slice, Any, Any], None], values: Any, each: int) -> None:
-        """Carry stretches of whole rows, by turns of threads; what was asked of the device before is done."""
-        device = self._cupy.cuda.Device()
-        size = max(1, _PINNED // (values.dtype.itemsize * each)) * each
-        parts = [slice(begin, min(begin + size, values.size)) for begin in range(0, values.size, size)]
+    @contextmanager
+    def _ready(self) -> Iterator[ThreadPoolExecutor]:
+        """The threads, once what was asked of the device before is done; others wait for them."""
+        with self._in_use, ThreadPoolExecutor(_COPIERS) as pool:
+            if not self._rooms:
+                self._rooms = [self._pinned(_PINNED, np.uint8) for _ in range(_COPIERS)]
+            self._cupy.cuda.get_current_stream().synchronize()
+            yield pool
+
+    def _carry(
+        self, one: Callable[[slice, Any, Any], None], entries: slice, dtype: Any, pool: ThreadPoolExecutor
+    ) -> None:
+        """Carry some entries: a buffer at a time, by turns of threads; when all have arrived, it returns."""
+        device, size = self._cupy.cuda.Device(), _PINNED // dtype.itemsize
+        begins = range(entries.start, entries.stop, size)
 
         def work(turn: int) -> None:
             with device:
                 stream = self._cupy.cuda.Stream(non_blocking=True)
-                for part in parts[turn::_COPIERS]:
-                    room = self._rooms[turn][: (part.stop - part.start) * values.dtype.itemsize]
-                    carry(part, room.view(values.dtype), stream)
+                for begin in begins[turn::_COPIERS]:
+                    part = slice(begin, min(begin + size, entries.stop))
+                    one(part, self._rooms[turn].view(dtype)[: part.stop - part.start], stream)
                 stream.synchronize()
 
-        with self._in_use, ThreadPoolExecutor(_COPIERS) as pool:
-            needed = min(_COPIERS, len(parts))
-            self._cupy.cuda.get_current_stream().synchronize()
-            for turn in range(needed):
-                self._make_room(turn, size * values.dtype.itemsize)
-            for _ in pool.map(work, range(needed)):
-                pass
-
-    def _make_room(self, turn: int, size: int) -> None:
-        """A buffer of at least so many bytes, made once, and again for rows that are longer than it."""
-        if turn == len(self._rooms):
-            self._rooms.append(self._pinned(max(size, _PINNED), np.uint8))
-        elif len(self._rooms[turn]) < size:
-            self._rooms[turn] = self._pinned(size, np.uint8)
-
-
-def _row_size(array: Any) -> int:
-    """The entries of a row, all that belongs to one place of the first axis."""
-    return max(1, int(np.prod(array.shape[1:], dtype=np.int64)))
+        for _ in pool.map(work, range(min(_COPIERS, len(begins)))):
+            pass

@@ -27,10 +27,6 @@ from cutplane.estimators.common.validation.words import check_words
 from cutplane.sources import CsrSource, DenseSource, Source, given_source
 from cutplane.sources.narrow import is_narrow
 
-_NOT_FOR_KERNELS = (
-    "X is a source or lies on a GPU; kernel machines are trained on arrays and matrices of the processor, which "
-    "device='cuda' copies to a GPU."
-)
 # Vectors as long as an example is wide that training holds at least.
 _VECTORS = 4
 
@@ -54,7 +50,10 @@ def check_examples(
     source, labels = source_of(X), plain_labels(y)
     if source is not None:
         if for_kernel:
-            raise ValueError(_NOT_FOR_KERNELS)
+            raise ValueError(
+                f"X is a source or lies on a GPU; {type(estimator).__name__} is trained on arrays and matrices of the "
+                "processor."
+            )
         return _check_source(estimator, source, labels)
     X, dtypes = _check_given(estimator, X, for_kernel=for_kernel)
     if _serves_as_it_is(X, dtypes) and _are_labels_of(labels, X):
