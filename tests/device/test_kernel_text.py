@@ -91,3 +91,7 @@ def test_sums_are_not_deep(n: int) -> None:
 def test_pair_steps_of_kernel_machines_compile() -> None:
     sums = [text.kernel_sums(transform, each) for transform in text.TRANSFORMS for each in text.SUMS_AT_ONCE]
     assert compiled(sums, text.smo_text()) == (0, "")
+
+
+def test_passes_over_strings_compile() -> None:
+    assert compiled(text.string_kernels(), text.string_text()) == (0, "")

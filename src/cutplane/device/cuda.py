@@ -28,6 +28,8 @@ from cutplane.device.kernels import (
 )
 from cutplane.device.pair_steps import PairSteps
 from cutplane.device.pair_steps_cuda import CudaPairSteps
+from cutplane.device.string_cuda import CudaStrings
+from cutplane.device.string_kernels import StringKernels
 from cutplane.device.transfers import LONG, Seen, Transfers
 
 # Blocks of passes over rows: enough to fill any device; what each writes does not depend on their number.
@@ -134,6 +136,10 @@ class CudaKernels(Kernels):
     def pair_steps(self) -> PairSteps:
         """Pair steps of kernel machines."""
         return CudaPairSteps()
+
+    def strings(self) -> StringKernels:
+        """Passes over strings."""
+        return CudaStrings()
 
     @property
     def free_bytes(self) -> int:

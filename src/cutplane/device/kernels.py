@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cutplane.device.class_sums import ClassSums
 from cutplane.device.pair_steps import PairSteps
+from cutplane.device.string_kernels import StringKernels
 from cutplane.device.transfers import Seen
 
 Array = NDArray[np.float64]
@@ -180,6 +181,10 @@ class Kernels(ABC):
     @abstractmethod
     def pair_steps(self) -> PairSteps:
         """Pair steps of kernel machines."""
+
+    @abstractmethod
+    def strings(self) -> StringKernels:
+        """Passes over strings."""
 
     @property
     @abstractmethod

@@ -32,6 +32,8 @@ ENTRIES = {
 #: The losses that many classes are trained by at once.
 MARGINS = {"hinge": "HingeMargin", "squared_hinge": "SquaredHingeMargin", "logistic": "LogisticMargin"}
 INDICES = {"int32": "int", "int64": "long long"}
+#: How letters of strings are read.
+STRINGS = {"quarters": "kQuarters", "bytes": "kBytes", "windows": "kWindows"}
 #: Steps along a line that a kernel looks at in one go.
 STEPS = (1, 2, 4)
 #: Shifts of all scores that a kernel looks at in one go.
@@ -43,6 +45,8 @@ WIDTHS = (16, 8, 4, 2, 1)
 _OF_LOSSES = ("cut", "value", "smoothed", "extrapolated", "curved", "offset", "leans")
 _OF_CLASSES = ("class_smoothed", "class_extrapolated", "class_bent", "class_along", "class_proven")
 _OF_ENTRIES = ("dense_squares", "dense_sizes", "dense_gather")
+
+_OF_STRINGS = ("string_look_up", "string_count", "string_lengths", "string_letters")
 
 _PRELUDE = """
 #define CUTPLANE_INLINE __device__ __forceinline__
@@ -87,6 +91,16 @@ def smo_text() -> str:
 def kernel_sums(transform: str, at_once: int) -> str:
     """The name of sums of kernel values times so many coefficients at once."""
     return f"kernel_sums<{TRANSFORMS.index(transform)}, {at_once}>"
+
+
+def string_text() -> str:
+    """What NVRTC compiles for strings."""
+    return text() + files("cutplane.device").joinpath("strings.cu").read_text()
+
+
+def string_kernels() -> Iterator[str]:
+    """The names of passes over strings that depend on how letters are read."""
+    yield from (f"{name}<{kind}>" for name in _OF_STRINGS for kind in STRINGS.values())
 
 
 def class_kernels() -> Iterator[str]:

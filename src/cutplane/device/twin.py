@@ -23,6 +23,8 @@ from cutplane.device.kernels import (
 )
 from cutplane.device.pair_steps import PairSteps
 from cutplane.device.pair_steps_twin import TwinPairSteps
+from cutplane.device.string_kernels import StringKernels
+from cutplane.device.string_twin import TwinStrings
 from cutplane.device.transfers import Seen
 from cutplane.device.twin_arrays import TwinNumPy, on_twin
 
@@ -192,6 +194,10 @@ class TwinKernels(Kernels):
     def pair_steps(self) -> PairSteps:
         """Pair steps of kernel machines."""
         return TwinPairSteps()
+
+    def strings(self) -> StringKernels:
+        """Passes over strings."""
+        return TwinStrings()
 
     @property
     def free_bytes(self) -> int:

@@ -140,11 +140,8 @@ class StringSource(Source):
     @property
     def extent(self) -> Extent:
         """No k-mer of an order occurs more often than there are places for it."""
-        places = [(part, part.end - part.begin) for part in self.parts]
-        squares = [1.0 if part.normalize else (sum(part.values) * length) ** 2 for part, length in places]
-        reach = 1.0 if self.normalize else float(np.sqrt(sum(squares)))
-        depth = sum(len(part.weights) * (length + 1) for part, length in places)
-        return Extent(reach * (1.0 + 1e-9), depth + 8, len(self.strings) + depth + 8)
+        extent = string_extent(self.parts, normalize=self.normalize)
+        return extent._replace(sum_depth=len(self.strings) + extent.row_depth)
 
     @property
     def lookups(self) -> int:
@@ -267,6 +264,15 @@ class WeightedDegree(StringSource):
         packed = as_strings(strings, alphabet, n_threads=n_threads)
         part = string_part(True, packed.length, packed.alphabet.size, order, window, weights, normalize)
         super().__init__(packed, [part], n_threads=n_threads)
+
+
+def string_extent(parts: Sequence[StringPart], *, normalize: bool) -> Extent:
+    """What rounding in passes is charged by, but for sums over strings; `normalize`: the whole is scaled."""
+    places = [(part, part.end - part.begin) for part in parts]
+    squares = [1.0 if part.normalize else (sum(part.values) * length) ** 2 for part, length in places]
+    reach = 1.0 if normalize else float(np.sqrt(sum(squares)))
+    depth = sum(len(part.weights) * (length + 1) for part, length in places)
+    return Extent(reach * (1.0 + 1e-9), depth + 8, 0)
 
 
 def _columns(vectors: Array, function: Callable[[Array], Array], size: int) -> Array:
