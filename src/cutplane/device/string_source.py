@@ -16,7 +16,7 @@ import numpy as np
 
 from cutplane import _core
 from cutplane.device.kernels import Array, DeviceArray, Kernels, sum_depth_of
-from cutplane.device.source import DeviceRows
+from cutplane.device.source import DeviceMatrix, DeviceRows
 from cutplane.device.string_kernels import LONGEST_MEASURED, DeviceStrings, LayoutThere, Places
 from cutplane.device.string_layout import Lookups, string_layout
 from cutplane.sources.base import Extent
@@ -207,6 +207,10 @@ class StringRows(DeviceRows):
         data = self.kernels.to_host(strings.data)
         packed = PackedStrings(data, strings.count, strings.length, strings.alphabet, unknown)
         return StringSource(packed, parts, normalize=self._scales is not None)
+
+
+class StringMatrix(DeviceMatrix):
+    """Strings on a device whose weights are to stay there, too."""
 
 
 def rows_of_strings(

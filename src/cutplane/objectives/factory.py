@@ -14,6 +14,7 @@ from cutplane.objectives.intercepts import (
     NoIntercept,
     RoundedIntercept,
 )
+from cutplane.objectives.long_planes import LongPlanesObjective
 from cutplane.objectives.multiclass import MulticlassObjective
 from cutplane.objectives.pairs import PairObjective
 from cutplane.objectives.rounded import RoundedObjective
@@ -45,6 +46,7 @@ _KINDS = {
     "rounded": _Kind(RoundedObjective, lambda gap: RoundedIntercept),
     "classes": _Kind(MulticlassObjective, lambda gap: partial(InterceptPerClass, relative_gap=gap)),
     "softmax": _Kind(SoftmaxObjective, lambda gap: FreeClassIntercepts),
+    "long planes": _Kind(LongPlanesObjective, lambda gap: FreeIntercept),
     "pairs": _Kind(PairObjective, lambda gap: NoIntercept),  # it would change nothing
 }
 

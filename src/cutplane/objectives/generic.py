@@ -12,7 +12,7 @@ from cutplane.objectives.intercepts import Intercepts, MakeIntercepts, NoInterce
 from cutplane.proof.rounding import Rounding
 from cutplane.shards.base import Array, Handle, Shard, ShardPlane
 from cutplane.solvers.base import Cut, Point, ScoredPoint
-from cutplane.solvers.bundle.planes import SINGLE_FROM
+from cutplane.solvers.bundle.planes import SINGLE_FROM, BundleLike
 from cutplane.solvers.protocols import RayLike
 
 
@@ -97,6 +97,10 @@ class Objective:
     def in_single(self) -> Objective:
         """The same with scores in single precision, where the shard has them and they pay: itself."""
         return self
+
+    def new_bundle(self) -> BundleLike | None:
+        """A bundle of planes that lie with the examples; None: those of the host."""
+        return None
 
     def as_returned(self, point: Point) -> Point:
         """The point that a model which is made of this one has: what is proven must be proven of that."""

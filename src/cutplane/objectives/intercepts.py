@@ -15,6 +15,7 @@ from cutplane import _core
 from cutplane.risks.root import rising_root
 from cutplane.shards.base import Array, ClassShard, Handle, RoundedShard, Shard, ShardPlane
 from cutplane.solvers.base import Intercept, ScoredPoint
+from cutplane.solvers.vectors import inner, mix
 
 #: A point moved, its risk, and (on call: a pass) the plane further on.
 Advance = tuple[ScoredPoint, float, Callable[[], ShardPlane]]
@@ -67,7 +68,7 @@ class NoIntercept:
 
     def advance(self, a: ScoredPoint, b: ScoredPoint, step: float, mu: float, C: float) -> Advance:
         """As `Objective.advance`; where the shard says so, weights, too, are written where those of b lay."""
-        mixed = _mixed_in_place if self._shard.advances_in_place else _core.mix
+        mixed = _mixed_in_place if self._shard.advances_in_place else mix
         scores, value, plane = self._shard.advance(a.scores, b.scores, step, mu)
         return ScoredPoint(mixed(a.w, b.w, step), a.intercept, scores), value, plane
 
@@ -106,7 +107,7 @@ class FreeIntercept:
         moved = self.fit(mixture(shard, a, b, step, a.scores), in_place=True)
         there = self.fit(mixture(shard, moved, b, mu, b.scores), in_place=True)
         value, value_there = shard.value(moved.scores), shard.value(there.scores)
-        if 0.5 * _core.inner(there.w, there.w) + C * value_there < 0.5 * _core.inner(moved.w, moved.w) + C * value:
+        if 0.5 * inner(there.w, there.w) + C * value_there < 0.5 * inner(moved.w, moved.w) + C * value:
             moved, value = there, value_there
         return moved, value, lambda: shard.balanced_cut(there.scores)
 
@@ -198,7 +199,7 @@ def shifted(shard: Shard, point: ScoredPoint, shift: Intercept, *, in_place: boo
 def mixture(shard: Shard, a: ScoredPoint, b: ScoredPoint, t: float, room: Handle | None = None) -> ScoredPoint:
     """(1 - t) a + t b, without a pass over the data; scores are written to `room` where some is given."""
     scores = shard.blend(a.scores, b.scores, t, room)
-    return ScoredPoint(_core.mix(a.w, b.w, t), (1.0 - t) * a.intercept + t * b.intercept, scores)
+    return ScoredPoint(mix(a.w, b.w, t), (1.0 - t) * a.intercept + t * b.intercept, scores)
 
 
 def _mixed_in_place(a: Array, b: Array, t: float) -> Array:

@@ -124,7 +124,10 @@ class DeviceShard(RoundedHostShard):
     def cut(self, scores: Handle) -> ShardPlane:
         """The plane that touches the risk at the scores: a pass."""
         coef, value, offset, mass = self._kernels.cut(self.risk.of, _there(scores))
-        return ShardPlane(self.source.combine(coef), offset, value, mass=_rounded(mass), coef=self._kept(coef))
+        return ShardPlane(self._slope(coef), offset, value, mass=_rounded(mass), coef=self._kept(coef))
+
+    def _slope(self, coef: DeviceArray) -> Array:
+        return self.source.combine(coef)
 
     def _kept(self, coef: DeviceArray) -> Array | None:
         return self._kernels.to_host(coef) if self.keeps else None
@@ -154,7 +157,7 @@ class DeviceShard(RoundedHostShard):
         if factors is not None:
             s = self._scaled_down(s, factors, _there(scores))
         plane = ShardPlane(
-            self.source.combine(s.coef),
+            self._slope(s.coef),
             s.offset,
             s.value,
             s.error,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.source import DenseRows
+from cutplane.device.string_source import StringMatrix
 from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.pairs import PairRisk
@@ -18,6 +19,7 @@ from cutplane.shards.device import DeviceShard, device_shard
 from cutplane.shards.device_part import DevicePart, Origin
 from cutplane.shards.hinge import AugmentedHingeShard, HingeShard
 from cutplane.shards.host import HostShard, RoundedHostShard
+from cutplane.shards.long_planes import long_planes_shard
 from cutplane.shards.pairs import PairShard
 from cutplane.shards.scattered import (
     ScatteredRisk,
@@ -46,6 +48,7 @@ _ENTRIES = (
     _Entry(AugmentedSource, ScatteredRisk, augmented_scattered_shard),
     _Entry(ScatteredSource, ScatteredRisk, scattered_shard),
     _Entry(ScatteredSource, ScatteredPairs, scattered_pair_shard),
+    _Entry(StringMatrix, VisitedRisk, lambda source, risk, intercept: long_planes_shard(source, risk)),
     _Entry(DeviceMatrix, VisitedRisk, lambda source, risk, intercept: device_shard(source, risk)),
     _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
     _Entry(AugmentedSource, Hinge, lambda source, risk, intercept: AugmentedHingeShard(source, risk)),

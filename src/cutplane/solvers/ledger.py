@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from cutplane import _core
 from cutplane.proof.prover import Plane, Proven
 from cutplane.proof.rounding import UNIT, Rounding, gamma, length
 from cutplane.solvers.base import Array, Cut, Duals, Point, ScoresTooCoarseError, SmoothedCut, bare
@@ -19,6 +18,7 @@ from cutplane.solvers.handover import Handover
 from cutplane.solvers.protocols import AscentLike
 from cutplane.solvers.result import OnStep, Result, Step, StopReason
 from cutplane.solvers.stopping import Stopping
+from cutplane.solvers.vectors import inner, on_host, scaled
 
 # Planes that carried no weight for this many solves are dropped.
 IDLE_SOLVES = 50
@@ -139,7 +139,7 @@ class Ledger:
 
     def offer(self, point: Point, risk: float) -> bool:
         """Note an evaluated point; True if it is the new incumbent."""
-        square, allowance = _core.inner(point.w, point.w), self._allowance(point)
+        square, allowance = inner(point.w, point.w), self._allowance(point)
         value = 0.5 * square + self.C * (risk + allowance)
         if not value < self.upper:
             return False
@@ -159,9 +159,11 @@ class Ledger:
     def _spread(self, w: Array) -> float:
         """As `Rounding.spread`, where weights are many and their length is all that matters by all threads."""
         if w.size < _MANY or self.rounding.columns is not None:
-            return self.rounding.spread(w)
-        square = _core.inner(w, w)
-        return self.rounding.spread_of(math.sqrt(square) * _ABOVE) if square > _TINY else self.rounding.spread(w)
+            return self.rounding.spread(on_host(w))
+        square = inner(w, w)
+        if square > _TINY:
+            return self.rounding.spread_of(math.sqrt(square) * _ABOVE)
+        return self.rounding.spread(on_host(w))
 
     def add(self, cut: Cut | SmoothedCut) -> Plane:
         """Add a plane to the bundle, lowered by what rounding may have raised it by."""
@@ -221,9 +223,7 @@ class Ledger:
         offset = float(weights @ offsets) + rest * lower_bound
         offset -= slack * (float(weights @ np.abs(offsets)) + abs(lower_bound))
         slopes = solution.slopes_sum(self.C)
-        slope = np.empty_like(slopes)
-        _core.scale_and_shift(slopes, -share / self.C, 0.0, slope)
-        return Plane(slope, offset, error, mass)
+        return Plane(scaled(slopes, -share / self.C), offset, error, mass)
 
     def enter(self, cut: SmoothedCut) -> None:
         """Note a plane and its own bound; where that is not enough, all planes together may give more."""
@@ -338,14 +338,14 @@ class Ledger:
         if self.incumbent is None or not 0.0 < gap <= _TIGHT * abs(self.upper):
             return 0.0
         plane = self.witness
-        lowered = self.rounding.offset(plane.offset, plane.mass, 0.0) + plane.error * length(self.incumbent.w)
+        lowered = self.rounding.offset(plane.offset, plane.mass, 0.0) + plane.error * length(on_host(self.incumbent.w))
         return self.C * (self._allowance(self.incumbent) + lowered) / gap
 
     def result(self, reason: StopReason) -> Result:
         """What the run has reached, and why it ended."""
         assert self.incumbent is not None  # every solver evaluates a point before it ends
         return Result(
-            self.incumbent.w,
+            on_host(self.incumbent.w),
             self.incumbent.intercept,
             self.upper,
             self.lower,

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from cutplane import _core
 from cutplane._runtime.deadline import time_is_up
 from cutplane.solvers.base import Point
 from cutplane.solvers.protocols import ObjectiveLike, P, RayLike
+from cutplane.solvers.vectors import along, inner
 
 # A direction shorter than this, relative to the weights at its ends, is rounding. And no step goes further than so many
 # times its length: scores are moved along with the weights, and what rounding left in them is moved as far.
@@ -26,12 +26,12 @@ class LineSearch(Protocol):
 
 def _quadratic(incumbent: Point, candidate: Point) -> tuple[float, float]:
     """Coefficients A0 and B0 of OCA eq. 14: ½|w|² along the line is A0 k²/2 + B0 k + const."""
-    return _core.along(incumbent.w, candidate.w)
+    return along(incumbent.w, candidate.w)
 
 
 def _is_rounding(incumbent: Point, candidate: Point, quadratic: float) -> bool:
     """Whether the two points are the same but for rounding."""
-    ends = _core.inner(incumbent.w, incumbent.w) + _core.inner(candidate.w, candidate.w)
+    ends = inner(incumbent.w, incumbent.w) + inner(candidate.w, candidate.w)
     return quadratic <= _NO_DIRECTION**2 * ends
 
 

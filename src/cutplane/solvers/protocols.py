@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from cutplane.solvers.base import (
     SmoothedCut,
     Subset,
 )
+from cutplane.solvers.bundle.planes import BundleLike
 
 # What stays where the examples are: others hold it, and cannot look into it.
 Handle = object
@@ -88,6 +89,8 @@ class RunObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     def in_double(self) -> RunObjectiveLike: ...  # noqa: D102
 
     def as_returned(self, point: Point) -> Point: ...  # noqa: D102
+
+    def new_bundle(self) -> BundleLike | None: ...  # noqa: D102
 
 
 class Sample(Protocol):

@@ -41,6 +41,7 @@ from cutplane.solvers.newton.start import from_last, resumed_start
 from cutplane.solvers.protocols import PairObjectiveLike, RunObjectiveLike, SmoothObjectiveLike
 from cutplane.solvers.result import OnStep, Result, StopReason
 from cutplane.solvers.stopping import Stopping
+from cutplane.solvers.vectors import on_host
 
 METHODS = ("auto", "newton", "oca", "cpa")
 LINE_SEARCHES = ("adaptive", "exact", "three-point")
@@ -104,7 +105,9 @@ class Settings:
         dimension, lower_bound = objective.dimension, objective.lower_bound
         if self.bounds is not None:
             return BoundedBundle(self.bounds, lower_bound=lower_bound, n_threads=self.n_threads)
-        storage = plane_storage(dimension, self.stopping.relative_gap)
+        own, storage = objective.new_bundle(), plane_storage(dimension, self.stopping.relative_gap)
+        if own is not None:
+            return own
         return Bundle(dimension, lower_bound=lower_bound, n_threads=self.n_threads, **storage)
 
     def falls(self, objective: RunObjectiveLike) -> bool:
@@ -272,7 +275,9 @@ class _Run:
         """What the incumbent and the best plane are worth, as the prover sees it."""
         ledger, prover = self.ledger, self.prover
         assert ledger.incumbent is not None
-        point = prover.feasible(self.objective.as_returned(ledger.incumbent))
+        returned = self.objective.as_returned(ledger.incumbent)
+        point = prover.feasible(replace(returned, w=on_host(returned.w)))
+        ledger.witness = ledger.witness._replace(slope=on_host(ledger.witness.slope))
         with ledger.phase("proof"):
             upper = prover.upper(point.w, point.intercept)
             if self.granted is not None and self.granted.upper < upper:  # what was gained since was rounding
@@ -318,7 +323,7 @@ class _Run:
                     ledger.foreseen_error = TUNING.foreseen * (before - ledger.upper)
             else:
                 # The same direction at its best length.
-                self._look_along(objective.at(np.zeros_like(point.w)), point)
+                self._look_along(objective.at(np.zeros(objective.dimension)), point)
         return ledger.close_iteration(0.0)
 
     def _goes_on_from_last(self) -> bool:

@@ -24,6 +24,7 @@ from cutplane.estimators.linear.dense_weights import dense
 from cutplane.estimators.linear.descriptions import LINEAR_CLASSES
 from cutplane.estimators.linear.linear_model import LinearModel
 from cutplane.estimators.linear.problems import Prepared
+from cutplane.estimators.strings.on_device import check_one_device, on_device
 from cutplane.estimators.strings.string_input import StringsLike, as_strings, labels_for, windows_of
 from cutplane.plain.decisions import Highest, Sign
 from cutplane.plain.form import PlainForm
@@ -32,6 +33,7 @@ from cutplane.risks.base import Risk, Rows
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.labels import signs
 from cutplane.solvers.result import OnStep, Result
+from cutplane.sources import Source
 from cutplane.sources.alphabet import Alphabet, as_alphabet
 from cutplane.sources.kmers import feature_name
 from cutplane.sources.packed import StringCollection
@@ -73,7 +75,10 @@ class StringSVC(ClassifierMixin, LinearModel):
     class_weight : dict, "balanced" or None, default="balanced"
         The weight of each class. Sites are rare: with equal weights and C = 1, a model of 1,500 windows of which 3 %
         are sites says that there is none.
-    max_iter, time_limit, n_jobs, warm_start, random_state, on_step, checkpoint, checkpoint_every
+    max_iter, time_limit, n_jobs
+    device : {"cuda"} or None, default=None
+        "cuda" copies strings to the GPU; they are trained on, and scored, there.
+    warm_start, random_state, on_step, checkpoint, checkpoint_every
 
     Attributes
     ----------
@@ -117,6 +122,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         warm_start: bool = False,
         random_state: RandomState = None,
         on_step: OnStep | None = None,
@@ -140,6 +146,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.warm_start = warm_start
         self.random_state = random_state
         self.on_step = on_step
@@ -162,13 +169,14 @@ class StringSVC(ClassifierMixin, LinearModel):
         -------
         self
         """
+        check_one_device(self.device)
         training = self._training()
         validation.check_flags(self)
         check_in_process("X", X)
         strings, labels = as_strings(X, self.alphabet, n_threads=training.n_threads)
         y = labels_for(strings, labels if y is None else y, X)
         self.length_ = strings.length
-        source = self._string_source(strings, training.n_threads)
+        source = self._string_source(strings, training.n_threads, planes=self.method != "newton")
         self.n_features_in_ = source.shape[1]
         self.classes_, codes = validation.check_many_labels(y, validation.check_threads(self.n_jobs))
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
@@ -185,6 +193,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         X : list or array of str or bytes, PackedStrings, SlidingWindows, or path
         """
         check_is_fitted(self)
+        check_one_device(self.device)
         threads = validation.check_threads(self.n_jobs)
         strings, _ = as_strings(X, self.alphabet, n_threads=threads)
         if strings.length != self.length_:
@@ -261,8 +270,12 @@ class StringSVC(ClassifierMixin, LinearModel):
             return degree_weights(order, self.depth)
         return None
 
-    def _string_source(self, strings: StringCollection, n_threads: int) -> StringSource:
-        return StringSource(strings, self.parts(strings.length), normalize=bool(self.normalize), n_threads=n_threads)
+    def _string_source(self, strings: StringCollection, n_threads: int, *, planes: bool = False) -> Source:
+        """The features of strings, where they are asked to be; `planes`: for cutting planes alone."""
+        parts, normalize = self.parts(strings.length), bool(self.normalize)
+        if self.device is None:
+            return StringSource(strings, parts, normalize=normalize, n_threads=n_threads)
+        return on_device(strings, parts, normalize=normalize, n_threads=n_threads, planes=planes)
 
     def _problem_labels(self) -> list[object]:
         return one_against_rest(self.classes_)
