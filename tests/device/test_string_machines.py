@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.device.test_device_fits import same
 
-from cutplane import StringSVC
+from cutplane import StringSVC, load
 from cutplane.device import arrays
 from cutplane.device.bundle import DeviceBundle
 from cutplane.device.kernels import Kernels
@@ -54,7 +54,6 @@ def test_the_same_model(settings: dict[str, Any], tol: float) -> None:
     given = {"order": 3, "tol": tol, **settings}
     model, here = StringSVC(device="cuda", **given).fit(X, y), StringSVC(**given).fit(X, y)
     same(model, here, tol)
-    np.testing.assert_allclose(model.decision_function(X), model.set_params(device=None).decision_function(X))
     assert model.coef_.shape == here.coef_.shape
 
 
@@ -77,8 +76,7 @@ def test_classes_weights_and_files(tmp_path: Path) -> None:
     model = StringSVC(order=2, device="cuda").fit(X, y, sample_weight=weights)
     same(model, StringSVC(order=2).fit(X, y, sample_weight=weights), 1e-3)
     model.save(tmp_path / "model")
-    loaded = StringSVC.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(X), model.predict(X))
 
 
 def test_planes_go_on_where_the_last_fit_ended() -> None:

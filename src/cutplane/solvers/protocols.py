@@ -22,7 +22,6 @@ from cutplane.solvers.base import (
     SmoothedCut,
     Subset,
 )
-from cutplane.solvers.bundle.planes import BundleLike
 
 # What stays where the examples are: others hold it, and cannot look into it.
 Handle = object
@@ -90,7 +89,7 @@ class RunObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
 
     def as_returned(self, point: Point) -> Point: ...  # noqa: D102
 
-    def new_bundle(self) -> BundleLike | None: ...  # noqa: D102
+    def new_bundle(self) -> Any: ...  # noqa: D102
 
 
 class Sample(Protocol):

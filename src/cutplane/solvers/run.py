@@ -105,10 +105,11 @@ class Settings:
         dimension, lower_bound = objective.dimension, objective.lower_bound
         if self.bounds is not None:
             return BoundedBundle(self.bounds, lower_bound=lower_bound, n_threads=self.n_threads)
-        own, storage = objective.new_bundle(), plane_storage(dimension, self.stopping.relative_gap)
-        if own is not None:
-            return own
-        return Bundle(dimension, lower_bound=lower_bound, n_threads=self.n_threads, **storage)
+        own: BundleLike | None = objective.new_bundle()
+        storage = plane_storage(dimension, self.stopping.relative_gap)
+        return (
+            own if own is not None else Bundle(dimension, lower_bound=lower_bound, n_threads=self.n_threads, **storage)
+        )
 
     def falls(self, objective: RunObjectiveLike) -> bool:
         """Whether a path of C is followed from the largest: where dual ascent does the work and goes on."""

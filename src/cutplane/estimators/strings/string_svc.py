@@ -77,7 +77,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         are sites says that there is none.
     max_iter, time_limit, n_jobs
     device : {"cuda"} or None, default=None
-        "cuda" copies strings to the GPU; they are trained on, and scored, there.
+        "cuda" copies strings to the GPU and trains there; predictions are made on the host.
     warm_start, random_state, on_step, checkpoint, checkpoint_every
 
     Attributes
@@ -176,7 +176,7 @@ class StringSVC(ClassifierMixin, LinearModel):
         strings, labels = as_strings(X, self.alphabet, n_threads=training.n_threads)
         y = labels_for(strings, labels if y is None else y, X)
         self.length_ = strings.length
-        source = self._string_source(strings, training.n_threads, planes=self.method != "newton")
+        source = self._training_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]
         self.classes_, codes = validation.check_many_labels(y, validation.check_threads(self.n_jobs))
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
@@ -193,7 +193,6 @@ class StringSVC(ClassifierMixin, LinearModel):
         X : list or array of str or bytes, PackedStrings, SlidingWindows, or path
         """
         check_is_fitted(self)
-        check_one_device(self.device)
         threads = validation.check_threads(self.n_jobs)
         strings, _ = as_strings(X, self.alphabet, n_threads=threads)
         if strings.length != self.length_:
@@ -270,12 +269,15 @@ class StringSVC(ClassifierMixin, LinearModel):
             return degree_weights(order, self.depth)
         return None
 
-    def _string_source(self, strings: StringCollection, n_threads: int, *, planes: bool = False) -> Source:
-        """The features of strings, where they are asked to be; `planes`: for cutting planes alone."""
-        parts, normalize = self.parts(strings.length), bool(self.normalize)
+    def _string_source(self, strings: StringCollection, n_threads: int) -> StringSource:
+        return StringSource(strings, self.parts(strings.length), normalize=bool(self.normalize), n_threads=n_threads)
+
+    def _training_source(self, strings: StringCollection, n_threads: int) -> Source:
+        """The features of strings, where they are asked to be."""
         if self.device is None:
-            return StringSource(strings, parts, normalize=normalize, n_threads=n_threads)
-        return on_device(strings, parts, normalize=normalize, n_threads=n_threads, planes=planes)
+            return self._string_source(strings, n_threads)
+        parts, planes = self.parts(strings.length), self.method != "newton"
+        return on_device(strings, parts, normalize=bool(self.normalize), n_threads=n_threads, planes=planes)
 
     def _problem_labels(self) -> list[object]:
         return one_against_rest(self.classes_)
