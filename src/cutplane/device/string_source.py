@@ -16,7 +16,8 @@ import numpy as np
 
 from cutplane import _core
 from cutplane.device.kernels import Array, DeviceArray, Kernels, sum_depth_of
-from cutplane.device.source import DeviceMatrix, DeviceRows
+from cutplane.device.matrix import DeviceMatrix
+from cutplane.device.source import DeviceRows
 from cutplane.device.string_kernels import LONGEST_MEASURED, DeviceStrings, LayoutThere, Places
 from cutplane.device.string_layout import Lookups, string_layout
 from cutplane.sources.base import Extent

@@ -341,6 +341,13 @@ class Ledger:
         lowered = self.rounding.offset(plane.offset, plane.mass, 0.0) + plane.error * length(on_host(self.incumbent.w))
         return self.C * (self._allowance(self.incumbent) + lowered) / gap
 
+    def on_host(self) -> Point:
+        """The incumbent; its weights and the slope of the witness are arrays of this process from now on."""
+        assert self.incumbent is not None
+        self.incumbent = replace(self.incumbent, w=on_host(self.incumbent.w))
+        self.witness = self.witness._replace(slope=on_host(self.witness.slope))
+        return self.incumbent
+
     def result(self, reason: StopReason) -> Result:
         """What the run has reached, and why it ended."""
         assert self.incumbent is not None  # every solver evaluates a point before it ends

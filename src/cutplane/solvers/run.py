@@ -41,7 +41,6 @@ from cutplane.solvers.newton.start import from_last, resumed_start
 from cutplane.solvers.protocols import PairObjectiveLike, RunObjectiveLike, SmoothObjectiveLike
 from cutplane.solvers.result import OnStep, Result, StopReason
 from cutplane.solvers.stopping import Stopping
-from cutplane.solvers.vectors import on_host
 
 METHODS = ("auto", "newton", "oca", "cpa")
 LINE_SEARCHES = ("adaptive", "exact", "three-point")
@@ -106,10 +105,10 @@ class Settings:
         if self.bounds is not None:
             return BoundedBundle(self.bounds, lower_bound=lower_bound, n_threads=self.n_threads)
         own: BundleLike | None = objective.new_bundle()
+        if own is not None:
+            return own
         storage = plane_storage(dimension, self.stopping.relative_gap)
-        return (
-            own if own is not None else Bundle(dimension, lower_bound=lower_bound, n_threads=self.n_threads, **storage)
-        )
+        return Bundle(dimension, lower_bound=lower_bound, n_threads=self.n_threads, **storage)
 
     def falls(self, objective: RunObjectiveLike) -> bool:
         """Whether a path of C is followed from the largest: where dual ascent does the work and goes on."""
@@ -276,9 +275,7 @@ class _Run:
         """What the incumbent and the best plane are worth, as the prover sees it."""
         ledger, prover = self.ledger, self.prover
         assert ledger.incumbent is not None
-        returned = self.objective.as_returned(ledger.incumbent)
-        point = prover.feasible(replace(returned, w=on_host(returned.w)))
-        ledger.witness = ledger.witness._replace(slope=on_host(ledger.witness.slope))
+        point = prover.feasible(self.objective.as_returned(ledger.on_host()))
         with ledger.phase("proof"):
             upper = prover.upper(point.w, point.intercept)
             if self.granted is not None and self.granted.upper < upper:  # what was gained since was rounding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cutplane.device import arrays
-from cutplane.device.source import DeviceMatrix
+from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.string_source import StringMatrix, rows_of_strings
 from cutplane.sources.packed import StringCollection
 from cutplane.sources.strings import StringPart
