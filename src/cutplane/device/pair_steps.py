@@ -45,6 +45,41 @@ class Variables(NamedTuple):
     column: DeviceArray
 
 
+class Machines(NamedTuple):
+    """All variables of machines that are under way, one machine after the other.
+
+    A machine has parts, next to each other: those of its variables that pairs are made of, which are all or those of a
+    label.
+
+    Attributes
+    ----------
+    y, upper, alpha, pull, column : device arrays
+        As of `Sets`.
+    before : device array of bool
+        Whether a variable was in the set before.
+    machine, part : device array of uint64
+        What each belongs to, above 32 bits that are zero.
+    start : device array of int64
+        Where the part of each begins.
+    firsts : device array of int64
+        Where each part begins, or the last variable.
+    filled : device array of bool
+        Whether a part has variables.
+    """
+
+    y: DeviceArray
+    upper: DeviceArray
+    alpha: DeviceArray
+    pull: DeviceArray
+    column: DeviceArray
+    before: DeviceArray
+    machine: DeviceArray
+    part: DeviceArray
+    start: DeviceArray
+    firsts: DeviceArray
+    filled: DeviceArray
+
+
 class Sets(NamedTuple):
     """Variables that are worked on.
 
@@ -101,6 +136,24 @@ class Coefficients(NamedTuple):
 
 class PairSteps(ABC):
     """Pair steps and what follows from them, wherever the arrays lie."""
+
+    @abstractmethod
+    def choose(self, of: Machines, q: int) -> tuple[DeviceArray, DeviceArray]:
+        """Variables by machine, in the order in which a set of q takes them; how much each part violates.
+
+        First those that violate most, a quarter of a set on either side; then those of the set before; then others.
+        """
+
+    @abstractmethod
+    def gather(self, of: Machines, at: DeviceArray, sizes: DeviceArray, eps: DeviceArray) -> Sets:
+        """The variables at some places, copied."""
+
+    @abstractmethod
+    def settle(self, of: Machines, at: DeviceArray, sets: Sets) -> tuple[DeviceArray, DeviceArray]:
+        """Note the multipliers of sets and who was in them; changes of coefficients, and what each machine gained.
+
+        The gain is by pulls as they were and as they are in the sets.
+        """
 
     @abstractmethod
     def falling(self, products: DeviceArray, left: DeviceArray, right: DeviceArray) -> DeviceArray:

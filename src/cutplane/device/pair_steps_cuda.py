@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from cutplane.device import text
-from cutplane.device.pair_steps import Coefficients, DeviceArray, KernelRows, PairSteps, Sets, Transform, Variables
+from cutplane.device.pair_steps import (
+    Coefficients,
+    DeviceArray,
+    KernelRows,
+    Machines,
+    PairSteps,
+    Sets,
+    Transform,
+    Variables,
+)
 
 # Of the kernels: threads that share a set, and that update variables.
 _THREADS, _UPDATING = 1024, 256
@@ -37,6 +46,45 @@ class CudaPairSteps(PairSteps):
         import cupy
 
         self._xp = cupy
+
+    def choose(self, of: Machines, q: int) -> tuple[DeviceArray, DeviceArray]:
+        """Variables by machine, in the order in which a set of q takes them; how much each part violates."""
+        xp, n, parts = self._xp, len(of.y), len(of.firsts)
+        grid, block = (-(-n // _UPDATING),), (_UPDATING,)
+        up_keys, low_keys = xp.empty((2, n), np.uint64)
+        _function("side_keys")(
+            grid, block, (of.y, of.upper, of.alpha, of.pull, of.part, np.int64(n), up_keys, low_keys)
+        )
+        ups, lows = xp.argsort(up_keys), xp.argsort(low_keys)
+        up_places, low_places = xp.empty((2, n), np.int32)
+        sides = ups, lows, up_keys, low_keys
+        _function("side_places")(grid, block, (*sides, of.start, np.int64(n), up_places, low_places))
+        keys, apart = xp.empty(n, np.uint64), xp.empty(parts)
+        given = up_places, low_places, of.before, of.machine, np.int64(n), np.int32(q // 4), keys
+        _function("set_keys")(grid, block, given)
+        _function("part_violations")(
+            (-(-parts // _UPDATING),), block, (*sides, of.pull, of.firsts, of.filled, np.int32(parts), apart)
+        )
+        return xp.argsort(keys), apart
+
+    def gather(self, of: Machines, at: DeviceArray, sizes: DeviceArray, eps: DeviceArray) -> Sets:
+        """The variables at some places, copied."""
+        xp, shape = self._xp, at.shape
+        upper, alpha, pull = xp.empty((3, *shape))
+        column, y = xp.empty(shape, np.int32), xp.empty(shape, np.int8)
+        here = of.column, of.y, of.upper, of.alpha, of.pull
+        given = at, np.int64(at.size), *here, column, y, upper, alpha, pull
+        _function("gather_sets")((-(-at.size // _UPDATING),), (_UPDATING,), given)
+        return Sets(column, y, upper, alpha, pull, sizes, eps)
+
+    def settle(self, of: Machines, at: DeviceArray, sets: Sets) -> tuple[DeviceArray, DeviceArray]:
+        """Note the multipliers of sets and who was in them; changes of coefficients, and what each machine gained."""
+        machines, q = at.shape
+        coef, gained = self._xp.empty((machines, q)), self._xp.empty(machines)
+        of.before.fill(False)
+        given = at, sets.sizes, np.int32(q), sets.y, sets.alpha, sets.pull, of.pull, of.alpha, of.before, coef, gained
+        _function("settle_sets")((machines,), (_UPDATING,), given)
+        return coef, gained
 
     def falling(self, products: DeviceArray, left: DeviceArray, right: DeviceArray) -> DeviceArray:
         """exp(min(0, product - left_i - right_j)), where the products lay."""

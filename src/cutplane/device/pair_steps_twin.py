@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from cutplane.device.pair_steps import Coefficients, DeviceArray, KernelRows, PairSteps, Sets, Transform, Variables
+from cutplane.device.pair_steps import (
+    Coefficients,
+    DeviceArray,
+    KernelRows,
+    Machines,
+    PairSteps,
+    Sets,
+    Transform,
+    Variables,
+)
 from cutplane.device.twin_arrays import on_twin
 
 # The least that a pair's curvature is taken for: kFlat of the kernels.
@@ -15,6 +25,41 @@ _FLAT = 1e-12
 
 class TwinPairSteps(PairSteps):
     """On arrays of NumPy's."""
+
+    def choose(self, of: Machines, q: int) -> tuple[DeviceArray, DeviceArray]:
+        """Variables by machine, in the order in which a set of q takes them; how much each part violates."""
+        here = Machines(*map(np.asarray, of))
+        rises = np.where(here.y > 0, here.alpha < here.upper, here.alpha > 0.0)
+        falls = np.where(here.y > 0, here.alpha > 0.0, here.alpha < here.upper)
+        ascending = _as_whole_numbers(here.pull)
+        ups, lows = _order(here.part, rises, ~ascending), _order(here.part, falls, ascending)
+        place = np.arange(len(here.y)) - here.start
+        rank = np.full(len(here.y), 0x0FFFFFFF)
+        for order, wanted in ((ups, rises), (lows, falls)):
+            own = np.empty_like(place)
+            own[order] = place
+            rank = np.where(wanted, np.minimum(rank, own), rank)
+        group = np.where(rank < q // 4, 0, np.where(here.before, 1, 2))
+        order = np.argsort(here.machine | ((group << 28) + rank).astype(np.uint64))
+        top, bottom = ups[here.firsts], lows[here.firsts]
+        open_ = rises[top] & falls[bottom] & here.filled
+        return on_twin(order), on_twin(np.where(open_, here.pull[top] - here.pull[bottom], 0.0))
+
+    def gather(self, of: Machines, at: DeviceArray, sizes: DeviceArray, eps: DeviceArray) -> Sets:
+        """The variables at some places, copied."""
+        return Sets(of.column[at], of.y[at], of.upper[at], of.alpha[at], of.pull[at], sizes, eps)
+
+    def settle(self, of: Machines, at: DeviceArray, sets: Sets) -> tuple[DeviceArray, DeviceArray]:
+        """Note the multipliers of sets and who was in them; changes of coefficients, and what each machine gained."""
+        here, there, alpha = np.asarray(at), np.asarray(of.alpha), np.asarray(sets.alpha)
+        taken = np.arange(here.shape[1]) < np.asarray(sets.sizes)[:, None]
+        coef = np.where(taken, np.asarray(sets.y) * (alpha - there[here]), 0.0)
+        gained = 0.5 * np.sum(coef * (np.asarray(of.pull)[here] + np.asarray(sets.pull)), axis=1)
+        there[here[taken]] = alpha[taken]
+        before = np.asarray(of.before)
+        before[:] = False
+        before[here[taken]] = True
+        return on_twin(coef), on_twin(gained)
 
     def falling(self, products: DeviceArray, left: DeviceArray, right: DeviceArray) -> DeviceArray:
         """exp(min(0, product - left_i - right_j)), where the products lay."""
@@ -62,6 +107,17 @@ class TwinPairSteps(PairSteps):
         for k, (begin, end) in enumerate(zip(np.asarray(of.begins[:-1]), np.asarray(of.begins[1:]), strict=True)):
             block = values[np.ix_(np.asarray(rows.at[k]), np.asarray(of.column[begin:end]))]
             here[begin:end] -= np.asarray(coef[k]) @ block.astype(np.float64)
+
+
+def _as_whole_numbers(values: Any) -> Any:
+    """Whole numbers of 32 bits in the order of values in single precision."""
+    bits = values.astype(np.float32).view(np.uint32)
+    return np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(0x80000000))
+
+
+def _order(part: Any, wanted: Any, rank: Any) -> Any:
+    """Variables by part, those wanted first, by a number of 32 bits."""
+    return np.argsort(part | np.where(wanted, rank, np.uint32(0xFFFFFFFF)).astype(np.uint64))
 
 
 def _one_of(sets: Sets, k: int) -> Sets:

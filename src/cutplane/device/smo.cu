@@ -5,14 +5,19 @@ namespace {
 constexpr float kFlat = 1e-12f;
 constexpr int kThreads = 1024;
 constexpr int kWarps = kThreads / 32;
-constexpr int kEach = 2;  // variables of a thread; the choice between them is written out
+constexpr int kEach = 2;  // variables of a thread
 constexpr int kMost = kThreads * kEach;
 constexpr unsigned kNobody = 0xffffffffu;
+constexpr unsigned kPlace = kMost - 1;  // bits of a place in a set
 
 // Whole numbers in the order of numbers; that of none is below all.
 __device__ __forceinline__ unsigned ordered(float value) {
   const unsigned bits = __float_as_uint(value);
   return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+
+__device__ __forceinline__ float number(unsigned order) {
+  return __uint_as_float(order >> 31 ? order & 0x7fffffffu : ~order);
 }
 
 __device__ __forceinline__ unsigned warp_max(unsigned value) {
@@ -27,32 +32,106 @@ __device__ __forceinline__ unsigned warp_max(unsigned value) {
 
 __device__ __forceinline__ unsigned warp_min(unsigned value) { return ~warp_max(~value); }
 
-// The largest of each warp: its rank, where it is, and two numbers that it brings along.
-struct Winners {
-  unsigned rank[kWarps], at[kWarps];
-  double first[kWarps], second[kWarps];
-};
-
-// Of a warp, into its place among the winners.
-__device__ __forceinline__ void enter(Winners& winners, unsigned rank, unsigned at, double first,
-                                      double second) {
-  const unsigned best = warp_max(rank);
-  const unsigned place = warp_min(rank == best ? at : kNobody);
-  const int warp = threadIdx.x / 32;
-  if (at == place && rank == best)
-    winners.at[warp] = at, winners.first[warp] = first, winners.second[warp] = second;
-  if (threadIdx.x % 32 == 0) winners.rank[warp] = best;
+__device__ __forceinline__ bool can_rise(signed char y, double alpha, double upper) {
+  return y > 0 ? alpha < upper : alpha > 0.0;
 }
 
-// The warp that has won: the one of the first place, where several have the same rank.
-__device__ __forceinline__ int winner(const Winners& winners) {
-  const int lane = threadIdx.x % 32;
-  const unsigned rank = winners.rank[lane], best = warp_max(rank);
-  const unsigned place = warp_min(rank == best ? winners.at[lane] : kNobody);
-  return __ffs(__ballot_sync(0xffffffffu, rank == best && winners.at[lane] == place)) - 1;
+__device__ __forceinline__ bool can_fall(signed char y, double alpha, double upper) {
+  return y > 0 ? alpha > 0.0 : alpha < upper;
 }
 
 }  // namespace
+
+// What variables are ordered by on either side, within parts: those that can rise by falling pulls,
+// those that can fall by rising ones; others come last.
+extern "C" __global__ void side_keys(const signed char* y, const double* upper, const double* alpha,
+                                     const double* pull, const unsigned long long* part,
+                                     long long n, unsigned long long* up, unsigned long long* low) {
+  const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= n) return;
+  const unsigned mine = ordered((float)pull[t]);
+  up[t] = part[t] | (can_rise(y[t], alpha[t], upper[t]) ? ~mine : kNobody);
+  low[t] = part[t] | (can_fall(y[t], alpha[t], upper[t]) ? mine : kNobody);
+}
+
+// In these orders, the places of variables within their parts.
+extern "C" __global__ void side_places(const long long* ups, const long long* lows,
+                                       const unsigned long long* up, const unsigned long long* low,
+                                       const long long* start, long long n, int* up_place,
+                                       int* low_place) {
+  const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= n) return;
+  const int place = (int)(t - start[t]);
+  up_place[ups[t]] = (unsigned)up[ups[t]] == kNobody ? 0x0fffffff : place;
+  low_place[lows[t]] = (unsigned)low[lows[t]] == kNobody ? 0x0fffffff : place;
+}
+
+// What variables are chosen by: the first of either side, then those of the set before, then
+// others.
+extern "C" __global__ void set_keys(const int* up_place, const int* low_place, const bool* before,
+                                    const unsigned long long* machine, long long n, int first,
+                                    unsigned long long* key) {
+  const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= n) return;
+  const int place = min(up_place[t], low_place[t]);
+  const unsigned group = place < first ? 0 : before[t] ? 1 : 2;
+  key[t] = machine[t] | ((group << 28) + (unsigned)place);
+}
+
+// How far apart the first of both sides are, of each part.
+extern "C" __global__ void part_violations(const long long* ups, const long long* lows,
+                                           const unsigned long long* up,
+                                           const unsigned long long* low, const double* pull,
+                                           const long long* firsts, const bool* filled, int parts,
+                                           double* apart) {
+  const int k = blockIdx.x * blockDim.x + threadIdx.x;
+  if (k >= parts) return;
+  const long long top = ups[firsts[k]], bottom = lows[firsts[k]];
+  const bool open = filled[k] && (unsigned)up[top] != kNobody && (unsigned)low[bottom] != kNobody;
+  apart[k] = open ? pull[top] - pull[bottom] : 0.0;
+}
+
+// Variables at some places, copied.
+extern "C" __global__ void gather_sets(const long long* at, long long count, const int* column,
+                                       const signed char* y, const double* upper,
+                                       const double* alpha, const double* pull, int* column_out,
+                                       signed char* y_out, double* upper_out, double* alpha_out,
+                                       double* pull_out) {
+  const long long k = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (k >= count) return;
+  const long long t = at[k];
+  column_out[k] = column[t], y_out[k] = y[t];
+  upper_out[k] = upper[t], alpha_out[k] = alpha[t], pull_out[k] = pull[t];
+}
+
+// The multipliers of sets into those of all; who was in them, what coefficients changed by, and
+// what each machine, a block of threads, gained.
+extern "C" __global__ void settle_sets(const long long* at, const int* sizes, int q,
+                                       const signed char* y, const double* alpha,
+                                       const double* after, const double* pull, double* all,
+                                       bool* before, double* coef, double* gained) {
+  __shared__ double sums[256];
+  const long long machine = blockIdx.x;
+  at += machine * q, y += machine * q, alpha += machine * q, after += machine * q;
+  coef += machine * q;
+  double sum = 0.0;
+  for (int k = threadIdx.x; k < q; k += blockDim.x) {
+    double change = 0.0;
+    if (k < sizes[machine]) {
+      const long long t = at[k];
+      change = y[k] * (alpha[k] - all[t]);
+      sum += change * (pull[t] + after[k]);
+      all[t] = alpha[k], before[t] = true;
+    }
+    coef[k] = change;
+  }
+  sums[threadIdx.x] = sum;
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) gained[machine] = 0.5 * sums[0];
+}
 
 // exp(min(0, product - left_i - right_j)): the values of a Gaussian kernel from products of
 // examples.
@@ -82,112 +161,120 @@ extern "C" __global__ void set_square(const float* K, long long stride, const in
 
 // Pair steps among the variables of a set until none violates more than eps. A step moves weight
 // from the variable j to the variable i: i violates most, and with it j gains most (second order).
-// `pull` is -y times the gradient. Ranks are in single precision, steps in double. Two barriers a
-// step: owners write what others read after the next barrier. `grouped`: i and j have one label,
-// the two labels by turns.
+// `pull` is -y times the gradient; what is kept of it counts from that of the first variable, so
+// that single precision, in which pairs are chosen, tells those near the threshold apart. A gain
+// and its place share 32 bits: it is known to a ten-thousandth, and so is the length of the step.
+// Two barriers a step: owners write what others read after the next barrier. `grouped`: i and j
+// have one label, the two labels by turns.
 extern "C" __global__ void __launch_bounds__(kThreads)
     pair_steps(const float* square, const signed char* y, const double* upper, double* alpha,
                double* pull, const int* sizes, const double* eps, int q, int most, int grouped,
                int* steps) {
-  __shared__ Winners ups, gains;
-  __shared__ unsigned lows[kWarps];
-  __shared__ double held[kMost],
-      most_of[kMost];  // multipliers and their upper bounds, for all to read
+  __shared__ unsigned ranks[kWarps], places[kWarps], lows[kWarps], gains[kWarps];
+  __shared__ double held[kMost], most_of[kMost];  // multipliers and their upper bounds
+  __shared__ float diagonals[kMost];
   __shared__ signed char signs[kMost];
   const long long machine = blockIdx.x;
   const float* Q = square + machine * q * q;
   y += machine * q, upper += machine * q, alpha += machine * q, pull += machine * q;
-  const int size = sizes[machine], lane = threadIdx.x % 32;
-  const double enough = eps[machine];
-  double own[kEach], top[kEach], force[kEach];
+  const int size = sizes[machine], lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const double enough = eps[machine], base = pull[0];
+  double own[kEach], force[kEach];
   float diagonal[kEach];
   signed char sign[kEach];
-  for (int e = 0; e < kEach; ++e) {
+  bool rises[kEach], falls[kEach];
+  for (int e = 0; e < kEach; ++e) {  // beyond the set nothing can move: bounds are both zero
     const int t = threadIdx.x + e * kThreads;
     const bool there = t < size;
-    own[e] = there ? alpha[t] : 0.0, top[e] = there ? upper[t] : 0.0,
-    force[e] = there ? pull[t] : 0.0;
+    const double top = there ? upper[t] : 0.0;
+    own[e] = there ? alpha[t] : 0.0;
+    force[e] = there ? pull[t] - base : 0.0;
     sign[e] = there ? y[t] : 1;
     diagonal[e] = there ? Q[(long long)t * q + t] : 0.0f;
-    held[t] = own[e], most_of[t] = top[e], signs[t] = sign[e];
+    rises[e] = can_rise(sign[e], own[e], top), falls[e] = can_fall(sign[e], own[e], top);
+    held[t] = own[e], most_of[t] = top, signs[t] = sign[e], diagonals[t] = diagonal[e];
   }
-  int pending = 0;  // a bit for each own multiplier that others have not been told of
+  int last_i = -1, last_j = -1;  // whose multipliers others have not been told of
   int step = 0;
   int label = grouped ? 1 : 0, idle = 0;  // in a row, turns without a step
+  __syncthreads();
   while (step < most) {
     unsigned rank = 0, low = kNobody;
     int best = 0;
-    bool falls[kEach];
-    for (int e = 0; e < kEach; ++e) {  // beyond the set nothing can move: bounds are both zero
-      const bool mine_now = label == 0 || sign[e] == label;
-      const bool rises = mine_now && (sign[e] > 0 ? own[e] < top[e] : own[e] > 0.0);
-      falls[e] = mine_now && (sign[e] > 0 ? own[e] > 0.0 : own[e] < top[e]);
-      const unsigned mine = ordered((float)force[e]);
-      if (rises && mine > rank) rank = mine, best = e;
-      if (falls[e]) low = min(low, mine);
+    float near[kEach];
+    for (int e = 0; e < kEach; ++e) {
+      near[e] = (float)force[e];
+      const bool turn = label == 0 || sign[e] == label;
+      const unsigned mine = ordered(near[e]);
+      if (turn && rises[e] && mine > rank) rank = mine, best = e;
+      if (turn && falls[e]) low = min(low, mine);
     }
-    enter(ups, rank, threadIdx.x + best * kThreads, best ? force[1] : force[0],
-          best ? diagonal[1] : diagonal[0]);
+    const unsigned highest = warp_max(rank);
+    const unsigned place = warp_min(rank == highest ? threadIdx.x + best * kThreads : kNobody);
     low = warp_min(low);
-    if (lane == 0) lows[threadIdx.x / 32] = low;
+    if (lane == 0) ranks[warp] = highest, places[warp] = place, lows[warp] = low;
     __syncthreads();
     for (int e = 0; e < kEach; ++e) {
-      if (pending >> e & 1) held[threadIdx.x + e * kThreads] = own[e];
+      const int t = threadIdx.x + e * kThreads;
+      if (t == last_i || t == last_j) held[t] = own[e];
     }
-    pending = 0;
-    const int first = winner(ups);
+    rank = warp_max(ranks[lane]);
+    const int i = warp_min(ranks[lane] == rank ? places[lane] : kNobody);
     low = warp_min(lows[lane]);
-    const int i = ups.at[first];
-    const double high = ups.first[first];
-    const float own_i = (float)ups.second[first];
-    const double least = __uint_as_float(low >> 31 ? low & 0x7fffffffu : ~low);
-    if (ups.rank[first] == 0 || low == kNobody || !(high - least > enough)) {
+    const float high = number(rank);
+    if (rank == 0 || low == kNobody || !((double)high - (double)number(low) > enough)) {
       if (label == 0 || ++idle == 2) break;
-      label = -label;
+      label = -label, last_i = last_j = -1;
       __syncthreads();  // all have read who won
       continue;
     }
     const float* row_i = Q + (long long)i * q;
-    float with_i[kEach], bend[kEach];
-    rank = 0, best = 0;
+    const float own_i = diagonals[i];
+    float with_i[kEach];
+    unsigned gain = 0;
     for (int e = 0; e < kEach; ++e) {
       const int t = threadIdx.x + e * kThreads;
       with_i[e] = t < size ? row_i[t] : 0.0f;
-      bend[e] = fmaxf(own_i + diagonal[e] - 2.0f * with_i[e], kFlat);
-      const float apart = (float)(high - force[e]);
-      const unsigned mine = ordered(__fdividef(apart * apart, bend[e]));
-      if (falls[e] && apart > 0.0f && mine > rank) rank = mine, best = e;
+      const float bend = fmaxf(own_i + diagonal[e] - 2.0f * with_i[e], kFlat);
+      const float apart = high - near[e];
+      const bool turn = label == 0 || sign[e] == label;
+      if (turn && falls[e] && apart > 0.0f)
+        gain = max(gain, (__float_as_uint(__fdividef(apart * apart, bend)) & ~kPlace) | t);
     }
-    enter(gains, rank, threadIdx.x + best * kThreads, best ? force[1] : force[0],
-          best ? bend[1] : bend[0]);
+    gain = warp_max(gain);
+    if (lane == 0) gains[warp] = gain;
     __syncthreads();
-    const int second = winner(gains);
-    if (gains.rank[second] == 0) {
+    gain = warp_max(gains[lane]);
+    last_i = last_j = -1;
+    if (gain <= kPlace) {
       if (label == 0 || ++idle == 2) break;
       label = -label;
       continue;  // the next barrier comes before the gains are written again
     }
-    const int j = gains.at[second];
+    const int j = gain & kPlace;
     const double room_i = signs[i] > 0 ? most_of[i] - held[i] : held[i];
     const double room_j = signs[j] > 0 ? held[j] : most_of[j] - held[j];
-    const double moved =
-        fmin((high - gains.first[second]) / gains.second[second], fmin(room_i, room_j));
+    const float bend = fmaxf(own_i + diagonals[j] - 2.0f * row_i[j], kFlat);
+    const float wanted = sqrtf(__fdividef(__uint_as_float(gain & ~kPlace), bend));
+    const double moved = fmin((double)wanted, fmin(room_i, room_j));
     const float* row_j = Q + (long long)j * q;
     for (int e = 0; e < kEach; ++e) {
       const int t = threadIdx.x + e * kThreads;
       if (t >= size) break;
-      force[e] -= moved * ((double)with_i[e] - (double)row_j[t]);
-      if (t == i)
-        own[e] = moved == room_i ? (sign[e] > 0 ? top[e] : 0.0) : own[e] + sign[e] * moved;
-      if (t == j)
-        own[e] = moved == room_j ? (sign[e] > 0 ? 0.0 : top[e]) : own[e] - sign[e] * moved;
-      if (t == i || t == j) pending |= 1 << e;
+      force[e] -= moved * (double)(with_i[e] - row_j[t]);
+      if (t != i && t != j) continue;
+      const bool grows = (t == i) == (sign[e] > 0);
+      const bool all = moved == (t == i ? room_i : room_j);
+      const double top = most_of[t];
+      own[e] = all ? (grows ? top : 0.0) : own[e] + (grows ? moved : -moved);
+      rises[e] = can_rise(sign[e], own[e], top), falls[e] = can_fall(sign[e], own[e], top);
     }
+    last_i = i, last_j = j;
     label = -label, idle = 0, ++step;
   }
   for (int e = 0; e < kEach; ++e) {
     const int t = threadIdx.x + e * kThreads;
-    if (t < size) alpha[t] = own[e], pull[t] = force[e];
+    if (t < size) alpha[t] = own[e], pull[t] = force[e] + base;
   }
   if (threadIdx.x == 0) steps[machine] = step;
 }

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cutplane._runtime.blas import one_blas_thread
 from cutplane._types import Array
 from cutplane.device.kernels import DeviceArray
-from cutplane.device.pair_steps import MOST_IN_SET, KernelRows, Sets, Variables
+from cutplane.device.pair_steps import MOST_IN_SET, KernelRows, Machines, Variables
 from cutplane.kernels.certificate import multipliers, prove
 from cutplane.kernels.device_matrix import DeviceKernelMatrix
 from cutplane.kernels.matrix import Rows
@@ -69,10 +69,9 @@ class DeviceRun:
 
 
 class _Chosen(NamedTuple):
-    """The sets of a round: positions of variables, which of them are taken, and how much each machine violates."""
+    """The sets of a round: positions of variables, how many of them are taken, and how much each machine violates."""
 
     at: DeviceArray
-    taken: DeviceArray
     sizes: DeviceArray
     violation: Array
 
@@ -129,58 +128,36 @@ class _Active:
         """What changes of coefficients do to all pulls."""
         matrix.pairs.update(rows, coef, Variables(self._firsts, max(self.counts), self.column), self.pull)
 
-    def _order(self, wanted: DeviceArray, rank: DeviceArray) -> DeviceArray:
-        """Variables by part, those wanted first, by a number of 32 bits."""
-        key = self._xp.where(wanted, rank, np.uint32(0xFFFFFFFF)).astype(np.uint64)
-        return self._xp.argsort(self._part | key)
+    def _all(self) -> Machines:
+        layout = self._machine, self._part, self._start, self._part_firsts, self._filled
+        return Machines(self.y, self.upper, self.alpha, self.pull, self.column, self._before, *layout)
 
-    def chosen(self, q: int) -> _Chosen:
+    def chosen(self, matrix: DeviceKernelMatrix, q: int) -> _Chosen:
         """The next sets: those that violate most, then those of the sets before, then others."""
-        xp = self._xp
-        rises = xp.where(self.y > 0, self.alpha < self.upper, self.alpha > 0.0)
-        falls = xp.where(self.y > 0, self.alpha > 0.0, self.alpha < self.upper)
-        ascending = _as_whole_numbers(xp, self.pull)
-        ups, lows = self._order(rises, ~ascending), self._order(falls, ascending)
-        place = xp.arange(len(self.y)) - self._start
-        rank = xp.full(len(self.y), 0x0FFFFFFF, np.int64)
-        for order, wanted in ((ups, rises), (lows, falls)):
-            own = xp.empty(len(self.y), np.int64)
-            own[order] = place
-            rank = xp.where(wanted, xp.minimum(rank, own), rank)
-        group = xp.where(rank < q // 4, 0, xp.where(self._before, 1, 2))
-        order = xp.argsort(self._machine | ((group << 28) + rank).astype(np.uint64))
-        top, bottom = ups[self._part_firsts], lows[self._part_firsts]
-        open_ = rises[top] & falls[bottom] & self._filled
-        apart = self._host(xp.where(open_, self.pull[top] - self.pull[bottom], 0.0))
-        violation = apart.reshape(self._sizes.shape).max(axis=1)
-        within, taken, sizes = self._laid_out(q)
-        return _Chosen(order[within], taken, sizes, violation)
+        order, apart = matrix.pairs.choose(self._all(), q)
+        violation = self._host(apart).reshape(self._sizes.shape).max(axis=1)
+        within, sizes = self._laid_out(q)
+        return _Chosen(order[within], sizes, violation)
 
-    def _laid_out(self, q: int) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-        """Where the first variables of each machine lie, which places of its set they take, and how many."""
+    def _laid_out(self, q: int) -> tuple[DeviceArray, DeviceArray]:
+        """Where the first variables of each machine lie in the order of choice, and how many its set has."""
         if self._places[0] != q:
             sizes = np.minimum(self.counts, q).astype(np.int32)
             within = self.begins[:-1, None] + np.minimum(np.arange(q), sizes[:, None] - 1)
-            self._places = q, (self._to(within), self._to(np.arange(q) < sizes[:, None]), self._to(sizes))
-        found: tuple[DeviceArray, DeviceArray, DeviceArray] = self._places[1]
+            self._places = q, (self._to(within), self._to(sizes))
+        found: tuple[DeviceArray, DeviceArray] = self._places[1]
         return found
 
     def step(
         self, matrix: DeviceKernelMatrix, chosen: _Chosen, eps: Array, most: int
     ) -> tuple[NDArray[np.int64], Array]:
         """Pair steps within the sets, and what they do to all; how many there were, and what was gained by them."""
-        xp, at = self._xp, chosen.at
-        alpha = self.alpha[at]
-        sets = Sets(self.column[at], self.y[at], self.upper[at], alpha, self.pull[at], chosen.sizes, self._to(eps))
-        rows, before = matrix.rows(sets.column), sets.pull.copy()
+        everything = self._all()
+        sets = matrix.pairs.gather(everything, chosen.at, chosen.sizes, self._to(eps))
+        rows = matrix.rows(sets.column)
         steps = matrix.pairs.take(rows, sets, most, grouped=self._grouped)
-        coef = xp.where(chosen.taken, sets.y * (alpha - self.alpha[at]), 0.0)
-        places = at[chosen.taken]
-        self.alpha[places] = alpha[chosen.taken]
-        self._before[:] = False
-        self._before[places] = True
+        coef, gained = matrix.pairs.settle(everything, chosen.at, sets)
         self.update(matrix, rows, coef)
-        gained = 0.5 * xp.sum(coef * (before + sets.pull), axis=1)
         return np.asarray(self._host(steps), np.int64), np.asarray(self._host(gained))
 
     def multipliers_of(self, k: int) -> Array:
@@ -205,7 +182,7 @@ class _Active:
         """The sets of the machines that stay, when the others have left."""
         moved = self._to(self.keep(left)[:, None])
         stay = self._to(np.flatnonzero(left))
-        return _Chosen(chosen.at[stay] - moved, chosen.taken[stay], chosen.sizes[stay], chosen.violation[left])
+        return _Chosen(chosen.at[stay] - moved, chosen.sizes[stay], chosen.violation[left])
 
 
 def _by_label(problem: DualProblem) -> NDArray[np.intp]:
@@ -226,12 +203,6 @@ def _begins(counts: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 def _high_bits(counts: Sequence[int] | NDArray[np.int64]) -> NDArray[np.uint64]:
     """The number of what each variable belongs to, above the 32 bits that variables are ordered by."""
     return np.repeat(np.arange(len(counts)), counts).astype(np.uint64) << np.uint64(32)
-
-
-def _as_whole_numbers(xp: Any, values: DeviceArray) -> DeviceArray:
-    """Whole numbers of 32 bits in the order of values in single precision."""
-    bits = values.astype(np.float32).view(np.uint32)
-    return xp.where(bits >> np.uint32(31), ~bits, bits | np.uint32(0x80000000))
 
 
 class _Notes:
@@ -277,7 +248,7 @@ class _Rounds:
         ends: SMOStopReason | None = None
         try:
             while ends is None and len(self._active.numbers):
-                chosen = self._active.chosen(self._q)
+                chosen = self._active.chosen(self._matrix, self._q)
                 ends, over = self._looked(chosen.violation)
                 if ends is None and over.any():
                     chosen = self._active.kept(chosen, ~over)
