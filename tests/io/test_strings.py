@@ -7,6 +7,7 @@ import gzip
 import numpy as np
 import pytest
 
+from cutplane.io import fasta
 from cutplane.io import strings as files
 from cutplane.io.fasta import FastaLabels, packed_blocks, read_fasta
 from cutplane.io.strings import convert_fasta, read_strings, write_strings
@@ -131,3 +132,19 @@ def test_labels_beyond_64_bits_stay_text(tmp_path):
     path.write_text(">a label=9223372036854775808\nACGT\n>b label=-1\nACGT\n>c label=9223372036854775809\nACGT\n")
     _, labels = read_strings(path)
     assert labels.tolist() == ["9223372036854775808", "-1", "9223372036854775809"]
+
+
+@pytest.mark.parametrize("block", [1, 7, 16, 64, 1 << 20])
+def test_fasta_in_blocks_of_any_size(tmp_path, block, monkeypatch):
+    """Blocks that are all letters are not split into lines; what comes of them, and numbers of lines, are the same."""
+    monkeypatch.setattr(fasta, "_BLOCK", block)
+    path = tmp_path / "some.fa"
+    path.write_bytes(
+        b"\n>one\nACGT\nACG\n\nTTTTTTTTTTTTTTTTTTTTTTTTTT\n;note\nA C\n>two x\r\nGG\r\nGGG\r\n>three\nAAAA\nT"
+    )
+    found = [(record.header, record.letters, record.line) for record in fasta.read_fasta(path)]
+    assert found == [
+        (b"one", b"ACGTACGTTTTTTTTTTTTTTTTTTTTTTTTTTA C", 2),
+        (b"two x", b"GGGGG", 9),
+        (b"three", b"AAAAT", 12),
+    ]

@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from cutplane.cli.declared import declared
-from cutplane.cli.options import MODEL, OUTPUT, DebugOption, JsonOption, ModelArgument, OutputOption, ThreadsOption
+from cutplane.cli.options import (
+    MODEL,
+    OUTPUT,
+    STOPPING,
+    DebugOption,
+    JsonOption,
+    ModelArgument,
+    OutputOption,
+    ThreadsOption,
+)
 from cutplane.cli.streams import from_stdin
 
 
@@ -63,6 +72,15 @@ class ScanOptions:
     both: Annotated[
         bool, typer.Option("--both-strands", help="Scan the opposite strand of DNA, too.", rich_help_panel=MODEL)
     ] = False
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DEVICE",
+            help="cuda: scan on a GPU, which needs CuPy.",
+            show_default=False,
+            rich_help_panel=STOPPING,
+        ),
+    ] = None
     threads: ThreadsOption = None
     output: OutputOption = None
     importance: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -19,12 +19,17 @@ from cutplane.cli.motifs import Motif, chosen, noted
 from cutplane.cli.output import plain_label, print_facts, print_json, warn
 from cutplane.cli.outputs import check_plot_output, check_text_output
 from cutplane.cli.scan import ScanOptions
+from cutplane.device import arrays
+from cutplane.device.windows import WindowScores
+from cutplane.estimators.linear.dense_weights import dense
+from cutplane.estimators.strings.on_device import check_one_device
 from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.io.atomic import replace_file
-from cutplane.io.bed import bed_line, hits_above
+from cutplane.io.bed import Hit, bed_line, hits_above, hits_at
 from cutplane.io.fasta import read_fasta
 from cutplane.io.model_file import ModelFile
 from cutplane.report.importance import save_importance
+from cutplane.sources.alphabet import as_alphabet
 from cutplane.sources.windows import SlidingWindows
 
 
@@ -40,10 +45,11 @@ def scan(options: ScanOptions, context: typer.Context) -> int:
     if options.importance is not None:
         save_importance(model, options.importance)
     model.set_params(n_jobs=options.threads)
+    there = None if options.device is None else _on_one_device(model, options.device)
     target: AbstractContextManager[IO[bytes] | None] = nullcontext(None) if output is None else replace_file(output)
     with target as opened:
         write = None if options.as_json and opened is None else partial(_write, opened)
-        found = _Scan(model, threshold, motif, options.at, "+-" if options.both else "+", write).read(genome)
+        found = _Scan(model, threshold, motif, options.at, "+-" if options.both else "+", write, there).read(genome)
         if not found.windows:
             raise ValueError(
                 f"{genome} has no text as long as a window of the model, which has {model.length_} letters."
@@ -76,6 +82,25 @@ def _model_for_genomes(path: Path) -> tuple[StringSVC, ModelFile]:
     return model, file
 
 
+def _on_one_device(model: StringSVC, device: str) -> WindowScores:
+    """The model's weights on a GPU."""
+    try:
+        check_one_device(device)
+    except (ImportError, ValueError) as error:
+        raise typer.BadParameter(str(error), param_hint="--device") from None
+    weights, intercept = dense(model.coef_)[0], float(np.ravel(model.intercept_)[0])
+    alphabet, parts = as_alphabet(model.alphabet), model.parts(model.length_)
+    return WindowScores(
+        arrays.cuda_kernels(),
+        alphabet,
+        model.length_,
+        parts,
+        weights,
+        intercept,
+        normalize=bool(model.normalize),
+    )
+
+
 def _check_place(model: StringSVC, motif: Motif | None, at: int | None) -> None:
     end = 0 if at is None else at + (1 if motif is None else len(motif.letters))
     if end > model.length_:
@@ -99,6 +124,7 @@ class _Scan:
     at: int | None
     strands: str
     write: Callable[[str], None] | None
+    there: WindowScores | None = None  # on a device
     windows: int = 0
     hits: int = 0
     short: int = 0
@@ -135,9 +161,21 @@ class _Scan:
                 self.short += 1
                 continue
             name = record.header.split()[0].decode("latin-1") if record.header.split() else "."
+            if self.there is not None:
+                self._on_device(self.there, name, record.letters)
+                continue
             for strand in self.strands:
                 self._strand(name, record.letters, strand)
         return self
+
+    def _on_device(self, there: WindowScores, name: str, letters: bytes) -> None:
+        codes, last = there.codes(letters), len(letters) - self.model.length_
+        for strand in self.strands:
+            found = there.hits(codes if strand == "+" else there.opposite(codes), self.threshold, self.motif)
+            if strand == "-":  # windows in the order of the text
+                found = found._replace(begins=last - found.begins[::-1], scores=found.scores[::-1])
+            self._report(hits_at(name, found.begins, found.scores, self._place(), self.model.length_, strand))
+            self._count(last + 1, found.looked_at, found.highest)
 
     def _strand(self, name: str, letters: bytes, strand: str) -> None:
         length = self.model.length_
@@ -147,14 +185,20 @@ class _Scan:
             chosen = read.starts_with(self.motif.letters, self.motif.at)
         scores = read.forward(self.model.decision_function(read))
         order = chosen[::-1] if read.reverse else chosen
+        self._report(hits_above(name, scores, order, self.threshold, self._place(), length, strand))
+        self._count(len(read), int(np.count_nonzero(order)), float(scores[order].max(initial=-np.inf)))
+
+    def _report(self, hits: Iterable[Hit]) -> None:
         label = str(plain_label(self.model.classes_[1]))
-        for hit in hits_above(name, scores, order, self.threshold, self._place(), length, strand):
+        for hit in hits:
             self.hits += 1
             if self.write is not None:
                 self.write(bed_line(hit, label))
-        self.windows += len(read)
-        self.looked_at += int(np.count_nonzero(order))
-        self.highest = max(self.highest, float(scores[order].max(initial=-np.inf)))
+
+    def _count(self, windows: int, looked_at: int, highest: float) -> None:
+        self.windows += windows
+        self.looked_at += looked_at
+        self.highest = max(self.highest, highest)
 
     def _place(self) -> tuple[int, int]:
         """The letters of a window that are reported."""

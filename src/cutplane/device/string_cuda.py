@@ -77,16 +77,19 @@ class CudaStrings(StringKernels):
     def look_up(self, strings: DeviceStrings, layout: LayoutThere, at: Places, tables: DeviceArray, sums: Any) -> None:
         """Add what strings look up to their sums."""
         lookups = (np.int32(at.span), at.places, at.number, np.int32(len(at.places)))
-        arguments = (*_strings(strings, layout), tables, np.uint32(tables.shape[1]), *lookups, sums)
+        given = (*_strings(strings, layout), _or_null(strings.begins))
+        arguments = (*given, tables, np.uint32(tables.shape[1]), *lookups, sums)
         _function("string_look_up", strings.kind)(_blocks(strings.count), (THREADS,), arguments)
 
     def odd_scores(self, strings: DeviceStrings, layout: LayoutThere, w: DeviceArray, sums: DeviceArray) -> None:
         """Write the sums of strings that have unknown letters."""
         assert strings.odd is not None
-        text_itself = strings.odd_letters is None
-        letters = strings.data if text_itself else strings.odd_letters
         count = len(strings.odd)
-        arguments = (*_parts(layout), w, letters, np.int32(text_itself), strings.odd, np.int64(count), sums)
+        if strings.begins is not None:
+            letters, begins = strings.data, strings.begins[strings.odd]
+        else:
+            letters, begins = strings.odd_letters, strings.length * self._xp.arange(count)
+        arguments = (*_parts(layout), w, letters, begins, strings.odd, np.int64(count), sums)
         _function("string_odd_scores")(_blocks(count), (THREADS,), arguments)
 
     def fixed(self, coef: DeviceArray, scale: DeviceArray | None, places: int) -> DeviceArray:
@@ -154,7 +157,7 @@ class CudaStrings(StringKernels):
         given = (*_strings(strings, layout), *numbers, layout.windows, layout.values)
         memory = _MEASURING * (plan.length + 4 * (plan.order + 1))
         kernel = _function("string_lengths", strings.kind)
-        every = (*given, np.uintp(0), np.uintp(0), np.int64(strings.count), out)
+        every = (*given, np.uintp(0), _or_null(strings.begins), np.int64(strings.count), out)
         kernel(_blocks(strings.count, _MEASURING), (_MEASURING,), every, shared_mem=memory)
         if strings.odd is not None and strings.odd_letters is not None:
             odd = (*given, strings.odd_letters, strings.odd, np.int64(len(strings.odd)), out)

@@ -20,12 +20,12 @@ LONGEST_MEASURED = 512
 
 @dataclass(frozen=True)
 class DeviceStrings:
-    """Strings of one length on a device, packed as on the host; or the windows of one long text.
+    """Strings of one length on a device, packed as on the host; or windows of one long text.
 
     Attributes
     ----------
     kind : str
-        "quarters": four letters a byte; "bytes": one; "windows": one, string i begins at letter i.
+        "quarters": four letters a byte; "bytes": one; "windows": one, and strings begin where `begins` says.
     data : device array of uint8
     count, length, columns : int
         Strings, letters of each, and bytes of each.
@@ -34,6 +34,8 @@ class DeviceStrings:
         The strings that have unknown letters, ascending.
     odd_letters : device array of uint8 of shape (odd, length) or None
         Their letters, 254 for unknown ones; None: those of the text.
+    begins : device array of int64 or None
+        Where in the text each window begins.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class DeviceStrings:
     alphabet: Alphabet
     odd: DeviceArray | None = None
     odd_letters: DeviceArray | None = None
+    begins: DeviceArray | None = None
 
 
 class LayoutThere(NamedTuple):

@@ -68,6 +68,7 @@ class StringRows(DeviceRows):
         self.strings, self.layout = strings, layout
         self._scales, self._spread = scales, spread
         self._passes = kernels.strings()
+        self._found: dict[int, list[_Chunk]] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -157,12 +158,14 @@ class StringRows(DeviceRows):
 
     def _lookups(self, width: int) -> list[_Chunk]:
         plan = self.layout.plan
-        found: Lookups = plan.lookups(width)
-        entries = plan.table_size * plan.alphabet ** (found.width - 1)
-        return [
-            self._chunk(found, part, plan.order + found.width - 1)
-            for part in found.chunks(max(1, _TABLES_AT_ONCE // (8 * entries)))
-        ]
+        if width not in self._found:
+            found: Lookups = plan.lookups(width)
+            entries = plan.table_size * plan.alphabet ** (found.width - 1)
+            self._found[width] = [
+                self._chunk(found, part, plan.order + found.width - 1)
+                for part in found.chunks(max(1, _TABLES_AT_ONCE // (8 * entries)))
+            ]
+        return self._found[width]
 
     def _chunk(self, found: Lookups, part: slice, span: int) -> _Chunk:
         on = self.kernels.to_device
@@ -226,11 +229,16 @@ def rows_of_strings(
         squares = kernels.strings().squared_lengths(there, layout)
     else:
         squares = kernels.to_device(_squared_lengths(strings, parts, n_threads))
-    filled = squares > 0.0
-    scales = kernels.xp.where(filled, 1.0 / kernels.xp.sqrt(kernels.xp.where(filled, squares, 1.0)), 0.0)
-    most = float(squares.max()) if there.count else 0.0
-    least = float(kernels.xp.where(filled, squares, most).min()) if there.count else 0.0
-    return StringRows(kernels, there, layout, scales, math.sqrt(most / least) * (1.0 + 1e-9) if least > 0.0 else 1.0)
+    return StringRows(kernels, there, layout, *scales_of(kernels, squares))
+
+
+def scales_of(kernels: Kernels, squares: DeviceArray) -> tuple[DeviceArray, float]:
+    """What makes vectors of these squared lengths 1 long, 0 where there are none; and how much lengths differ."""
+    xp, filled = kernels.xp, squares > 0.0
+    scales = xp.where(filled, 1.0 / xp.sqrt(xp.where(filled, squares, 1.0)), 0.0)
+    most = float(squares.max()) if len(squares) else 0.0
+    least = float(xp.where(filled, squares, most).min()) if len(squares) else 0.0
+    return scales, math.sqrt(most / least) * (1.0 + 1e-9) if least > 0.0 else 1.0
 
 
 def _copied(kernels: Kernels, strings: StringCollection, n_threads: int) -> DeviceStrings:

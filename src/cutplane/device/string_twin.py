@@ -33,8 +33,9 @@ def _packed(rows: Codes) -> Codes:
 def _letters(strings: DeviceStrings) -> Codes:
     """The letters of all strings; of packed ones, 0 for those that are unknown."""
     data = np.asarray(strings.data)
-    if strings.kind == "windows":
-        return np.lib.stride_tricks.sliding_window_view(data, strings.length)[: strings.count]
+    if strings.begins is not None:
+        windows = np.lib.stride_tricks.sliding_window_view(data, strings.length)
+        return np.asarray(windows[np.asarray(strings.begins)], np.uint8)
     rows = _columns(strings, data)
     if strings.kind == "quarters":
         four = rows[:, :, None] >> np.array([6, 4, 2, 0], np.uint8) & np.uint8(3)

@@ -123,14 +123,15 @@ extern "C" __global__ void string_join(const double* __restrict__ tables, unsign
   }
 }
 
-// Adds up what strings look up: places[g] .. places[g] + span in table number[g].
+// Adds up what strings look up: places[g] .. places[g] + span in table number[g]. Of windows, those
+// that begin at the letters `which` says; null: at all.
 template <int KIND>
-__global__ void string_look_up(CUTPLANE_STRINGS, const double* __restrict__ tables, unsigned size,
-                               int span, const int* __restrict__ places,
-                               const int* __restrict__ number, int lookups,
-                               double* __restrict__ sums) {
+__global__ void string_look_up(CUTPLANE_STRINGS, const index_t* __restrict__ which,
+                               const double* __restrict__ tables, unsigned size, int span,
+                               const int* __restrict__ places, const int* __restrict__ number,
+                               int lookups, double* __restrict__ sums) {
   CUTPLANE_EACH_EXAMPLE {
-    Kmer<KIND> kmer{{data, n, columns, i}, alphabet, size, 0, places[0]};
+    Kmer<KIND> kmer{{data, n, columns, which ? which[i] : i}, alphabet, size, 0, places[0]};
     double sum = 0;
     for (int g = 0; g < lookups; ++g)
       sum += tables[static_cast<index_t>(number[g]) * size + kmer.upto(places[g] + span)];
@@ -153,13 +154,14 @@ CUTPLANE_INLINE void for_kmers(CUTPLANE_PARTS, const unsigned char* letters, Vis
   }
 }
 
-// Scores from the definition: string which[k] has its letters at rows[k] or, of windows, at which[k].
+// Scores from the definition: the letters of string which[k] begin at begins[k].
 extern "C" __global__ void string_odd_scores(CUTPLANE_PARTS, const double* __restrict__ w,
-                                             const unsigned char* __restrict__ rows, int windows,
+                                             const unsigned char* __restrict__ rows,
+                                             const index_t* __restrict__ begins,
                                              const index_t* __restrict__ which, index_t n,
                                              double* __restrict__ sums) {
   CUTPLANE_EACH_EXAMPLE {
-    const unsigned char* letters = rows + (windows ? which[i] : i * length);
+    const unsigned char* letters = rows + begins[i];
     double sum = 0;
     for_kmers(parts, length, order, alphabet, depths, starts, values, below, powers, letters,
               [&](index_t feature, int j, int k) {
@@ -335,7 +337,7 @@ __global__ void string_lengths(CUTPLANE_STRINGS, int parts, int length, int orde
         sum += value * value * static_cast<double>(mine[k * kLengthThreads]);
       }
     }
-    out[i] = sum;
+    out[KIND == kWindows ? c : i] = sum;
   }
 }
 

@@ -16,6 +16,7 @@ _KNOWN = frozenset(
         "clip",
         "concatenate",
         "copyto",
+        "cumsum",
         "empty_like",
         "flatnonzero",
         "isin",

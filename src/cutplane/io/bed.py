@@ -54,7 +54,19 @@ def hits_above(
         Letters of a window.
     strand : {"+", "-"}
     """
+    found = np.flatnonzero(chosen & (scores > threshold))
+    yield from hits_at(chromosome, found, scores[found], place, length, strand)
+
+
+def hits_at(
+    chromosome: str,
+    starts: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    place: tuple[int, int],
+    length: int,
+    strand: str,
+) -> Iterator[Hit]:
+    """The same of windows whose begins and scores are known."""
     begin, end = place if strand == "+" else (length - place[1], length - place[0])
-    found: list[int] = np.flatnonzero(chosen & (scores > threshold)).tolist()
-    for start in found:
-        yield Hit(chromosome, start + begin, start + end, float(scores[start]), strand)
+    for start, score in zip(starts.tolist(), scores.tolist(), strict=True):
+        yield Hit(chromosome, start + begin, start + end, score, strand)

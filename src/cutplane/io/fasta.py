@@ -19,6 +19,8 @@ from cutplane.sources.packed import PIECE, PackedStrings
 _BLOCK = 1 << 22
 # Strings packed at a time: whole pieces of the packed layout, so that blocks can stand one after the other.
 _STRINGS = 4 * PIECE
+# What lines of letters have none of: first lines, remarks, blanks.
+_NOT_LETTERS = (b">", b";", b" ", b"\t", b"\r", b"\v", b"\f")
 _LABEL = re.compile(rb"(?:^|[\s,;|])label\s*[=:]\s*([^\s,;|]+)")
 
 
@@ -43,29 +45,39 @@ def read_fasta(path: str | os.PathLike[str]) -> Iterator[Record]:
     with open(path, "rb") as stream:
         header: bytes | None = None
         lines: list[bytes] = []
-        begun = 0
-        for number, line in enumerate(_lines(read_blocks(stream, name, _BLOCK, _BLOCK)), 1):
-            if line.startswith(b">"):
-                if header is not None:
-                    yield _record(header, lines, begun, name)
-                header, lines, begun = line[1:].strip(), [], number
-            elif header is None and line.strip():
-                raise ValueError(f"{name}, line {number}: a FASTA file begins with a line that starts with '>'.")
-            elif not line.startswith(b";"):
-                lines.append(line.strip())
+        begun = number = 0
+        for block in _whole_lines(read_blocks(stream, name, _BLOCK, _BLOCK)):
+            if header is not None and not any(other in block for other in _NOT_LETTERS):
+                lines.append(block.replace(b"\n", b""))  # nearly all blocks of a chromosome: no look at its lines
+                number += block.count(b"\n")
+                continue
+            for line in block.removesuffix(b"\n").split(b"\n"):
+                number += 1
+                if line.startswith(b">"):
+                    if header is not None:
+                        yield _record(header, lines, begun, name)
+                    header, lines, begun = line[1:].strip(), [], number
+                elif header is None and line.strip():
+                    raise ValueError(f"{name}, line {number}: a FASTA file begins with a line that starts with '>'.")
+                elif not line.startswith(b";"):
+                    lines.append(line.strip())
         if header is None:
             raise ValueError(f"{name} is empty; a FASTA file was expected.")
         yield _record(header, lines, begun, name)
 
 
-def _lines(blocks: Iterator[bytes | memoryview]) -> Iterator[bytes]:
-    rest = b""
-    for block in blocks:
-        parts = (rest + bytes(block)).split(b"\n")
-        rest = parts.pop()
-        yield from parts
-    if rest:
-        yield rest
+def _whole_lines(blocks: Iterator[bytes | memoryview]) -> Iterator[bytes]:
+    """Blocks that end where a line does; the last may lack the end of its line."""
+    rest: list[bytes] = []
+    for block in map(bytes, blocks):
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*rest, block[:end]])
+            rest = []
+        rest.append(block[end:])
+    last = b"".join(rest)
+    if last:
+        yield last
 
 
 def _record(header: bytes, lines: list[bytes], line: int, name: str) -> Record:

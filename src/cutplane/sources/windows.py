@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,25 @@ from cutplane.sources.packed import PackedStrings, StringCollection
 # Windows scored at a time: bounds the memory, not the result.
 _CHUNK = 1 << 20
 _UNKNOWN, _INVALID = 254, 255
+
+
+def refuse_letter(text: NDArray[np.uint8], position: int, alphabet: Alphabet) -> NoReturn:
+    """Say which letter of a text is none of the alphabet's."""
+    unknown = f", unknown ones {alphabet.unknown}" if alphabet.unknown else ""
+    raise ValueError(
+        f"The text has the letter {chr(text[position])!r} at position {position}; letters are "
+        f"{alphabet.letters}{unknown}."
+    )
+
+
+def motif_codes(motif: str, offset: int, alphabet: Alphabet, length: int) -> NDArray[np.uint8]:
+    """The codes of a motif's letters, which must lie in a window of that length."""
+    wanted = alphabet.codes[np.frombuffer(motif.encode("latin-1"), np.uint8)]
+    if (wanted >= alphabet.size).any():
+        raise ValueError(f"The motif {motif!r} has letters other than {alphabet.letters}.")
+    if not 0 <= offset <= length - len(motif):
+        raise ValueError(f"The motif {motif!r} at {offset} does not lie in a window of {length} letters.")
+    return wanted
 
 
 class WindowChunk:
@@ -67,10 +87,7 @@ class SlidingWindows(StringCollection):
         self._codes = self.alphabet.codes[raw]
         wrong = np.flatnonzero(self._codes == _INVALID)
         if len(wrong):
-            raise ValueError(
-                f"The text has the letter {chr(raw[wrong[0]])!r} at position {wrong[0]}; letters are "
-                f"{self.alphabet.letters}{', unknown ones ' + self.alphabet.unknown if self.alphabet.unknown else ''}."
-            )
+            refuse_letter(raw, int(wrong[0]), self.alphabet)
         if reverse:
             self._codes = self.alphabet.complement[self._codes[::-1]]
         self.has_unknown = bool((self._codes == _UNKNOWN).any())
@@ -90,11 +107,7 @@ class SlidingWindows(StringCollection):
 
     def starts_with(self, motif: str, offset: int) -> NDArray[np.bool_]:
         """Which windows have `motif` at a position, in the order in which they are read."""
-        wanted = self.alphabet.codes[np.frombuffer(motif.encode("latin-1"), np.uint8)]
-        if (wanted >= self.alphabet.size).any():
-            raise ValueError(f"The motif {motif!r} has letters other than {self.alphabet.letters}.")
-        if not 0 <= offset <= self.length - len(motif):
-            raise ValueError(f"The motif {motif!r} at {offset} does not lie in a window of {self.length} letters.")
+        wanted = motif_codes(motif, offset, self.alphabet, self.length)
         found = np.ones(len(self), bool)
         for k, code in enumerate(wanted):
             found &= self._codes[offset + k : offset + k + len(self)] == code
