@@ -20,6 +20,7 @@ from cutplane.device.twin import TwinKernels
 from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
 from cutplane.kernels import device_scores as device_scores_module
 from cutplane.kernels.certificate import certify
+from cutplane.kernels.device_cache import DeviceRowCache
 from cutplane.kernels.device_matrix import device_kernel_matrix
 from cutplane.kernels.device_smo import DeviceRun, solve_on_device
 from cutplane.kernels.exact import exact_products
@@ -95,8 +96,30 @@ def test_the_same_bits_every_time(put: Put) -> None:
 def test_rows_where_the_whole_matrix_does_not_fit(put: Put, kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = examples()
     whole = SVC(device="cuda").fit(X, y)
-    monkeypatch.setattr(type(kernels), "free_bytes", property(lambda self: 1000))
-    same(SVC(device="cuda").fit(X, y), whole)
+    for free in (1000, 100_000):  # room for no set, and for 62 of 240 rows
+        monkeypatch.setattr(type(kernels), "free_bytes", property(lambda self, free=free: free))
+        same(SVC(device="cuda", working_set=32).fit(X, y), whole)
+
+
+def test_rows_are_kept_until_others_are_needed(kernels: Kernels) -> None:
+    """Whatever is asked for, each row is the one that `block` would compute, and none is computed twice in a row."""
+    rng, xp, computed = np.random.default_rng(0), kernels.xp, []
+    cache = DeviceRowCache(xp, 50, 12)
+
+    def block(rows: Any) -> Any:
+        computed.append(len(rows))
+        return (rows[:, None] * 1000 + xp.arange(50)).astype(np.float32)
+
+    for turn in range(40):
+        columns = rng.integers(0, 50 if turn % 3 else 9, (2, 4)).astype(np.int32)
+        found = cache.rows(kernels.to_device(columns), block)
+        values = kernels.to_host(found.values)[kernels.to_host(found.at)]
+        assert_array_equal(values, columns[..., None] * 1000.0 + np.arange(50))
+        before = len(computed)
+        cache.rows(kernels.to_device(columns[::-1].copy()), block)
+        assert len(computed) == before
+    everything = kernels.to_device(np.arange(50, dtype=np.int32))  # more than there is room for
+    assert_array_equal(kernels.to_host(cache.rows(everything, block).values)[:, 0], np.arange(50) * 1000.0)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +201,7 @@ def test_sums_by_label(kernels: Kernels, kernel: Kernel) -> None:
         DualProblem.nu_classification(np.where(y > 0, 1, -1), 0.75, weights),
         DualProblem.nu_regression(X[:, 0] + 0.3 * X[:, 1], 2.0 * weights, 0.4),
     ):
-        (found,) = solve_on_device([problem], [rows], device_kernel_matrix(kernels, X, kernel), DeviceRun(1e-4))
+        (found,) = solve_on_device([problem], [rows], device_kernel_matrix(kernels, X, kernel), DeviceRun(1e-5))
         best = solve(problem, KernelMatrix(X, kernel), eps=1e-5)
         assert found.stop_reason == "kkt"
         assert problem.start is not None

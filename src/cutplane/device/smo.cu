@@ -163,7 +163,7 @@ extern "C" __global__ void set_square(const float* K, long long stride, const in
 // from the variable j to the variable i: i violates most, and with it j gains most (second order).
 // `pull` is -y times the gradient; what is kept of it counts from that of the first variable, so
 // that single precision, in which pairs are chosen, tells those near the threshold apart. A gain
-// and its place share 32 bits: it is known to a ten-thousandth, and so is the length of the step.
+// and its place share 32 bits: it is known to a ten-thousandth.
 // Two barriers a step: owners write what others read after the next barrier. `grouped`: i and j
 // have one label, the two labels by turns.
 extern "C" __global__ void __launch_bounds__(kThreads)
@@ -171,6 +171,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                double* pull, const int* sizes, const double* eps, int q, int most, int grouped,
                int* steps) {
   __shared__ unsigned ranks[kWarps], places[kWarps], lows[kWarps], gains[kWarps];
+  __shared__ float lengths[kWarps];
   __shared__ double held[kMost], most_of[kMost];  // multipliers and their upper bounds
   __shared__ float diagonals[kMost];
   __shared__ signed char signs[kMost];
@@ -202,12 +203,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     unsigned rank = 0, low = kNobody;
     int best = 0;
     float near[kEach];
+    bool turn[kEach];
+#pragma unroll
     for (int e = 0; e < kEach; ++e) {
       near[e] = (float)force[e];
-      const bool turn = label == 0 || sign[e] == label;
+      turn[e] = label == 0 || sign[e] == label;
       const unsigned mine = ordered(near[e]);
-      if (turn && rises[e] && mine > rank) rank = mine, best = e;
-      if (turn && falls[e]) low = min(low, mine);
+      if (turn[e] && rises[e] && mine > rank) rank = mine, best = e;
+      if (turn[e] && falls[e]) low = min(low, mine);
     }
     const unsigned highest = warp_max(rank);
     const unsigned place = warp_min(rank == highest ? threadIdx.x + best * kThreads : kNobody);
@@ -230,19 +233,24 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
     const float* row_i = Q + (long long)i * q;
     const float own_i = diagonals[i];
-    float with_i[kEach];
-    unsigned gain = 0;
+    float with_i[kEach], with_j[kEach];
+#pragma unroll
     for (int e = 0; e < kEach; ++e) {
       const int t = threadIdx.x + e * kThreads;
       with_i[e] = t < size ? row_i[t] : 0.0f;
-      const float bend = fmaxf(own_i + diagonal[e] - 2.0f * with_i[e], kFlat);
-      const float apart = high - near[e];
-      const bool turn = label == 0 || sign[e] == label;
-      if (turn && falls[e] && apart > 0.0f)
-        gain = max(gain, (__float_as_uint(__fdividef(apart * apart, bend)) & ~kPlace) | t);
     }
-    gain = warp_max(gain);
-    if (lane == 0) gains[warp] = gain;
+    unsigned gain = 0;
+    float length = 0.0f;
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+      const float bend = fmaxf(own_i + diagonal[e] - 2.0f * with_i[e], kFlat);
+      const float apart = high - near[e], far = __fdividef(apart, bend);
+      const unsigned mine = (__float_as_uint(apart * far) & ~kPlace) | (threadIdx.x + e * kThreads);
+      if (turn[e] && falls[e] && apart > 0.0f && mine > gain) gain = mine, length = far;
+    }
+    const unsigned most_gained = warp_max(gain);
+    if (lane == 0) gains[warp] = most_gained;
+    if (gain == most_gained && gain > 0) lengths[warp] = length;  // places differ: it is one
     __syncthreads();
     gain = warp_max(gains[lane]);
     last_i = last_j = -1;
@@ -252,22 +260,26 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       continue;  // the next barrier comes before the gains are written again
     }
     const int j = gain & kPlace;
-    const double room_i = signs[i] > 0 ? most_of[i] - held[i] : held[i];
-    const double room_j = signs[j] > 0 ? held[j] : most_of[j] - held[j];
-    const float bend = fmaxf(own_i + diagonals[j] - 2.0f * row_i[j], kFlat);
-    const float wanted = sqrtf(__fdividef(__uint_as_float(gain & ~kPlace), bend));
-    const double moved = fmin((double)wanted, fmin(room_i, room_j));
     const float* row_j = Q + (long long)j * q;
+#pragma unroll
     for (int e = 0; e < kEach; ++e) {
       const int t = threadIdx.x + e * kThreads;
-      if (t >= size) break;
-      force[e] -= moved * (double)(with_i[e] - row_j[t]);
-      if (t != i && t != j) continue;
-      const bool grows = (t == i) == (sign[e] > 0);
-      const bool all = moved == (t == i ? room_i : room_j);
-      const double top = most_of[t];
-      own[e] = all ? (grows ? top : 0.0) : own[e] + (grows ? moved : -moved);
-      rises[e] = can_rise(sign[e], own[e], top), falls[e] = can_fall(sign[e], own[e], top);
+      with_j[e] = t < size ? row_j[t] : 0.0f;
+    }
+    const double room_i = signs[i] > 0 ? most_of[i] - held[i] : held[i];
+    const double room_j = signs[j] > 0 ? held[j] : most_of[j] - held[j];
+    const double moved = fmin((double)lengths[j % kThreads / 32], fmin(room_i, room_j));
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+      const int t = threadIdx.x + e * kThreads;
+      force[e] -= moved * (double)(with_i[e] - with_j[e]);
+      if (t == i || t == j) {
+        const bool grows = (t == i) == (sign[e] > 0);
+        const bool all = moved == (t == i ? room_i : room_j);
+        const double top = most_of[t];
+        own[e] = all ? (grows ? top : 0.0) : own[e] + (grows ? moved : -moved);
+        rises[e] = can_rise(sign[e], own[e], top), falls[e] = can_fall(sign[e], own[e], top);
+      }
     }
     last_i = i, last_j = j;
     label = -label, idle = 0, ++step;

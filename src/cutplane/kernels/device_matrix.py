@@ -14,12 +14,13 @@ from cutplane._types import Array, Matrix, is_sparse
 from cutplane.device.kernels import DeviceArray, Kernels
 from cutplane.device.pair_steps import KernelRows
 from cutplane.kernels.certificate import largest_own_value
+from cutplane.kernels.device_cache import DeviceRowCache
 from cutplane.kernels.device_rows import SingleRows, check_known, transformed
 from cutplane.kernels.exact import FUNCTION_ERROR, UNDERFLOW, UNIT, check_range
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.matrix import Rows, check_precomputed
 
-# Of the memory that is left, what a whole matrix may take.
+# Of the memory that is left, what a whole matrix, or the rows that are kept, may take.
 _OF_MEMORY = 0.6
 # Values of a block that are computed at a time: in single precision, and in double precision for proofs.
 _VALUES_AT_ONCE, _EXACT_AT_ONCE = 1 << 28, 1 << 27
@@ -74,12 +75,17 @@ class DeviceKernelMatrix(ABC):
             whole[begin : begin + at_once] = self._block(slice(begin, begin + at_once))
         return whole
 
+    @cached_property
+    def _kept(self) -> DeviceRowCache:
+        """Rows that were computed before, as many as there is room for."""
+        room = int(_OF_MEMORY * self._device.free_bytes / (4.0 * self.size))
+        return DeviceRowCache(self._xp, self.size, min(room, self.size))
+
     def rows(self, columns: DeviceArray) -> KernelRows:
         """The rows of examples, in an array of any shape, with all examples."""
         if self._whole is not None:
             return KernelRows(self._whole, columns)
-        wanted = self._xp.unique(columns)
-        return KernelRows(self._block(wanted), self._xp.searchsorted(wanted, columns).astype(np.int32))
+        return self._kept.rows(columns, self._block)
 
     @property
     def computed_values(self) -> float:

@@ -31,7 +31,7 @@ from cutplane.solvers.result import Step
 # Variables of a set: one of so many, at least and at most.
 _SHARE, _LEAST = 8, 128
 # Of the violation at its beginning, a set is left with this share; and steps for each of its variables, at most.
-_LEFT, _STEPS_EACH = 0.1, 16
+_LEFT, _STEPS_EACH = 0.2, 16
 # A machine has stalled when so many rounds in a row have gained no more than this share of what all have.
 _PATIENCE, _NOTHING = 20, 1e-13
 
