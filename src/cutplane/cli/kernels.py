@@ -60,6 +60,7 @@ def model_for(settings: Settings, y: Labels) -> BaseEstimator:
         **settings.kernel_params(),
         "cache_size": settings.cache_size,
         "n_jobs": settings.threads,
+        **settings.device_params(),
     }
     if settings.task is Task.regression:
         return SVR(**shared, epsilon=settings.epsilon)

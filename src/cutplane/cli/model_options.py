@@ -11,6 +11,7 @@ from cutplane.cli.options import (
     DATA,
     MODEL,
     STOPPING,
+    DeviceOption,
     LineSearch,
     Method,
     MultiClass,
@@ -170,3 +171,4 @@ class StoppingOptions:
         typer.Option(help="Line search of oca.", show_default=False, rich_help_panel=STOPPING),
     ] = None
     threads: ThreadsOption = None
+    device: DeviceOption = None

@@ -113,6 +113,15 @@ ThreadsOption = Annotated[
         rich_help_panel=STOPPING,
     ),
 ]
+DeviceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DEVICE",
+        help="cuda: work on a GPU, which needs CuPy; of linear models also several, as in cuda:0,cuda:1.",
+        show_default=False,
+        rich_help_panel=STOPPING,
+    ),
+]
 ZeroBasedOption = Annotated[
     bool | None,
     typer.Option(

@@ -12,8 +12,8 @@ from cutplane.cli.declared import declared
 from cutplane.cli.options import (
     MODEL,
     OUTPUT,
-    STOPPING,
     DebugOption,
+    DeviceOption,
     JsonOption,
     ModelArgument,
     OutputOption,
@@ -72,15 +72,7 @@ class ScanOptions:
     both: Annotated[
         bool, typer.Option("--both-strands", help="Scan the opposite strand of DNA, too.", rich_help_panel=MODEL)
     ] = False
-    device: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DEVICE",
-            help="cuda: scan on a GPU, which needs CuPy.",
-            show_default=False,
-            rich_help_panel=STOPPING,
-        ),
-    ] = None
+    device: DeviceOption = None
     threads: ThreadsOption = None
     output: OutputOption = None
     importance: Annotated[

@@ -78,6 +78,11 @@ _SCOPES = (
         lambda request: request.task in _NUMBERS and not _by_cuts(request),
         "is for --task classes and regression, without --sampled-cuts.",
     ),
+    Scope(
+        ("device",),
+        lambda request: request.task is not Task.sequence and not _by_cuts(request),
+        "is not for sequences and sampled cuts, which are trained on the processor.",
+    ),
     Scope(("tol",), lambda request: not _by_cuts(request), "is for proven gaps; models by cuts stop at --risk-tol."),
     Scope(
         ("plot",),

@@ -29,7 +29,21 @@ class Settings(
     def solver_params(self) -> Params:
         """The parameters that every linear estimator takes under the same names."""
         names = ("C", "tol", "line_search", "max_iter", "time_limit")
-        return {"method": self.method.value, **self.given(*names), **self.kept, "n_jobs": self.threads}
+        own = {"method": self.method.value, **self.given(*names), **self.kept}
+        return {**own, "n_jobs": self.threads, **self.device_params()}
+
+    def device_params(self) -> Params:
+        """The GPU, or several of them, where one is asked for; one that is not there is a bad option."""
+        if self.device is None:
+            return {}
+        from cutplane.device.arrays import check_device  # takes time, and is rarely asked for
+
+        device = self.device.split(",") if "," in self.device else self.device
+        try:
+            check_device(device)
+        except (ImportError, ValueError) as error:
+            raise typer.BadParameter(str(error), param_hint="--device") from None
+        return {"device": device}
 
     def intercept_params(self) -> Params:
         """How linear models treat the intercept."""
