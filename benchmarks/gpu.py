@@ -8,8 +8,9 @@ same fits from host memory with --threads threads (`host`). Copies: the same wit
 host, the copy included, beside that copy alone and CuPy's own. Path: 13 values of C. Wide: half precision, 1,024
 features. Sparse: rows like those of rcv1. Text: five million features. Classes: a thousand against the rest, in
 lockstep; on the host four of them, the others reckoned from these. Kernels: SVC, from arrays of the host, which are
-copied. Peers: L-BFGS of PyTorch on the device, until its objective, in its own precision, is within 1e-3 of our lower
-bound; what it found is not proven, and it must be told where to stop. Start: the first fit of a process.
+copied. Scores: kernel values of ten million rows with 20,000 support vectors, beside a product of matrices and its
+exponential alone. Peers: L-BFGS of PyTorch on the device, until its objective, in its own precision, is within 1e-3
+of our lower bound; what it found is not proven, and it must be told where to stop. Start: the first fit of a process.
 """
 
 from __future__ import annotations
@@ -26,27 +27,19 @@ import numpy as np
 # So that it runs as a file too, not only with -m.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import harness, kernel_datasets, measure
+from benchmarks import harness, measure
 from benchmarks.gpu_data import covtype, cupy, fourier, isotropic, words
+from benchmarks.gpu_kernels import measure_kernels, measure_scores
+from benchmarks.gpu_rows import fit_row, waited
 from benchmarks.measure import fit_seconds
 from benchmarks.tables.gpu import figures, tables
-from cutplane import SVC, LinearSVC, LinearSVR
+from cutplane import LinearSVC, LinearSVR
 
 CS = (0.0003, 0.03, 0.3)
 #: Classes that the host trains, where they are many.
 HOST_CLASSES = 4
 PATH = tuple(float(C) for C in np.geomspace(3e-4, 0.3, 13))
-#: Sets for kernel machines: so many rows (None: all), C and gamma.
-KERNELS = (("mnist", None, 10.0, 0.02), ("skin", None, 8.0, 256.0), ("covtype", 100_000, 64.0, 8.0))
 SHAPES = (("float32", 54), ("float32", 768), ("float16", 1024), ("float64", 100), ("uint8", 784))
-
-
-def waited(call: Any) -> float:
-    """The seconds of a call, until the device is done."""
-    start = perf_counter()
-    call()
-    cupy().cuda.Device().synchronize()
-    return perf_counter() - start
 
 
 def measure_passes(options) -> list[dict]:
@@ -75,23 +68,6 @@ def measure_passes(options) -> list[dict]:
     return rows
 
 
-def _fit_row(name: str, what: str, model: Any, there: tuple, here: tuple | None, options) -> dict:
-    calls = {"device": partial(fit_seconds, model, *there)}
-    if here is not None:
-        host = type(model)(**{**model.get_params(), "n_jobs": options.threads, "device": None})
-        calls["host"] = partial(fit_seconds, host, *here)
-    fit_seconds(model, *there)  # compiles
-    found = measure.alternate(calls, options.repeats, 40.0)
-    row = {"data": name, "what": what, "seconds": {k: measure.median(v) for k, v in found.items()}}
-    row |= {
-        "gap": model.gap_,
-        "iterations": int(np.max(model.n_iter_)),
-        "spread": {k: [min(v), max(v)] for k, v in found.items()},
-    }
-    print(row, flush=True)
-    return row
-
-
 def measure_fits(options) -> list[dict]:
     """Every loss, with and without an intercept."""
     X, y = covtype(options)
@@ -103,12 +79,12 @@ def measure_fits(options) -> list[dict]:
         loss.replace("_", " "): LinearSVC(C=0.03, loss=loss, fit_intercept=False)
         for loss in ("squared_hinge", "logistic")
     }
-    rows = [_fit_row(name, what, model, (X, y), here, options) for what, model in models.items()]
+    rows = [fit_row(name, what, model, (X, y), here, options) for what, model in models.items()]
     targets = y.astype(np.float32)
     svr = LinearSVR(C=0.03, fit_intercept=False)
     return [
         *rows,
-        _fit_row(name, "epsilon-insensitive", svr, (X, targets), (here[0], here[1].astype(np.float32)), options),
+        fit_row(name, "epsilon-insensitive", svr, (X, targets), (here[0], here[1].astype(np.float32)), options),
     ]
 
 
@@ -169,7 +145,7 @@ def measure_wide(options) -> list[dict]:
     w = (rng.standard_normal(1024) / 32).astype(xp.float16)
     y = xp.where(X @ w + 0.5 * rng.standard_normal(n).astype(xp.float16) > 0, 1, -1).astype(np.int8)
     rows = [("no intercept", LinearSVC(C=1e-5, fit_intercept=False)), ("intercept", LinearSVC(C=1e-5))]
-    return [_fit_row(f"{n:,} x 1024 float16", what, model, (X, y), None, options) for what, model in rows]
+    return [fit_row(f"{n:,} x 1024 float16", what, model, (X, y), None, options) for what, model in rows]
 
 
 def _sparse_rows(options, n: int, d: int, each: int, C: float) -> list[dict]:
@@ -179,7 +155,7 @@ def _sparse_rows(options, n: int, d: int, each: int, C: float) -> list[dict]:
         f"hinge, C = {C:g}": LinearSVC(C=C, fit_intercept=False, time_limit=30.0),
         f"logistic, C = {C:g}": LinearSVC(C=C, loss="logistic", fit_intercept=False, time_limit=30.0),
     }
-    return [_fit_row(name, what, model, (X, y), here, options) for what, model in models.items()]
+    return [fit_row(name, what, model, (X, y), here, options) for what, model in models.items()]
 
 
 def measure_sparse(options) -> list[dict]:
@@ -237,20 +213,6 @@ def measure_classes(options) -> list[dict]:
     here, name = (xp.asnumpy(X), xp.asnumpy(y)), f"MNIST's Fourier features, {len(X):,} x 1024, 10 classes"
     fourier_rows = (_several_row(name, f"hinge, C = {C:g}", LinearSVC(C=C), (X, y), here, options) for C in (0.01, 1.0))
     return [*rows, *fourier_rows]
-
-
-def measure_kernels(options) -> list[dict]:
-    """Gaussian kernels, from arrays of the host, which are copied; of several classes each pair."""
-    rows = []
-    for name, n, C, gamma in KERNELS:
-        X, y = kernel_datasets.load(name, options.data, options.cache)
-        n = min(len(y), 5000) if options.quick else (n or len(y))
-        examples = np.ascontiguousarray(X[:n].toarray()), y[:n].astype(np.int8)
-        model = SVC(C=C, gamma=gamma, device="cuda", time_limit=60.0)
-        rows.append(
-            _fit_row(f"{name}, {n:,} rows", f"C = {C:g}, gamma = {gamma:g}", model, examples, examples, options)
-        )
-    return rows
 
 
 def lbfgs_seconds(X: Any, y: Any, C: float, loss: str, target: float) -> float:
@@ -358,6 +320,7 @@ PARTS = {
     "text": measure_text,
     "classes": measure_classes,
     "kernels": measure_kernels,
+    "scores": measure_scores,
     "peers": measure_peers,
     "start": measure_start,
 }

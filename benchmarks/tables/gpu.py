@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.harness import markdown
 
 PAGE = "../gpu.md"
-_PARTS = ("fits", "path", "wide", "sparse", "text", "classes", "kernels", "peers", "start")
+_PARTS = ("fits", "path", "wide", "sparse", "text", "classes", "kernels", "scores", "peers", "start")
 
 
 def tables(result: dict) -> dict[str, str]:
