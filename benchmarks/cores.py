@@ -4,9 +4,9 @@
 
 A row is the whole of `fit` to its tolerance (1e-3, sequences 1e-2) with each number of threads, in turns; a fit that
 --limit ends says so. Beside it is what the machine gains: a copy of memory, or sgemm where kernels are evaluated.
---sets takes names of data. Rows: covtype 35 times with noise, 20 million rows; beside it scikit-learn's SGDClassifier,
-and LIBLINEAR (inside of scikit-learn's LinearSVC) on a tenth of the rows at the same C, its seconds times ten, which
-flatters it. Passes: dense and CSR, in share of a copy. Classes: one against the rest. Joint: Crammer and Singer.
+--sets takes names of data. Rows: covtype 35 times with noise, 20 million rows; beside it scikit-learn's SGDClassifier
+and LIBLINEAR (inside of scikit-learn's LinearSVC) on a tenth of the rows at the same C, their seconds times ten, which
+flatters them. Passes: dense and CSR, in share of a copy. Classes: one against the rest. Joint: Crammer and Singer.
 Kernels: SVC, and its predictions. Sequences: chunks of CoNLL-2000, or made ones. Strings: 15 million splice sites,
 made. Text: two classes; 20news-mixed has 290 entries a row.
 """

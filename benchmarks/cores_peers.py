@@ -27,11 +27,11 @@ def measure_peers(X: np.ndarray, y: np.ndarray, C: float, options: argparse.Name
     X_tenth, y_tenth = np.ascontiguousarray(X[::TENTH]), y[::TENTH]
     few = {"C": C, "fit_intercept": False, "loss": "hinge", "random_state": 0}
     trained = (Peer(tol=tol, max_iter=1000, **few) for tol in LIBLINEAR_TOLS)
-    rest = {"alpha": 1.0 / (C * len(y)), "fit_intercept": False, "random_state": 0}
+    rest = {"alpha": 1.0 / (C * len(y_tenth)), "fit_intercept": False, "random_state": 0}
     stochastic = (SGDClassifier(tol=tol, **rest) for tol in SGD_TOLS)
     return [
         _row("LIBLINEAR, a tenth of the rows, times ten", trained, X_tenth, y_tenth, C, TENTH, options),
-        _row("SGDClassifier", stochastic, X, y, C, 1, options),
+        _row("SGDClassifier, a tenth of the rows, times ten", stochastic, X_tenth, y_tenth, C, TENTH, options),
     ]
 
 
