@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from cutplane.device import arrays
 from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.source import CsrRows, DenseRows
 from cutplane.device.twin import TwinKernels
 from cutplane.device.twin_arrays import on_twin
-from cutplane.testing.cuda import check_rows, judged
+from cutplane.testing.cuda import check_rows, judged, judged_with_device
 
 PRELUDE = """\
 from cutplane.device.matrix import DeviceMatrix
@@ -30,6 +31,15 @@ STORAGES = (
 @pytest.mark.parametrize("number", [34, 57, 69, *range(12)])
 def test_no_certificate_is_wrong(number: int) -> None:
     outcome = judged(number, PRELUDE, STORAGES)
+    assert not outcome.failures
+    assert outcome.fits or outcome.refused
+
+
+@pytest.mark.parametrize("number", range(18))
+def test_no_certificate_of_copied_examples_is_wrong(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = TwinKernels()
+    monkeypatch.setattr(arrays, "cuda_kernels", lambda: kernels)
+    outcome = judged_with_device(number)
     assert not outcome.failures
     assert outcome.fits or outcome.refused
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from cutplane._types import Params
 from cutplane.device.arrays import cuda_kernels, device_matrix
 from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.text import ENTRIES
@@ -24,6 +25,8 @@ from cutplane.testing.random_problems.trial import Outcome, run_trial
 from cutplane.testing.source_contract import check_source
 
 FAMILIES = ("LinearSVC", "LinearSVR", "LinearSVC", "LinearSVC-joint")
+#: Estimators that `device` sends there.
+COPIED = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "StringSVC")
 #: How a problem's X becomes arrays on a GPU, dense and sparse.
 PRELUDE = "import cupy\nfrom cupyx.scipy.sparse import csr_matrix\n"
 STORAGES = ("cupy.asarray(np.ascontiguousarray(X))", "csr_matrix(sp.csr_matrix(X))")
@@ -37,6 +40,20 @@ def judged(number: int, prelude: str, storages: Sequence[str]) -> Outcome:
     ways = tuple(replace(way, storage=storages[k % len(storages)]) for k, way in enumerate(problem.ways))
     problem = replace(problem, ways=ways, prelude=problem.prelude + prelude)
     return run_trial(problem, family.reader(problem))
+
+
+def judged_with_device(number: int) -> Outcome:
+    """The random problem of a number, of estimators that copy examples to a device, within a second for each fit."""
+    family, problem = drawn(COPIED, 7, number)
+    ways = tuple(replace(way, settings=_for_device(way.settings)) for way in problem.ways)
+    problem = replace(problem, ways=ways)
+    return run_trial(problem, family.reader(problem))
+
+
+def _for_device(settings: Params) -> Params:
+    """Without what is for the processor alone."""
+    kept = {name: value for name, value in settings.items() if name not in ("selection", "stopping")}
+    return {"time_limit": 1.0, **kept, "device": "cuda"}
 
 
 def check_rows(put: Callable[[Any], DeviceMatrix | None]) -> int:
@@ -61,10 +78,20 @@ def check_rows(put: Callable[[Any], DeviceMatrix | None]) -> int:
     return checked
 
 
+def _searched(name: str, judge: Callable[[int], Outcome], seconds: float, failed: list[str]) -> dict[str, int]:
+    """Problem after problem for so long; how many there were, and models."""
+    fits, number, start = 0, 0, time.monotonic()
+    while time.monotonic() - start < seconds:
+        outcome = judge(number)
+        failed += [f"{name}problem {number}: {failure}" for failure in outcome.failures]
+        fits, number = fits + outcome.fits, number + 1
+    return {f"{name}problems": number, f"{name}models": fits}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run both and say what came of it; 1 where something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of random problems (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of random problems of either kind (%(default)s)")
     parser.add_argument("--out", type=Path, help="JSON file")
     options = parser.parse_args(arguments)
     cupy = cuda_kernels().xp
@@ -73,12 +100,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checked = check_rows(lambda X: device_matrix(csr_matrix(X) if sp.issparse(X) else cupy.asarray(X)))
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     found: dict[str, Any] = {"device": name, "cupy": cupy.__version__, "rows_checked": checked}
-    fits, number, failed, start = 0, 0, list[str](), time.monotonic()
-    while time.monotonic() - start < options.seconds:
-        outcome = judged(number, PRELUDE, STORAGES)
-        failed += [f"problem {number}: {failure}" for failure in outcome.failures]
-        fits, number = fits + outcome.fits, number + 1
-    found |= {"problems": number, "models": fits, "failures": failed}
+    failed = list[str]()
+    found |= _searched("", lambda number: judged(number, PRELUDE, STORAGES), options.seconds, failed)
+    found |= _searched("copied_", judged_with_device, options.seconds, failed)
+    found["failures"] = failed
     text = json.dumps(found, indent=1)
     print(text)
     if options.out is not None:
