@@ -140,11 +140,11 @@ def test_fasta_in_blocks_of_any_size(tmp_path, block, monkeypatch):
     monkeypatch.setattr(fasta, "_BLOCK", block)
     path = tmp_path / "some.fa"
     path.write_bytes(
-        b"\n>one\nACGT\nACG\n\nTTTTTTTTTTTTTTTTTTTTTTTTTT\n;note\nA C\n>two x\r\nGG\r\nGGG\r\n>three\nAAAA\nT"
+        b"\n>one\nACGT\nACG\n\nTTTTTTTTTTTTTTTTTTTT\n;note\nA C\n>two x\r\nGG\r\nGGG\r\n>three\nAAAA\nT"
     )
     found = [(record.header, record.letters, record.line) for record in fasta.read_fasta(path)]
     assert found == [
-        (b"one", b"ACGTACGTTTTTTTTTTTTTTTTTTTTTTTTTTA C", 2),
+        (b"one", b"ACGTACGTTTTTTTTTTTTTTTTTTTTA C", 2),
         (b"two x", b"GGGGG", 9),
         (b"three", b"AAAAT", 12),
     ]
