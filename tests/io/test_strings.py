@@ -139,9 +139,7 @@ def test_fasta_in_blocks_of_any_size(tmp_path, block, monkeypatch):
     """Blocks that are all letters are not split into lines; what comes of them, and numbers of lines, are the same."""
     monkeypatch.setattr(fasta, "_BLOCK", block)
     path = tmp_path / "some.fa"
-    path.write_bytes(
-        b"\n>one\nACGT\nACG\n\nTTTTTTTTTTTTTTTTTTTT\n;note\nA C\n>two x\r\nGG\r\nGGG\r\n>three\nAAAA\nT"
-    )
+    path.write_bytes(b"\n>one\nACGT\nACG\n\nTTTTTTTTTTTTTTTTTTTT\n;note\nA C\n>two x\r\nGG\r\nGGG\r\n>three\nAAAA\nT")
     found = [(record.header, record.letters, record.line) for record in fasta.read_fasta(path)]
     assert found == [
         (b"one", b"ACGTACGTTTTTTTTTTTTTTTTTTTTA C", 2),
