@@ -7,12 +7,15 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from cutplane.device.kernels import DeviceArray, Examples, Kernels
+from cutplane.device.kernels import Array, DeviceArray, Examples, Kernels
 from cutplane.device.text import LOSSES
 from cutplane.proof.losses import Terms
 from cutplane.risks.base import RoundedRisk, ScoreCut, Smoothed
-from cutplane.risks.root import crossing_from_zero
+from cutplane.risks.intercept import least_shift_between
 from cutplane.risks.visited import VisitedRisk
+
+# No step is sought further from zero.
+_FURTHEST = 1e15
 
 
 class DeviceRay(NamedTuple):
@@ -35,8 +38,22 @@ class DeviceRay(NamedTuple):
         return self._at(t)[1]
 
     def minimise(self, quadratic: float, linear: float, C: float) -> float:
-        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk."""
-        return crossing_from_zero(lambda t: quadratic * t + linear + C * self.slope(t))
+        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk: several t are looked at in one go."""
+
+        def slopes(steps: Array) -> Array:
+            along = self.kernels.along(self.of, self.start, self.end, steps.tolist(), 0.0, towards=True)
+            return quadratic * steps + linear + C * np.array([slope for _, slope, _ in along])
+
+        steps = np.array([0.0, 0.5, 1.0, 2.0])
+        found = slopes(steps)
+        if found[0] >= 0.0:
+            return 0.0
+        while found[-1] < 0.0:
+            if steps[-1] >= _FURTHEST:
+                return float(steps[-1])
+            steps = steps[-1] * np.array([1.0, 2.0, 4.0, 8.0])
+            found = slopes(steps)
+        return least_shift_between(steps, slopes, lambda low, high: None, found)
 
 
 class DeviceRisk(RoundedRisk):

@@ -61,7 +61,10 @@ def least_shift(slope: Callable[[float], float], size: float) -> float:
 
 
 def least_shift_between(
-    shifts: Array, leans: Callable[[Array], Array], turns: Callable[[float, float], tuple[Array, Array] | None]
+    shifts: Array,
+    leans: Callable[[Array], Array],
+    turns: Callable[[float, float], tuple[Array, Array] | None],
+    known: Array | None = None,
 ) -> float:
     """The constant at which the slope of a risk along constants passes zero, between the least and the greatest given.
 
@@ -74,11 +77,13 @@ def least_shift_between(
         The slopes at several constants, in ascending order.
     turns : callable
         Where the slope jumps between two constants, and by how much; None: at too many, or it bends.
+    known : array, optional
+        The slopes at `shifts`, where they are known: these are few, ascending, and no two the same.
     """
     places = np.unique(shifts if len(shifts) <= _AT_ONCE else np.quantile(shifts, np.linspace(0.0, 1.0, _AT_ONCE)))
     if len(places) == 1:
         return float(places[0])
-    slopes = leans(places)
+    slopes = leans(places) if known is None else known
     for asked in range(_MOST_ROUNDS):
         zero = np.flatnonzero(slopes == 0.0)
         if len(zero):

@@ -30,8 +30,9 @@ from cutplane.shards.rows import RowSet, spread
 from cutplane.shards.sum_planes import balancing_factors, without_lean
 from cutplane.solvers.base import Products, Subset
 
-# Constants looked at in one go for the best intercept, and the furthest, in units of the scores.
-_AT_ONCE, _FURTHEST = 16, 1e15
+# Constants looked at in one go for the best intercept, ever nearer to zero, and the furthest, in units of the scores.
+_NEARER = np.array([1.0, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-4, 1e-6])
+_FURTHEST = 1e15
 
 
 # Weights from which vectors are long: shorter ones are done with sooner on the host than a kernel starts.
@@ -104,13 +105,15 @@ class DeviceShard(RoundedHostShard):
         reach = max(1.0, self.size(scores)) + self.risk.scale
         furthest = _FURTHEST * reach
         while True:
-            places = np.linspace(-reach, reach, _AT_ONCE)
+            # Scores have an intercept in them more often than not, which is nearly the best.
+            places = reach * np.concatenate([-_NEARER, _NEARER[::-1]])
             slopes = leans(places)
             if slopes[0] <= 0.0 <= slopes[-1]:
-                return least_shift_between(places, leans, lambda low, high: self.turns(scores, low, high, 1 << 17))
+                turns = partial(self.turns, scores, most=1 << 17)
+                return least_shift_between(places, leans, turns, slopes)
             if reach > furthest:
                 raise NoInterceptError
-            reach *= float(_AT_ONCE)
+            reach *= float(2 * len(_NEARER))
 
     def turns(self, scores: Handle, low: float, high: float, most: int) -> tuple[Array, Array] | None:
         """Where the slope along constants jumps between two of them, and by how much; None: too often, or it bends."""
