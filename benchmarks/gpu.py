@@ -9,8 +9,9 @@ host, the copy included, beside that copy alone and CuPy's own. Path: 13 values 
 features. Sparse: rows like those of rcv1. Text: five million features. Classes: a thousand against the rest, in
 lockstep; on the host four of them, the others reckoned from these. Kernels: SVC, from arrays of the host, which are
 copied. Scores: kernel values of ten million rows with 20,000 support vectors, beside a product of matrices and its
-exponential alone. Peers: L-BFGS of PyTorch on the device, until its objective, in its own precision, is within 1e-3
-of our lower bound; what it found is not proven, and it must be told where to stop. Start: the first fit of a process.
+exponential alone. Strings: splice sites, from packed bytes in host memory. Scans: a genome, from a FASTA file to a BED
+file. Peers: L-BFGS of PyTorch on the device, until its objective, in its own precision, is within 1e-3 of our lower
+bound; what it found is not proven, and it must be told where to stop. Start: the first fit of a process.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from benchmarks import harness, measure
 from benchmarks.gpu_data import covtype, cupy, fourier, isotropic, words
 from benchmarks.gpu_kernels import measure_kernels, measure_scores
 from benchmarks.gpu_rows import fit_row, waited
+from benchmarks.gpu_strings import measure_scans, measure_strings
 from benchmarks.measure import fit_seconds
 from benchmarks.tables.gpu import figures, tables
 from cutplane import LinearSVC, LinearSVR
@@ -321,6 +323,8 @@ PARTS = {
     "classes": measure_classes,
     "kernels": measure_kernels,
     "scores": measure_scores,
+    "strings": measure_strings,
+    "scans": measure_scans,
     "peers": measure_peers,
     "start": measure_start,
 }

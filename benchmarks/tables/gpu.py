@@ -5,7 +5,20 @@ from __future__ import annotations
 from benchmarks.harness import markdown
 
 PAGE = "../gpu.md"
-_PARTS = ("fits", "path", "wide", "sparse", "text", "classes", "kernels", "scores", "peers", "start")
+_PARTS = (
+    "fits",
+    "path",
+    "wide",
+    "sparse",
+    "text",
+    "classes",
+    "kernels",
+    "scores",
+    "strings",
+    "scans",
+    "peers",
+    "start",
+)
 
 
 def tables(result: dict) -> dict[str, str]:
@@ -17,7 +30,7 @@ def tables(result: dict) -> dict[str, str]:
     for part in _PARTS:
         if part in result:
             rows = result[part]["rows"]
-            others = [name for name in rows[0]["seconds"] if name != "device"]
+            others = list(dict.fromkeys(name for row in rows for name in row["seconds"] if name != "device"))
             ratios = ("times as fast" for _ in others)
             header = ("examples", "", "device, s", *(f"{name}, s" for name in others), *ratios)
             found[f"gpu-{part}"] = markdown(header, [_line(row, others) for row in rows])
