@@ -116,6 +116,7 @@ ThreadsOption = Annotated[
 DeviceOption = Annotated[
     str | None,
     typer.Option(
+        "--device",  # else typer 0.27 takes the name from a metavar that is the same in capitals
         metavar="DEVICE",
         help="cuda: work on a GPU, which needs CuPy; of linear models also several, as in cuda:0,cuda:1.",
         show_default=False,
