@@ -14,11 +14,11 @@ namespace {
 
 // What every sequence keeps of the chance to be visited, whatever its gap was when last seen.
 constexpr double kUniformShare = 0.1;
-// Sequences that are searched at the same weights. To a gap of 1 % this loses little:
-// docs/decisions.
-constexpr index_t kBatch = 32;
+// Sequences that are searched at the same weights, which the steps of as many before them are not
+// in yet. To a gap of 1 % this loses little: docs/decisions.
+constexpr index_t kBatch = 16;
 // Visits that are sorted by length before they are cut into batches.
-constexpr index_t kSorted = 4 * kBatch;
+constexpr index_t kSorted = 8 * kBatch;
 
 // Rows that are added to lie all over the memory: they are fetched some flips early.
 constexpr std::size_t kFlipsAhead = 2;
@@ -44,8 +44,9 @@ ChainAscent::ChainAscent(const Chains& chains, const label_t* truth, const doubl
       labellings_(chains.sequences()),
       gaps_(chains.sequences(), INFINITY),
       order_(chains.sequences()),
-      blocks_(std::min(kBatch, std::max<index_t>(1, chains.sequences())),
-              ChainBlock(chains, truth, cost)),
+      searched_(std::min(kBatch, std::max<index_t>(1, chains.sequences())),
+                ChainBlock(chains, truth, cost)),
+      stepping_(searched_),
       direction_(chains.features + chains.labels, chains.labels) {
   for (index_t i = 0; i < chains_.sequences(); ++i) {
     const label_t* begin = truth_ + chains_.starts[i];
@@ -80,14 +81,16 @@ void ChainAscent::form_batches() {
   for (std::size_t j = 0; j < order_.size(); ++j) ranked[j] = {times[order_[j]]++, order_[j]};
   std::ranges::stable_sort(ranked, {}, [](const auto& each) { return each.first; });
   std::ranges::transform(ranked, order_.begin(), [](const auto& each) { return each.second; });
-  ends_.clear();
+  batches_.clear();
   const index_t size = std::ssize(order_);
   for (index_t begin = 0, end; begin < size; begin = end) {
     for (end = begin + 1; end < size && end < begin + kSorted; ++end)
       if (ranked[end].first != ranked[begin].first) break;
     std::ranges::stable_sort(std::span(order_).subspan(begin, end - begin), {},
                              [&](index_t i) { return chains_.length(i); });
-    for (index_t at = begin; at < end; at += kBatch) ends_.push_back(std::min(at + kBatch, end));
+    const bool new_round = begin == 0 || ranked[begin].first != ranked[begin - 1].first;
+    for (index_t at = begin; at < end; at += kBatch)
+      batches_.push_back({std::min(at + kBatch, end), new_round && at == begin});
   }
 }
 
@@ -96,33 +99,49 @@ void ChainAscent::epoch(int n_threads) {
   form_batches();
   if (!first_) extrapolate(n_threads);
   first_ = false;
+  std::span<const std::int64_t> before;  // the batch that has been searched and has not stepped
   index_t begin = 0;
-  for (const index_t end : ends_) {
-    visit(std::span(order_).subspan(begin, end - begin), n_threads);
-    begin = end;
+  for (const Batch& batch : batches_) {
+    if (batch.first_of_round) {
+      visit(before, {}, n_threads);
+      before = {};
+    }
+    const auto next = std::span(order_).subspan(begin, batch.end - begin);
+    visit(before, next, n_threads);
+    before = next;
+    begin = batch.end;
   }
+  visit(before, {}, n_threads);
   dual_ = loss_ - 0.5 * inner(w_.data(), w_.data(), chains_.weights(), n_threads);
 }
 
-void ChainAscent::visit(std::span<const std::int64_t> batch, int n_threads) {
+void ChainAscent::visit(std::span<const std::int64_t> before, std::span<const std::int64_t> next,
+                        int n_threads) {
+  if (before.empty() && next.empty()) return;
   index_t tokens = 0;
-  for (const index_t i : batch) tokens += chains_.length(i);
+  for (const index_t i : next) tokens += chains_.length(i);
   const int threads = useful_threads(n_threads, tokens * chains_.labels * (chains_.labels + 16));
-  for_blocks({std::ssize(batch), std::ssize(batch)}, threads, [&](index_t place, index_t, index_t) {
-    blocks_[place].search(batch[place], w_.data(), labellings_[batch[place]]);
+  std::swap(searched_, stepping_);
+  const index_t tasks = std::ssize(next) + 1;
+  for_blocks({tasks, tasks}, threads, [&](index_t task, index_t, index_t) {
+    if (task == 0)
+      for (index_t place = 0; place < std::ssize(before); ++place) step(before[place], place);
+    else
+      searched_[task - 1].search(next[task - 1], w_.data(), labellings_[next[task - 1]]);
   });
-  for (index_t place = 0; place < std::ssize(batch); ++place) step(batch[place], place);
-  for_blocks({std::ssize(batch), std::ssize(batch)}, threads, [&](index_t place, index_t, index_t) {
-    changes_.add_part(place, std::ssize(batch), w_.data());
-    labellings_[batch[place]].prune();
+  const index_t parts = std::max(std::ssize(before), std::ssize(next));
+  for_blocks({parts, parts}, threads, [&](index_t part, index_t, index_t) {
+    changes_.add_part(part, parts, w_.data());
+    if (part < std::ssize(before)) labellings_[before[part]].prune();
+    if (part < std::ssize(next)) searched_[part].catch_up(changes_);
   });
   changes_.clear();
 }
 
 void ChainAscent::step(index_t sequence, index_t place) {
   const double C = C_of(sequence);
-  loss_ += C * blocks_[place].step(C, changes_, labellings_[sequence]);
-  gaps_[sequence] = C * blocks_[place].gap();
+  loss_ += C * stepping_[place].step(C, changes_, labellings_[sequence]);
+  gaps_[sequence] = C * stepping_[place].gap();
 }
 
 double ChainAscent::aim(index_t sequence) {

@@ -2,8 +2,9 @@
 //
 // The sequences of a batch are searched side by side, all at the same weights. Then one after the
 // other makes steps among the labellings that it knows, at the weights that those before it have
-// left: this is a small share of the work. Batches do not depend on the number of threads. What
-// steps change lies apart from the weights until all have been made, and then all threads add it.
+// left: this is a small share of the work, and one thread does it while others search the next
+// batch. Batches do not depend on the number of threads. What steps change lies apart from the
+// weights until all have been made, and then all threads add it.
 //
 // The dual variables of a sequence weight the labellings that its searches have found, the truth
 // among them, and sum to one. They maximise  sum_i C_i <weights_i, losses_i> - ½|w|²  with
@@ -48,8 +49,9 @@ class ChainAscent {
   index_t most_labellings() const;
 
  private:
-  // Distinct sequences.
-  void visit(std::span<const std::int64_t> batch, int n_threads);
+  // Makes the steps of a batch and searches the next one meanwhile. Distinct sequences, of both.
+  void visit(std::span<const std::int64_t> before, std::span<const std::int64_t> next,
+             int n_threads);
   // Makes the steps of the sequence that has this place in its batch.
   void step(index_t sequence, index_t place);
   // Goes on in the direction of the last epoch, as far as is best. Sequences hold each other back:
@@ -62,13 +64,18 @@ class ChainAscent {
   template <class Coef>
   void add_features(Coef&& coef, double* sum, std::uint8_t* met, int n_threads) const;
   void draw_order();
-  // So that no sequence comes twice in a batch, and those of a batch are of about the same length.
+  // So that no sequence comes twice in a round, and those of a batch are of about the same length.
   void form_batches();
   Blocks sequence_blocks() const { return make_blocks(chains_.sequences(), 64, 256); }
   std::span<const label_t> truth_of(index_t sequence) const {
     return {truth_ + chains_.starts[sequence], static_cast<std::size_t>(chains_.length(sequence))};
   }
   double C_of(index_t sequence) const { return C_ * factors_[sequence]; }
+
+  struct Batch {
+    index_t end;          // in the order
+    bool first_of_round;  // sequences of the batch before may come again
+  };
 
   const Chains chains_;
   const label_t* truth_;
@@ -83,10 +90,10 @@ class ChainAscent {
   double loss_ = 0;  // sum of the mixed losses, each times its C_i
   double dual_ = 0;
   bool first_ = true;
-  std::vector<ChainBlock> blocks_;  // one for each place in a batch
-  std::vector<index_t> ends_;       // of the batches in the order
-  Reach reach_;                     // of extrapolations
-  MarkedRows direction_;            // of the weights: zero between extrapolations
+  std::vector<ChainBlock> searched_, stepping_;  // one for each place in a batch
+  std::vector<Batch> batches_;
+  Reach reach_;           // of extrapolations
+  MarkedRows direction_;  // of the weights: zero between extrapolations
 };
 
 }  // namespace cutplane

@@ -19,14 +19,13 @@ void Labellings::prune() {
     if (known_[i].weight > 0.0) kept.push_back(i);
   if (kept.size() == size()) return;
   for (std::size_t i = 0; i < kept.size(); ++i) {
-    for (std::size_t j = 0; j <= i; ++j) products_[kept[i]][j] = products_[kept[i]][kept[j]];
-    products_[kept[i]].resize(i + 1);
-    if (kept[i] == i) continue;
-    known_[i] = std::move(known_[kept[i]]);
-    products_[i] = std::move(products_[kept[i]]);
+    // Where a product goes, all that was there has been moved before.
+    for (std::size_t j = 0; j <= i; ++j)
+      products_[place(i, j)] = products_[place(kept[i], kept[j])];
+    if (kept[i] != i) known_[i] = std::move(known_[kept[i]]);
   }
   known_.resize(kept.size());
-  products_.resize(kept.size());
+  products_.resize(place(kept.size(), 0));
 }
 
 ChainBlock::ChainBlock(const Chains& chains, const label_t* truth, const double* cost)
@@ -48,17 +47,34 @@ void ChainBlock::search(index_t sequence, const double* w, Labellings& known) {
   scratch_.best_labelling(found_);
   const double highest = scratch_.lead(found_, right_);
   gap_ = std::max(0.0, highest - mixed);
+  take(highest, known);
+  copy_features();
+}
+
+void ChainBlock::take(double height, Labellings& known) {
   const auto is_found = [&](const Labelling& each) {
     return std::ranges::equal(each.labels, found_);
   };
-  if (!(highest > std::ranges::min(heights_)) || std::ranges::any_of(known, is_found)) return;
+  if (!(height > std::ranges::min(heights_)) || std::ranges::any_of(known, is_found)) return;
   double loss = 0;
   for (std::size_t t = 0; t < found_.size(); ++t)
     loss += cost_[right_[t] * chains_.labels + found_[t]];
   const std::size_t before = known.size();
   list(found_);
   known.add({found_, 0.0, loss, 0.0, 0.0}, products(before));
-  heights_.push_back(highest);
+  heights_.push_back(height);
+}
+
+void ChainBlock::copy_features() {
+  rows_.clear();
+  values_.clear();
+  row_ends_.assign(1, 0);
+  for (const Flip& flip : flips_) {
+    const index_t begin = chains_.indptr[flip.token], end = chains_.indptr[flip.token + 1];
+    rows_.insert(rows_.end(), chains_.indices.begin() + begin, chains_.indices.begin() + end);
+    if (chains_.values) values_.insert(values_.end(), chains_.values + begin, chains_.values + end);
+    row_ends_.push_back(rows_.size());
+  }
 }
 
 double ChainBlock::measure(const Labellings& known) {
@@ -87,7 +103,7 @@ std::vector<double> ChainBlock::products(std::size_t known) {
     if (flip.value == 0.0) continue;
     each_feature(chains_, flip.token, [&](index_t row, double value) {
       difference_.add(key(row, flip.label), value);
-      difference_.add(key(row, truth_[flip.token]), -value);
+      difference_.add(key(row, flip.right), -value);
     });
   }
   for (const Move& move : moves_of(known)) difference_.add(key(move.row, move.label), move.value);
@@ -95,8 +111,7 @@ std::vector<double> ChainBlock::products(std::size_t known) {
   for (Flip& flip : flips_) {
     double sum = 0;
     each_feature(chains_, flip.token, [&](index_t row, double value) {
-      sum +=
-          value * (difference_[key(row, flip.label)] - difference_[key(row, truth_[flip.token])]);
+      sum += value * (difference_[key(row, flip.label)] - difference_[key(row, flip.right)]);
     });
     flip.value = sum;
   }
@@ -111,17 +126,18 @@ std::vector<double> ChainBlock::products(std::size_t known) {
 }
 
 double ChainBlock::step(double C, RowChanges& changes, Labellings& known) {
-  if (!changes.empty()) catch_up(changes);
+  catch_up(changes);
   balance(C, known);
   return follow(C, changes, known);
 }
 
 void ChainBlock::catch_up(const RowChanges& changes) {
+  if (changes.empty()) return;
+  std::size_t f = 0;
   for (Flip& flip : flips_) {
-    const label_t right = truth_[flip.token];
     double sum = 0;
-    each_feature(chains_, flip.token, [&](index_t row, double value) {
-      sum += value * changes.difference(row, flip.label, right);
+    each_row(f++, [&](index_t row, double value) {
+      sum += value * changes.difference(row, flip.label, flip.right);
     });
     flip.value = sum;
   }
@@ -169,11 +185,13 @@ double ChainBlock::follow(double C, RowChanges& changes, const Labellings& known
     }
     ++j;
   }
+  std::size_t f = 0;
   for (const Flip& flip : flips_) {
+    const std::size_t at = f++;
     if (flip.value == 0.0) continue;
-    changes.reserve(chains_.indptr[flip.token + 1] - chains_.indptr[flip.token]);
-    each_feature(chains_, flip.token, [&](index_t row, double value) {
-      changes.move(row, flip.label, truth_[flip.token], C * flip.value * value);
+    changes.reserve(static_cast<index_t>(row_ends_[at + 1] - row_ends_[at]));
+    each_row(at, [&](index_t row, double value) {
+      changes.move(row, flip.label, flip.right, C * flip.value * value);
     });
   }
   return loss;

@@ -15,7 +15,7 @@ namespace cutplane {
 
 struct Flip {
   index_t token;
-  label_t label;
+  label_t label, right;  // the labelling's, and the true one
   double value;
 };
 
@@ -39,7 +39,7 @@ class Flips {
       std::int32_t& place = place_[t * labels_ + labelling[t]];
       if (place == kNone) {
         place = static_cast<std::int32_t>(flips_.size());
-        flips_.push_back({first_ + static_cast<index_t>(t), labelling[t], 0.0});
+        flips_.push_back({first_ + static_cast<index_t>(t), labelling[t], truth_[t], 0.0});
       }
       listed_.push_back(place);
     }
