@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import IO, Self
 
@@ -26,10 +27,11 @@ from cutplane.estimators.strings.on_device import check_one_device
 from cutplane.estimators.strings.string_svc import StringSVC
 from cutplane.io.atomic import replace_file
 from cutplane.io.bed import Hit, bed_line, hits_above, hits_at
-from cutplane.io.fasta import read_fasta
+from cutplane.io.fasta import Record, read_fasta
 from cutplane.io.model_file import ModelFile
 from cutplane.report.importance import save_importance
 from cutplane.sources.alphabet import as_alphabet
+from cutplane.sources.read_ahead import read_ahead
 from cutplane.sources.windows import SlidingWindows
 
 
@@ -114,6 +116,14 @@ def _write(file: IO[bytes] | None, line: str) -> None:
         file.write(line.encode())
 
 
+def _read_ahead(records: Iterator[Record]) -> Iterator[Record]:
+    """Each while its predecessor is looked at."""
+    for record in read_ahead(repeat(partial(next, records, None))):
+        if record is None:
+            return
+        yield record
+
+
 @dataclass
 class _Scan:
     """The windows of a genome, scored; `write` is handed the BED line of each that scores more than the threshold."""
@@ -156,7 +166,7 @@ class _Scan:
 
     def read(self, genome: Path) -> Self:
         """Every entry of a FASTA file; those shorter than a window are counted."""
-        for record in read_fasta(genome):
+        for record in _read_ahead(read_fasta(genome)):
             if len(record.letters) < self.model.length_:
                 self.short += 1
                 continue

@@ -49,7 +49,7 @@ def read_fasta(path: str | os.PathLike[str]) -> Iterator[Record]:
         for block in _whole_lines(read_blocks(stream, name, _BLOCK, _BLOCK)):
             if header is not None and not any(other in block for other in _NOT_LETTERS):
                 lines.append(block.replace(b"\n", b""))  # nearly all blocks of a chromosome: no look at its lines
-                number += block.count(b"\n")
+                number += len(block) - len(lines[-1])
                 continue
             for line in block.removesuffix(b"\n").split(b"\n"):
                 number += 1
