@@ -12,6 +12,7 @@ _PARTS = (
     "sparse",
     "text",
     "classes",
+    "rankings",
     "kernels",
     "scores",
     "strings",

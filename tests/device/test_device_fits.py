@@ -89,6 +89,10 @@ def test_regressions(kernels: Kernels, loss: str, intercept: bool) -> None:
         {"nonnegative": [0, 1]},
         {"prior": np.ones(D)},
         {"loss": "roc_area", "tol": 1e-2},
+        {"loss": "roc_area", "tol": 1e-6},
+        {"loss": "roc_area", "method": "oca"},
+        {"loss": "roc_area", "method": "oca", "line_search": "exact"},
+        {"loss": "roc_area", "intercept_scaling": 1.0},
     ],
     ids=lambda settings: "-".join(settings),
 )

@@ -13,7 +13,7 @@ from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.source import CsrRows, DenseRows
 from cutplane.device.twin import TwinKernels
 from cutplane.device.twin_arrays import on_twin
-from cutplane.testing.cuda import check_rows, judged, judged_with_device
+from cutplane.testing.cuda import PAIR_FAMILIES, check_rows, judged, judged_with_device
 
 PRELUDE = """\
 from cutplane.device.matrix import DeviceMatrix
@@ -31,6 +31,13 @@ STORAGES = (
 @pytest.mark.parametrize("number", [34, 57, 69, *range(12)])
 def test_no_certificate_is_wrong(number: int) -> None:
     outcome = judged(number, PRELUDE, STORAGES)
+    assert not outcome.failures
+    assert outcome.fits or outcome.refused
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_no_certificate_of_pairs_is_wrong(number: int) -> None:
+    outcome = judged(number, PRELUDE, STORAGES, PAIR_FAMILIES)
     assert not outcome.failures
     assert outcome.fits or outcome.refused
 

@@ -95,3 +95,7 @@ def test_pair_steps_of_kernel_machines_compile() -> None:
 
 def test_passes_over_strings_compile() -> None:
     assert compiled(text.string_kernels(), text.string_text()) == (0, "")
+
+
+def test_sums_over_pairs_of_different_rank_compile() -> None:
+    assert compiled((), text.rank_text()) == (0, "")

@@ -28,6 +28,8 @@ from cutplane.device.kernels import (
 )
 from cutplane.device.pair_steps import PairSteps
 from cutplane.device.pair_steps_cuda import CudaPairSteps
+from cutplane.device.rank_cuda import CudaRankSums
+from cutplane.device.rank_sums import RankSums
 from cutplane.device.string_cuda import CudaStrings
 from cutplane.device.string_kernels import StringKernels
 from cutplane.device.transfers import LONG, Seen, Transfers
@@ -140,6 +142,10 @@ class CudaKernels(Kernels):
     def strings(self) -> StringKernels:
         """Passes over strings."""
         return CudaStrings()
+
+    def rank_sums(self) -> RankSums:
+        """Sums over pairs of different rank."""
+        return CudaRankSums()
 
     @property
     def free_bytes(self) -> int:

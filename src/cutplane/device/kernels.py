@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cutplane.device.class_sums import ClassSums
 from cutplane.device.pair_steps import PairSteps
+from cutplane.device.rank_sums import RankSums
 from cutplane.device.string_kernels import StringKernels
 from cutplane.device.transfers import Seen
 
@@ -185,6 +186,10 @@ class Kernels(ABC):
     @abstractmethod
     def strings(self) -> StringKernels:
         """Passes over strings."""
+
+    @abstractmethod
+    def rank_sums(self) -> RankSums:
+        """Sums over pairs of different rank."""
 
     @property
     @abstractmethod

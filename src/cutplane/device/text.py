@@ -103,6 +103,11 @@ def string_kernels() -> Iterator[str]:
     yield from (f"{name}<{kind}>" for name in _OF_STRINGS for kind in STRINGS.values())
 
 
+def rank_text() -> str:
+    """What NVRTC compiles for pairs of different rank."""
+    return files("cutplane.device").joinpath("ranks.cu").read_text()
+
+
 def class_kernels() -> Iterator[str]:
     """The names of the sums of many classes."""
     yield from (f"{name}<{margin}>" for name in _OF_CLASSES for margin in MARGINS.values())

@@ -23,6 +23,8 @@ from cutplane.device.kernels import (
 )
 from cutplane.device.pair_steps import PairSteps
 from cutplane.device.pair_steps_twin import TwinPairSteps
+from cutplane.device.rank_sums import RankSums
+from cutplane.device.rank_twin import TwinRankSums
 from cutplane.device.string_kernels import StringKernels
 from cutplane.device.string_twin import TwinStrings
 from cutplane.device.transfers import Seen
@@ -198,6 +200,10 @@ class TwinKernels(Kernels):
     def strings(self) -> StringKernels:
         """Passes over strings."""
         return TwinStrings()
+
+    def rank_sums(self) -> RankSums:
+        """Sums over pairs of different rank."""
+        return TwinRankSums()
 
     @property
     def free_bytes(self) -> int:

@@ -13,6 +13,7 @@ _KNOWN = frozenset(
         "amax",
         "argsort",
         "ascontiguousarray",
+        "bincount",
         "clip",
         "concatenate",
         "copyto",

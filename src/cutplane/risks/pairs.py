@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from cutplane import _core
 from cutplane.risks import bracketing
 from cutplane.risks.base import Array, Risk, Rows, ScoreCut, Smoothed
+from cutplane.risks.stretches import one_of_each
 
 Codes = NDArray[np.int64]
 
 # How far coefficients of weighted pairs can be off, in units of what a sum over the examples can be off.
 _WEIGHTED = 4.0
+# Groups of a sample at least: few say little of the others, and few examples of many groups have few pairs.
+_LEAST_GROUPS = 64
 
 
 class NoPairsError(ValueError):
@@ -57,6 +60,15 @@ class _Layout(NamedTuple):
     group: Codes
     pair_weights: Array
     counts: Codes
+
+
+class _Laid(NamedTuple):
+    """Pairs as the core has them, how many there are, in how many groups, and what their mean is taken over."""
+
+    core: _core.Pairs
+    n_pairs: int
+    n_groups: int
+    total_mass: float
 
 
 class PairRisk(Risk):
@@ -116,28 +128,60 @@ class PairRisk(Risk):
         equal_groups: bool,
         n_threads: int,
         share: float,
+        *,
+        later: bool = False,
     ) -> None:
+        """`later`: there are pairs, and they are laid out when they are asked for. Elsewhere they may never be."""
         self._ranks, self._groups, self._weights = ranks, groups, weights
         self._equal_groups, self._n_threads, self.share = equal_groups, n_threads, share
+        self._known: _Laid | None = None if later else self._lay()
+
+    def _lay(self) -> _Laid:
+        weights, share = self._weights, self.share
         own = None if weights is None else np.asarray(weights, dtype=np.float64)
-        layout = _lay_out(ranks, groups, own)
-        self.n_pairs = int(layout.counts.sum())
-        self.n_groups = len(layout.counts)
-        if not self.n_pairs:
+        layout = _lay_out(self._ranks, self._groups, own)
+        n_groups = len(layout.counts)
+        if not n_groups:
             raise NoPairsError("There is no pair to compare: every group has examples of one rank only.")
-        if equal_groups:
-            self.total_mass = float(self.n_groups)
-            group_weights = share / (self.n_groups * layout.pair_weights)
+        if self._equal_groups:
+            total_mass = float(n_groups)
+            group_weights = share / (n_groups * layout.pair_weights)
         else:
-            self.total_mass = float(layout.pair_weights.sum())
-            group_weights = np.full(self.n_groups, share / self.total_mass)
+            total_mass = float(layout.pair_weights.sum())
+            group_weights = np.full(n_groups, share / total_mass)
         by_place = None if own is None else np.ascontiguousarray(own[layout.example])
-        self._core = _core.Pairs(len(ranks), layout.example, layout.leaf, layout.group, group_weights, by_place)
+        core = _core.Pairs(len(self._ranks), layout.example, layout.leaf, layout.group, group_weights, by_place)
+        return _Laid(core, int(layout.counts.sum()), n_groups, total_mass)
+
+    @property
+    def _laid(self) -> _Laid:
+        if self._known is None:
+            self._known = self._lay()
+        return self._known
+
+    @property
+    def n_pairs(self) -> int:
+        """The pairs compared."""
+        return self._laid.n_pairs
+
+    @property
+    def n_groups(self) -> int:
+        """The groups that have a pair."""
+        return self._laid.n_groups
+
+    @property
+    def total_mass(self) -> float:
+        """What the mean is taken over."""
+        return self._laid.total_mass
+
+    @property
+    def made_of(self) -> tuple[Codes, Codes | None, NDArray[Any] | None, bool, int, float]:
+        """Ranks, groups, weights, whether groups weigh the same, threads, and the number of means."""
+        return self._ranks, self._groups, self._weights, self._equal_groups, self._n_threads, self.share
 
     def __reduce__(self) -> tuple[object, ...]:
         """What it was made of: the rest is laid out again."""
-        made_of = self._ranks, self._groups, self._weights, self._equal_groups, self._n_threads, self.share
-        return _laid_out, (type(self), made_of, self.total_weight)
+        return _laid_out, (type(self), self.made_of, self.total_weight)
 
     def take(self, rows: Rows) -> Self:
         """The risk of a part of the sample: a mean of its own."""
@@ -164,26 +208,27 @@ class PairRisk(Risk):
         return self._groups
 
     def sample_rows(self, size: int, generator: np.random.Generator) -> Rows:
-        """About `size` examples that stand for all: drawn one by one, or whole groups where these are many."""
+        """About `size` examples that stand for all: one by one, or groups, of large ones some examples each."""
         n = len(self._ranks)
         if self._groups is None and self._ranks.max() == 1:
             # Of two ranks equally many: the mean over pairs does not depend on their shares, and one may be rare.
             sides = [np.flatnonzero(self._ranks == rank) for rank in (0, 1)]
             fewer = min(len(sides[0]), len(sides[1]), size // 2)
             wanted = [min(len(side), size - fewer) for side in sides]
-            drawn = [generator.choice(side, k, replace=False) for side, k in zip(sides, wanted, strict=True)]
+            drawn = [side[one_of_each(len(side), k, generator)] for side, k in zip(sides, wanted, strict=True)]
             return np.sort(np.concatenate(drawn)).astype(np.int64)
-        if self._groups is None or self._groups.max() < 2 * n // size:
-            return np.sort(generator.choice(n, size, replace=False)).astype(np.int64)
+        if self._groups is None:
+            return one_of_each(n, size, generator)
         count = int(self._groups.max()) + 1
         chosen = np.zeros(count, dtype=bool)
-        chosen[generator.choice(count, max(1, count * size // n), replace=False)] = True
-        return np.flatnonzero(chosen[self._groups]).astype(np.int64)
+        chosen[one_of_each(count, groups_drawn(count, n, size), generator)] = True
+        rows = np.flatnonzero(chosen[self._groups]).astype(np.int64)
+        return rows if len(rows) < 2 * size else rows[one_of_each(len(rows), size, generator)]
 
     @property
     def inexact(self) -> float:  # type: ignore[override]
         """Pairs are counted exactly; products of weights are differences of sums over the examples."""
-        return 0.0 if self._weights is None else _WEIGHTED
+        return inexact_sums(weighted=self._weights is not None)
 
     def resolution(self, scores: Array) -> float:
         """The step of the grid that scores are put on.
@@ -191,21 +236,18 @@ class PairRisk(Risk):
         It is so wide that sums of all scores, and numbers of pairs times scores, have no digits to lose: sweeps over
         windows of scores, divided by a narrow width, would raise what rounding leaves in them to any size.
         """
-        largest = 1.0 + float(np.abs(scores).max(initial=0.0))
-        return 2.0 ** (np.ceil(np.log2(4.0 * len(scores) * largest)) - 53.0) if np.isfinite(largest) else 0.0
+        return grid_step(len(scores), float(np.abs(scores).max(initial=0.0)))
 
     def sort(self, scores: Array) -> _core.SortedPairs:
         """The scores in order, on their grid: what every sweep starts from."""
         step = self.resolution(scores)
         on_grid = scores if step == 0.0 else np.rint(scores / step) * step
-        return self._core.sort(on_grid, self._n_threads)
+        return self._laid.core.sort(on_grid, self._n_threads)
 
     def smoothed_mass(self, smoothed: Smoothed, scores: Array, h: float) -> float:
         """As `mass`: places on a kink are sums over windows, exact but for weights that are no whole numbers."""
-        mass = self.mass(smoothed) + _WEIGHTED
-        if self._weights is None:
-            return mass
-        return mass + _WEIGHTED * (1.0 + 2.0 * float(np.abs(scores).max(initial=0.0))) / h
+        largest = float(np.abs(scores).max(initial=0.0))
+        return self.mass(smoothed) + smoothed_inexactness(largest, h, weighted=self._weights is not None)
 
     def value(self, scores: Array) -> float:
         """The risk."""
@@ -217,11 +259,32 @@ class PairRisk(Risk):
 
     def ray(self, start: Array, end: Array) -> PairRay:
         """The restriction to a line."""
-        return PairRay(self._core, start, end, self._n_threads, self.ray_accuracy)
+        return PairRay(self._laid.core, start, end, self._n_threads, self.ray_accuracy)
 
     def smoothed(self, scores: Array, h: float) -> Smoothed:
         """The risk with every pair's kink rounded over a width h."""
         return rounded(self.sort(scores), scores, h)
+
+
+def grid_step(n: int, largest: float) -> float:
+    """The step of the grid of n scores, the largest of which has this size."""
+    size = 1.0 + largest
+    return float(2.0 ** (np.ceil(np.log2(4.0 * n * size)) - 53.0)) if np.isfinite(size) else 0.0
+
+
+def groups_drawn(count: int, n: int, size: int) -> int:
+    """Of how many groups a sample is: as many as there is room for, but some, however large these are."""
+    return min(count, max(count * size // n, _LEAST_GROUPS))
+
+
+def inexact_sums(*, weighted: bool) -> float:
+    """How far coefficients can be off, in units of what a sum over the examples can be off."""
+    return _WEIGHTED if weighted else 0.0
+
+
+def smoothed_inexactness(largest: float, h: float, *, weighted: bool) -> float:
+    """How far those of a risk rounded over h can be off beside that, at scores that are no larger."""
+    return _WEIGHTED + (_WEIGHTED * (1.0 + 2.0 * largest) / h if weighted else 0.0)
 
 
 def rounded(order: _core.SortedPairs, scores: Array, h: float) -> Smoothed:
@@ -269,18 +332,18 @@ def _lay_out(ranks: Codes, groups: Codes | None, weights: Array | None) -> _Layo
     group_of_leaf = np.cumsum(new_group)[leaf[:-1]] - 1
     first_leaf = np.append(np.flatnonzero(new_group[leaf[:-1]]), len(leaf) - 1).astype(np.int64)
     sizes = np.diff(leaf)
-    counts = _pairs(sizes, group_of_leaf)
+    counts = pair_sums(sizes, group_of_leaf)
     masses = sizes if weights is None else np.add.reduceat(weights[order], leaf[:-1]) if len(order) else sizes
     return _Layout(
         order.astype(np.uint32),
         leaf,
         first_leaf,
-        counts.astype(np.float64) if weights is None else _pairs(masses, group_of_leaf),
+        counts.astype(np.float64) if weights is None else pair_sums(masses, group_of_leaf),
         counts,
     )
 
 
-def _pairs(masses: NDArray[Any], group: Codes) -> NDArray[Any]:
+def pair_sums(masses: NDArray[Any], group: Codes) -> NDArray[Any]:
     """By group, the sum over pairs of its ranks of the products of their masses; exact for counts."""
     below = np.cumsum(masses) - masses
     first = np.ones(len(group), dtype=bool)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cutplane.risks.base import Array
-from cutplane.risks.pairs import PairRisk
+from cutplane.risks.pairs import NoPairsError, PairRisk
 from cutplane.risks.thresholds import least_error_thresholds
 
 
@@ -35,9 +35,12 @@ class RocArea(PairRisk):
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         labels = np.asarray(y)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        super().__init__(labels, None, weights, n_threads=n_threads)
-        self._positive = (labels > 0).astype(np.int64)
+        positive = labels > 0
+        counted = positive if weights is None else positive[weights > 0.0]
+        if not 0 < np.count_nonzero(counted) < len(counted):
+            raise NoPairsError("There is no pair to compare: all examples have the same label.")
+        self._set(positive.view(np.int8), None, weights, False, n_threads, 1.0, later=True)
 
     def threshold(self, scores: Array) -> float:
         """What to add to the scores for their signs to make the fewest errors."""
-        return -float(least_error_thresholds(scores, self._positive, 2, self._weights)[0])
+        return -float(least_error_thresholds(scores, self._ranks, 2, self._weights)[0])

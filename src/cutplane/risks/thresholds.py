@@ -29,16 +29,17 @@ def least_error_thresholds(
     found = np.empty(n_classes - 1)
     for k in range(n_classes - 1):
         errors = np.concatenate([[0.0], np.cumsum(np.where(classes > k, own, -own))])
-        found[k] = _between(ordered, int(places[np.argmin(errors[places])]))
+        place = int(places[np.argmin(errors[places])])
+        below, above = float(ordered[max(place - 1, 0)]), float(ordered[min(place, len(ordered) - 1)])
+        found[k] = between(below, above, place, len(ordered))
     return found
 
 
-def _between(ordered: Array, place: int) -> float:
-    """A number that has `place` of the scores at or below it."""
+def between(below: float, above: float, place: int, count: int) -> float:
+    """A number that has `place` of `count` scores at or below it, of which these two are next to it."""
     if place == 0:
-        return float(np.nextafter(ordered[0] - 1.0, -np.inf))
-    if place == len(ordered):
-        return float(np.nextafter(ordered[-1] + 1.0, np.inf))
-    low, high = float(ordered[place - 1]), float(ordered[place])
-    middle = low + 0.5 * (high - low)
-    return middle if low <= middle < high else low
+        return float(np.nextafter(above - 1.0, -np.inf))
+    if place == count:
+        return float(np.nextafter(below + 1.0, np.inf))
+    middle = below + 0.5 * (above - below)
+    return middle if below <= middle < above else below

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from cutplane.risks.visited import VisitedRisk
 from cutplane.shards.balance import balanced_plane
 from cutplane.shards.base import Array, Handle, KindOfShard, NearPart, ShardPlane
 from cutplane.shards.curvature import RowCurvature
+from cutplane.shards.device_vectors import DeviceVectors, there
 from cutplane.shards.hinges import is_sum_of_hinges
 from cutplane.shards.host import RoundedHostShard
 from cutplane.shards.near_hinges import NearHinges
@@ -41,7 +42,7 @@ _LONG = 1 << 16
 _LEAST_DRAWN = 1 << 17
 
 
-class DeviceShard(RoundedHostShard):
+class DeviceShard(DeviceVectors, RoundedHostShard):
     """A sum of losses over rows on a device.
 
     Parameters
@@ -67,37 +68,12 @@ class DeviceShard(RoundedHostShard):
         """The same, whose planes come with their coefficients."""
         return DeviceShard(self.source, self.risk, keeps=True)
 
-    def at(self, w: Array) -> Handle:
-        """The scores of weights: one pass."""
-        return self.source.scores(w) if w.any() else self._kernels.xp.zeros(self.examples)
-
-    def shifted(self, scores: Handle, shift: float | Array, *, in_place: bool = False) -> Handle:
-        """The scores plus a constant, where they were if nobody else holds them."""
-        there = _there(scores)
-        if not in_place:
-            return there + shift
-        there += shift
-        return there
-
-    def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
-        """(1 - t) a + t b, in memory of its own or in that of a handle that is used up."""
-        mixed = (1.0 - t) * _there(a) + t * _there(b)
-        if into is None:
-            return mixed
-        _there(into)[:] = mixed
-        return into
-
     def moved(self, scores: Handle, direction: Handle, t: float) -> Handle:
         """Scores + t·direction, which is used up."""
-        along = _there(direction)
+        along = there(direction)
         along *= t
-        along += _there(scores)
+        along += there(scores)
         return along
-
-    def size(self, scores: Handle) -> float:
-        """The largest score, in size."""
-        there = _there(scores)
-        return float(abs(there).max()) if there.size else 0.0
 
     def best_shift(self, scores: Handle) -> float:
         """The constant that, added to all scores, makes the risk least."""
@@ -117,7 +93,7 @@ class DeviceShard(RoundedHostShard):
 
     def turns(self, scores: Handle, low: float, high: float, most: int) -> tuple[Array, Array] | None:
         """Where the slope along constants jumps between two of them, and by how much; None: too often, or it bends."""
-        found = self.risk.turns_within(_there(scores), low, high, most)
+        found = self.risk.turns_within(there(scores), low, high, most)
         return None if found is None else (self._kernels.to_host(found[0]), self._kernels.to_host(found[1]))
 
     def balanced_cut(self, scores: Handle) -> ShardPlane:
@@ -126,7 +102,7 @@ class DeviceShard(RoundedHostShard):
 
     def cut(self, scores: Handle) -> ShardPlane:
         """The plane that touches the risk at the scores: a pass."""
-        coef, value, offset, mass = self._kernels.cut(self.risk.of, _there(scores))
+        coef, value, offset, mass = self._kernels.cut(self.risk.of, there(scores))
         return ShardPlane(self._slope(coef), offset, value, mass=_rounded(mass), coef=self._kept(coef))
 
     def _slope(self, coef: DeviceArray) -> Array:
@@ -142,7 +118,7 @@ class DeviceShard(RoundedHostShard):
 
     def sides(self, scores: Handle, h: float) -> Array:
         """What the positive and the negative coefficients of the rounded risk add up to."""
-        return np.array(self._kernels.sides(self.risk.smoothed(_there(scores), h).coef)[1:])
+        return np.array(self._kernels.sides(self.risk.smoothed(there(scores), h).coef)[1:])
 
     def smoothed(
         self,
@@ -154,11 +130,11 @@ class DeviceShard(RoundedHostShard):
         factors: Array | None = None,
     ) -> ShardPlane:
         """The risk rounded over h, and the plane below the risk itself that it gives: a pass."""
-        s = self._kernels.smoothed(self.risk.of, _there(scores), h)
+        s = self._kernels.smoothed(self.risk.of, there(scores), h)
         if balanced:
             factors = balancing_factors(np.array(self._kernels.sides(s.coef)[1:]))
         if factors is not None:
-            s = self._scaled_down(s, factors, _there(scores))
+            s = self._scaled_down(s, factors, there(scores))
         plane = ShardPlane(
             self._slope(s.coef),
             s.offset,
@@ -182,7 +158,7 @@ class DeviceShard(RoundedHostShard):
         self, scores: Handle, direction: Handle | None, steps: Sequence[float], h: float
     ) -> list[tuple[float, float, float]]:
         """Value, slope and curvature of the rounded risk at scores + t·direction (None: 1), for each t of `steps`."""
-        return self.risk.probed(_there(scores), None if direction is None else _there(direction), steps, h)
+        return self.risk.probed(there(scores), None if direction is None else there(direction), steps, h)
 
     def draw(self, size: int, generator: np.random.Generator) -> Subset:
         """So many examples at random."""
@@ -204,7 +180,7 @@ class DeviceShard(RoundedHostShard):
 
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of the `most` nearest."""
-        return NearHinges(self.source, self.risk, _there(scores), radius, most=most, intercept=intercept)
+        return NearHinges(self.source, self.risk, there(scores), radius, most=most, intercept=intercept)
 
     def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
         """The risk at weights and an intercept, for the prover: afresh, by the definition of the loss."""
@@ -250,12 +226,7 @@ def _rounded(mass: float) -> float:
     return mass * (1.0 + 1e-9)
 
 
-def _there(handle: Handle) -> DeviceArray:
-    """What a handle of this shard holds."""
-    return cast(DeviceArray, handle)
-
-
 def device_shard(source: DeviceMatrix, risk: VisitedRisk) -> KindOfShard:
     """The shard of rows on a device; with a loss that is not known there, scores come to the host."""
-    there = DeviceRisk.on(source.rows.kernels, risk)
-    return RoundedHostShard(source, risk) if there is None else DeviceShard(source.rows, there)
+    found = DeviceRisk.on(source.rows.kernels, risk)
+    return RoundedHostShard(source, risk) if found is None else DeviceShard(source.rows, found)

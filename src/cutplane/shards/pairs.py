@@ -22,6 +22,14 @@ from cutplane.sources.matrix import matrix_of
 # Examples that the curvature is estimated from: at least this many, and so many for each feature.
 _LEAST_ROWS = 8000
 _ROWS_PER_FEATURE = 20
+# So many pairs for each feature, if that is no more than so many times as many examples.
+_PAIRS_PER_FEATURE, _MOST_TIMES = 2500, 8
+
+
+def representatives(features: int, pairs_each: float) -> int:
+    """From how many examples the curvature is estimated: more where each is in few pairs."""
+    least = max(_LEAST_ROWS, _ROWS_PER_FEATURE * features)
+    return int(min(_MOST_TIMES * least, max(least, _PAIRS_PER_FEATURE * features / pairs_each)))
 
 
 class PairShard(HostShard):
@@ -122,7 +130,7 @@ class PairShard(HostShard):
     @cached_property
     def _representatives(self) -> tuple[Rows | None, PairShard]:
         """The examples that the curvature is estimated from."""
-        size = max(_LEAST_ROWS, _ROWS_PER_FEATURE * self.dimension)
+        size = representatives(self.dimension, self.risk.n_pairs / self.examples)
         if 2 * size > self.examples:
             return None, self
         rows = self.risk.sample_rows(size, np.random.default_rng(0))

@@ -6,16 +6,22 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, cast
 
+from cutplane._types import Codes
+from cutplane.device.kernels import Kernels
 from cutplane.device.matrix import DeviceMatrix
+from cutplane.device.pair_risk import DevicePairRisk
 from cutplane.device.source import DenseRows
 from cutplane.device.string_source import StringMatrix
 from cutplane.risks.base import Risk, RoundedRisk
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.pairs import PairRisk
+from cutplane.risks.roc_area import RocArea
 from cutplane.risks.separable import TubeRisk
+from cutplane.risks.thresholds import least_error_thresholds
 from cutplane.risks.visited import VisitedRisk
-from cutplane.shards.base import KindOfShard
+from cutplane.shards.base import Array, KindOfShard
 from cutplane.shards.device import DeviceShard, device_shard
+from cutplane.shards.device_pairs import DevicePairShard, device_pair_shard, thresholds_there
 from cutplane.shards.device_part import DevicePart, Origin
 from cutplane.shards.hinge import AugmentedHingeShard, HingeShard
 from cutplane.shards.host import HostShard, RoundedHostShard
@@ -50,6 +56,8 @@ _ENTRIES = (
     _Entry(ScatteredSource, ScatteredPairs, scattered_pair_shard),
     _Entry(StringMatrix, VisitedRisk, lambda source, risk, intercept: long_planes_shard(source, risk)),
     _Entry(DeviceMatrix, VisitedRisk, lambda source, risk, intercept: device_shard(source, risk)),
+    _Entry(DeviceMatrix, PairRisk, lambda source, risk, intercept: device_pair_shard(source, risk)),
+    _Entry(DeviceMatrix, DevicePairRisk, lambda source, risk, intercept: DevicePairShard(source.rows, risk)),
     _Entry(MatrixSource, Hinge, lambda source, risk, intercept: HingeShard(source, risk, fused=not intercept)),
     _Entry(AugmentedSource, Hinge, lambda source, risk, intercept: AugmentedHingeShard(source, risk)),
     _Entry(MatrixSource, TubeRisk, lambda source, risk, intercept: TubeShard(source, risk)),
@@ -66,6 +74,26 @@ def lockstep_rows(source: Source) -> DenseRows | None:
     """The rows of a source that many classes can be trained on in lockstep."""
     rows = source.rows if isinstance(source, DeviceMatrix) else None
     return rows if isinstance(rows, DenseRows) else None
+
+
+def threshold_of(source: Source, risk: Risk, w: Array) -> float:
+    """What to add to the scores of weights so that their signs decide, where no intercept was trained."""
+    if isinstance(source, DeviceMatrix) and isinstance(risk, RocArea):
+        ranks, _, weights, *_ = risk.made_of
+        return -float(thresholds_there(source.rows, w, ranks, 2, weights)[0])
+    return risk.threshold(source.scores(w))
+
+
+def thresholds_of(source: Source, w: Array, codes: Codes, n_classes: int, weights: Array | None) -> Array:
+    """The thresholds between ordered classes that make the least absolute error on the scores of weights."""
+    if isinstance(source, DeviceMatrix):
+        return thresholds_there(source.rows, w, codes, n_classes, weights)
+    return least_error_thresholds(source.scores(w), codes, n_classes, weights)
+
+
+def device_kernels(source: object) -> Kernels | None:
+    """Those of the device that a source lies on; None of anything else."""
+    return source.rows.kernels if isinstance(source, DeviceMatrix) else None
 
 
 def make_shard(source: Source, risk: Risk, *, intercept: bool = False) -> KindOfShard:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane.risks.stretches import one_of_each
 from cutplane.solvers.base import Subset
 
 
@@ -38,10 +39,5 @@ def positions_of(subset: Subset) -> NDArray[np.int64]:
 
 
 def spread(n: int, size: int, generator: np.random.Generator) -> RowSet:
-    """One example at random from each of so many equal stretches: in order, and sooner found than any others."""
-    ends = np.arange(size + 1, dtype=np.int64) * n // size
-    offsets = generator.random(size)
-    offsets *= np.diff(ends)
-    drawn: NDArray[np.int64] = offsets.astype(np.int64)
-    drawn += ends[:-1]
-    return RowSet(drawn)
+    """One example at random from each of so many equal stretches."""
+    return RowSet(one_of_each(n, size, generator))

@@ -27,6 +27,8 @@ from cutplane.testing.source_contract import check_source
 FAMILIES = ("LinearSVC", "LinearSVR", "LinearSVC", "LinearSVC-joint")
 #: Estimators that `device` sends there.
 COPIED = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "StringSVC")
+#: Pairs of different rank.
+PAIR_FAMILIES = ("RankSVM", "OrdinalSVC")
 #: How a problem's X becomes arrays on a GPU, dense and sparse.
 PRELUDE = "import cupy\nfrom cupyx.scipy.sparse import csr_matrix\n"
 STORAGES = ("cupy.asarray(np.ascontiguousarray(X))", "csr_matrix(sp.csr_matrix(X))")
@@ -34,9 +36,9 @@ STORAGES = ("cupy.asarray(np.ascontiguousarray(X))", "csr_matrix(sp.csr_matrix(X
 _SHAPES = ((1, 1), (40, 3), (700, 54), (300, 301), (5000, 130))
 
 
-def judged(number: int, prelude: str, storages: Sequence[str]) -> Outcome:
+def judged(number: int, prelude: str, storages: Sequence[str], families: tuple[str, ...] = FAMILIES) -> Outcome:
     """The random problem of a number, trained in its own ways on examples that are stored so by turns."""
-    family, problem = drawn(FAMILIES, 6, number)
+    family, problem = drawn(families, 6, number)
     ways = tuple(replace(way, storage=storages[k % len(storages)]) for k, way in enumerate(problem.ways))
     problem = replace(problem, ways=ways, prelude=problem.prelude + prelude)
     return run_trial(problem, family.reader(problem))
@@ -102,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found: dict[str, Any] = {"device": name, "cupy": cupy.__version__, "rows_checked": checked}
     failed = list[str]()
     found |= _searched("", lambda number: judged(number, PRELUDE, STORAGES), options.seconds, failed)
+    found |= _searched("pair_", lambda n: judged(n, PRELUDE, STORAGES, PAIR_FAMILIES), options.seconds / 2, failed)
     found |= _searched("copied_", judged_with_device, options.seconds, failed)
     found["failures"] = failed
     text = json.dumps(found, indent=1)

@@ -25,6 +25,7 @@ from cutplane.estimators.linear.problems import Prepared, Problems
 from cutplane.objectives.factory import make_objective
 from cutplane.objectives.generic import Objective
 from cutplane.risks.base import Risk
+from cutplane.shards.registry import threshold_of
 from cutplane.solvers.result import Result, Step
 from cutplane.solvers.run import LINE_SEARCHES, METHODS, Settings
 from cutplane.solvers.stopping import Stopping
@@ -191,7 +192,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
         if not self.fit_intercept or self._penalised or objective.intercept:
             return result
         w = result.w if origin is None else result.w + origin
-        return replace(result, intercept=risk.threshold(source.scores(w)))
+        return replace(result, intercept=threshold_of(source, risk, w))
 
     def _objective(self, source: Source, risk: Risk, origin: NDArray[np.float64] | None = None) -> Objective:
         """The objective of a problem, made for what its risk can do."""

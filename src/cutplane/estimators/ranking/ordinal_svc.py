@@ -10,28 +10,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 
-from cutplane._types import Arrays, Document, MatrixLike, Params, RandomState
+from cutplane._types import Arrays, Codes, Device, Document, Labels, MatrixLike, Params, RandomState
+from cutplane.device.arrays import in_type_of
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.parameters import keep_parameters
+from cutplane.estimators.common.scored import ScoredAnywhere
 from cutplane.estimators.common.stored import finite, labels_from_file, labels_to_file
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
-from cutplane.estimators.ranking.ranking_data import check_pairs
+from cutplane.estimators.ranking.ranking_data import check_one_device
+from cutplane.estimators.ranking.ranking_risks import made_ordinal
 from cutplane.plain.decisions import Thresholds
 from cutplane.plain.form import PlainForm
-from cutplane.risks.ordinal import OrdinalRisk
-from cutplane.risks.thresholds import least_error_thresholds
+from cutplane.shards.registry import thresholds_of
 from cutplane.solvers.result import Result, Step
 from cutplane.sources import as_source
 
 
 @documented(LINEAR)
-class OrdinalSVC(ClassifierMixin, PairModel):
+class OrdinalSVC(ScoredAnywhere, ClassifierMixin, PairModel):
     """Linear classification into ordered classes, proven optimal up to `tol`.
 
     Minimises ½|w|² + C·n·R, where n is the number of examples and R the mean over all pairs of different classes,
@@ -43,8 +45,8 @@ class OrdinalSVC(ClassifierMixin, PairModel):
     C
     class_order : sequence or None, default=None
         The classes from the lowest to the highest; sorted if None.
-    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state,
-    on_step, checkpoint, checkpoint_every
+    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, device, warm_start,
+    random_state, on_step, checkpoint, checkpoint_every
 
     Attributes
     ----------
@@ -81,6 +83,7 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: Device = None,
         warm_start: bool = False,
         random_state: RandomState = None,
         on_step: Callable[[Step], object] | None = None,
@@ -91,7 +94,7 @@ class OrdinalSVC(ClassifierMixin, PairModel):
 
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on X (dense, CSR, memory-mapped, DataFrame) and ordered labels y.
+        """Train on X (dense, CSR, memory-mapped, DataFrame, on a GPU) and ordered labels y.
 
         Parameters
         ----------
@@ -104,28 +107,31 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         -------
         self
         """
+        check_one_device(self.device)
         training = self._training()
         rows, labels = validation.check_examples(self, X, y)
-        check_classification_targets(labels)
-        self.classes_, codes = _ordered_classes(labels, self.class_order)
+        found, codes = _ordered_classes(labels, self.class_order, training.n_threads)
+        self.classes_ = in_type_of(y, found)
         weights = validation.check_weights(sample_weight, rows, None, None, labels)
-        check_pairs(codes.astype(np.float64), None, weights, what="class")
-        risk = OrdinalRisk(codes, weights, n_threads=training.n_threads)
+        rows = self._placed(rows)
+        risk = made_ordinal(rows, codes, weights, n_threads=training.n_threads)
         (result,) = self._train(training, Prepared(rows, labels, weights, [lambda part: risk], (codes,)))
-        scores = as_source(rows, n_threads=training.n_threads).scores(result.w)
-        self.thresholds_ = least_error_thresholds(scores, codes, len(self.classes_), weights)
+        source = as_source(rows, n_threads=training.n_threads)
+        self.thresholds_ = thresholds_of(source, result.w, codes, len(self.classes_), weights)
         return self
 
     def _fitted(self, results: list[Result]) -> Params:
         return {**super()._fitted(results), "classes_": self.classes_}
 
+    @also_lazily
     def score_samples(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example: higher means a higher class."""
         return self._scores(X)
 
+    @also_lazily
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """The class of each example: the number of thresholds below its score."""
-        scores = self.score_samples(X)
+        scores = self._scores(X)
         return np.asarray(self.classes_[np.searchsorted(self.thresholds_, scores, side="left")])
 
     def _plain_model(self) -> PlainForm:
@@ -151,13 +157,11 @@ class OrdinalSVC(ClassifierMixin, PairModel):
         return tags
 
 
-def _ordered_classes(
-    y: NDArray[np.generic], order: Sequence[object] | None
-) -> tuple[NDArray[np.generic], NDArray[np.int64]]:
+def _ordered_classes(y: Labels, order: Sequence[object] | None, n_threads: int) -> tuple[Labels, Codes]:
     """The classes in their order, and the place of each example's there."""
-    classes, codes = validation.check_labels(y)
+    classes, codes = validation.check_many_labels(y, n_threads)
     if order is None:
-        return classes, codes.astype(np.int64)
+        return classes, codes
     given = np.asarray(order)
     place = {label: k for k, label in enumerate(given.tolist())}
     if len(place) != len(given):
@@ -168,4 +172,4 @@ def _ordered_classes(
     present = [label for label in given.tolist() if label in set(classes.tolist())]
     ordered = np.array(present, dtype=classes.dtype)
     new_place = {label: k for k, label in enumerate(present)}
-    return ordered, np.array([new_place[label] for label in classes.tolist()], dtype=np.int64)[codes]
+    return ordered, np.array([new_place[label] for label in classes.tolist()], dtype=codes.dtype)[codes]

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from cutplane._types import Arrays, Document, Matrix, MatrixLike, RandomState
+from cutplane._types import Arrays, Device, Document, Matrix, MatrixLike, RandomState
 from cutplane.cluster.collections import is_collection
 from cutplane.cluster.examples import for_one_fit
+from cutplane.device.arrays import on_host
+from cutplane.device.pair_risk import DevicePairRisk
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
@@ -22,7 +24,8 @@ from cutplane.estimators.common.scattered_score import gathered
 from cutplane.estimators.linear.descriptions import LINEAR
 from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.ranking.pair_model import PairModel
-from cutplane.estimators.ranking.ranking_data import check_pairs, check_queries
+from cutplane.estimators.ranking.ranking_data import check_one_device, check_queries
+from cutplane.estimators.ranking.ranking_risks import made_ranking
 from cutplane.estimators.ranking.scattered_queries import scattered_ranking
 from cutplane.metrics import pair_accuracy
 from cutplane.plain.decisions import Value
@@ -49,8 +52,8 @@ class RankSVM(PairModel):
         Weight of the losses against the margin, per query.
     weighting : {"queries", "pairs"}, default="queries"
         Whether every query weighs the same, or every pair.
-    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, warm_start, random_state,
-    on_step, checkpoint, checkpoint_every
+    tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, device, warm_start,
+    random_state, on_step, checkpoint, checkpoint_every
 
     Attributes
     ----------
@@ -92,6 +95,7 @@ class RankSVM(PairModel):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: Device = None,
         warm_start: bool = False,
         random_state: RandomState = None,
         on_step: Callable[[Step], object] | None = None,
@@ -105,7 +109,7 @@ class RankSVM(PairModel):
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> Self:
-        """Train on X (dense, CSR, memory-mapped, DataFrame, Dask), targets y and the query of each example.
+        """Train on X (dense, CSR, memory-mapped, DataFrame, Dask, on a GPU), targets y and the query of each example.
 
         Parameters
         ----------
@@ -121,6 +125,7 @@ class RankSVM(PairModel):
         -------
         self
         """
+        check_one_device(self.device)
         training = self._training()
         validation.check_choice("weighting", self.weighting, WEIGHTINGS)
         equal = self.weighting == "queries"
@@ -131,17 +136,16 @@ class RankSVM(PairModel):
         ranks = validation.check_targets(given, validation.check_threads(self.n_jobs))
         queries = check_queries(qid, len(ranks))
         weights = validation.check_weights(sample_weight, rows, None, None, ranks)
-        check_pairs(ranks, queries, weights)
-        everyone = np.zeros(len(ranks), dtype=np.int64) if queries is None else queries
-        risk = RankingRisk(ranks, everyone, weights, equal_groups=equal, n_threads=training.n_threads)
-        return self._fit_problem(training, rows, ranks, risk, (ranks, everyone, equal), weights)
+        rows = self._placed(rows)
+        risk = made_ranking(rows, ranks, queries, weights, equal_groups=equal, n_threads=training.n_threads)
+        return self._fit_problem(training, rows, ranks, risk, (ranks, queries, equal), weights)
 
     def _fit_problem(
         self,
         training: Settings,
         rows: Matrix | Source,
         ranks: NDArray[np.float64] | None,
-        risk: RankingRisk | ScatteredPairs,
+        risk: RankingRisk | DevicePairRisk | ScatteredPairs,
         key: tuple[object, ...],
         weights: NDArray[np.float64] | None = None,
     ) -> Self:
@@ -159,7 +163,7 @@ class RankSVM(PairModel):
         if is_collection(X):
             scores, ranks, queries = gathered(self, X, y=y, qid=qid)
             return pair_accuracy(ranks, scores, qid=queries)
-        return pair_accuracy(y, self.predict(X), qid=qid)
+        return pair_accuracy(on_host(y), on_host(self.predict(X)), qid=on_host(qid))
 
     def _plain_model(self) -> PlainForm:
         return PlainForm(type(self).__name__, "pairs", self._plain_scores(), Value())

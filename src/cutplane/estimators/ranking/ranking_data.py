@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutplane._runtime.warned import users_line
-from cutplane.risks.pairs import dense_codes
+from cutplane.device.arrays import on_host, several_devices
 
 Codes = NDArray[np.int64]
 
 
-def check_queries(qid: ArrayLike | None, n: int) -> Codes | None:
-    """The query of each example as a number; None where there is but one. That this was assumed is said."""
+def check_queries(qid: Any, n: int) -> NDArray[Any] | None:
+    """The query of each example, as it was given; None where there is but one. That this was assumed is said."""
     if qid is None:
         warnings.warn(
             f"qid is None: all {n} examples are taken for one query, and each is compared with every other; "
@@ -24,7 +24,7 @@ def check_queries(qid: ArrayLike | None, n: int) -> Codes | None:
             stacklevel=users_line(),
         )
         return None
-    return dense_codes(check_named_queries(qid, n))
+    return check_named_queries(on_host(qid), n)
 
 
 def check_named_queries(qid: ArrayLike, n: int) -> NDArray[Any]:
@@ -41,8 +41,7 @@ def check_pairs(
     y: NDArray[np.float64], queries: Codes | None, weights: NDArray[np.float64] | None, what: str = "target"
 ) -> None:
     """At least two targets to compare; queries without are ignored, and that is said once."""
-    if len(y) == 1:
-        raise ValueError("There is no pair to compare: n_samples=1; there must be at least two.")
+    check_several(len(y))
     counted = np.ones(len(y), dtype=bool) if weights is None else weights > 0.0
     groups = np.zeros(int(counted.sum()), dtype=np.int64) if queries is None else queries[counted]
     count = int(groups.max(initial=-1)) + 1
@@ -52,10 +51,29 @@ def check_pairs(
     present = np.isfinite(least)
     comparable = int(np.count_nonzero(least[present] < most[present]))
     if not comparable:
-        where = "y has" if queries is None else "in every query, y has"
-        raise ValueError(f"There is no pair to compare: {where} one {what} only (examples of weight 0 do not count).")
+        raise no_pair(what, in_queries=queries is not None)
     all_of_them = int(np.count_nonzero(present))
     warn_of_ignored(all_of_them - comparable, all_of_them)
+
+
+def check_one_device(device: object) -> None:
+    """Refuse several GPUs: pairs have their examples on one."""
+    if several_devices(device) is not None:
+        raise ValueError(
+            f"device={device!r}: pairs are compared on one GPU, 'cuda'; whole queries lie on several with Dask."
+        )
+
+
+def no_pair(what: str, *, in_queries: bool) -> ValueError:
+    """What is said where no two examples can be compared."""
+    where = "in every query, y has" if in_queries else "y has"
+    return ValueError(f"There is no pair to compare: {where} one {what} only (examples of weight 0 do not count).")
+
+
+def check_several(n: int) -> None:
+    """Refuse a single example."""
+    if n == 1:
+        raise ValueError("There is no pair to compare: n_samples=1; there must be at least two.")
 
 
 def warn_of_ignored(ignored: int, queries: int) -> None:

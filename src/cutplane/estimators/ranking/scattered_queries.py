@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from cutplane.cluster.collections import is_collection
 from cutplane.cluster.examples import on_workers
 from cutplane.device.arrays import on_host
 from cutplane.estimators.common.validation.examples import keep_names
-from cutplane.estimators.common.validation.partitions import checked_partition
+from cutplane.estimators.common.validation.partitions import device_of_each, placed_partition
 from cutplane.estimators.ranking.ranking_data import check_named_queries, warn_of_ignored
 from cutplane.shards.base import answers
 from cutplane.shards.part_queries import PartQueries
@@ -37,7 +38,9 @@ def scattered_ranking(
         return None
     if qid is None:
         raise ValueError("Rankings on a Dask collection need qid: pairs are within queries, each whole in a partition.")
-    placed = on_workers(RemoteQueries, _made, X, y=y, sample_weight=sample_weight, qid=qid)
+    placed = on_workers(
+        RemoteQueries, partial(_made, device_of_each(estimator)), X, y=y, sample_weight=sample_weight, qid=qid
+    )
     surveys: list[PairSurvey] = though_shards_are_lost(
         lambda: answers(part.pair_survey(equal_groups=equal_groups) for part in placed.parts)
     )
@@ -69,6 +72,6 @@ def _check_whole(surveys: Sequence[PairSurvey]) -> None:
         )
 
 
-def _made(number: int, X: Any, y: Any, sample_weight: Any, qid: Any) -> PartQueries:
-    rows, targets, weights = checked_partition(number, X, y, sample_weight, labels=False)
+def _made(device: str | None, number: int, X: Any, y: Any, sample_weight: Any, qid: Any) -> PartQueries:
+    rows, targets, weights = placed_partition(device, number, X, y, sample_weight, labels=False)
     return PartQueries(rows, targets, weights, check_named_queries(on_host(qid), len(targets)))

@@ -23,13 +23,18 @@ def collection_examples(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, labels: bool
 ) -> ScatteredExamples:
     """The examples of a collection of Dask, on the workers that hold them."""
-    device = getattr(estimator, "device", None)
-    if several_devices(device) is not None:
-        raise ValueError(f"device={device!r} is for arrays of this process; of a Dask collection, 'cuda' is.")
-    make = partial(_made, labels, device)
+    make = partial(_made, labels, device_of_each(estimator))
     examples = ScatteredExamples.of_collections(make, X, y, sample_weight, labels=labels)
     keep_names(estimator, examples.source.features, examples.names)
     return examples
+
+
+def device_of_each(estimator: BaseEstimator) -> str | None:
+    """Where each worker is asked to train on its partitions."""
+    device: str | None = getattr(estimator, "device", None)
+    if several_devices(device) is not None:
+        raise ValueError(f"device={device!r} is for arrays of this process; of a Dask collection, 'cuda' is.")
+    return device
 
 
 def scattered_classes(examples: ScatteredExamples, class_weight: ClassWeight) -> tuple[Labels, Array | None, Array]:
@@ -43,12 +48,18 @@ def scattered_classes(examples: ScatteredExamples, class_weight: ClassWeight) ->
 
 
 def _made(labels: bool, device: str | None, number: int, X: Any, y: Any, sample_weight: Any) -> PartExamples:
-    """The examples of a partition, on a GPU of the worker where that is asked for."""
+    return PartExamples(*placed_partition(device, number, X, y, sample_weight, labels=labels))
+
+
+def placed_partition(
+    device: str | None, number: int, X: Any, y: Any, sample_weight: Any, *, labels: bool
+) -> tuple[Any, Any, Array | None]:
+    """The examples of a partition, checked, on a GPU of the worker where that is asked for."""
     rows, targets, weights = checked_partition(number, X, y, sample_weight, labels=labels)
     if device is not None and rows.shape[0]:
         check_device(device)
         rows = copied_to_device(rows)
-    return PartExamples(rows, targets, weights)
+    return rows, targets, weights
 
 
 def checked_partition(
