@@ -192,6 +192,7 @@ void bind_dual_ascent(nb::module_& m) {
       .def_prop_ro(
           "w", [](PyDualAscent& self) { return to_numpy(self.ascent->w()); }, nb::rv_policy::move)
       .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
+      .def_prop_ro("cost_of_lean", [](PyDualAscent& self) { return self.ascent->cost_of_lean(); })
       .def_prop_ro("share_at_bounds",
                    [](PyDualAscent& self) { return self.ascent->share_at_bounds(); })
       .def_prop_ro("travelled", [](PyDualAscent& self) { return self.ascent->travelled(); })
@@ -199,6 +200,7 @@ void bind_dual_ascent(nb::module_& m) {
       .def_prop_ro("gain", [](PyDualAscent& self) { return self.ascent->gain(); })
       .def_prop_ro("open_gap", [](PyDualAscent& self) { return self.ascent->open_gap(); })
       .def_prop_ro("intercept", [](PyDualAscent& self) { return self.ascent->intercept(); })
+      .def_prop_ro("centre", [](PyDualAscent& self) { return self.ascent->centre(); })
       .def_prop_ro("active", [](PyDualAscent& self) { return self.ascent->active(); });
 }
 

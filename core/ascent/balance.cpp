@@ -38,7 +38,8 @@ std::vector<double> balanced_by_free(const Ascent& state) {
   std::vector<double> alpha(state.alpha);
   std::visit(
       [&](const auto& loss) {
-        double lean = 0;
+        double lean =
+            state.penalised ? -state.intercept() / (state.constant * state.constant) : 0.0;
         for (index_t e = 0; e < std::ssize(alpha); ++e) lean += loss.at(e).sign * alpha[e];
         if (lean == 0.0) return;
         std::vector<Free> free = free_ones(loss, state);

@@ -20,11 +20,13 @@ namespace {
 // w8a, a9a and MNIST, C from 1e-4 to 10: with these, epochs are about as many as without an
 // intercept.
 constexpr double kPerC = 0.01, kShortest = 0.003, kLongest = 1.0;
+// A penalised intercept that is dear has far to go from zero at small C.
+constexpr double kLongestPenalised = 100.0;
 
-double best_bias(const AscentScale& scale, double weight) {
+double best_bias(const AscentScale& scale, double weight, double longest) {
   const double median = scale.median_square();
   const double typical = median > 0.0 ? median : std::max(scale.mean_square, 1e-12);
-  return std::sqrt(std::clamp(kPerC / weight, kShortest * typical, kLongest * typical));
+  return std::sqrt(std::clamp(kPerC / weight, kShortest * typical, longest * typical));
 }
 
 // Where examples are few, a certificate takes as long as many sweeps: an epoch then has several, so
@@ -78,14 +80,27 @@ void DualAscent::keep_above(const double* floor) {
 
 std::vector<double> DualAscent::w() const {
   std::vector<double> result(state_.weights(), state_.weights() + state_.v.size());
-  if (state_.penalised) result.push_back(state_.bias_weight);
+  if (state_.penalised) result.push_back(state_.intercept() / state_.constant);
   return result;
 }
 
 std::vector<double> DualAscent::v() const {
   std::vector<double> result(state_.v);
-  if (state_.penalised) result.push_back(state_.bias_weight);
+  if (state_.penalised) result.push_back(state_.constant_weight());
   return result;
+}
+
+double DualAscent::dual_value() const {
+  if (!state_.penalised) return penalised_dual_value(state_, state_);
+  const double lean = state_.lean(), sum = state_.bias_weight / state_.bias;
+  const double of_intercept = 0.5 * state_.intercept() * (sum + lean);
+  const double of_lean = 0.5 * state_.bias * state_.bias * lean * lean;
+  return plain_dual_value(state_, state_) - of_intercept - of_lean;
+}
+
+double DualAscent::cost_of_lean() const {
+  const double weight = state_.constant * state_.lean();
+  return state_.penalised ? 0.5 * weight * weight : 0.0;
 }
 
 DualAscent::DualAscent(const Matrix& matrix, const AscentScale& scale, DualLoss loss, double weight,
@@ -94,7 +109,15 @@ DualAscent::DualAscent(const Matrix& matrix, const AscentScale& scale, DualLoss 
   const index_t n = matrix.rows();
   state_.loss = loss;
   state_.penalised = !intercept.free && intercept.constant != 0.0;
-  state_.bias = intercept.free ? best_bias(scale, weight) : intercept.constant;
+  if (intercept.free) state_.bias = best_bias(scale, weight, kLongest);
+  if (state_.penalised) {
+    // A long feature couples all examples: sweeps go by a shorter one, and by a centre that moves.
+    const double best = best_bias(scale, weight, kLongestPenalised);
+    state_.constant = intercept.constant;
+    state_.bias = std::abs(intercept.constant) <= best ? intercept.constant : best;
+    const double share = state_.bias / state_.constant;
+    state_.centred = 1.0 - share * share;
+  }
   state_.per_curvature = scale.per_curvature(state_.bias);
   state_.alpha.assign(n, 0.0);
   state_.v.assign(matrix.cols(), 0.0);
@@ -156,7 +179,9 @@ void DualAscent::resume(const double* coefficients, const double* v, double inte
   state_.bias_weight = state_.bias * balance;
   state_.travelled = travelled;
   state_.roundings = kFewRoundings + roundings + static_cast<double>(state_.alpha.size());
-  state_.bias_center = state_.bias != 0.0 && !state_.penalised ? intercept : 0.0;
+  if (state_.penalised && std::isnan(intercept))
+    intercept = state_.constant * state_.constant_weight();
+  state_.bias_center = state_.bias != 0.0 ? state_.centred * intercept : 0.0;
   extrapolation_ = {};
   unshrink();
 }
@@ -178,8 +203,7 @@ bool DualAscent::go_in_batches(const AscentScale& scale, int n_threads) {
 
 void DualAscent::sweep() {
   if (!batches_ || !batches_->sweep(state_)) visit_one_by_one();
-  // The step of the method of multipliers.
-  if (!state_.penalised) state_.bias_center += state_.bias * state_.bias_weight;
+  state_.recentre();
 }
 
 void DualAscent::visit_one_by_one() {
@@ -229,8 +253,9 @@ std::vector<double> DualAscent::coefficients(double scale, bool balanced) const 
       },
       state_.loss);
   const double least = std::min(positive, negative);
-  const double on_positive = balanced && positive > 0 ? scale * (least / positive) : scale;
-  const double on_negative = balanced && negative > 0 ? scale * (least / negative) : scale;
+  const bool even = balanced && !state_.penalised;
+  const double on_positive = even && positive > 0 ? scale * (least / positive) : scale;
+  const double on_negative = even && negative > 0 ? scale * (least / negative) : scale;
   for (double& value : coef) value *= value < 0.0 ? on_positive : on_negative;
   return coef;
 }

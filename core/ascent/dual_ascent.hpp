@@ -13,7 +13,10 @@
 //
 // An unpenalised intercept is a multiplier for sum_i alpha_i y_i = 0. It is handled by the proximal
 // method of multipliers: a constant feature of size `bias`, centred anew at every epoch. A long one
-// couples all examples and slows every epoch down; a short one moves the intercept slowly.
+// couples all examples and slows every epoch down; a short one moves the intercept slowly. A
+// penalised intercept b = s w, w the weight of a constant feature s, is the least of ½ b²/s² -
+// b·sum_i alpha_i sign_i: with the proximal term (b - c)²/2t, that is a feature of the square
+// 1/(1/s² + 1/t), and a share of c, so that a long one becomes short, too.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +51,8 @@ class DualAscent {
   // scale is that of the matrix. Whether it will.
   bool go_in_batches(const AscentScale& scale, int n_threads);
   // Go on from the coefficients alpha_i sign_i, whose alpha are moved into their bounds, their v,
-  // and an intercept. So many roundings are in v, infinitely many where nobody has counted.
+  // and an intercept; of a penalised one, NaN stands for what the variables make it. So many
+  // roundings are in v, infinitely many where nobody has counted.
   void resume(const double* coefficients, const double* v, double intercept, double roundings);
   // One sweep over the active examples; several where they are few.
   void epoch();
@@ -70,7 +74,10 @@ class DualAscent {
   // face.hpp. Where weights have a floor, or heights are no parabolas, it does nothing.
   Climb climb(const ClimbUntil& until);
 
-  double dual_value() const { return penalised_dual_value(state_, state_); }
+  // About what the variables prove once they are in balance.
+  double dual_value() const;
+  // Of a penalised intercept: what the dual value lacks until then.
+  double cost_of_lean() const;
   double gain() const { return state_.gain; }
   // What v is off by at most, as DualVariables has it.
   double travelled() const { return state_.travelled; }
@@ -79,14 +86,17 @@ class DualAscent {
   // The fraction of the variables other than zero that are at their bounds.
   double share_at_bounds() const;
   // coef_i = -alpha_i sign_i * scale; balanced: so that they sum to zero, by moving those between
-  // their bounds, and where these have no room, by scaling the heavier side down.
+  // their bounds, and where these have no room, by scaling the heavier side down. Where an
+  // intercept is penalised: towards what that asks for, as far as those between their bounds go.
   std::vector<double> coefficients(double scale, bool balanced) const;
 
   // With a penalised constant feature, its weight is the last. w is v, but not below the floor.
   std::vector<double> v() const;
   std::vector<double> w() const;
   index_t weights() const { return std::ssize(state_.v) + (state_.penalised ? 1 : 0); }
-  double intercept() const { return state_.bias_center; }
+  // What scores have besides the weights; and what `resume` goes on from.
+  double intercept() const { return state_.penalised ? 0.0 : state_.bias_center; }
+  double centre() const { return state_.bias == 0.0 ? 0.0 : state_.intercept(); }
   index_t active() const { return state_.active; }
 
  private:

@@ -33,9 +33,16 @@ struct Ascent : DualVariables {
   std::vector<double> floor;          // what no weight falls below; empty: nothing
   std::vector<double> above;          // max(v, floor), where there is a floor
   std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
-  double bias = 0;                    // 0: no intercept
-  bool penalised = false;  // the constant feature is one of the features, and stays as it is
-  double bias_center = 0;  // the intercept the proximal term is centred at
+  // The constant feature that sweeps go by; 0: no intercept. A penalised intercept is that of a
+  // longer one, or of this.
+  double bias = 0;
+  bool penalised = false;
+  double constant = 0;  // where penalised: the feature itself
+  // What scores have of the intercept besides bias * bias_weight: a share, `centred`, of the one
+  // that the proximal term is centred at. The share is all of it where nothing is penalised, and
+  // nothing where the constant feature is as long as the one that sweeps go by.
+  double bias_center = 0;
+  double centred = 1;
   std::vector<std::int32_t> order;  // the active examples first
   index_t active = 0;
   ShrinkBounds shrink;
@@ -44,6 +51,20 @@ struct Ascent : DualVariables {
   // example, and those that rest count for nothing.
   double open_gap = 0;
   std::uint64_t random;
+
+  // Of a penalised intercept: the weight of its feature, as the variables have it.
+  double constant_weight() const { return bias == 0.0 ? 0.0 : constant / bias * bias_weight; }
+  // The intercept that sweeps have come to, and the step of the method of multipliers towards it.
+  double intercept() const {
+    return centred > 0.0 ? bias_center / centred : bias * bias_weight + bias_center;
+  }
+  // Of sum_i alpha_i sign_i: by how much it is off from what a penalised intercept asks for, which
+  // is 0 where it is free.
+  double lean() const {
+    const double sum = bias == 0.0 ? 0.0 : bias_weight / bias;
+    return penalised ? sum - intercept() / (constant * constant) : sum;
+  }
+  void recentre() { bias_center = centred * (bias_center + bias * bias_weight); }
 
   // The weights that v stands for: v, but not below the floor.
   const double* weights() const { return floor.empty() ? v.data() : above.data(); }

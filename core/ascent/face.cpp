@@ -72,7 +72,7 @@ void Face::collect(const Loss& loss, const Ascent& state) {
 template <class Loss>
 void Face::differentiate(const Matrix& matrix, const Loss& loss, const Ascent& state) {
   score(matrix, examples_, state.v.data(), first_);
-  const double shift = state.penalised ? state.bias * state.bias_weight : 0.0;
+  const double shift = state.penalised ? state.constant * state.constant_weight() : 0.0;
   for (std::size_t k = 0; k < free_.size(); ++k) {
     const std::int32_t e = examples_[k];
     first_[k] = free_[k].sign * loss.at(e).slope(state.alpha[e]) - first_[k] - shift;
@@ -92,7 +92,7 @@ double Face::best_intercept(const Ascent& state) const {
 double Face::curvature(const Matrix& matrix, const Ascent& state, const std::vector<double>& way) {
   std::fill(combined_.begin(), combined_.end(), 0.0);
   visit_rows(matrix, [&](const auto& rows) { add_rows(rows, examples_, way, combined_.data()); });
-  constant_ = state.penalised ? state.bias * std::accumulate(way.begin(), way.end(), 0.0) : 0.0;
+  constant_ = state.constant * std::accumulate(way.begin(), way.end(), 0.0);
   double total = inner(combined_.data(), combined_.data(), std::ssize(combined_), 1);
   for (std::size_t k = 0; k < way.size(); ++k) total += free_[k].bend * way[k] * way[k];
   return total + constant_ * constant_;
@@ -100,7 +100,7 @@ double Face::curvature(const Matrix& matrix, const Ascent& state, const std::vec
 
 void Face::advance(const Matrix& matrix, const Ascent& state, double step) {
   score(matrix, examples_, combined_.data(), scores_);
-  const double constant = state.penalised ? state.bias * constant_ : 0.0;
+  const double constant = state.constant * constant_;
   for (std::size_t k = 0; k < free_.size(); ++k) {
     way_[k] += step * direction_[k];
     gradient_[k] -= step * (scores_[k] + free_[k].bend * direction_[k] + constant);
@@ -118,7 +118,7 @@ template <class Loss>
 double Face::look_at_others(const Matrix& matrix, const Loss& loss, Ascent& state) {
   gradient_ = first_;
   const double shift =
-      has_free_intercept(state) ? best_intercept(state) : state.bias * state.bias_weight;
+      has_free_intercept(state) ? best_intercept(state) : state.constant * state.constant_weight();
   const index_t active = state.active, awake = std::ssize(others_);
   others_.insert(others_.end(), state.order.begin() + active, state.order.end());
   score(matrix, others_, state.v.data(), scores_);
@@ -196,7 +196,9 @@ double Face::move(const Matrix& matrix, Ascent& state) {
   }
   for (std::size_t j = 0; j < combined_.size(); ++j) state.v[j] += step * combined_[j];
   state.bias_weight += step * state.bias * total;
-  if (has_free_intercept(state)) state.bias_center = intercept_;
+  state.bias_center = has_free_intercept(state)
+                          ? intercept_
+                          : state.centred * state.constant * state.constant_weight();
   return step * (slope - 0.5 * step * bent);
 }
 

@@ -31,6 +31,9 @@ _SCALED = (0.5, 1.5)
 # Of the distance between two values of C, in logarithms: how far away they still tell where a run ends. The values may
 # be as close as one likes, and a power of what lies between them anything.
 _FURTHEST = 2.0
+# How much more of its bound a plane may lack, before variables are moved into the balance that a penalised intercept
+# asks for: that takes a pass.
+_MOST_LEAN = 500.0
 # Examples at a bound rest at first where their margins are at least so far from what would let them leave it.
 _FAR_FROM_LEAVING = 0.3
 
@@ -113,7 +116,8 @@ class ExampleAscent:
         best = float(np.clip(_top_of_parabola(fractions, values), 0.0, WITHIN))
         if best >= least:
             roundings = float(self._source.extent.sum_depth) + _SCALING
-            self._ascent.resume(-self._C * best * coef, best * v, float(zero.intercept), roundings)
+            intercept = float(zero.intercept) if self._intercept else math.nan
+            self._ascent.resume(-self._C * best * coef, best * v, intercept, roundings)
             self._estimate = None
         foreseen = 0.5 * square * (1.0 - best) / max(abs(values[2]), 1e-300)
         return AscentStart(self._plane(best * coef, best * slope), best, foreseen)
@@ -148,7 +152,7 @@ class ExampleAscent:
         scores = getattr(nearby, "scores", None)
         if scores is None:
             full = w if self._origin is None else w + self._origin
-            scores = self._source.scores(full) + duals.intercept
+            scores = self._source.scores(full) + (duals.intercept if self._intercept else 0.0)
         self._ascent.shrink(self._own(scores), _FAR_FROM_LEAVING)
 
     def _own(self, scores: Any) -> Array:
@@ -214,7 +218,7 @@ class ExampleAscent:
         else:
             slopes /= each
         np.clip(slopes, *self._risk.dual_range, out=slopes)  # but for rounding they are within
-        return Duals(slopes, self._C, self._ascent.v, self._ascent.intercept)
+        return Duals(slopes, self._C, self._ascent.v, self._ascent.centre)
 
     @property
     def sweeps(self) -> int:
@@ -252,7 +256,7 @@ class ExampleAscent:
         """Add up the weights afresh from the dual variables, and forget where the last epochs led."""
         self._estimate = None
         coef = -self._ascent.coefficients(1.0, False)
-        self._ascent.resume(coef, self._source.combine(coef), self._ascent.intercept)
+        self._ascent.resume(coef, self._source.combine(coef), self._ascent.centre)
 
     @property
     def weights(self) -> tuple[Array, float]:
@@ -299,9 +303,11 @@ class ExampleAscent:
         """
         # A little less than it takes: so that rounding leaves no variable above its bound.
         scale = WITHIN / self._C
-        coef = self._ascent.coefficients(scale, self._intercept)
+        leans = self._ascent.cost_of_lean > _MOST_LEAN * room
+        coef = self._ascent.coefficients(scale, self._intercept or leans)
         if self._intercept:
             coef = balanced(coef)
+        if self._intercept or leans:
             return self._plane(coef, self._source.combine(coef))
         v, drift = self._ascent.v, self._drift
         if drift * self._source.extent.reach * length(v) <= room:
