@@ -179,3 +179,7 @@ class PairSteps(ABC):
     @abstractmethod
     def update(self, rows: KernelRows, coef: DeviceArray, of: Variables, pull: DeviceArray) -> None:
         """Subtract the sum of coef[k] K[at[k]][column[t]] from pull[t], for all variables t of each machine."""
+
+    @abstractmethod
+    def inverse_root(self, square: DeviceArray) -> DeviceArray | None:
+        """The inverse of the lower Cholesky factor; None where the matrix is not positive definite."""

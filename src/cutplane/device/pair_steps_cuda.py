@@ -147,3 +147,15 @@ class CudaPairSteps(PairSteps):
             (_UPDATING,),
             (rows.values, np.int64(rows.values.shape[1]), rows.at, coef, np.int32(q), of.begins, of.column, pull),
         )
+
+    def inverse_root(self, square: DeviceArray) -> DeviceArray | None:
+        """The inverse of the lower Cholesky factor; None where the matrix is not positive definite."""
+        import cupyx
+        from cupyx.scipy.linalg import solve_triangular
+
+        try:
+            with cupyx.errstate(linalg="raise"):
+                lower = self._xp.linalg.cholesky(square)
+        except np.linalg.LinAlgError:
+            return None
+        return solve_triangular(lower, self._xp.eye(len(square)), lower=True, check_finite=False)

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from cutplane.device.pair_steps import (
     Coefficients,
@@ -107,6 +108,14 @@ class TwinPairSteps(PairSteps):
         for k, (begin, end) in enumerate(zip(np.asarray(of.begins[:-1]), np.asarray(of.begins[1:]), strict=True)):
             block = values[np.ix_(np.asarray(rows.at[k]), np.asarray(of.column[begin:end]))]
             here[begin:end] -= np.asarray(coef[k]) @ block.astype(np.float64)
+
+    def inverse_root(self, square: DeviceArray) -> DeviceArray | None:
+        """The inverse of the lower Cholesky factor; None where the matrix is not positive definite."""
+        try:
+            lower = np.linalg.cholesky(np.asarray(square))
+        except np.linalg.LinAlgError:
+            return None
+        return on_twin(solve_triangular(lower, np.eye(len(lower)), lower=True, check_finite=False))
 
 
 def _as_whole_numbers(values: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -26,6 +26,9 @@ _OF_MEMORY = 0.6
 _VALUES_AT_ONCE, _EXACT_AT_ONCE = 1 << 28, 1 << 27
 # Kernel values whose squares single precision holds.
 _LARGEST, _SMALLEST = 1e18, 1e-18
+
+#: Every example.
+ALL = slice(None)
 
 
 class Exact(NamedTuple):
@@ -88,6 +91,11 @@ class DeviceKernelMatrix(ABC):
         return self._kept.rows(columns, self._block)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether all of it lies there."""
+        return self._whole is not None
+
+    @property
     def computed_values(self) -> float:
         """How many values training has computed, at least."""
         return 0.0 if self._whole is None else float(self.size) ** 2
@@ -102,9 +110,31 @@ class DeviceKernelMatrix(ABC):
         """Pair steps there."""
         return self._pairs
 
+    def parts(self, columns: DeviceArray) -> Iterator[tuple[slice, KernelRows]]:
+        """The rows of these examples with all, as many at a time as there is room for; none are kept."""
+        at_once = max(1, _VALUES_AT_ONCE // self.size)
+        for begin in range(0, len(columns), at_once):
+            part = slice(begin, min(begin + at_once, len(columns)))
+            if self._whole is not None:
+                yield part, KernelRows(self._whole, columns[part])
+            else:
+                places = self._xp.arange(part.stop - part.start, dtype=np.int32)
+                yield part, KernelRows(self._block(columns[part]), places)
+
+    def lower_triangle(self, columns: DeviceArray) -> DeviceArray:
+        """K among some examples, in double precision; above the blocks of its diagonal nothing in particular."""
+        n = len(columns)
+        square, at_once = self._xp.empty((n, n)), max(1, _VALUES_AT_ONCE // self.size)
+        for begin in range(0, n, at_once):
+            end = min(begin + at_once, n)
+            part = columns[begin:end]
+            block = self._block(part, columns[:end]) if self._whole is None else self._whole[part][:, columns[:end]]
+            square[begin:end, :end] = block
+        return square
+
     @abstractmethod
-    def _block(self, positions: DeviceArray | slice) -> DeviceArray:
-        """K of some examples with all, in single precision."""
+    def _block(self, positions: DeviceArray | slice, others: DeviceArray | slice = ALL) -> DeviceArray:
+        """K of some examples with others, in single precision."""
 
     def exact_scores(self, rows: Rows, support: NDArray[np.intp], coef: Array) -> tuple[Array, Array]:
         """K(X[rows], X[rows[support]]) @ coef in double precision, and what it may be off by.
@@ -141,10 +171,10 @@ class ComputedOnDevice(DeviceKernelMatrix):
         self._rows = kernels.to_device(np.ascontiguousarray(X.toarray() if is_sparse(X) else X))
         self._single = SingleRows.of(kernel, self._rows, self._xp)
 
-    def _block(self, positions: DeviceArray | slice) -> DeviceArray:
-        """K of some examples with all, in single precision."""
+    def _block(self, positions: DeviceArray | slice, others: DeviceArray | slice = ALL) -> DeviceArray:
+        """K of some examples with others, in single precision."""
         rows = self._single
-        return transformed(self.kernel, rows.some(positions), rows, self._pairs, self._xp)
+        return transformed(self.kernel, rows.some(positions), rows.some(others), self._pairs, self._xp)
 
     def _exact_blocks(self, support: DeviceArray) -> Callable[[DeviceArray], Exact]:
         """What computes K of some examples with these."""
@@ -186,9 +216,9 @@ class GivenOnDevice(DeviceKernelMatrix):
         super().__init__(kernels, K, Kernel("precomputed"), float(np.abs(checked).max()))
         self._given = kernels.to_device(np.ascontiguousarray(checked))
 
-    def _block(self, positions: DeviceArray | slice) -> DeviceArray:
-        """K of some examples with all, in single precision."""
-        return self._given[positions].astype(np.float32)
+    def _block(self, positions: DeviceArray | slice, others: DeviceArray | slice = ALL) -> DeviceArray:
+        """K of some examples with others, in single precision."""
+        return self._given[positions][:, others].astype(np.float32)
 
     def _exact_blocks(self, support: DeviceArray) -> Callable[[DeviceArray], Exact]:
         """What is K of some examples with these: its values are the kernel, and only sums are rounded."""

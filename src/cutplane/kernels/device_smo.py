@@ -2,8 +2,8 @@
 
 A round chooses, for each machine, a set of the variables that violate most, half of them from the set before; makes
 pair steps within it, a block of threads for each machine; and brings the gradients of all variables up to date by the
-kernel rows of what has changed. Machines leave when no pair violates more than eps. What each is worth is computed from
-its multipliers alone, in double precision.
+kernel rows of what has changed. A machine whose pair steps take long has a turn of Newton's method. Machines leave when
+no pair violates more than eps. What each is worth is computed from its multipliers alone, in double precision.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from cutplane.device.kernels import DeviceArray
 from cutplane.device.pair_steps import MOST_IN_SET, KernelRows, Machines, Variables
 from cutplane.kernels.certificate import multipliers, prove
 from cutplane.kernels.device_matrix import DeviceKernelMatrix
+from cutplane.kernels.device_newton import OneMachine, Turns, newton
 from cutplane.kernels.matrix import Rows
 from cutplane.kernels.problems import DualProblem
 from cutplane.kernels.smo_result import SMOResult, SMOStopReason
@@ -160,6 +162,13 @@ class _Active:
         self.update(matrix, rows, coef)
         return np.asarray(self._host(steps), np.int64), np.asarray(self._host(gained))
 
+    def machine(self, k: int) -> OneMachine:
+        """A machine by itself; what is changed of it is changed here."""
+        here = slice(int(self.begins[k]), int(self.begins[k + 1]))
+        ends = np.cumsum(self._sizes[k]).tolist()
+        parts = [slice(begin, end) for begin, end in pairwise([0, *ends])]
+        return OneMachine(self.y[here], self.upper[here], self.alpha[here], self.pull[here], self.column[here], parts)
+
     def multipliers_of(self, k: int) -> Array:
         """The multipliers of a machine, in the order of its problem."""
         found = np.empty(self.counts[k])
@@ -237,7 +246,7 @@ class _Rounds:
         self, problems: Sequence[DualProblem], rows: Sequence[Rows], matrix: DeviceKernelMatrix, run: DeviceRun
     ) -> None:
         self._active, self._notes = _Active(problems, rows, matrix), _Notes(len(problems))
-        self._matrix, self._run = matrix, run
+        self._matrix, self._run, self._turns = matrix, run, Turns(matrix, len(problems))
         longest = max(self._active.counts)
         wanted = run.working_set or max(_LEAST, longest // _SHARE)
         self._q = min(MOST_IN_SET, longest, 32 * -(-wanted // 32))
@@ -248,6 +257,7 @@ class _Rounds:
         ends: SMOStopReason | None = None
         try:
             while ends is None and len(self._active.numbers):
+                self._newton()
                 chosen = self._active.chosen(self._matrix, self._q)
                 ends, over = self._looked(chosen.violation)
                 if ends is None and over.any():
@@ -258,6 +268,16 @@ class _Rounds:
             ends = "interrupted"
         for k in range(len(self._active.numbers)):
             self._leave(k, ends or "interrupted")
+
+    def _newton(self) -> None:
+        """Newton's method for each machine whose turn it is."""
+        under_way = len(self._active.numbers)
+        for k, number in enumerate(self._active.numbers.tolist()):
+            machine = self._active.machine(k)
+            if self._turns.has_come(number, int(self._notes.steps[number]), under_way, machine):
+                looks = self.history_of(number)
+                violation = looks[0].violation, looks[-1].violation
+                newton(self._matrix, machine, violation, self._run.eps, lambda: self._run.late)
 
     def history_of(self, number: int) -> list[Step]:
         """The looks at a machine."""
