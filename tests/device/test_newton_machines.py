@@ -55,7 +55,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return found[-1]
 
     monkeypatch.setattr(device_smo, "newton", noted)
-    early = replace(device_newton.TUNING, cost_at_least=40.0, cost_of_product=0.0, cost_of_value=0.0)
+    early = replace(device_newton.TUNING, cost_at_least=40.0, factors=0.0, crowd=9.0)
     monkeypatch.setattr(device_newton, "TUNING", early)
     return found
 
@@ -100,7 +100,9 @@ def machine_of(matrix: DeviceKernelMatrix, problem: DualProblem) -> OneMachine:
     to = matrix.device.to_device
     n = len(problem.y)
     column = to(np.resize(np.arange(matrix.size, dtype=np.int32), n))
-    return OneMachine(to(problem.y), to(problem.upper), to(np.zeros(n)), to(-(problem.y * problem.p)), column, [slice(0, n)])
+    bare = -(problem.y * problem.p)
+    values = to(problem.y), to(problem.upper), to(np.zeros(n)), to(bare.copy()), column, to(bare)
+    return OneMachine(*values, [slice(0, n)])
 
 
 def test_what_fails_leaves_what_was(kernels: Kernels) -> None:

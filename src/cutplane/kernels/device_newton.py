@@ -30,14 +30,16 @@ class NewtonTuning:
     first_width: float = 0.15
     of_violation: float = 0.5
     #: How much narrower the next one is.
-    narrowing: float = 0.2
+    narrowing: float = 0.45
     #: The last width, of the violation that is asked for.
     last_width: float = 0.5
     #: Of those between their bounds, how many may change their place where the width falls.
-    restless: float = 0.03
+    restless: float = 0.1
     #: A width stands still after so many factors since those that change their place became fewer than this share.
     patience: int = 4
     fewer: float = 0.8
+    #: Of the width, what equations may leave: single precision of the kernel does, and more where factors are wrong.
+    of_equations: float = 0.1
     #: Factors at most.
     most: int = 40
     #: Of the memory that is left, what a factor may take, with what making it takes.
@@ -48,8 +50,10 @@ class NewtonTuning:
     cost_at_least: float = 30_000.0
     cost_of_product: float = 4e-9
     cost_of_value: float = 1e-6
-    cost_of_computed: float = 4e-6
+    cost_of_computed: float = 7e-6
     factors: float = 6.0
+    #: So many others may belong between their bounds, for each that is there.
+    crowd: float = 1.0
     #: A machine that still makes pair steps after so many times those before has its turn again.
     again: float = 4.0
 
@@ -64,6 +68,8 @@ class OneMachine(NamedTuple):
     ----------
     y, upper, alpha, pull, column : device arrays
         As of `cutplane.device.pair_steps.Sets`.
+    bare : device array
+        The pulls of multipliers that are zero.
     parts : list of slices
         Variables whose coefficients have a fixed sum.
     """
@@ -73,6 +79,7 @@ class OneMachine(NamedTuple):
     alpha: DeviceArray
     pull: DeviceArray
     column: DeviceArray
+    bare: DeviceArray
     parts: list[slice]
 
 
@@ -95,6 +102,13 @@ def newton(
     return done
 
 
+class Made(NamedTuple):
+    """What a machine has done: pair steps, and kernel rows of the rounds these were made in."""
+
+    steps: int
+    rows: int
+
+
 class Turns:
     """When it is a machine's turn: where its pair steps have taken as long as Newton's method would.
 
@@ -105,27 +119,44 @@ class Turns:
         self._matrix = matrix
         self._due = np.full(machines, TUNING.cost_at_least)
 
-    def has_come(self, number: int, steps: int, under_way: int, machine: OneMachine) -> bool:
-        """Asked after so many pair steps of a machine, while so many machines make theirs side by side."""
-        if steps < self._due[number] * under_way:
+    def has_come(self, number: int, made: Made, under_way: int, machine: OneMachine, first: float) -> bool:
+        """Asked after so many steps of a machine, while so many machines make theirs side by side.
+
+        `first` is the violation at the beginning.
+        """
+        value = TUNING.cost_of_value if self._matrix.is_whole else TUNING.cost_of_computed
+        spent = (made.steps + made.rows * len(machine.y) * value) / under_way
+        if spent < self._due[number]:
             return False
-        free = int(((machine.alpha > 0.0) & (machine.alpha < machine.upper)).sum())
-        self._due[number] = max(self._due[number], self._cost(free, len(machine.y)))
-        if not free or steps < self._due[number] * under_way or not _factor_fits(self._matrix, free):
+        free, violating = _in_question(machine, TUNING.first_width * first)
+        if not free or violating > TUNING.crowd * free:  # pair steps find those sooner
             return False
-        self._due[number] = TUNING.again * steps / under_way
+        size = float(free + violating)
+        factor = TUNING.cost_of_product * size**3 + value * size * len(machine.y)
+        if spent < TUNING.factors * factor or not _factor_fits(self._matrix, size):
+            return False
+        self._due[number] = TUNING.again * spent
         return True
 
-    def _cost(self, free: int, variables: int) -> float:
-        """In pair steps of a machine."""
-        row = TUNING.cost_of_value if self._matrix.is_whole else TUNING.cost_of_computed
-        factor = TUNING.cost_of_product * float(free) ** 3 + row * float(free) * variables
-        return TUNING.cost_at_least + TUNING.factors * factor
+
+def _in_question(machine: OneMachine, h: float) -> tuple[int, int]:
+    """How many are between their bounds, and how many that are not belong there, or beyond."""
+    free, violating = 0, 0
+    for part in machine.parts:
+        y, upper, alpha, pull = (each[part] for each in machine[:4])
+        between = (alpha > 0.0) & (alpha < upper)
+        count = int(between.sum())
+        if not count:
+            continue
+        slack = y * (pull - float((pull * between).sum()) / count)
+        out = ((alpha <= 0.0) & (upper > 0.0) & (slack > 0.5 * h)) | ((alpha >= upper) & (slack < -0.5 * h))
+        free, violating = free + count, violating + int(out.sum())
+    return free, violating
 
 
-def _factor_fits(matrix: DeviceKernelMatrix, free: int) -> bool:
+def _factor_fits(matrix: DeviceKernelMatrix, free: float) -> bool:
     """Whether there is room for a factor of so many."""
-    return 8.0 * TUNING.copies * float(free) ** 2 <= TUNING.of_memory * matrix.device.free_bytes
+    return 8.0 * TUNING.copies * free**2 <= TUNING.of_memory * matrix.device.free_bytes
 
 
 class _Settled(NamedTuple):
@@ -210,9 +241,10 @@ class _Rounded:
                 return False
             if lack:
                 changes[part] += room * (lack / total)
-        self._move(xp.flatnonzero(changes), changes)
         # Sums of what they were and what they change by are within a rounding of their bounds.
-        of.alpha[...] = xp.where(self._full, of.upper, xp.clip(of.alpha, 0.0, of.upper))
+        of.alpha[...] = xp.where(self._full, of.upper, xp.clip(of.alpha + of.y * changes, 0.0, of.upper))
+        of.pull[...] = of.bare  # afresh: multipliers were far larger on the way
+        self._pull(xp.flatnonzero(of.alpha), of.y * of.alpha)
         return True
 
     def _solve(self, h: float) -> bool:
@@ -242,7 +274,8 @@ class _Rounded:
         changes[free] = found[:, 0] - found[:, 1:] @ self._to(b)
         self._thresholds = b
         self._move(free, changes)
-        return True
+        left = of.pull[free] - members @ self._to(b) - ridge * y * of.alpha[free] + 0.5 * h * y
+        return float(abs(left).max()) <= TUNING.of_equations * h
 
     def _members(self, free: DeviceArray) -> tuple[DeviceArray, Any]:
         """Who of those between their bounds belongs to which part, a column each; and what changes of theirs sum to."""
@@ -257,6 +290,11 @@ class _Rounded:
         if not len(places):
             return
         of.alpha[places] += of.y[places] * changes[places]
+        self._pull(places, changes)
+
+    def _pull(self, places: DeviceArray, changes: DeviceArray) -> None:
+        """What changes of coefficients do to all pulls."""
+        of = self._of
         variables = Variables(self._begins, len(of.y), of.column)
         for part, rows in self._matrix.parts(of.column[places]):
             coef = self._xp.ascontiguousarray(changes[places[part]])[None, :]

@@ -24,7 +24,7 @@ from cutplane.device.kernels import DeviceArray
 from cutplane.device.pair_steps import MOST_IN_SET, KernelRows, Machines, Variables
 from cutplane.kernels.certificate import multipliers, prove
 from cutplane.kernels.device_matrix import DeviceKernelMatrix
-from cutplane.kernels.device_newton import OneMachine, Turns, newton
+from cutplane.kernels.device_newton import Made, OneMachine, Turns, newton
 from cutplane.kernels.matrix import Rows
 from cutplane.kernels.problems import DualProblem
 from cutplane.kernels.smo_result import SMOResult, SMOStopReason
@@ -93,7 +93,8 @@ class _Active:
         self.alpha = self._joined([np.zeros(len(p.y)) if p.start is None else p.start for p in problems])
         columns = [np.resize(each, len(p.y)) for each, p in zip(rows, problems, strict=True)]
         self.column = self._joined([each.astype(np.int32) for each in columns])
-        self.pull = self._joined([-(p.y * p.p) for p in problems])
+        self.bare = self._joined([-(p.y * p.p) for p in problems])  # the pulls of zeros
+        self.pull = self.bare.copy()
         self._before = self._xp.zeros(len(self.y), bool)
         self._begin(matrix, max(self.counts))
 
@@ -167,7 +168,8 @@ class _Active:
         here = slice(int(self.begins[k]), int(self.begins[k + 1]))
         ends = np.cumsum(self._sizes[k]).tolist()
         parts = [slice(begin, end) for begin, end in pairwise([0, *ends])]
-        return OneMachine(self.y[here], self.upper[here], self.alpha[here], self.pull[here], self.column[here], parts)
+        values = (self.y, self.upper, self.alpha, self.pull, self.column, self.bare)
+        return OneMachine(*(each[here] for each in values), parts)
 
     def multipliers_of(self, k: int) -> Array:
         """The multipliers of a machine, in the order of its problem."""
@@ -182,7 +184,7 @@ class _Active:
         self.numbers = self.numbers[left]
         if not left.any():
             return begins
-        for name in ("y", "upper", "alpha", "column", "pull", "_before"):
+        for name in ("y", "upper", "alpha", "column", "pull", "bare", "_before"):
             setattr(self, name, getattr(self, name)[stay])
         self._lay(self._sizes[left])
         return begins - self.begins[:-1]
@@ -273,9 +275,9 @@ class _Rounds:
         """Newton's method for each machine whose turn it is."""
         under_way = len(self._active.numbers)
         for k, number in enumerate(self._active.numbers.tolist()):
-            machine = self._active.machine(k)
-            if self._turns.has_come(number, int(self._notes.steps[number]), under_way, machine):
-                looks = self.history_of(number)
+            machine, looks = self._active.machine(k), self.history_of(number)
+            made = Made(int(self._notes.steps[number]), self._q * len(looks))
+            if made.steps and self._turns.has_come(number, made, under_way, machine, looks[0].violation):
                 violation = looks[0].violation, looks[-1].violation
                 newton(self._matrix, machine, violation, self._run.eps, lambda: self._run.late)
 
