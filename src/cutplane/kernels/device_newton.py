@@ -35,6 +35,8 @@ class NewtonTuning:
     last_width: float = 0.5
     #: Of those between their bounds, how many may change their place where the width falls.
     restless: float = 0.1
+    #: ... and at the last one, where single precision of the kernel moves some to and fro: pair steps do the rest.
+    settled: float = 0.02
     #: A width stands still after so many factors since those that change their place became fewer than this share.
     patience: int = 4
     fewer: float = 0.8
@@ -55,7 +57,7 @@ class NewtonTuning:
     #: So many others may belong between their bounds, for each that is there.
     crowd: float = 1.0
     #: A machine that still makes pair steps after so many times those before has its turn again.
-    again: float = 4.0
+    again: float = 1.5
 
 
 TUNING = NewtonTuning()
@@ -204,7 +206,7 @@ class _Rounded:
             if level.h > last and moved <= TUNING.restless * between:
                 settled = self._places_of(level.h)
                 level = _Level(max(last, narrowing * level.h))
-            elif not moved:
+            elif moved <= TUNING.settled * between:
                 return True
             elif level.stands_still(moved):
                 if settled is None or level.h <= last:
