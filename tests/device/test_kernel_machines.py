@@ -177,6 +177,17 @@ def test_scores_for_proofs_are_within_their_errors(kernels: Kernels, kernel: Ker
     assert errors.min() > 0.0
 
 
+@pytest.mark.parametrize("scale", [1e3, 1e7, 1e10])
+def test_scores_for_proofs_of_examples_far_apart(kernels: Kernels, scale: float) -> None:
+    """Where distances as differences of products would be rounding and nothing else."""
+    X = examples(60)[0] * scale
+    kernel, rows, coef = Kernel("rbf", gamma=1.0), np.arange(60), np.random.default_rng(3).normal(size=60)
+    found, errors = device_kernel_matrix(kernels, X, kernel).exact_scores(rows, rows, coef)
+    exact, own = exact_products(kernel, X, rows, coef[:, None])
+    assert (np.abs(found - exact[:, 0]) <= errors + own[:, 0]).all()
+    assert errors.max() < 1e-10
+
+
 def test_bounds_are_those_of_the_certificate(kernels: Kernels) -> None:
     X, y = examples(classes=2)
     kernel = Kernel("rbf", gamma=0.3)

@@ -30,9 +30,9 @@ _NUMBERS_AT_ONCE = 1 << 23
 # The error of exp and tanh, in units; NumPy's are within four in the last place.
 FUNCTION_ERROR = 16.0
 # The largest of s exp(-s) for s >= 0 is 1 / e: a relative error of s is an absolute one of exp(-s).
-_FALL = 0.37
+FALL = 0.37
 # Distances are differences of products while exp(-gamma distance) is then off by no more than this share.
-_SHARE_LOST_BY_PRODUCTS = 1e-9
+SHARE_LOST_BY_PRODUCTS = 1e-9
 # An upper bound on what underflow loses.
 UNDERFLOW = 1e-300
 # Kernel values, and gamma times squared lengths, that leave room for sums of their squares.
@@ -150,7 +150,7 @@ class ExactKernel:
         """|x - z|² = |x|² + |z|² - 2<x, z> is off by (d + 10) units of (|x| + |z|)², moving to the centre included."""
         gamma, d = self._scaled_gamma(), A.X.shape[1]
         reach = gamma * (A.lengths + B.lengths.max(initial=0.0)) ** 2
-        if (d + 10) * UNIT * reach.max(initial=0.0) > _SHARE_LOST_BY_PRODUCTS:
+        if (d + 10) * UNIT * reach.max(initial=0.0) > SHARE_LOST_BY_PRODUCTS:
             return self._of_sums(A, B)
         values = _dense(A.moved @ B.moved.T)
         values *= -2.0
@@ -172,7 +172,7 @@ class ExactKernel:
                 block = values[i : i + size, j : j + size]
                 block[:] = _distances(self.kernel.entry.reduction, _dense(A.X[i : i + size]), _dense(B.X[j : j + size]))
         values *= -gamma
-        relative, left = np.full(len(values), FUNCTION_ERROR * UNIT), np.full(len(values), _FALL * (d + 16) * UNIT)
+        relative, left = np.full(len(values), FUNCTION_ERROR * UNIT), np.full(len(values), FALL * (d + 16) * UNIT)
         return np.exp(values, out=values), relative, left, np.ones(B.X.shape[0])
 
 
