@@ -148,7 +148,7 @@ def test_steps_are_seen(put: Put) -> None:
     ("settings", "sentence"),
     [
         ({"device": "gpu"}, "device='gpu' must be 'cuda'"),
-        ({"device": ["cuda:0", "cuda:1"]}, "kernel machines are trained on one GPU"),
+        ({"device": ["cuda:0", "cuda:1"]}, "kernels are computed on one GPU"),
         ({"stopping": "gap"}, "stopping='gap' is for the processor"),
         ({"selection": "ofs1"}, "selection='ofs1' is for the processor"),
         (

@@ -176,26 +176,31 @@ class ExactKernel:
         return np.exp(values, out=values), relative, left, np.ones(B.X.shape[0])
 
 
-def exact_products(kernel: Kernel, X: Matrix, support: Rows, coef: Array) -> tuple[Array, Array]:
-    """K(X, X[support]) @ coef and what it may be off by, for any kernel; a precomputed X is the kernel matrix.
+def exact_products(
+    kernel: Kernel, X: Matrix, support: Rows, coef: Array, rows: Rows | None = None
+) -> tuple[Array, Array]:
+    """K(X[rows], X[support]) @ coef and what it may be off by, for any kernel; None: of all rows.
 
-    The values of a precomputed or callable kernel are the kernel: only their products are rounded.
+    A precomputed X is the kernel matrix. The values of a precomputed or callable kernel are the kernel: only their
+    products are rounded.
     """
+    left = X if rows is None else X[rows]
     with one_blas_thread():
         if kernel.computed:
-            return ExactKernel.of(kernel, X).products(X, X[support], coef)
-        return _given_products(kernel, X, support, coef)
+            return ExactKernel.of(kernel, X).products(left, X[support], coef)
+        return _given_products(kernel, left, support if kernel.name == "precomputed" else X[support], coef)
 
 
-def _given_products(kernel: Kernel, X: Matrix, support: Rows, coef: Array) -> tuple[Array, Array]:
-    sums, errors = np.zeros((2, X.shape[0], coef.shape[1]))
-    at_once = max(1, _VALUES_AT_ONCE // max(1, len(support)))
-    for start in range(0, X.shape[0], at_once):
+def _given_products(kernel: Kernel, left: Matrix, right: Matrix | Rows, coef: Array) -> tuple[Array, Array]:
+    """The right of a precomputed kernel are columns."""
+    sums, errors = np.zeros((2, left.shape[0], coef.shape[1]))
+    at_once = max(1, _VALUES_AT_ONCE // max(1, len(coef)))
+    for start in range(0, left.shape[0], at_once):
         part = slice(start, start + at_once)
         if kernel.name == "precomputed":
-            values = np.asarray(_dense(X[part][:, support]), np.float64)
+            values = np.asarray(_dense(left[part][:, right]), np.float64)
         else:
-            values = kernel.values(X[part], X[support])
+            values = kernel.values(left[part], right)
         sums[part] = values @ coef
         errors[part] = (len(coef) + 8) * UNIT * (np.abs(values) @ np.abs(coef))
     return sums, errors

@@ -1,4 +1,4 @@
-"""Where kernel machines predict: on the processor, or on a GPU that examples lie on or that is asked for."""
+"""Where kernels are computed: on the processor, or on a GPU that examples lie on or that is asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, Matrix, MatrixLike
 from cutplane.device import arrays
-from cutplane.device.arrays import as_given, device_matrix, is_on_device
+from cutplane.device.arrays import as_given, check_device, device_matrix, is_on_device, several_devices
 from cutplane.kernels.device_rows import is_known
 from cutplane.kernels.device_scores import NewRows, device_scores, linear_scores, rows_of_device, rows_of_host
 from cutplane.kernels.functions import Kernel
@@ -27,6 +27,18 @@ def answers_in_place(method: Method) -> Method:
         return as_given(X, answer) if is_on_device(X) else answer
 
     return cast(Method, either)
+
+
+def check_one_device(device: object) -> None:
+    """Refuse devices that are not known, or not there, and lists of them."""
+    if several_devices(device) is not None:
+        raise ValueError(f"device={device!r}: kernels are computed on one GPU, 'cuda'.")
+    check_device(device)
+
+
+def is_asked_there(device: str | None, X: object) -> bool:
+    """Whether kernels of examples are computed on a GPU: these lie there, or it is asked for."""
+    return device is not None or is_on_device(X)
 
 
 def brought(X: Any) -> Any:
