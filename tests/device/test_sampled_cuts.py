@@ -151,6 +151,13 @@ def test_what_is_refused(put: Put, settings: dict[str, Any], sentence: str) -> N
         SampledCutSVC(**{"device": "cuda", **settings}).fit(X * 1e10, y)
 
 
+def test_sparse_rows_that_do_not_fit_as_dense_ones(put: Put, kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = examples()
+    monkeypatch.setattr(type(kernels), "free_bytes", property(lambda self: 1000))
+    with pytest.raises(ValueError, match=r"X of shape \(200, 3\) is sparse and takes 4\.8e-06 GB .* 1e-06 GB are left"):
+        SampledCutSVC(device="cuda").fit(sp.csr_array(X), y)
+
+
 def test_new_examples_that_are_wrong(put: Put) -> None:
     X, y = examples()
     model = SampledCutSVC().fit(X, y)

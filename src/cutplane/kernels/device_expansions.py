@@ -9,10 +9,8 @@ import numpy as np
 from cutplane._types import Array, Matrix, is_sparse
 from cutplane.device.kernels import DeviceArray, Kernels
 from cutplane.device.pair_steps import Coefficients
-from cutplane.kernels.certificate import largest_own_value
 from cutplane.kernels.device_exact import ExactComputed, ExactGiven, ExactRows
-from cutplane.kernels.device_rows import SingleRows, check_known, check_size, copied_rows, products
-from cutplane.kernels.exact import check_range
+from cutplane.kernels.device_rows import SingleRows, check_there, copied_rows, products
 from cutplane.kernels.expansions import Expansion, KernelRows, Prepared, Rows
 from cutplane.kernels.functions import SINGLE_PRECISION, Kernel
 from cutplane.kernels.matrix import check_precomputed
@@ -76,8 +74,7 @@ class ComputedRows(DeviceKernelRows):
     """Of a kernel that is a function of products of examples."""
 
     def __init__(self, kernels: Kernels, X: Matrix, kernel: Kernel, n_threads: int) -> None:
-        check_range(kernel, X)
-        check_size(largest_own_value(kernel, X))
+        check_there(kernel, X)
         super().__init__(kernels, X, kernel, n_threads)
         rows = copied_rows(kernels, X)
         self._all = SingleRows.of(kernel, rows, self._xp)
@@ -136,5 +133,4 @@ def device_kernel_rows(kernels: Kernels, X: Matrix, kernel: Kernel, *, n_threads
     """Examples of the host, or a kernel matrix that was given, copied to a device."""
     if kernel.name == "precomputed":
         return GivenRows(kernels, X, kernel, n_threads)
-    check_known(kernel)
     return ComputedRows(kernels, X, kernel, n_threads)

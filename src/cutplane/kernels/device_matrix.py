@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from cutplane._types import Array, Matrix
 from cutplane.device.kernels import DeviceArray, Kernels
 from cutplane.device.pair_steps import KernelRows
-from cutplane.kernels.certificate import largest_own_value
 from cutplane.kernels.device_cache import DeviceRowCache
 from cutplane.kernels.device_exact import ExactComputed, ExactGiven, ExactRows
-from cutplane.kernels.device_rows import SingleRows, check_known, check_size, copied_rows, transformed
-from cutplane.kernels.exact import check_range
+from cutplane.kernels.device_rows import SingleRows, check_size, check_there, copied_rows, transformed
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.matrix import Rows, check_precomputed
 
@@ -45,7 +43,6 @@ class DeviceKernelMatrix(ABC):
 
     def __init__(self, kernels: Kernels, X: Matrix, kernel: Kernel, largest_value: float) -> None:
         self.kernel, self.X, self.size, self.largest_value = kernel, X, int(X.shape[0]), largest_value
-        check_size(largest_value)
         self._device, self._xp = kernels, kernels.xp
         self._pairs = kernels.pair_steps()
 
@@ -102,8 +99,7 @@ class ComputedOnDevice(DeviceKernelMatrix):
     """Of examples, by a kernel that is a function of their products."""
 
     def __init__(self, kernels: Kernels, X: Matrix, kernel: Kernel) -> None:
-        check_range(kernel, X)
-        super().__init__(kernels, X, kernel, largest_own_value(kernel, X))
+        super().__init__(kernels, X, kernel, check_there(kernel, X))
         rows = copied_rows(kernels, X)
         self._single = SingleRows.of(kernel, rows, self._xp)
         self._exact = ExactComputed(kernels, rows, kernel)
@@ -119,7 +115,9 @@ class GivenOnDevice(DeviceKernelMatrix):
 
     def __init__(self, kernels: Kernels, K: Matrix) -> None:
         checked = check_precomputed(K)
-        super().__init__(kernels, K, Kernel("precomputed"), float(np.abs(checked).max()))
+        largest = float(np.abs(checked).max())
+        check_size(largest)
+        super().__init__(kernels, K, Kernel("precomputed"), largest)
         self._given = kernels.to_device(np.ascontiguousarray(checked))
         self._exact = ExactGiven(kernels, self._given)
 
@@ -132,5 +130,4 @@ def device_kernel_matrix(kernels: Kernels, X: Matrix, kernel: Kernel) -> DeviceK
     """The kernel matrix of examples of the host, or one that was given, on a device."""
     if kernel.name == "precomputed":
         return GivenOnDevice(kernels, X)
-    check_known(kernel)
     return ComputedOnDevice(kernels, X, kernel)

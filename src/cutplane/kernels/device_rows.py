@@ -11,6 +11,8 @@ import numpy as np
 from cutplane._types import Matrix, is_sparse
 from cutplane.device.kernels import DeviceArray, Kernels
 from cutplane.device.pair_steps import Coefficients, PairSteps, Transform
+from cutplane.kernels.certificate import largest_own_value
+from cutplane.kernels.exact import check_range
 from cutplane.kernels.functions import Kernel
 
 # By the names of transforms, what a product of examples becomes.
@@ -41,8 +43,23 @@ def check_size(largest_value: float) -> None:
         )
 
 
+def check_there(kernel: Kernel, X: Matrix) -> float:
+    """Refuse what a device does not compute of these examples; at least K(x, x) of each of them."""
+    check_known(kernel)
+    check_range(kernel, X)
+    largest = largest_own_value(kernel, X)
+    check_size(largest)
+    return largest
+
+
 def copied_rows(kernels: Kernels, X: Matrix) -> DeviceArray:
-    """Examples of the host as a dense array of the device."""
+    """Examples of the host as a dense array of the device; sparse ones must fit there so."""
+    needed = float(X.shape[0]) * float(X.shape[1]) * X.dtype.itemsize
+    if is_sparse(X) and needed > kernels.free_bytes:
+        raise ValueError(
+            f"X of shape {tuple(X.shape)} is sparse and takes {needed / 1e9:.3g} GB as a dense array, which kernels on "
+            f"a device need; {kernels.free_bytes / 1e9:.3g} GB are left there."
+        )
     return kernels.to_device(np.ascontiguousarray(X.toarray() if is_sparse(X) else X))
 
 

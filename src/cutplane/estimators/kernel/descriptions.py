@@ -32,6 +32,9 @@ MAPS = KERNELS | table(
     kernel : {{{_COMPUTED}}} or callable
         The kernel; `cutplane.kernels.FORMULAS` says what each computes. A callable is called as ``kernel(A, B)`` with
         some of the examples and returns an array of shape (len(A), len(B)).
+    device : {"cuda"} or None
+        "cuda" computes kernel values and features on the GPU, with kernels linear, poly, rbf and sigmoid. None is where
+        examples lie: the processor, or a GPU. Features of arrays on a GPU are arrays there, others come back.
     basis_ : array
         The examples projected on.
     projection_ : array

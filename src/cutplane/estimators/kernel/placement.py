@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, Matrix, MatrixLike
 from cutplane.device import arrays
 from cutplane.device.arrays import as_given, check_device, device_matrix, is_on_device, several_devices
+from cutplane.kernels.device_features import features
 from cutplane.kernels.device_rows import is_known
 from cutplane.kernels.device_scores import NewRows, device_scores, linear_scores, rows_of_device, rows_of_host
 from cutplane.kernels.functions import Kernel
@@ -48,7 +50,7 @@ def brought(X: Any) -> Any:
 
 
 class ScoresThere:
-    """Scores of new examples on a GPU; they come back to the host, where decisions are made of them.
+    """Scores and features of new examples on a GPU. Scores come back to the host, where decisions are made of them.
 
     Parameters
     ----------
@@ -85,4 +87,12 @@ class ScoresThere:
     def linear(self, coef: Array) -> Array:
         """X @ coef.T."""
         found: Array = self._rows.kernels.to_host(linear_scores(self._rows, coef))
+        return found
+
+    def features(self, basis: Matrix, projection: Array, *, stays: bool) -> Any:
+        """K(X, basis) @ projection of many columns, which stays on the GPU or comes back."""
+        device, shape = self._rows.kernels, (self._rows.size, projection.shape[1])
+        found = device.xp.empty(shape) if stays else np.empty(shape)
+        for part, values in features(self._kernel, self._rows, basis, projection):
+            found[part] = values if stays else device.to_host(values)
         return found
