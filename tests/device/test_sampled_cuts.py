@@ -273,6 +273,17 @@ def test_a_run_that_is_interrupted_is_charged_for_single_precision(put: Put, mon
     assert model.gap_ < 0.05
 
 
+@pytest.mark.parametrize("method", ["linear", "exact"])
+def test_bounds_are_of_the_kernel_whatever_they_cost(put: Put, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cutplane.estimators.kernel import cut_certificates
+
+    monkeypatch.setattr(cut_certificates, "affordable", lambda *arguments: False)
+    X, y = examples()
+    there, here = (SampledCutSVC(5.0, method=method, device=device).fit(X, y) for device in ("cuda", None))
+    assert there.certificate_of_ == "kernel"
+    assert here.certificate_of_.startswith("single-precision kernel matrix")
+
+
 def test_label_sequences(put: Put) -> None:
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(length, 2)) for length in (4, 6, 5, 3) * 5]
