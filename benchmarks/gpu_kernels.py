@@ -1,4 +1,4 @@
-"""Kernel machines on a GPU: fits, and scores of new examples."""
+"""Kernels on a GPU: fits of machines, scores of new examples, sampled cuts and features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks import kernel_datasets, measure
 from benchmarks.gpu_data import covtype, cupy
 from benchmarks.gpu_rows import fit_row, waited
-from cutplane import SVC
+from cutplane import SVC, CholeskyFeatures, SampledCutSVC
 
 #: Sets: so many rows (None: all), C, gamma, and whether the host trains on them, too.
 KERNELS = (
@@ -20,6 +20,8 @@ KERNELS = (
 )
 #: New examples, and support vectors.
 ROWS, VECTORS = 10_000_000, 20_000
+#: Rows of covtype, examples of a sample and gamma for sampled cuts; features of the kernel for all rows.
+CUT_ROWS, SAMPLE, CUT_GAMMA, FEATURES = 200_000, 400, 1 / 3.4, 2000
 
 
 def measure_kernels(options) -> list[dict]:
@@ -69,3 +71,38 @@ def measure_scores(options) -> list[dict]:
     row["seconds"] = {name: measure.median(seconds) for name, seconds in found.items()}
     print(row, flush=True)
     return [row]
+
+
+def measure_cuts(options) -> list[dict]:
+    """Sampled cuts, from arrays of the host, which are copied; features of rows that lie where they are computed."""
+    X, y = kernel_datasets.load("covtype", options.data, options.cache)
+    dense = np.ascontiguousarray(X[: 20_000 if options.quick else None].toarray())
+    n = min(len(dense), 5000 if options.quick else CUT_ROWS)
+    examples, rows = (dense[:n], y[:n].astype(np.int8)), []
+    for method in ("linear", "constant"):
+        model = SampledCutSVC(
+            gamma=CUT_GAMMA, method=method, n_samples_cut=SAMPLE, device="cuda", time_limit=100.0, random_state=0
+        )
+        what = f"sampled cuts, {method}, C = 1"
+        rows.append(fit_row(f"covtype, {n:,} rows", what, model, examples, examples, options, 60.0))
+    return [*rows, _features_row(dense, options)]
+
+
+def _features_row(here: np.ndarray, options) -> dict:
+    xp, r = cupy(), 200 if options.quick else FEATURES
+    device = CholeskyFeatures(r, gamma=CUT_GAMMA, device="cuda").fit(here)
+    host = CholeskyFeatures(r, gamma=CUT_GAMMA, n_jobs=options.threads).fit(here)
+    there = xp.asarray(here)
+    calls = {
+        "device": partial(waited, partial(device.transform, there)),
+        "host": partial(waited, partial(host.transform, here)),
+    }
+    calls["device"]()  # compiles
+    found = measure.alternate(calls, options.repeats, 40.0)
+    row = {"data": f"covtype, {len(here):,} rows", "what": f"{r:,} features of the kernel"}
+    row["seconds"] = {name: measure.median(seconds) for name, seconds in found.items()}
+    some = slice(0, 1000)
+    mine, other = (F @ F.T for F in (xp.asnumpy(device.transform(there[some])), host.transform(here[some])))
+    row["products_apart"] = float(np.abs(mine - other).max())
+    print(row, flush=True)
+    return row

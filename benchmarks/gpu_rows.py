@@ -35,7 +35,7 @@ def fit_row(name: str, what: str, model: Any, there: tuple, here: tuple | None, 
     found = measure.alternate(calls, options.repeats, budget)
     row = {"data": name, "what": what, "seconds": {k: measure.median(v) for k, v in found.items()}}
     row |= {
-        "gap": model.gap_,
+        "gap": model.gap_ if np.isfinite(model.gap_) else None,
         "iterations": int(np.max(model.n_iter_)),
         "spread": {k: [min(v), max(v)] for k, v in found.items()},
     }

@@ -25,6 +25,7 @@ from cutplane.device import arrays
 from cutplane.device.kernels import Kernels
 from cutplane.device.twin import TwinKernels
 from cutplane.estimators.linear import linear_model
+from cutplane.sources.matrix import as_source
 
 Put = Callable[[Any], Any]
 
@@ -139,8 +140,8 @@ def test_bad_input_is_one_sentence(put: Put) -> None:
         LinearSVC().fit(put(X), y[:5])
     with pytest.raises(ValueError, match=r"X has 3 features, but the model was trained with 5\."):
         LinearSVC().fit(put(X), y).predict(put(np.ascontiguousarray(X[:, :3])))
-    with pytest.raises(ValueError, match=r"lies on a GPU; SampledCutSVC"):
-        SampledCutSVC().fit(put(X), y)
+    with pytest.raises(ValueError, match=r"X is a source; SampledCutSVC is trained on arrays and matrices\."):
+        SampledCutSVC().fit(as_source(X), y)
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64", "bool", "bfloat16", "fortran", "sparse"])

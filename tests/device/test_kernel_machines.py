@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 from cutplane import SVC, SVR, NuSVC, NuSVR, OneClassSVM
@@ -148,7 +149,7 @@ def test_steps_are_seen(put: Put) -> None:
     ("settings", "sentence"),
     [
         ({"device": "gpu"}, "device='gpu' must be 'cuda'"),
-        ({"device": ["cuda:0", "cuda:1"]}, "kernel machines are trained on one GPU"),
+        ({"device": ["cuda:0", "cuda:1"]}, "kernels are computed on one GPU"),
         ({"stopping": "gap"}, "stopping='gap' is for the processor"),
         ({"selection": "ofs1"}, "selection='ofs1' is for the processor"),
         (
@@ -175,6 +176,18 @@ def test_scores_for_proofs_are_within_their_errors(kernels: Kernels, kernel: Ker
     assert (np.abs(found - exact[:, 0]) <= errors + own[:, 0]).all()
     assert errors.max() < 1e-10
     assert errors.min() > 0.0
+
+
+@pytest.mark.parametrize("scale", [1e2, 3e2, 1e3, 1e7, 1e10])
+def test_scores_for_proofs_of_examples_far_apart(kernels: Kernels, scale: float) -> None:
+    """Pairs near each other: distances as differences of products lose digits there, or are nothing but rounding."""
+    X = np.repeat(np.round(examples(30)[0] * scale), 2, axis=0)
+    X[1::2] += 0.5
+    kernel, rows, coef = Kernel("rbf", gamma=1.0), np.arange(60), np.random.default_rng(3).normal(size=60)
+    found, errors = device_kernel_matrix(kernels, X, kernel).exact_scores(rows, rows, coef)
+    exact = np.exp(-cdist(X, X, "sqeuclidean")) @ coef
+    assert (np.abs(found - exact) <= errors + 1e-15).all()
+    assert errors.max() < 1e-8
 
 
 def test_bounds_are_those_of_the_certificate(kernels: Kernels) -> None:

@@ -66,7 +66,8 @@ def run(kernels: Kernels, kernel: Kernel, problem: DualProblem, eps: float = 1e-
 
 
 def check_feasible(problem: DualProblem, alpha: Any) -> None:
-    assert (alpha >= 0.0).all() and (alpha <= problem.upper).all()
+    assert (alpha >= 0.0).all()
+    assert (alpha <= problem.upper).all()
     start = np.zeros(len(alpha)) if problem.start is None else problem.start
     for part in [problem.y == 1, problem.y == -1] if problem.grouped else [slice(None)]:
         coef = (problem.y * alpha)[part]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
 from cutplane.kernels.cut_rows import CutRows
-from cutplane.kernels.expansions import Expansion, KernelRows
+from cutplane.kernels.expansions import Expansion, HostKernelRows
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.mean_minimiser import MeanMinimiser
 from cutplane.kernels.sampled_cuts import minimise
@@ -20,7 +20,7 @@ X = np.random.default_rng(0).normal(size=(30, 3))
 K = KERNEL.block(X, X).astype(np.float64)
 
 
-def cut(rng: np.random.Generator, rows: KernelRows, columns: int) -> Expansion:
+def cut(rng: np.random.Generator, rows: HostKernelRows, columns: int) -> Expansion:
     """A cut of a few sampled rows, some of them twice."""
     where = np.sort(rng.integers(len(X), size=rng.integers(0, 9)))
     return rows.expansion(where, rng.normal(size=(len(where), columns)), np.zeros(0))
@@ -36,7 +36,7 @@ def spread(expansion: Expansion, columns: int) -> np.ndarray:
 @given(seed=st.integers(0, 10**6), columns=st.sampled_from([1, 3]), kernel=st.sampled_from(["rbf", "precomputed"]))
 def test_rows_shared_by_cuts_give_what_each_cut_gives(seed, columns, kernel):
     rng = np.random.default_rng(seed)
-    rows = KernelRows(X, KERNEL) if kernel == "rbf" else KernelRows(K, Kernel("precomputed"))
+    rows = HostKernelRows(X, KERNEL) if kernel == "rbf" else HostKernelRows(K, Kernel("precomputed"))
     shared, cuts = CutRows(rows, columns), []
     for _ in range(12):
         cuts.append(cut(rng, rows, columns))
@@ -61,7 +61,7 @@ def test_rows_shared_by_cuts_give_what_each_cut_gives(seed, columns, kernel):
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 10, 57])
 def test_the_mean_is_over_the_last_third_to_half(length):
     rng = np.random.default_rng(length)
-    rows = KernelRows(X, KERNEL)
+    rows = HostKernelRows(X, KERNEL)
     mean, points, squares, violations = MeanMinimiser(), [], [], []
     for _ in range(length):
         cuts, scales = [cut(rng, rows, 1) for _ in range(3)], np.array([1.5, 0.0, -2.0])
@@ -83,7 +83,7 @@ def test_the_mean_of_minimisers_has_a_smaller_objective_than_the_last():
     C, block = 2000.0, KERNEL.block(points, points).astype(np.float64)
     found = {}
     for stabilised in (False, True):
-        finder = ConstantTimeCuts(BinaryHinge(y), KernelRows(points, KERNEL), 200, 0, stabilised=stabilised)
+        finder = ConstantTimeCuts(BinaryHinge(y), HostKernelRows(points, KERNEL), 200, 0, stabilised=stabilised)
         outcome = minimise(finder, C)
         scores = block[:, outcome.rows] @ outcome.coef[:, 0]
         square = outcome.coef[:, 0] @ scores[outcome.rows]

@@ -10,7 +10,7 @@ import pytest
 
 from cutplane.kernels import sampled_cuts
 from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
-from cutplane.kernels.expansions import KernelRows
+from cutplane.kernels.expansions import HostKernelRows
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.sampled_cuts import minimise
 from cutplane.kernels.whole_sample_cuts import ExactCuts, LinearTimeCuts
@@ -61,7 +61,7 @@ def test_exact_cuts_prove_the_optimum_of_the_kernel_machine(stabilised, bias):
     X, y = moons(60)
     C = 100.0
     best = optimum(KERNEL.block(X, X).astype(float), y, C, bias)
-    finder = ExactCuts(BinaryHinge(y, bias), KernelRows(X, KERNEL), memory=MEMORY, stabilised=stabilised)
+    finder = ExactCuts(BinaryHinge(y, bias), HostKernelRows(X, KERNEL), memory=MEMORY, stabilised=stabilised)
     outcome = minimise(finder, C, risk_tol=1e-5)
     assert outcome.reason == "risk_tol"
     assert outcome.lower_bound <= best * (1 + 1e-6) <= outcome.objective * (1 + 1e-5)
@@ -77,7 +77,7 @@ def test_exact_cuts_prove_the_optimum_for_several_classes(stabilised):
     C = 40.0
     best = multiclass_optimum(KERNEL.block(X, X).astype(float), codes, C)
     risk = ClassHinge(codes, 1.0 - np.eye(3))
-    finder = ExactCuts(risk, KernelRows(X, KERNEL), memory=MEMORY, stabilised=stabilised)
+    finder = ExactCuts(risk, HostKernelRows(X, KERNEL), memory=MEMORY, stabilised=stabilised)
     outcome = minimise(finder, C, risk_tol=1e-4)
     assert outcome.lower_bound <= best * (1 + 1e-5) <= outcome.objective * (1 + 2e-5)
     assert outcome.objective <= best + 1.1e-4 * C
@@ -87,7 +87,7 @@ def test_exact_cuts_prove_the_optimum_for_several_classes(stabilised):
 def test_the_objective_that_is_reported_is_that_of_the_expansion(stabilised):
     X, y = moons(200)
     C = 200.0
-    finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 50, 3, memory=MEMORY, stabilised=stabilised)
+    finder = LinearTimeCuts(BinaryHinge(y), HostKernelRows(X, KERNEL), 50, 3, memory=MEMORY, stabilised=stabilised)
     outcome = minimise(finder, C, risk_tol=1e-3)
     K = KERNEL.block(X, X).astype(float)
     scores = K[:, outcome.rows] @ outcome.coef[:, 0]
@@ -101,7 +101,7 @@ def test_linear_time_cuts_come_near_the_optimum_and_stay_within_their_bound():
     X, y = moons(300)
     C = 300.0
     best = optimum(KERNEL.block(X, X).astype(float), y, C)
-    finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 100, 0, memory=MEMORY, stabilised=True)
+    finder = LinearTimeCuts(BinaryHinge(y), HostKernelRows(X, KERNEL), 100, 0, memory=MEMORY, stabilised=True)
     outcome = minimise(finder, C, risk_tol=1e-3)
     assert outcome.violation <= 1e-3
     assert best * (1 - 1e-6) <= outcome.objective <= 1.1 * best
@@ -112,13 +112,13 @@ def test_linear_time_cuts_come_near_the_optimum_and_stay_within_their_bound():
 def test_bounds_are_those_of_the_theorems():
     X, y = moons(100)
     C, risk_tol, T, r = 50.0, 0.01, 1000, 25
-    linear = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), r, 0, memory=MEMORY, stabilised=True)
+    linear = LinearTimeCuts(BinaryHinge(y), HostKernelRows(X, KERNEL), r, 0, memory=MEMORY, stabilised=True)
     # Theorem 2 with R = 1 and the largest loss 1, at the confidence of 95 %.
     excess = risk_tol + np.sqrt(4 * C / r * np.log(T / 0.05))
     assert linear.bound(C, risk_tol, 0.001, 0.95, T) == pytest.approx(C * excess)
     assert linear.bound(C, risk_tol, 0.5, 0.95, T) == pytest.approx(C * (excess + 0.49))
     # Theorem 3, which may fail with twice its delta.
-    constant = ConstantTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), r, 0, stabilised=True)
+    constant = ConstantTimeCuts(BinaryHinge(y), HostKernelRows(X, KERNEL), r, 0, stabilised=True)
     excess = risk_tol + 2 * (1 + 2 * np.sqrt(2 * C)) * np.sqrt(np.log(T / 0.025) / (2 * r))
     assert constant.bound(C, risk_tol, -0.2, 0.95, T) == pytest.approx(C * excess)
 
@@ -132,7 +132,7 @@ def test_constant_time_cuts_never_look_beyond_their_samples():
             seen.update(examples.tolist())
             return super().violations(examples, scores, weights)
 
-    rows = KernelRows(X, KERNEL, like=np.arange(50))
+    rows = HostKernelRows(X, KERNEL, like=np.arange(50))
     outcome = minimise(ConstantTimeCuts(Watched(y), rows, 50, 0, stabilised=False), 1e4, max_iter=5)
     assert len(outcome.history) == 5
     assert len(seen) <= 250
@@ -144,7 +144,7 @@ def test_a_seed_repeats_a_run_for_any_number_of_threads(make):
     X, y = moons(400)
     found = []
     for threads in (1, 2):
-        rows = KernelRows(X, KERNEL, n_threads=threads, like=np.arange(20) if make == "constant" else None)
+        rows = HostKernelRows(X, KERNEL, n_threads=threads, like=np.arange(20) if make == "constant" else None)
         risk = BinaryHinge(y, n_threads=threads)
         if make == "constant":
             finder = ConstantTimeCuts(risk, rows, 60, 7, stabilised=True)
@@ -157,7 +157,7 @@ def test_a_seed_repeats_a_run_for_any_number_of_threads(make):
 
 def test_idle_cuts_are_dropped():
     X, y = moons(500)
-    finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 20, 0, memory=MEMORY, stabilised=False)
+    finder = LinearTimeCuts(BinaryHinge(y), HostKernelRows(X, KERNEL), 20, 0, memory=MEMORY, stabilised=False)
     outcome = minimise(finder, 500.0, risk_tol=1e-6, max_iter=150)
     assert outcome.history[-1].cuts < 149
 
@@ -167,19 +167,19 @@ def test_kernels_from_the_caller_give_the_same_cuts(kernel):
     X, y = moons(80)
     own = KERNEL.block(X, X).astype(np.float64)
     if kernel == "precomputed":
-        rows = KernelRows(own, Kernel("precomputed"))
+        rows = HostKernelRows(own, Kernel("precomputed"))
     else:
-        rows = KernelRows(X, Kernel("callable", function=lambda A, B: KERNEL.block(A, B)))
+        rows = HostKernelRows(X, Kernel("callable", function=lambda A, B: KERNEL.block(A, B)))
     outcomes = [
         minimise(ExactCuts(BinaryHinge(y), each, memory=MEMORY, stabilised=False), 80.0, risk_tol=1e-4)
-        for each in (rows, KernelRows(X, KERNEL))
+        for each in (rows, HostKernelRows(X, KERNEL))
     ]
     assert outcomes[0].objective == pytest.approx(outcomes[1].objective, rel=1e-4)
 
 
 def test_memory_that_does_not_suffice_is_one_sentence():
     X, y = moons(300)
-    finder = LinearTimeCuts(BinaryHinge(y), KernelRows(X, KERNEL), 20, 0, memory=4 * 300 * 3, stabilised=False)
+    finder = LinearTimeCuts(BinaryHinge(y), HostKernelRows(X, KERNEL), 20, 0, memory=4 * 300 * 3, stabilised=False)
     with pytest.raises(MemoryError, match=r"4 cuts with 300 rows do not fit .* 3 do"):
         minimise(finder, 300.0, risk_tol=1e-6)
 
@@ -189,7 +189,7 @@ def test_memory_that_does_not_suffice_is_one_sentence():
 def test_an_interrupted_run_returns_the_point_that_it_reports(exact, stabilised):
     X, y = moons(200)
 
-    class Impatient(KernelRows):
+    class Impatient(HostKernelRows):
         """Interrupted where time is spent: while kernel values are computed."""
 
         calls = 0
@@ -215,7 +215,7 @@ def test_cuts_without_weight_give_way_where_memory_is_full():
     X, y = moons(500)
     found = []
     for cuts in (10_000, 18):
-        rows = KernelRows(X, KERNEL)
+        rows = HostKernelRows(X, KERNEL)
         finder = LinearTimeCuts(BinaryHinge(y), rows, 60, 0, memory=4 * 500 * cuts, stabilised=True)
         found.append(minimise(finder, 500.0, risk_tol=1e-3))
     most = [max(step.cuts for step in outcome.history) for outcome in found]
@@ -228,7 +228,7 @@ def test_a_kernel_that_its_cuts_show_not_to_be_positive_semi_definite_is_warned_
     # Every second squared length is negative: not those of the rows that are looked at first.
     squares = np.where(np.arange(400) % 2, -1.0, 0.001)
     squares[-1] = 0.001
-    rows = KernelRows(np.diag(squares), Kernel("precomputed"))
+    rows = HostKernelRows(np.diag(squares), Kernel("precomputed"))
     finder = ExactCuts(BinaryHinge(y), rows, memory=MEMORY, stabilised=False)
     assert not finder.indefinite
     with pytest.warns(UserWarning, match=r"A cut has the squared length -.* not positive semi-definite"):
@@ -248,7 +248,7 @@ def test_a_kernel_that_its_cuts_show_not_to_be_positive_semi_definite_is_warned_
 def test_a_kernel_is_tried_before_anything_is_proven_with_it(make):
     X, y = moons(500)
     # Cuts of this kernel may have positive squared lengths: only its matrix shows what it is.
-    rows = KernelRows(X, Kernel("sigmoid", gamma=1.0, coef0=-1.0))
+    rows = HostKernelRows(X, Kernel("sigmoid", gamma=1.0, coef0=-1.0))
     with pytest.warns(UserWarning, match=r"200 rows has the eigenvalue -.* not positive semi-definite"):
         finder = make(BinaryHinge(y), rows)
     outcome = minimise(finder, 500.0, max_iter=3)
@@ -260,7 +260,11 @@ def test_a_kernel_is_tried_before_anything_is_proven_with_it(make):
 @pytest.mark.filterwarnings("error")
 def test_positive_semi_definite_kernels_are_not_warned_of(kernel):
     X, y = moons(300)
-    rows = KernelRows(X, kernel) if kernel != "precomputed" else KernelRows(KERNEL.block(X, X), Kernel("precomputed"))
+    rows = (
+        HostKernelRows(X, kernel)
+        if kernel != "precomputed"
+        else HostKernelRows(KERNEL.block(X, X), Kernel("precomputed"))
+    )
     finder = ExactCuts(BinaryHinge(y), rows, memory=MEMORY, stabilised=True)
     assert np.isfinite(minimise(finder, 300.0, max_iter=3).bound)
 
@@ -270,14 +274,14 @@ def test_a_kernel_that_is_not_symmetric_is_refused():
     matrix = KERNEL.block(X, X).astype(np.float64)
     matrix[3, 7] += 0.25
     with pytest.raises(ValueError, match=r"The kernel is .* for rows (3 and 7|7 and 3) of X, and .*; a kernel is symm"):
-        ConstantTimeCuts(BinaryHinge(y), KernelRows(matrix, Kernel("precomputed")), 10, 0, stabilised=True)
+        ConstantTimeCuts(BinaryHinge(y), HostKernelRows(matrix, Kernel("precomputed")), 10, 0, stabilised=True)
 
 
 @pytest.mark.filterwarnings("ignore:The kernel matrix")
 def test_a_run_that_may_have_no_minimum_to_come_near_is_bounded(monkeypatch):
     monkeypatch.setattr(sampled_cuts, "TUNING", replace(sampled_cuts.TUNING, indefinite_iterations=15))
     X, y = moons(100)
-    rows = KernelRows(X, Kernel("sigmoid", gamma=1.0, coef0=-2.0))
+    rows = HostKernelRows(X, Kernel("sigmoid", gamma=1.0, coef0=-2.0))
     finder = LinearTimeCuts(BinaryHinge(y), rows, 20, 0, memory=MEMORY, stabilised=True)
     outcome = minimise(finder, 1000.0)
     assert (len(outcome.history), outcome.reason) == (15, "max_iter")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutplane.kernels.expansions import KernelRows
+from cutplane.kernels.expansions import HostKernelRows
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.whole_planes import Labelling, proof_by
 from cutplane.structured.factored import BinaryHinge, ClassHinge, Violations
@@ -39,7 +39,7 @@ def labellings(risk, seed: int, count: int) -> list[Labelling]:
 @given(seed=st.integers(0, 10**6), values=st.sampled_from([40.0, 4e3, 1e7]), scale=st.floats(0.01, 10.0))
 def test_no_model_is_below_what_is_proven(name, seed, values, scale):
     risk, rng, C = RISKS[name], np.random.default_rng(seed), 20.0
-    proof = proof_by(risk, KernelRows(X, KERNEL), labellings(risk, seed, 4), C, upper=1e3, most_values=values)
+    proof = proof_by(risk, HostKernelRows(X, KERNEL), labellings(risk, seed, 4), C, upper=1e3, most_values=values)
     assert proof.value >= 0.0
     coef, explicit = scale * rng.normal(size=(60, risk.columns)), scale * rng.normal(size=risk.explicit)
     losses = risk.violations(EVERYONE, K @ coef, explicit).values.mean()
@@ -50,7 +50,7 @@ def test_no_model_is_below_what_is_proven(name, seed, values, scale):
 @pytest.mark.parametrize("name", RISKS)
 def test_every_plane_is_below_the_risk(name):
     risk = RISKS[name]
-    proof = proof_by(risk, KernelRows(X, KERNEL), labellings(risk, 1, 3), 5.0, upper=1e3, most_values=1e7)
+    proof = proof_by(risk, HostKernelRows(X, KERNEL), labellings(risk, 1, 3), 5.0, upper=1e3, most_values=1e7)
     assert len(proof.planes) > 3  # those that were given, and more
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -65,7 +65,7 @@ def test_every_plane_is_below_the_risk(name):
 def test_more_time_proves_more():
     risk = RISKS["two classes"]
     found = labellings(risk, 2, 5)
-    rows = KernelRows(X, KERNEL)
+    rows = HostKernelRows(X, KERNEL)
     bounds = [proof_by(risk, rows, found, 30.0, upper=1e3, most_values=values).value for values in (1e2, 1e4, 1e7)]
     assert 0.0 < bounds[0] < bounds[1] < bounds[2]
 
@@ -73,7 +73,7 @@ def test_more_time_proves_more():
 def test_examples_without_a_loss_prove_nothing():
     risk = BinaryHinge(SIGNS)
     none = Labelling.of(Violations(np.zeros(60, bool), np.zeros(60), np.zeros(60)))
-    assert proof_by(risk, KernelRows(X, KERNEL), [none], 1.0, upper=1.0, most_values=1e6).value == 0.0
+    assert proof_by(risk, HostKernelRows(X, KERNEL), [none], 1.0, upper=1.0, most_values=1e6).value == 0.0
 
 
 def test_losses_are_kept_or_rounded_down():

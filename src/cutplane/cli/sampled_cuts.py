@@ -38,7 +38,7 @@ def train(request: TrainRequest) -> int:
 
 def model_for(settings: Settings) -> SampledCutSVC:
     """The estimator that the options ask for, not trained."""
-    return SampledCutSVC(**_params(settings), method=_cuts(settings, "linear"))
+    return SampledCutSVC(**_params(settings), **settings.device_params(), method=_cuts(settings, "linear"))
 
 
 def train_sequences(request: TrainRequest) -> int:

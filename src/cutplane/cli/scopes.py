@@ -80,8 +80,8 @@ _SCOPES = (
     ),
     Scope(
         ("device",),
-        lambda request: request.task is not Task.sequence and not _by_cuts(request),
-        "is not for sequences and sampled cuts, which are trained on the processor.",
+        lambda request: request.task is not Task.sequence,
+        "is not for sequences, which are trained on the processor.",
     ),
     Scope(("tol",), lambda request: not _by_cuts(request), "is for proven gaps; models by cuts stop at --risk-tol."),
     Scope(

@@ -15,12 +15,11 @@ import math
 
 import numpy as np
 
-from cutplane._types import Array, Matrix
+from cutplane._types import Array
 from cutplane.kernels.certificate import Definite, largest_own_value
 from cutplane.kernels.cut_finders import Answer, CutPlane
-from cutplane.kernels.exact import UNIT, exact_products
-from cutplane.kernels.expansions import Rows
-from cutplane.kernels.functions import Kernel
+from cutplane.kernels.exact import UNIT
+from cutplane.kernels.expansions import KernelRows, Rows
 from cutplane.proof.certificate import Certificate
 from cutplane.proof.rounding import gamma, summed
 from cutplane.structured.factored import FactoredRisk
@@ -30,16 +29,15 @@ _ROUNDINGS_OF_CUTS = 64
 
 
 def certify_cuts(
-    risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, answer: Answer, plane: CutPlane, definite: Definite
+    risk: FactoredRisk, rows: KernelRows, C: float, answer: Answer, plane: CutPlane, definite: Definite
 ) -> Certificate:
     """The objective of a model and what a plane proves, for the kernel itself.
 
     Parameters
     ----------
     risk : FactoredRisk
-        A mean, of all rows of X.
-    kernel : Kernel
-    X : array or CSR matrix
+        A mean, of all rows.
+    rows : KernelRows
     C : float
         Of the mean.
     answer : Answer
@@ -49,17 +47,19 @@ def certify_cuts(
         What is known of the kernel matrix.
     """
     distance = definite.distance or 0.0
-    objective = _objective(risk, kernel, X, C, answer, distance)
+    objective = _objective(risk, rows, C, answer, distance)
     if definite.distance is None:
         return Certificate(objective, -math.inf)
-    return Certificate(objective, _proven_by(kernel, X, C, plane, distance))
+    return Certificate(objective, _proven_by(rows, C, plane, distance))
 
 
-def _scores(kernel: Kernel, X: Matrix, rows: Rows, coef: Array, distance: float) -> tuple[Array, Array]:
-    """Scores of every row of X, and their error. The `distance` of the kernel from a definite one adds to it."""
-    if not len(rows):
-        return np.zeros((2, X.shape[0], coef.shape[1]))  # type: ignore[return-value]
-    scores, errors = exact_products(kernel, X, rows, coef)
+def _scores(
+    of: KernelRows, support: Rows, coef: Array, distance: float, rows: Rows | None = None
+) -> tuple[Array, Array]:
+    """Scores of rows (None: of all), and their error. The `distance` of the kernel from a definite one adds to it."""
+    if not len(support):
+        return np.zeros((2, of.size if rows is None else len(rows), coef.shape[1]))  # type: ignore[return-value]
+    scores, errors = of.exact_products(support, coef, rows)
     return scores, errors + distance * np.abs(coef).sum(axis=0) * (1.0 + 1e-9)
 
 
@@ -71,8 +71,8 @@ def _square(coef: Array, explicit: Array, scores: Array, errors: Array) -> tuple
     return value + own, error + 8.0 * UNIT * (float(np.abs(coef * scores).sum()) + own)
 
 
-def _objective(risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, answer: Answer, distance: float) -> float:
-    scores, errors = _scores(kernel, X, answer.rows, answer.coef, distance)
+def _objective(risk: FactoredRisk, rows: KernelRows, C: float, answer: Answer, distance: float) -> float:
+    scores, errors = _scores(rows, answer.rows, answer.coef, distance)
     square, square_error = _square(answer.coef, answer.explicit, scores[answer.rows], errors[answer.rows])
     n = risk.examples
     found = risk.violations(np.arange(n, dtype=np.int64), scores, answer.explicit)
@@ -86,15 +86,14 @@ def _objective(risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, answer: 
     return value + (charge + 16.0 * UNIT * (abs(square) + C * total / n)) * (1.0 + 1e-9)
 
 
-def _proven_by(kernel: Kernel, X: Matrix, C: float, plane: CutPlane, distance: float) -> float:
-    own = X[plane.rows][:, plane.rows] if kernel.name == "precomputed" else X[plane.rows]
-    scores, errors = _scores(kernel, own, np.arange(len(plane.rows)), plane.coef, distance)
+def _proven_by(rows: KernelRows, C: float, plane: CutPlane, distance: float) -> float:
+    scores, errors = _scores(rows, plane.rows, plane.coef, distance, plane.rows)
     square, error = _square(plane.coef, plane.explicit, scores, errors)
     # How far coefficients are from those of a plane that holds. It is charged to first and to second order.
     off, explicit_off = gamma(plane.terms) * plane.size, gamma(plane.terms) * plane.explicit_size
     error += 2.0 * float((off * (np.abs(scores) + errors)).sum()) + 2.0 * float(explicit_off @ np.abs(plane.explicit))
     if len(plane.rows):
-        error += float(off.sum()) ** 2 * largest_own_value(kernel, X)
+        error += float(off.sum()) ** 2 * largest_own_value(rows.kernel, rows.X)
     error += float(explicit_off @ explicit_off)
     most = max(0.0, C * C * (square + error * (1.0 + 1e-9)) * (1.0 + 8.0 * UNIT))
     gain = C * plane.offset * (1.0 - gamma(plane.terms + 8))

@@ -86,7 +86,11 @@ class OneMachine(NamedTuple):
 
 
 def newton(
-    matrix: DeviceKernelMatrix, machine: OneMachine, violation: tuple[float, float], eps: float, late: Callable[[], bool]
+    matrix: DeviceKernelMatrix,
+    machine: OneMachine,
+    violation: tuple[float, float],
+    eps: float,
+    late: Callable[[], bool],
 ) -> bool:
     """Bring a machine to where no pair violates more than eps, or as near as that goes; whether anything came of it.
 

@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from cutplane.device.kernels import DeviceArray
-from cutplane.device.pair_steps import PairSteps, Transform
+from cutplane._types import Matrix, is_sparse
+from cutplane.device.kernels import DeviceArray, Kernels
+from cutplane.device.pair_steps import Coefficients, PairSteps, Transform
+from cutplane.kernels.certificate import largest_own_value
+from cutplane.kernels.exact import check_range
 from cutplane.kernels.functions import Kernel
 
 # By the names of transforms, what a product of examples becomes.
 _KNOWN = ("identity", "power", "tangent", "exponential")
+# Kernel values whose squares single precision holds.
+_LARGEST, _SMALLEST = 1e18, 1e-18
 
 
 def is_known(kernel: Kernel) -> bool:
@@ -27,6 +32,35 @@ def check_known(kernel: Kernel) -> None:
         raise ValueError(
             f"device='cuda' has the kernels linear, poly, rbf and sigmoid, and precomputed ones, not {kernel.name!r}."
         )
+
+
+def check_size(largest_value: float) -> None:
+    """Refuse kernels whose values, which are no larger than this, are too large or too small in single precision."""
+    if largest_value > _LARGEST or 0.0 < largest_value < _SMALLEST:
+        raise ValueError(
+            f"Kernel values are up to {largest_value:.3g}; on a device they must be between {_SMALLEST:g} and "
+            f"{_LARGEST:g}: scale the data."
+        )
+
+
+def check_there(kernel: Kernel, X: Matrix) -> float:
+    """Refuse what a device does not compute of these examples; at least K(x, x) of each of them."""
+    check_known(kernel)
+    check_range(kernel, X)
+    largest = largest_own_value(kernel, X)
+    check_size(largest)
+    return largest
+
+
+def copied_rows(kernels: Kernels, X: Matrix) -> DeviceArray:
+    """Examples of the host as a dense array of the device; sparse ones must fit there so."""
+    needed = float(X.shape[0]) * float(X.shape[1]) * X.dtype.itemsize
+    if is_sparse(X) and needed > kernels.free_bytes:
+        raise ValueError(
+            f"X of shape {tuple(X.shape)} is sparse and takes {needed / 1e9:.3g} GB as a dense array, which kernels on "
+            f"a device need; {kernels.free_bytes / 1e9:.3g} GB are left there."
+        )
+    return kernels.to_device(np.ascontiguousarray(X.toarray() if is_sparse(X) else X))
 
 
 @dataclass(frozen=True)
@@ -82,3 +116,9 @@ def transformed(kernel: Kernel, left: SingleRows, right: SingleRows, pairs: Pair
         return block
     block += np.float32(kernel.coef0)
     return xp.tanh(block) if transform == "tangent" else block ** np.float32(kernel.degree)
+
+
+def products(kernel: Kernel, left: SingleRows, right: SingleRows, coef: Coefficients, pairs: PairSteps) -> DeviceArray:
+    """K(left, group) @ coef of each group of the right, of shape (left, groups, k): their sums in double precision."""
+    halves = None if left.half is None else (left.half, right.half)
+    return pairs.sums(left.values @ right.values.T, transform_of(kernel), halves, coef)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutplane._types import Array, Matrix, is_sparse
+from cutplane._types import Array, Matrix
 from cutplane.device.kernels import DeviceArray, Kernels
 from cutplane.device.pair_steps import Coefficients
 from cutplane.device.source import DeviceRows
-from cutplane.kernels.device_rows import SingleRows, transform_of
+from cutplane.kernels.device_rows import SingleRows, copied_rows, products
 from cutplane.kernels.functions import Kernel
 
 # Kernel values that are computed at a time: half a gigabyte.
@@ -48,7 +48,7 @@ def rows_of_device(rows: DeviceRows) -> NewRows:
 
 def rows_of_host(kernels: Kernels, X: Matrix) -> NewRows:
     """A dense array or CSR matrix of the host, copied a stretch at a time."""
-    return NewRows(kernels, int(X.shape[0]), lambda begin, end: _copied(kernels, X[begin:end]))
+    return NewRows(kernels, int(X.shape[0]), lambda begin, end: copied_rows(kernels, X[begin:end]))
 
 
 def device_scores(kernel: Kernel, rows: NewRows, vectors: Matrix, coef: Array, ends: Sequence[int]) -> DeviceArray:
@@ -69,13 +69,12 @@ def device_scores(kernel: Kernel, rows: NewRows, vectors: Matrix, coef: Array, e
     scores = device.xp.zeros((rows.size, len(ends), coef.shape[1]))
     if not len(coef):
         return scores
-    right = SingleRows.of(kernel, _copied(device, vectors), device.xp)
+    right = SingleRows.of(kernel, copied_rows(device, vectors), device.xp)
     given = Coefficients(device.to_device(np.ascontiguousarray(coef)), device.to_device(np.asarray(ends, np.int32)))
-    transform, pairs = transform_of(kernel), device.pair_steps()
+    pairs = device.pair_steps()
     for part, some in rows.in_parts(len(coef)):
         left = SingleRows.of(kernel, some, device.xp, like=right)
-        halves = None if left.half is None else (left.half, right.half)
-        scores[part] = pairs.sums(left.values @ right.values.T, transform, halves, given)
+        scores[part] = products(kernel, left, right, given, pairs)
     return scores
 
 
@@ -86,7 +85,3 @@ def linear_scores(rows: NewRows, coef: Array) -> DeviceArray:
     for part, some in rows.in_parts(coef.shape[1]):
         scores[part] = some.astype(np.float64, copy=False) @ weights
     return scores
-
-
-def _copied(kernels: Kernels, rows: Matrix) -> DeviceArray:
-    return kernels.to_device(np.ascontiguousarray(rows.toarray() if is_sparse(rows) else rows))

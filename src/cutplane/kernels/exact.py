@@ -30,9 +30,9 @@ _NUMBERS_AT_ONCE = 1 << 23
 # The error of exp and tanh, in units; NumPy's are within four in the last place.
 FUNCTION_ERROR = 16.0
 # The largest of s exp(-s) for s >= 0 is 1 / e: a relative error of s is an absolute one of exp(-s).
-_FALL = 0.37
+FALL = 0.37
 # Distances are differences of products while exp(-gamma distance) is then off by no more than this share.
-_SHARE_LOST_BY_PRODUCTS = 1e-9
+SHARE_LOST_BY_PRODUCTS = 1e-9
 # An upper bound on what underflow loses.
 UNDERFLOW = 1e-300
 # Kernel values, and gamma times squared lengths, that leave room for sums of their squares.
@@ -150,7 +150,7 @@ class ExactKernel:
         """|x - z|² = |x|² + |z|² - 2<x, z> is off by (d + 10) units of (|x| + |z|)², moving to the centre included."""
         gamma, d = self._scaled_gamma(), A.X.shape[1]
         reach = gamma * (A.lengths + B.lengths.max(initial=0.0)) ** 2
-        if (d + 10) * UNIT * reach.max(initial=0.0) > _SHARE_LOST_BY_PRODUCTS:
+        if (d + 10) * UNIT * reach.max(initial=0.0) > SHARE_LOST_BY_PRODUCTS:
             return self._of_sums(A, B)
         values = _dense(A.moved @ B.moved.T)
         values *= -2.0
@@ -172,30 +172,35 @@ class ExactKernel:
                 block = values[i : i + size, j : j + size]
                 block[:] = _distances(self.kernel.entry.reduction, _dense(A.X[i : i + size]), _dense(B.X[j : j + size]))
         values *= -gamma
-        relative, left = np.full(len(values), FUNCTION_ERROR * UNIT), np.full(len(values), _FALL * (d + 16) * UNIT)
+        relative, left = np.full(len(values), FUNCTION_ERROR * UNIT), np.full(len(values), FALL * (d + 16) * UNIT)
         return np.exp(values, out=values), relative, left, np.ones(B.X.shape[0])
 
 
-def exact_products(kernel: Kernel, X: Matrix, support: Rows, coef: Array) -> tuple[Array, Array]:
-    """K(X, X[support]) @ coef and what it may be off by, for any kernel; a precomputed X is the kernel matrix.
+def exact_products(
+    kernel: Kernel, X: Matrix, support: Rows, coef: Array, rows: Rows | None = None
+) -> tuple[Array, Array]:
+    """K(X[rows], X[support]) @ coef and what it may be off by, for any kernel; None: of all rows.
 
-    The values of a precomputed or callable kernel are the kernel: only their products are rounded.
+    A precomputed X is the kernel matrix. The values of a precomputed or callable kernel are the kernel: only their
+    products are rounded.
     """
+    left = X if rows is None else X[rows]
     with one_blas_thread():
         if kernel.computed:
-            return ExactKernel.of(kernel, X).products(X, X[support], coef)
-        return _given_products(kernel, X, support, coef)
+            return ExactKernel.of(kernel, X).products(left, X[support], coef)
+        return _given_products(kernel, left, support if kernel.name == "precomputed" else X[support], coef)
 
 
-def _given_products(kernel: Kernel, X: Matrix, support: Rows, coef: Array) -> tuple[Array, Array]:
-    sums, errors = np.zeros((2, X.shape[0], coef.shape[1]))
-    at_once = max(1, _VALUES_AT_ONCE // max(1, len(support)))
-    for start in range(0, X.shape[0], at_once):
+def _given_products(kernel: Kernel, left: Matrix, right: Matrix | Rows, coef: Array) -> tuple[Array, Array]:
+    """The right of a precomputed kernel are columns."""
+    sums, errors = np.zeros((2, left.shape[0], coef.shape[1]))
+    at_once = max(1, _VALUES_AT_ONCE // max(1, len(coef)))
+    for start in range(0, left.shape[0], at_once):
         part = slice(start, start + at_once)
         if kernel.name == "precomputed":
-            values = np.asarray(_dense(X[part][:, support]), np.float64)
+            values = np.asarray(_dense(left[part][:, right]), np.float64)
         else:
-            values = kernel.values(X[part], X[support])
+            values = kernel.values(left[part], right)
         sums[part] = values @ coef
         errors[part] = (len(coef) + 8) * UNIT * (np.abs(values) @ np.abs(coef))
     return sums, errors

@@ -2,69 +2,71 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane._types import Array, Matrix
-from cutplane.kernels.functions import ROWS_AT_ONCE, Kernel
+from cutplane.kernels.exact import exact_products
+from cutplane.kernels.functions import ROWS_AT_ONCE, SINGLE_PRECISION, Kernel
 
 Rows = NDArray[np.int64]
-# Rows as products need them: what the core made of them, the rows themselves, or their numbers in a kernel matrix.
-Prepared = _core.KernelExamples | Matrix | Rows
+# Rows as products need them, which is the affair of those who prepare them.
+Prepared = Any
 
 
 @dataclass(frozen=True)
 class Expansion:
     """Σ coef[j, c] phi(x_rows[j]) for each column c, and a vector of explicit features.
 
-    `prepared` is what `KernelRows` keeps of the rows.
+    `prepared` is what `KernelRows` keeps of the rows, or None.
     """
 
     rows: Rows
     coef: Array
     explicit: Array
-    prepared: Prepared | None
+    prepared: Prepared
 
 
-class KernelRows:
-    """Rows of X as one kernel sees them.
+class KernelRows(ABC):
+    """Rows of X as one kernel sees them, wherever their products are made.
 
     Parameters
     ----------
     X : array or CSR matrix
-        The examples; for a precomputed kernel the kernel matrix.
+        The examples, on the host; for a precomputed kernel the kernel matrix.
     kernel : Kernel
-    like : rows, optional
-        Rows that stand for all where the kernel is prepared: so that no pass over X is needed.
     n_threads : int
     """
 
-    def __init__(self, X: Matrix, kernel: Kernel, *, n_threads: int = 0, like: Rows | None = None) -> None:
-        self._X = X
-        self.kernel = kernel
-        self.n_threads = n_threads
-        self._like = None
-        if kernel.computed:
-            self._like = kernel.examples(X if like is None else X[like], n_threads=n_threads)
+    #: Whether what is proven is always proven of the kernel itself: where double precision costs little.
+    proves_the_kernel = False
+
+    def __init__(self, X: Matrix, kernel: Kernel, n_threads: int) -> None:
+        self.X, self.kernel, self.n_threads = X, kernel, n_threads
 
     @property
     def size(self) -> int:
         """The number of rows."""
-        return int(self._X.shape[0])
+        return int(self.X.shape[0])
 
     @property
-    def everything(self) -> Prepared:
-        """All rows, prepared. Requires that `like` was not given."""
-        return self._like if self.kernel.computed else self.prepare(np.arange(self._X.shape[0], dtype=np.int64))
+    def off(self) -> float:
+        """What kernel values in single precision may be off by, relative to the largest."""
+        return SINGLE_PRECISION
 
+    @property
+    @abstractmethod
+    def everything(self) -> Prepared:
+        """All rows, prepared."""
+
+    @abstractmethod
     def prepare(self, rows: Rows) -> Prepared:
         """Rows for products on either side."""
-        if self.kernel.computed:
-            return self.kernel.examples(self._X[rows], like=self._like, n_threads=self.n_threads)
-        return rows if self.kernel.name == "precomputed" else self._X[rows]
 
     def expansion(self, rows: Rows, coef: Array, explicit: Array) -> Expansion:
         """The sum over rows with a coefficient other than zero."""
@@ -74,28 +76,76 @@ class KernelRows:
 
     def squared_lengths(self) -> NDArray[np.float32]:
         """K(x, x) of every row."""
-        return self.kernel.diagonal(self._X, n_threads=self.n_threads)
+        return self.kernel.diagonal(self.X, n_threads=self.n_threads)
 
     def block(self, rows: Rows) -> Array:
-        """Kernel values among some rows."""
+        """Kernel values among a few rows."""
         if self.kernel.name == "precomputed":
-            part = self._X[rows][:, rows]
+            part = self.X[rows][:, rows]
             return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
-        examples = self._X[rows]
+        examples = self.X[rows]
         return self.kernel.block(examples, examples, n_threads=self.n_threads).astype(np.float64)
 
     def products(self, left: Prepared, right: Expansion, size: int) -> Array:
         """The products of phi(x) with each column of an expansion, for `size` prepared rows x."""
-        if not len(right.rows):
+        if not len(right.rows) or not size:
             return np.zeros((size, right.coef.shape[1]))
-        if isinstance(left, _core.KernelExamples):
-            assert isinstance(right.prepared, _core.KernelExamples)
-            return _core.kernel_product(left, right.prepared, right.coef, self.n_threads)
+        return self._products(left, right, size)
+
+    @abstractmethod
+    def _products(self, left: Prepared, right: Expansion, size: int) -> Array:
+        """The same, where there are rows on both sides."""
+
+    @abstractmethod
+    def exact_products(self, support: Rows, coef: Array, rows: Rows | None = None) -> tuple[Array, Array]:
+        """K(X[rows], X[support]) @ coef in double precision and what it may be off by; None: of all rows."""
+
+
+class HostKernelRows(KernelRows):
+    """Rows whose products are made on the processor.
+
+    Parameters
+    ----------
+    X : array or CSR matrix
+    kernel : Kernel
+    like : rows, optional
+        Rows that stand for all where the kernel is prepared: so that no pass over X is needed.
+    n_threads : int
+    """
+
+    def __init__(self, X: Matrix, kernel: Kernel, *, n_threads: int = 0, like: Rows | None = None) -> None:
+        super().__init__(X, kernel, n_threads)
+        self._like: _core.KernelExamples | None = None
+        if kernel.computed:
+            self._like = kernel.examples(X if like is None else X[like], n_threads=n_threads)
+            if self._like.exponent > 0:
+                self.squared_lengths()  # refuses values that single precision does not hold
+
+    @property
+    def everything(self) -> Prepared:
+        """All rows, prepared. Requires that `like` was not given."""
+        return self._like if self.kernel.computed else self.prepare(np.arange(self.size, dtype=np.int64))
+
+    def prepare(self, rows: Rows) -> Prepared:
+        """As the core reads them, the rows themselves, or their numbers in a kernel matrix."""
+        if self.kernel.computed:
+            return self.kernel.examples(self.X[rows], like=self._like, n_threads=self.n_threads)
+        return rows if self.kernel.name == "precomputed" else self.X[rows]
+
+    def _products(self, left: Prepared, right: Expansion, size: int) -> Array:
+        """The products of rows with each column of an expansion."""
+        if self.kernel.computed:
+            found: Array = _core.kernel_product(left, right.prepared, right.coef, self.n_threads)
+            return np.ldexp(found, right.prepared.exponent) if right.prepared.exponent else found
         blocks = (self._given_block(left[i : i + ROWS_AT_ONCE], right) for i in range(0, size, ROWS_AT_ONCE))
         return np.concatenate([block.astype(np.float64) @ right.coef for block in blocks])
 
     def _given_block(self, left: Matrix | Rows, right: Expansion) -> Matrix:
         """Values of a kernel that the core does not compute."""
         if self.kernel.name == "precomputed":
-            return self._X[np.ix_(left, right.rows)]
+            return self.X[np.ix_(left, right.rows)]
         return self.kernel.block(left, right.prepared)
+
+    def exact_products(self, support: Rows, coef: Array, rows: Rows | None = None) -> tuple[Array, Array]:
+        """K(X[rows], X[support]) @ coef in double precision and what it may be off by; None: of all rows."""
+        return exact_products(self.kernel, self.X, support, coef, rows)

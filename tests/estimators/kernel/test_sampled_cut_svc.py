@@ -274,3 +274,20 @@ def test_a_run_that_is_cut_short_still_has_a_gap():
     with pytest.warns(ConvergenceWarning, match="ended by max_iter after 1 iterations"):
         model = SampledCutSVC(gamma=3.0, max_iter=1).fit(X, y)
     assert (model.lower_bound_, model.gap_) == (0.0, 1.0)  # no plane yet but that no loss is negative
+
+
+@pytest.mark.parametrize("method", ["exact", "linear", "constant"])
+@pytest.mark.parametrize("scale", [2.0**-50, 2.0**50])
+def test_the_scale_of_the_data_changes_nothing_but_that_of_the_model(method, scale):
+    """Kernel values of such examples are held in units of a power of two."""
+    settings = {"kernel": "linear", "method": method, "n_samples_cut": 100}
+    one = SampledCutSVC(1.0, **settings).fit(X, y)
+    other = SampledCutSVC(scale**-2, **settings).fit(X * scale, y)
+    assert other.n_iter_ == one.n_iter_
+    assert other.objective_ * scale**2 == pytest.approx(one.objective_, rel=1e-4)
+    np.testing.assert_array_equal(other.predict(X * scale), one.predict(X))
+
+
+def test_values_beyond_single_precision_are_refused():
+    with pytest.raises(ValueError, match="which is not finite in single precision; scale the data"):
+        SampledCutSVC(1e-35, kernel="linear").fit(X * 1e20, y)

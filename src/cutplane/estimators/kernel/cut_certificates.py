@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from cutplane._types import Matrix
 from cutplane.estimators.kernel.kernel_certificates import (
     ASSUMED,
     INDEFINITE,
@@ -19,7 +18,7 @@ from cutplane.kernels.certificate import Definite
 from cutplane.kernels.cut_certificate import certify_cuts
 from cutplane.kernels.cut_finders import Answer, CutFinder
 from cutplane.kernels.cut_tuning import TUNING
-from cutplane.kernels.functions import SINGLE_PRECISION, Kernel
+from cutplane.kernels.expansions import KernelRows
 from cutplane.kernels.sampled_cuts import Outcome, Reason
 from cutplane.kernels.whole_sample_cuts import LinearTimeCuts
 from cutplane.proof.certificate import Certificate
@@ -28,19 +27,19 @@ from cutplane.structured.factored import FactoredRisk
 
 
 def certified(
-    finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome, risk_tol: float
+    finder: CutFinder, risk: FactoredRisk, rows: KernelRows, C: float, outcome: Outcome, risk_tol: float
 ) -> tuple[Outcome, str]:
     """The outcome of exact cuts with the bounds of its certificate, and what that is a certificate of.
 
     Where double precision would cost too much, the bounds are those of the run, with an allowance for single precision.
     """
-    trained = float(X.shape[0]) * len(finder.plane.rows) * len(outcome.history)
-    proof, of = _proof(finder, risk, kernel, X, C, outcome, trained)
+    trained = float(rows.size) * len(finder.plane.rows) * len(outcome.history)
+    proof, of = _proof(finder, risk, rows, C, outcome, trained)
     return _with(outcome, proof, C, risk_tol), of
 
 
 def certified_sample(
-    finder: LinearTimeCuts, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome
+    finder: LinearTimeCuts, risk: FactoredRisk, rows: KernelRows, C: float, outcome: Outcome
 ) -> tuple[Outcome, str]:
     """The same for linear-time cuts, whose bound is that of planes of the whole sample.
 
@@ -55,7 +54,7 @@ def certified_sample(
             lower = finder.prove(C, outcome.objective, most_values)
     except KeyboardInterrupt:  # nothing is proven then but that losses are not negative
         lower = 0.0
-    proof, of = _proof(finder, risk, kernel, X, C, replace(outcome, lower_bound=lower), trained)
+    proof, of = _proof(finder, risk, rows, C, replace(outcome, lower_bound=lower), trained)
     last = replace(outcome.history[-1], upper=proof.objective, lower=proof.lower_bound)
     history = [*outcome.history[:-1], last]
     proven = proof.lower_bound if np.isfinite(proof.lower_bound) else None
@@ -63,19 +62,23 @@ def certified_sample(
 
 
 def _proof(
-    finder: CutFinder, risk: FactoredRisk, kernel: Kernel, X: Matrix, C: float, outcome: Outcome, values: float
+    finder: CutFinder, risk: FactoredRisk, rows: KernelRows, C: float, outcome: Outcome, values: float
 ) -> tuple[Certificate, str]:
     """The certificate of an outcome whose training took so many kernel values, and what it is a certificate of."""
     answer = Answer(outcome.rows, outcome.coef, outcome.explicit, outcome.objective, outcome.violation)
     plane = finder.plane
     try:
-        definite = Definite(None) if finder.indefinite else Definite.of(kernel, X, np.arange(X.shape[0]))
-        needed = float(X.shape[0]) * len(answer.rows) + float(len(plane.rows)) ** 2
-        exact = affordable(kernel, X, needed, trained_cost(X, values), [outcome.reason])
-        proof = certify_cuts(risk, kernel, X, C, answer, plane, definite) if exact else _of_single(outcome, definite)
+        definite = Definite(None) if finder.indefinite else Definite.of(rows.kernel, rows.X, np.arange(rows.size))
+        needed = float(rows.size) * len(answer.rows) + float(len(plane.rows)) ** 2
+        cost = trained_cost(rows.X, values)
+        exact = rows.proves_the_kernel or affordable(rows.kernel, rows.X, needed, cost, [outcome.reason])
+        if exact:
+            proof = certify_cuts(risk, rows, C, answer, plane, definite)
+        else:
+            proof = _of_single(outcome, definite, rows.off)
     except KeyboardInterrupt:
         definite, exact = Definite(assumed=True), False
-        proof = _of_single(outcome, definite)
+        proof = _of_single(outcome, definite, rows.off)
     of = OF_KERNEL if exact else OF_SINGLE
     if definite.distance is None:
         of += INDEFINITE
@@ -84,10 +87,10 @@ def _proof(
     return proof, of
 
 
-def _of_single(outcome: Outcome, definite: Definite) -> Certificate:
+def _of_single(outcome: Outcome, definite: Definite, each_off: float) -> Certificate:
     """The bounds of the run; its sums are as good as values and products in single precision."""
     lower = outcome.lower_bound
-    off = SINGLE_PRECISION * (abs(outcome.objective) + outcome.scores_size)
+    off = each_off * (abs(outcome.objective) + outcome.scores_size)
     if lower is None or definite.distance is None:
         return Certificate(outcome.objective + off, -np.inf)
     return Certificate(outcome.objective + off, max(0.0, lower - off))

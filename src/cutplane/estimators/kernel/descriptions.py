@@ -32,6 +32,9 @@ MAPS = KERNELS | table(
     kernel : {{{_COMPUTED}}} or callable
         The kernel; `cutplane.kernels.FORMULAS` says what each computes. A callable is called as ``kernel(A, B)`` with
         some of the examples and returns an array of shape (len(A), len(B)).
+    device : {"cuda"} or None
+        "cuda" computes kernel values and features on the GPU, with kernels linear, poly, rbf and sigmoid. None is where
+        examples lie: the processor, or a GPU. Features of arrays on a GPU are arrays there, others come back.
     basis_ : array
         The examples projected on.
     projection_ : array
@@ -166,6 +169,10 @@ CUTS = KERNELS | table(
     max_iter : int or None
         Iterations at most, -1 or None for no limit; 1,000 at most where the kernel turns out not to be
         positive semi-definite.
+    device : {"cuda"} or None
+        "cuda" computes kernel values and their sums on the GPU, in training and in predictions, with kernels linear,
+        poly, rbf, sigmoid and precomputed; the rest stays on the processor. Bounds are always those of the kernel then.
+        None is where examples lie: the processor, or a GPU.
     on_step : callable or None
         Called with a `Step` after every iteration; returning True ends the fit.
     objective_ : float

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Arrays, Document, Labels, Matrix, MatrixLike, is_sparse
 from cutplane.device import arrays
-from cutplane.device.arrays import check_device, is_on_device, several_devices
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.savable import Savable
@@ -26,7 +25,7 @@ from cutplane.estimators.kernel.kernel_files import kernel_machine_from_file, ke
 from cutplane.estimators.kernel.kernel_proofs import KernelProofs, NothingProvenError, ProvenMachine
 from cutplane.estimators.kernel.kernel_scores import kernel_scores
 from cutplane.estimators.kernel.machines import AnyMatrix, Machine, MachineTraining, history_of, warn_unless_proven
-from cutplane.estimators.kernel.placement import ScoresThere, brought
+from cutplane.estimators.kernel.placement import ScoresThere, brought, check_one_device, is_asked_there
 from cutplane.estimators.kernel.plain_scores import Support, plain_scores
 from cutplane.kernels import Kernel, KernelMatrix, SMOResult
 from cutplane.kernels.definite import MOST_ROWS
@@ -103,9 +102,7 @@ class KernelMachine(Savable, Watched):
         )
 
     def _check_device(self, device: str) -> None:
-        if several_devices(device) is not None:
-            raise ValueError(f"device={device!r}: kernel machines are trained on one GPU, 'cuda'.")
-        check_device(device)
+        check_one_device(device)
         for name, chosen, only in (
             ("stopping", self.stopping, "kkt"),
             ("selection", self.selection, DEFAULT_SELECTION),
@@ -115,7 +112,7 @@ class KernelMachine(Savable, Watched):
 
     def _brought(self, X: MatrixLike) -> MatrixLike:
         """Examples on the host; those that lay on a GPU are trained on there."""
-        self._trains_there = self.device is not None or is_on_device(X)
+        self._trains_there = is_asked_there(self.device, X)
         if self._trains_there and self.device is None:
             self._check_device("cuda")
         return cast(MatrixLike, brought(X))

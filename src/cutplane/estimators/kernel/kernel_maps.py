@@ -6,7 +6,8 @@ Random Fourier features are scikit-learn's own: `sklearn.kernel_approximation.RB
 from __future__ import annotations
 
 import warnings
-from typing import Self
+from functools import partial
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy.linalg
@@ -16,15 +17,25 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Array, Matrix, MatrixLike, RandomState
+from cutplane.device import arrays
+from cutplane.device.kernels import Kernels
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.kernel.descriptions import MAPS
 from cutplane.estimators.kernel.kernel_choice import make_kernel
+from cutplane.estimators.kernel.placement import (
+    ScoresThere,
+    answers_in_place,
+    brought,
+    check_one_device,
+    is_asked_there,
+)
 from cutplane.kernels.definite import NEGATIVE_SHARE
+from cutplane.kernels.device_features import gram, pivots_there
+from cutplane.kernels.device_rows import check_there
 from cutplane.kernels.functions import Kernel, KernelFunction
+from cutplane.kernels.pivots import SHORTEST, pivots
 
-# Kernel values are single precision: directions shorter than this fraction of the longest are rounding.
-_SHORTEST = 1e-6
 _ROWS_PER_BLOCK = 8192
 _BASIS = 500
 
@@ -37,12 +48,25 @@ class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     degree: int
     coef0: float
     n_jobs: int | None
+    device: str | None
 
-    def _start(self, X: MatrixLike) -> tuple[Matrix, Kernel]:
-        X = validation.check_rows(self, X, reset=True, for_kernel=True)
+    def _start(self, X: MatrixLike) -> tuple[Matrix, Kernel, Kernels | None]:
+        """The examples on the host, the kernel, and the device that computes its values, where one does."""
+        check_one_device(self.device)
+        there = arrays.cuda_kernels() if is_asked_there(self.device, X) else None
+        rows = validation.check_rows(self, brought(X), reset=True, for_kernel=True)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("kernel='precomputed' has no examples to make features of; give the kernel itself.")
-        return X, make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
+        if there is not None:
+            check_there(kernel, rows)
+        return rows, kernel, there
+
+    def _gram(self, kernel: Kernel, X: Matrix, there: Kernels | None) -> Array:
+        """K(X, X), of values in single precision."""
+        if there is not None:
+            return gram(there, kernel, X)
+        return kernel.block(X, X, n_threads=validation.check_threads(self.n_jobs)).astype(np.float64)
 
     def _keep(self, kernel: Kernel, basis: Matrix, projection: Array) -> None:
         self._kernel = kernel
@@ -50,10 +74,17 @@ class _KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.projection_ = projection
         self._n_features_out = projection.shape[1]
 
+    @answers_in_place
     def transform(self, X: MatrixLike) -> Array:
-        """The features of X, of shape (n, n_components_)."""
+        """The features of X, of shape (n, n_components_): of arrays on a GPU arrays there."""
         check_is_fitted(self)
-        rows: Matrix = validation.check_rows(self, X, reset=False, for_kernel=True)
+        there = ScoresThere.of_device(self._kernel, X, self.n_features_in_)
+        if there is not None:
+            return cast(Array, there.features(self.basis_, self.projection_, stays=True))
+        rows: Matrix = validation.check_rows(self, brought(X), reset=False, for_kernel=True)
+        there = None if self.device is None else ScoresThere.of_host(self._kernel, rows)
+        if there is not None:
+            return cast(Array, there.features(self.basis_, self.projection_, stays=False))
         threads = validation.check_threads(self.n_jobs)
         parts = [
             self._kernel.block(rows[i : i + _ROWS_PER_BLOCK], self.basis_, n_threads=threads).astype(np.float64)
@@ -79,7 +110,7 @@ class CholeskyFeatures(_KernelMap):
         Examples to project on, sampled or chosen by pivots, at most n; None: 500, or all if there are fewer.
     pivoted : bool, default=False
         Whether each example is the one furthest from the span of those before it: better, but n·r² work to choose.
-    kernel, gamma, degree, coef0, n_jobs, random_state
+    kernel, gamma, degree, coef0, n_jobs, device, random_state
 
     Attributes
     ----------
@@ -108,6 +139,7 @@ class CholeskyFeatures(_KernelMap):
         degree: int = 3,
         coef0: float = 0.0,
         n_jobs: int | None = None,
+        device: str | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
@@ -117,6 +149,7 @@ class CholeskyFeatures(_KernelMap):
         self.degree = degree
         self.coef0 = coef0
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
@@ -124,13 +157,12 @@ class CholeskyFeatures(_KernelMap):
         if self.n_components is not None:
             validation.check_count("n_components", self.n_components)
         validation.check_flag("pivoted", self.pivoted)
-        X, kernel = self._start(X)
+        X, kernel, there = self._start(X)
         r = self._basis_size(X.shape[0])
         random = check_random_state(0 if self.random_state is None else self.random_state)
-        chosen = self._pivots(X, kernel, r) if self.pivoted else np.sort(random.permutation(X.shape[0])[:r])
+        chosen = self._pivots(X, kernel, r, there) if self.pivoted else np.sort(random.permutation(X.shape[0])[:r])
         basis = X[chosen]
-        gram = kernel.block(basis, basis, n_threads=validation.check_threads(self.n_jobs)).astype(np.float64)
-        self._keep(kernel, basis, _inverse_factor(gram))
+        self._keep(kernel, basis, _inverse_factor(self._gram(kernel, basis, there)))
         self.n_components_ = self.projection_.shape[1]
         return self
 
@@ -143,27 +175,18 @@ class CholeskyFeatures(_KernelMap):
             )
         return int(self.n_components)
 
-    def _pivots(self, X: Matrix, kernel: Kernel, r: int) -> NDArray[np.intp]:
-        """Greedily the example furthest from the span so far: incomplete Cholesky with pivoting."""
+    def _pivots(self, X: Matrix, kernel: Kernel, r: int, there: Kernels | None) -> NDArray[np.intp]:
+        """Greedily the example furthest from the span so far."""
         threads = validation.check_threads(self.n_jobs)
-        residual = kernel.diagonal(X, n_threads=threads).astype(np.float64)
-        largest = float(residual.max())
-        everyone = kernel.examples(X, n_threads=threads) if kernel.computed else X
-        factor = np.zeros((r, X.shape[0]))
-        chosen: list[int] = []
-        for step in range(r):
-            pivot = int(residual.argmax())
-            if residual[pivot] <= _SHORTEST * largest:
-                break
-            chosen.append(pivot)
-            column = kernel.block(X[pivot : pivot + 1], everyone, n_threads=threads)[0].astype(np.float64)
-            column -= factor[:step, pivot] @ factor[:step]
-            factor[step] = column / np.sqrt(residual[pivot])
-            residual -= factor[step] ** 2
-            residual[pivot] = 0.0
-        if residual.min() < -NEGATIVE_SHARE * largest:
-            _warn_of(f"The squared distance of an example from the span of others is {residual.min():.2g}")
-        return np.array(chosen or [0])
+        own = kernel.diagonal(X, n_threads=threads).astype(np.float64)
+        if there is not None:
+            found = pivots_there(there, kernel, X, own, r)
+        else:
+            everyone = kernel.examples(X, n_threads=threads) if kernel.computed else X
+            found = pivots(own, partial(_column, kernel, X, everyone, threads), r, np)
+        if found.least < -NEGATIVE_SHARE * found.largest:
+            _warn_of(f"The squared distance of an example from the span of others is {found.least:.2g}")
+        return np.array(found.chosen or [0])
 
 
 @documented(MAPS)
@@ -176,7 +199,7 @@ class WhitenedKernelMap(_KernelMap):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0, n_jobs
+    kernel, gamma, degree, coef0, n_jobs, device
 
     Attributes
     ----------
@@ -202,26 +225,32 @@ class WhitenedKernelMap(_KernelMap):
         degree: int = 3,
         coef0: float = 0.0,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Take the square root of the kernel matrix of X."""
-        X, kernel = self._start(X)
-        gram = kernel.block(X, X, n_threads=validation.check_threads(self.n_jobs)).astype(np.float64)
-        self._keep(kernel, X, _inverse_root(gram))
+        X, kernel, there = self._start(X)
+        self._keep(kernel, X, _inverse_root(self._gram(kernel, X, there)))
         return self
+
+
+def _column(kernel: Kernel, X: Matrix, everyone: Any, n_threads: int, pivot: int) -> Array:
+    """Kernel values of an example with all."""
+    return np.asarray(kernel.block(X[pivot : pivot + 1], everyone, n_threads=n_threads)[0], np.float64)
 
 
 def _inverse_factor(gram: Array) -> Array:
     """P with P P' = gram^-1, so that k(x) P has the products of the projections; by eigenvectors where singular."""
     try:
         factor = scipy.linalg.cholesky(gram, lower=True)
-        if float(np.diag(factor).min()) ** 2 > _SHORTEST * float(np.diag(gram).max()):
+        if float(np.diag(factor).min()) ** 2 > SHORTEST * float(np.diag(gram).max()):
             inverse = scipy.linalg.solve_triangular(factor, np.eye(len(gram)), lower=True)
             return np.ascontiguousarray(inverse.T)
     except scipy.linalg.LinAlgError:
@@ -232,14 +261,14 @@ def _inverse_factor(gram: Array) -> Array:
 def _inverse_root(gram: Array) -> Array:
     """The same by eigenvectors, of those with positive eigenvalues."""
     values, vectors = scipy.linalg.eigh(gram)
-    if values[-1] <= _SHORTEST * abs(values[0]):
+    if values[-1] <= SHORTEST * abs(values[0]):
         raise ValueError(
             f"The largest eigenvalue of the kernel matrix is {values[-1]:.2g}; a kernel that has features is positive "
             "semi-definite."
         )
     if values[0] < -NEGATIVE_SHARE * values[-1]:
         _warn_of(f"The kernel matrix has the eigenvalue {values[0]:.2g}")
-    kept = values > _SHORTEST * values[-1]
+    kept = values > SHORTEST * values[-1]
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 

@@ -1,4 +1,4 @@
-"""Where kernel machines predict: on the processor, or on a GPU that examples lie on or that is asked for."""
+"""Where kernels are computed: on the processor, or on a GPU that examples lie on or that is asked for."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from cutplane._types import Array, Matrix, MatrixLike
 from cutplane.device import arrays
-from cutplane.device.arrays import as_given, device_matrix, is_on_device
+from cutplane.device.arrays import as_given, check_device, device_matrix, is_on_device, several_devices
+from cutplane.kernels.device_features import features
 from cutplane.kernels.device_rows import is_known
 from cutplane.kernels.device_scores import NewRows, device_scores, linear_scores, rows_of_device, rows_of_host
 from cutplane.kernels.functions import Kernel
@@ -29,6 +31,18 @@ def answers_in_place(method: Method) -> Method:
     return cast(Method, either)
 
 
+def check_one_device(device: object) -> None:
+    """Refuse devices that are not known, or not there, and lists of them."""
+    if several_devices(device) is not None:
+        raise ValueError(f"device={device!r}: kernels are computed on one GPU, 'cuda'.")
+    check_device(device)
+
+
+def is_asked_there(device: str | None, X: object) -> bool:
+    """Whether kernels of examples are computed on a GPU: these lie there, or it is asked for."""
+    return device is not None or is_on_device(X)
+
+
 def brought(X: Any) -> Any:
     """Examples on the host, where they are checked; copied from a GPU if they lie there."""
     there = device_matrix(X)
@@ -36,7 +50,7 @@ def brought(X: Any) -> Any:
 
 
 class ScoresThere:
-    """Scores of new examples on a GPU; they come back to the host, where decisions are made of them.
+    """Scores and features of new examples on a GPU. Scores come back to the host, where decisions are made of them.
 
     Parameters
     ----------
@@ -73,4 +87,12 @@ class ScoresThere:
     def linear(self, coef: Array) -> Array:
         """X @ coef.T."""
         found: Array = self._rows.kernels.to_host(linear_scores(self._rows, coef))
+        return found
+
+    def features(self, basis: Matrix, projection: Array, *, stays: bool) -> Any:
+        """K(X, basis) @ projection of many columns, which stays on the GPU or comes back."""
+        device, shape = self._rows.kernels, (self._rows.size, projection.shape[1])
+        found = device.xp.empty(shape) if stays else np.empty(shape)
+        for part, values in features(self._kernel, self._rows, basis, projection):
+            found[part] = values if stays else device.to_host(values)
         return found

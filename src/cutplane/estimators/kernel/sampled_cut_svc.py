@@ -11,10 +11,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from cutplane._types import Arrays, Codes, Document, Labels, MatrixLike, RandomState
+from cutplane.device.arrays import in_type_of
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.kernel.descriptions import CUTS
+from cutplane.estimators.kernel.placement import answers_in_place, brought, is_asked_there
 from cutplane.estimators.kernel.plain_scores import Support, plain_scores
 from cutplane.estimators.kernel.sampled_cut_training import SampledCutEstimator
 from cutplane.kernels.functions import KernelFunction
@@ -38,7 +40,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
     C, kernel, gamma, degree, coef0, method, n_samples_cut, risk_tol, stabilised
     intercept_scaling : float or None, default=None
         A number adds a constant feature of that size (two classes only); None: no intercept.
-    memory, max_iter, time_limit, n_jobs, random_state, on_step
+    memory, max_iter, time_limit, n_jobs, device, random_state, on_step
 
     Attributes
     ----------
@@ -80,6 +82,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         random_state: RandomState = None,
         on_step: OnStep | None = None,
     ) -> None:
@@ -97,6 +100,7 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
         self.on_step = on_step
 
@@ -111,14 +115,15 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         self
         """
         self._check_settings()
-        examples, labels = validation.check_examples(self, X, y, for_kernel=True)
-        self.classes_, codes = validation.check_many_labels(labels, validation.check_threads(self.n_jobs))
+        examples, labels = validation.check_examples(self, brought(X), y, for_kernel=True)
+        classes, codes = validation.check_many_labels(labels, validation.check_threads(self.n_jobs))
+        self.classes_ = in_type_of(y, classes)
         weights = validation.check_weights(sample_weight, examples, None, self.classes_, labels)
         risk = self._risk(codes)
         if weights is not None:
             validation.check_class_weights(codes, weights, self.classes_)
             risk = WeightedRisk(risk, weights)
-        outcome = self._train(risk, examples, self._make_kernel(examples))
+        outcome = self._train(risk, examples, self._make_kernel(examples), there=is_asked_there(self.device, X))
         self.intercept_ = float(self.intercept_scaling or 0.0) * float(outcome.explicit.sum())
         return self
 
@@ -135,17 +140,23 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
             )
         return ClassHinge(codes.astype(np.int64), 1.0 - np.eye(len(self.classes_)))
 
+    @answers_in_place
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The score of each example, or of each class."""
-        check_is_fitted(self)
-        scores = self._row_scores(validation.check_rows(self, X, reset=False, for_kernel=True))
-        return scores[:, 0] + self.intercept_ if len(self.classes_) == 2 else scores
+        return self._decisions(X)
 
+    @answers_in_place
     def predict(self, X: MatrixLike) -> Labels:
         """The class of each example."""
-        scores = self.decision_function(X)
+        scores = self._decisions(X)
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
+
+    def _decisions(self, X: MatrixLike) -> NDArray[np.float64]:
+        """The scores, on the host."""
+        check_is_fitted(self)
+        scores = self._scores(X)
+        return scores[:, 0] + self.intercept_ if len(self.classes_) == 2 else scores
 
     def __sklearn_tags__(self) -> Tags:
         """Scikit-learn's description of what this estimator takes."""

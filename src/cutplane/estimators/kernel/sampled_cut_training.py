@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from cutplane._types import Arrays, Document, Matrix, is_sparse
+from cutplane._types import Arrays, Document, Matrix, MatrixLike, is_sparse
+from cutplane.device import arrays
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import Watched
 from cutplane.estimators.common.savable import Savable
@@ -16,9 +17,11 @@ from cutplane.estimators.common.stored import finite
 from cutplane.estimators.kernel.cut_certificates import certified, certified_sample
 from cutplane.estimators.kernel.kernel_choice import make_kernel
 from cutplane.estimators.kernel.kernel_files import kernel_from_file, kernel_to_file, vectors_from_file, vectors_to_file
+from cutplane.estimators.kernel.placement import ScoresThere, brought, check_one_device
 from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
 from cutplane.kernels.cut_finders import CutFinder
-from cutplane.kernels.expansions import KernelRows
+from cutplane.kernels.device_expansions import device_kernel_rows
+from cutplane.kernels.expansions import HostKernelRows, KernelRows
 from cutplane.kernels.functions import Kernel
 from cutplane.kernels.memory import default_cache
 from cutplane.kernels.sampled_cuts import Outcome, minimise
@@ -37,6 +40,8 @@ _KNOWN = ("violation", "bound", "bound_probability")
 class SampledCutEstimator(Savable, Watched):
     """An estimator whose scores are kernel expansions found by sampled cuts."""
 
+    device: str | None
+
     _no_proof = "its bound is a mixture of many cuts, which the model does not keep"
 
     def _check_settings(self) -> None:
@@ -47,6 +52,7 @@ class SampledCutEstimator(Savable, Watched):
         validation.check_flag("stabilised", self.stabilised)
         validation.check_max_iter(self.max_iter)
         validation.check_threads(self.n_jobs)
+        check_one_device(self.device)
         validation.check_seed(self.random_state)
         if self.n_samples_cut is not None:
             validation.check_count("n_samples_cut", self.n_samples_cut)
@@ -70,9 +76,11 @@ class SampledCutEstimator(Savable, Watched):
             raise ValueError(f"A precomputed kernel matrix must be square; X has shape {rows.shape}.")
         return kernel
 
-    def _train(self, risk: FactoredRisk, rows: Matrix, kernel: Kernel) -> Outcome:
-        """Minimise ½|w|² + C·Σ losses."""
-        finder, C = self._finder(risk, rows, kernel), float(self.C) * risk.total_weight
+    def _train(self, risk: FactoredRisk, X: Matrix, kernel: Kernel, *, there: bool) -> Outcome:
+        """Minimise ½|w|² + C·Σ losses; `there`: with kernels on a GPU."""
+        r, C = self._sample_size(risk.examples), float(self.C) * risk.total_weight
+        rows = self._kernel_rows(risk, X, kernel, r, there=there)
+        finder = self._finder(risk, rows, r)
         outcome = minimise(
             finder,
             C,
@@ -85,24 +93,28 @@ class SampledCutEstimator(Savable, Watched):
             del self.certificate_of_  # of an earlier fit
         self.certificate_of_: str
         if finder.exact:
-            outcome, self.certificate_of_ = certified(finder, risk, kernel, rows, C, outcome, float(self.risk_tol))
+            outcome, self.certificate_of_ = certified(finder, risk, rows, C, outcome, float(self.risk_tol))
         elif isinstance(finder, LinearTimeCuts):
-            outcome, self.certificate_of_ = certified_sample(finder, risk, kernel, rows, C, outcome)
-        self._keep(outcome, rows, kernel)
+            outcome, self.certificate_of_ = certified_sample(finder, risk, rows, C, outcome)
+        self._keep(outcome, X, kernel)
         return outcome
 
-    def _finder(self, risk: FactoredRisk, X: Matrix, kernel: Kernel) -> CutFinder:
-        r, seed = self._sample_size(risk.examples), validation.check_seed(self.random_state)
+    def _kernel_rows(self, risk: FactoredRisk, X: Matrix, kernel: Kernel, r: int, *, there: bool) -> KernelRows:
+        """The rows, where products of their kernel are made."""
         threads = validation.check_threads(self.n_jobs)
+        if there:
+            return device_kernel_rows(arrays.cuda_kernels(), X, kernel, n_threads=threads)
+        like = risk.rows(np.arange(r, dtype=np.int64)) if self.method == "constant" else None
+        return HostKernelRows(X, kernel, n_threads=threads, like=like)
+
+    def _finder(self, risk: FactoredRisk, rows: KernelRows, r: int) -> CutFinder:
+        seed, stabilised = validation.check_seed(self.random_state), bool(self.stabilised)
         if self.method == "constant":
-            like = risk.rows(np.arange(r, dtype=np.int64))
-            rows = KernelRows(X, kernel, n_threads=threads, like=like)
-            return ConstantTimeCuts(risk, rows, r, seed, stabilised=bool(self.stabilised))
-        rows = KernelRows(X, kernel, n_threads=threads)
+            return ConstantTimeCuts(risk, rows, r, seed, stabilised=stabilised)
         memory = default_cache() if self.memory is None else int(self.memory)
         if self.method == "exact":
-            return ExactCuts(risk, rows, memory=memory, stabilised=bool(self.stabilised))
-        return LinearTimeCuts(risk, rows, r, seed, memory=memory, stabilised=bool(self.stabilised))
+            return ExactCuts(risk, rows, memory=memory, stabilised=stabilised)
+        return LinearTimeCuts(risk, rows, r, seed, memory=memory, stabilised=stabilised)
 
     def _keep(self, outcome: Outcome, X: Matrix, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -130,14 +142,28 @@ class SampledCutEstimator(Savable, Watched):
         """The number of rows in the model."""
         return np.array([len(self.support_)], dtype=np.int32)
 
+    def _scores(self, X: MatrixLike) -> NDArray[np.float64]:
+        """The products of rows of X, wherever they lie, with the columns of the expansion: on the host."""
+        there = ScoresThere.of_device(self._kernel, X, self.n_features_in_)
+        if there is not None:
+            return self._scores_there(there)
+        return self._row_scores(validation.check_rows(self, brought(X), reset=False, for_kernel=True))
+
     def _row_scores(self, X: Matrix) -> NDArray[np.float64]:
-        """The products of rows of X with the columns of the expansion."""
+        """The same of rows of the host that are checked."""
         if not len(self.support_):
             return np.zeros((X.shape[0], self.dual_coef_.shape[1]))
         if self._kernel.name == "precomputed":
             return np.asarray(X[:, self.support_] @ self.dual_coef_)
+        there = None if self.device is None else ScoresThere.of_host(self._kernel, X)
+        if there is not None:
+            return self._scores_there(there)
         threads = validation.check_threads(self.n_jobs)
         return self._kernel.product(X, self.support_vectors_, self.dual_coef_, n_threads=threads)
+
+    def _scores_there(self, there: ScoresThere) -> NDArray[np.float64]:
+        coef = np.ascontiguousarray(self.dual_coef_)
+        return there.grouped(self.support_vectors_, coef, [len(coef)])[:, 0]
 
     def _report_sections(self, trained: Trained) -> list[Section]:
         return [sampled_cuts.section(trained)]

@@ -50,7 +50,7 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
     memory : int or None, default=None
         Bytes for the products of cuts with all rows, 4·rows·columns for each cut ("linear" and "exact"); None: a
         quarter of what is free.
-    max_iter, time_limit, n_jobs, random_state, on_step
+    max_iter, time_limit, n_jobs, device, random_state, on_step
 
     Attributes
     ----------
@@ -93,6 +93,7 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         random_state: RandomState = None,
         on_step: OnStep | None = None,
     ) -> None:
@@ -110,6 +111,7 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
         self.on_step = on_step
 
@@ -130,7 +132,7 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
         weights = check_example_weights(sample_weight, len(y))
         if weights is not None:
             risk = WeightedRisk(risk, weights)
-        outcome = self._train(risk, rows, self._make_kernel(rows))
+        outcome = self._train(risk, rows, self._make_kernel(rows), there=self.device is not None)
         self.explicit_coef_ = outcome.explicit
         return self
 

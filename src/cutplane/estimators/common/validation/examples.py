@@ -50,10 +50,7 @@ def check_examples(
     source, labels = source_of(X), plain_labels(y)
     if source is not None:
         if for_kernel:
-            raise ValueError(
-                f"X is a source or lies on a GPU; {type(estimator).__name__} is trained on arrays and matrices of the "
-                "processor."
-            )
+            raise ValueError(f"X is a source; {type(estimator).__name__} is trained on arrays and matrices.")
         return _check_source(estimator, source, labels)
     X, dtypes = _check_given(estimator, X, for_kernel=for_kernel)
     if _serves_as_it_is(X, dtypes) and _are_labels_of(labels, X):
