@@ -168,8 +168,15 @@ class _Active:
         here = slice(int(self.begins[k]), int(self.begins[k + 1]))
         ends = np.cumsum(self._sizes[k]).tolist()
         parts = [slice(begin, end) for begin, end in pairwise([0, *ends])]
-        values = (self.y, self.upper, self.alpha, self.pull, self.column, self.bare)
-        return OneMachine(*(each[here] for each in values), parts)
+        return OneMachine(
+            self.y[here],
+            self.upper[here],
+            self.alpha[here],
+            self.pull[here],
+            self.column[here],
+            self.bare[here],
+            parts,
+        )
 
     def multipliers_of(self, k: int) -> Array:
         """The multipliers of a machine, in the order of its problem."""
