@@ -183,7 +183,13 @@ def measure_strings(options: argparse.Namespace) -> list[dict]:
     strings, y = splice.synthetic(n, Path(options.cache))
     scaling = Scaling(options, "copy", copies(options))
     few = splice.synthetic(2000, Path(options.cache))
-    return scaling.fits("splice sites", f"{n:,} strings, C = 1", splice.paper_model, (strings, y), few)
+    return [
+        row
+        for what, rule in splice.RULES.items()
+        for row in scaling.fits(
+            "splice sites", f"{n:,} strings, {what}", partial(splice.paper_model, **rule), (strings, y), few
+        )
+    ]
 
 
 def measure_text(options: argparse.Namespace) -> list[dict]:

@@ -88,7 +88,7 @@ def passes(X: Any, threads: int) -> dict[str, tuple[Callable[[], object], float]
     return {
         "scores": (partial(source.scores, w), size),
         "combine": (partial(source.combine, coef), size),
-        "extent": (partial(source.core.extent, threads), size),
+        "extent": (partial(source.core.extent, True, threads), size),
         "sample": (lambda: source.take(rows).scores(w), SAMPLE * size),
         "gather": (partial(source.gathered, rows), 2 * SAMPLE * size),
     }

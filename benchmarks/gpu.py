@@ -9,11 +9,11 @@ copy included, beside that copy alone and CuPy's own. Path: 13 values of C. Wide
 Sparse: rows like those of rcv1. Text: five million features. Classes: a thousand against the rest, in lockstep; on the
 host four of them, the others reckoned from these. Rankings: ROC area, queries and ordered classes of covtype. Kernels:
 SVC, from arrays of the host, which are copied. Scores: kernel values of ten million rows with 20,000 support vectors,
-beside a product of matrices and its exponential alone. Cuts: SampledCutSVC from arrays of the host, CholeskyFeatures of
-arrays on the device. Strings: splice sites, from packed bytes in host memory. Scans:
-a genome, from a FASTA file to a BED file. Peers: L-BFGS of PyTorch on the device, until its objective, in its own
-precision, is within 1e-3 of our lower bound; what it found is not proven, and it must be told where to stop. Start: the
-first fit of a process.
+beside a product of matrices and its exponential alone. Folds: kernel machines of ten folds and fifty values of C, side
+by side. Cuts: SampledCutSVC from arrays of the host, CholeskyFeatures of arrays on the device. Strings: splice sites,
+from packed bytes in host memory. Scans: a genome, from a FASTA file to a BED file. Peers: L-BFGS of PyTorch on the
+device, until its objective, in its own precision, is within 1e-3 of our lower bound; what it found is not proven, and
+it must be told where to stop. Start: the first fit of a process.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import harness, measure
 from benchmarks.gpu_data import covtype, cupy, fourier, isotropic, words
+from benchmarks.gpu_folds import measure_folds
 from benchmarks.gpu_kernels import measure_cuts, measure_kernels, measure_scores
 from benchmarks.gpu_rankings import measure_rankings
 from benchmarks.gpu_rows import fit_row, waited
@@ -327,6 +328,7 @@ PARTS = {
     "rankings": measure_rankings,
     "kernels": measure_kernels,
     "scores": measure_scores,
+    "folds": measure_folds,
     "cuts": measure_cuts,
     "strings": measure_strings,
     "scans": measure_scans,

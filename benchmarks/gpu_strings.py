@@ -15,15 +15,10 @@ import numpy as np
 
 from benchmarks import datasets, measure
 from benchmarks.measure import fit_seconds
-from benchmarks.splice import LENGTH, SITE, human, paper_model, planted
+from benchmarks.splice import LENGTH, RULES, SITE, human, paper_model, planted
 from cutplane.sources.alphabet import DNA
 from cutplane.sources.packed import PIECE, PackedStrings, UnknownLetters
 
-#: Stopping rules: that of Franc and Sonnenburg, and a proven gap.
-RULES: dict[str, dict[str, float]] = {
-    "the paper's rule": {"tol": 1e-12, "risk_tol": 1e-3},
-    "a proven gap of 1e-3": {"tol": 1e-3},
-}
 LINE = 60
 
 

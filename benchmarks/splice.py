@@ -35,6 +35,12 @@ LENGTH, SITE = 141, 60
 PHASES = {"scores": "output", "line_search": "line search", "cut": "add plane", "qp": "solver"}
 OUT = measure.RESULTS / "splice.json"
 
+#: Stopping rules: that of Franc and Sonnenburg, and a proven gap.
+RULES: dict[str, dict[str, float]] = {
+    "the paper's rule": {"tol": 1e-12, "risk_tol": 1e-3},
+    "a proven gap of 1e-3": {"tol": 1e-3},
+}
+
 
 def paper_model(**settings) -> StringSVC:
     equal = {"class_weight": None}  # as in the paper

@@ -15,6 +15,7 @@ _PARTS = (
     "rankings",
     "kernels",
     "scores",
+    "folds",
     "cuts",
     "strings",
     "scans",
