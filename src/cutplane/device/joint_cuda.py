@@ -39,9 +39,10 @@ class CudaJointSums(JointSums):
 
     def __init__(self) -> None:
         import cupy
+        from cupyx import errstate
         from cupyx.scipy.linalg import solve_triangular
 
-        self.xp, self._triangular = cupy, solve_triangular
+        self.xp, self._errors, self._triangular = cupy, errstate, solve_triangular
 
     def _interior(self, of: JointExamples, at: Interior) -> tuple[Any, ...]:
         weights = np.uintp(0) if of.weights is None else of.weights.astype(np.float32)
@@ -100,7 +101,12 @@ class CudaJointSums(JointSums):
 
     def factor(self, A: DeviceArray) -> DeviceArray:
         """The Cholesky factor of a matrix; not finite where there is none."""
-        return self.xp.linalg.cholesky(A)
+        # What is left of a matrix that has none is finite, unless that is asked for.
+        with self._errors(linalg="raise"):
+            try:
+                return self.xp.linalg.cholesky(A)
+            except np.linalg.LinAlgError:
+                return self.xp.full(A.shape, np.nan)
 
     def solved(self, factor: DeviceArray, b: DeviceArray) -> DeviceArray:
         """The solution of a system whose factor is known."""

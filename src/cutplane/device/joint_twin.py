@@ -103,7 +103,7 @@ class TwinJointSums(JointSums):
         codes, weights, cost = np.asarray(of.codes), _weights(of), np.asarray(of.cost)
         rows, scores = np.arange(len(codes)), np.asarray(S) + np.asarray(b)
         lines = cost[codes] + (scores - scores[rows, codes][:, None])
-        coef = np.maximum(np.asarray(p, np.float64), 0.0)
+        coef = np.where(np.asarray(p) > 0.0, np.asarray(p, np.float64), 0.0)  # none where there is no number
         coef[rows, codes] = 0.0
         total = coef.sum(axis=1, keepdims=True)
         coef *= weights * np.where(total > 1.0 - LEFT_TO_ONE, (1.0 - LEFT_TO_ONE) / np.maximum(total, 1e-300), 1.0)

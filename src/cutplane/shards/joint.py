@@ -17,7 +17,7 @@ from cutplane.solvers.newton.joint import JointLook
 # Weights and slacks go no further than this on their way to zero.
 _MOST = 0.9
 # Systems of so many weights, between so many classes, are factored.
-_MOST_FACTORED, _MOST_CLASSES = 16_000, 64
+_MOST_FACTORED, _MOST_CLASSES = 16_000, 32
 # While the gap is larger, factors of products may be rounded to ten bits for the matrix of a system.
 _ROUGH_MATRIX = 0.05
 # Widths of rows in memory, which the tensor cores of a GPU ask for.
