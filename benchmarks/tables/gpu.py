@@ -12,6 +12,7 @@ _PARTS = (
     "sparse",
     "text",
     "classes",
+    "joint",
     "rankings",
     "kernels",
     "scores",

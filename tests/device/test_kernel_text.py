@@ -61,6 +61,10 @@ def test_sums_of_many_classes_compile() -> None:
     assert compiled(text.class_kernels(), text.class_text()) == (0, "")
 
 
+def test_passes_for_classes_that_are_one_problem_compile() -> None:
+    assert compiled((), text.joint_text()) == (0, "")
+
+
 def test_a_slip_would_be_seen() -> None:
     status, log = compiled(["cut<HingeLoss, nothing>"])
     assert status != 0

@@ -11,6 +11,8 @@ import numpy as np
 from cutplane.device import text
 from cutplane.device.class_cuda import CudaClassSums
 from cutplane.device.class_sums import ClassSums
+from cutplane.device.joint_cuda import CudaJointSums
+from cutplane.device.joint_sums import JointSums
 from cutplane.device.kernels import (
     LARGEST,
     THREADS,
@@ -134,6 +136,10 @@ class CudaKernels(Kernels):
     def class_sums(self) -> ClassSums:
         """The same for many classes at once."""
         return CudaClassSums()
+
+    def joint_sums(self) -> JointSums:
+        """Passes for classes that are one problem."""
+        return CudaJointSums()
 
     def pair_steps(self) -> PairSteps:
         """Pair steps of kernel machines."""

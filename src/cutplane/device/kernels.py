@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane.device.class_sums import ClassSums
+from cutplane.device.joint_sums import JointSums
 from cutplane.device.pair_steps import PairSteps
 from cutplane.device.rank_sums import RankSums
 from cutplane.device.string_kernels import StringKernels
@@ -178,6 +179,10 @@ class Kernels(ABC):
     @abstractmethod
     def class_sums(self) -> ClassSums:
         """The same for many classes at once."""
+
+    @abstractmethod
+    def joint_sums(self) -> JointSums:
+        """Passes for classes that are one problem."""
 
     @abstractmethod
     def pair_steps(self) -> PairSteps:

@@ -83,6 +83,11 @@ def class_text() -> str:
     return text() + files("cutplane.device").joinpath("classes.cu").read_text()
 
 
+def joint_text() -> str:
+    """What NVRTC compiles for classes that are one problem."""
+    return text() + files("cutplane.device").joinpath("joint.cu").read_text()
+
+
 def smo_text() -> str:
     """What NVRTC compiles for kernel machines."""
     return files("cutplane.device").joinpath("smo.cu").read_text()

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 
 from cutplane.device.class_sums import ClassSums
 from cutplane.device.class_twin import TwinClassSums
+from cutplane.device.joint_sums import JointSums
+from cutplane.device.joint_twin import TwinJointSums
 from cutplane.device.kernels import (
     Array,
     CutSums,
@@ -192,6 +194,10 @@ class TwinKernels(Kernels):
     def class_sums(self) -> ClassSums:
         """The same for many classes at once."""
         return TwinClassSums()
+
+    def joint_sums(self) -> JointSums:
+        """Passes for classes that are one problem."""
+        return TwinJointSums()
 
     def pair_steps(self) -> PairSteps:
         """Pair steps of kernel machines."""

@@ -57,6 +57,11 @@ class CrammerSinger:
         return self.cost_matrix, self.rescaling, self.class_features
 
     @property
+    def costs_there(self) -> Array | None:
+        """The costs of mistakes, where a device can train all classes: margins of weights of their own."""
+        return self.cost_matrix if self.rescaling == "margin" and self.class_features is None else None
+
+    @property
     def loss(self) -> ClassMargin:
         """The loss of one example, for the prover."""
         cost = self.cost_matrix

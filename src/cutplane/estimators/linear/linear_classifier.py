@@ -31,6 +31,7 @@ from cutplane.estimators.linear.against_rest import AgainstRest
 from cutplane.estimators.linear.c_path import CPathMixin
 from cutplane.estimators.linear.certain_classifier import CertainClassifier
 from cutplane.estimators.linear.dense_weights import dense
+from cutplane.estimators.linear.joint_classes import JointClasses
 from cutplane.estimators.linear.problems import Prepared, scattered_problem
 from cutplane.objectives.generic import Objective
 from cutplane.plain.form import PlainForm
@@ -51,6 +52,9 @@ class Joint(Protocol):
 
     @property
     def key(self) -> tuple[object, ...]: ...  # noqa: D102
+
+    @property
+    def costs_there(self) -> Array | None: ...  # noqa: D102
 
     @property
     def loss(self) -> ClassLoss: ...  # noqa: D102
@@ -176,7 +180,9 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
         joint = self._joint = self._make_joint()
         validation.check_class_weights(codes, weights, self.classes_)
         problem = partial(joint.risk, codes, weights, training.n_threads)
-        return Prepared(X, y, weights, [problem], (codes, self._joint_name, *joint.key))
+        cost = joint.costs_there
+        classes = None if cost is None else JointClasses(codes, weights, cost)
+        return Prepared(X, y, weights, [problem], (codes, self._joint_name, *joint.key), joint=classes)
 
     def _check_scattered(self) -> None:
         """Refuse one problem for all classes, where examples are on a cluster."""

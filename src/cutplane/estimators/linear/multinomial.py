@@ -34,6 +34,11 @@ class Multinomial:
         return (self.n_classes,)
 
     @property
+    def costs_there(self) -> Array | None:
+        """None: scores of a softmax are the host's."""
+        return None
+
+    @property
     def loss(self) -> ClassSoftmax:
         """The loss of one example, for the prover."""
         return ClassSoftmax()

@@ -21,6 +21,7 @@ from cutplane.estimators.common.checkpoint import Checkpoint
 from cutplane.estimators.common.checkpoint_entries import digests
 from cutplane.estimators.common.training import on_scales, prover_of, total_weight, warn_unless_proven
 from cutplane.estimators.linear.against_rest import AgainstRest
+from cutplane.estimators.linear.joint_classes import JointClasses, by_joint_steps, is_for_joint_steps
 from cutplane.estimators.linear.lockstep import in_lockstep, is_for_lockstep
 from cutplane.objectives.factory import in_single
 from cutplane.objectives.generic import Objective
@@ -59,6 +60,8 @@ class Prepared(NamedTuple):
         Whether the loss is one that the core solves small problems of by itself.
     against : AgainstRest or None
         Where the problems are those of one class each against the rest.
+    joint : JointClasses or None
+        Where there is one problem, of several classes by margins.
     """
 
     X: Matrix | Source
@@ -68,6 +71,7 @@ class Prepared(NamedTuple):
     key: tuple[object, ...]
     in_core: bool = False
     against: AgainstRest | None = None
+    joint: JointClasses | None = None
 
     @property
     def few(self) -> bool:
@@ -174,23 +178,25 @@ class Problems:
 
     def solved(self) -> list[Result]:
         """The result of each: of all together where that can be, and of what they leave one by one."""
-        self._ahead = self._in_lockstep()
+        self._ahead = self._all_there()
         if self._ahead is not None and all(self._done(k) is not None for k in range(self._number)):
             self._results = self._ahead
             warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
             return self._results
         return self._side_by_side() if self.workers > 1 else self._in_turn()
 
-    def _in_lockstep(self) -> list[Result] | None:
+    def _all_there(self) -> list[Result] | None:
         """All classes together, on examples of a device."""
-        model, against = self._model, self._prepared.against
+        model, against, joint = self._model, self._prepared.against, self._prepared.joint
         watched = self._hooks.wanted or model.checkpoint is not None or self._warm is not None
-        rows = lockstep_rows(self._source)
-        if watched or against is None or rows is None or not model._plain_penalty:
+        rows, intercept = lockstep_rows(self._source), bool(model.fit_intercept)
+        if watched or rows is None or not model._plain_penalty:
             return None
-        if not is_for_lockstep(against, rows, self._training):
-            return None
-        return in_lockstep(against, rows, self._training, intercept=bool(model.fit_intercept))
+        if against is not None and is_for_lockstep(against, rows, self._training):
+            return in_lockstep(against, rows, self._training, intercept=intercept)
+        if joint is not None and is_for_joint_steps(joint, rows, self._training):
+            return [by_joint_steps(joint, rows, self._training, intercept=intercept)]
+        return None
 
     def _done(self, index: int) -> Result | None:
         """What is proven of a problem already, as close as was asked for or as time allowed."""
