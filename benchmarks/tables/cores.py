@@ -35,7 +35,7 @@ def overview(result: dict) -> str:
     """Rows by the million, beside those who could take them."""
     found = result["rows"]
     text = (
-        "Covtype 35 times with noise, hinge loss, no intercept, to 1e-3. LIBLINEAR (inside of scikit-learn's `LinearSVC`) "
+        "Covtype 35 times with noise, hinge loss, no intercept, to 1e-3. LIBLINEAR (in scikit-learn's `LinearSVC`) "
         "and `SGDClassifier` have one thread and were given a tenth of the rows; their seconds are multiplied by ten, "
         "which flatters them."
     )
