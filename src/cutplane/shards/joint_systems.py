@@ -38,20 +38,24 @@ class JointRows:
     def __init__(self, sums: ClassSums, X: DeviceArray, penalty: Array) -> None:
         self.sums, self.X, self.penalty = sums, X, penalty
         self.column = sums.in_single(penalty.reshape(-1, 1))
+        found = np.flatnonzero(penalty == 0.0)
+        self._free = int(found[0]) if len(found) else None
 
     @property
     def free(self) -> int | None:
         """The constant feature."""
-        found = np.flatnonzero(self.penalty == 0.0)
-        return int(found[0]) if len(found) else None
+        return self._free
 
     def scores(self, W: DeviceArray, *, rough: bool) -> DeviceArray:
         """X @ W."""
         return self.sums.multiply(self.X, W, rough=rough)
 
     def combined(self, coef: DeviceArray, *, rough: bool) -> DeviceArray:
-        """X.T @ coef."""
-        return self.sums.multiply(self.X.T, coef, rough=rough)
+        """X.T @ coef; what leans on intercepts is a difference of large numbers, which products would round."""
+        found = self.sums.multiply(self.X.T, coef, rough=rough)
+        if self._free is not None:
+            found[self._free] = self.sums.xp.sum(coef, axis=0, dtype=np.float64)
+        return found
 
 
 class FactoredSystem:
