@@ -171,13 +171,15 @@ class Rounding:
 
 def balanced_mass(coef: Array) -> float:
     """The mass of coefficients that should be in balance: as much as what they lack of it is charged by."""
-    leaning = float(np.abs(coef.sum(axis=0)).max(initial=0.0))
-    return leaning_mass(float(np.abs(coef).sum()) * (1.0 + 1e-9), leaning)
+    return leaning_mass(float(np.abs(coef).sum()) * (1.0 + 1e-9), coef.sum(axis=0))
 
 
-def leaning_mass(mass: float, lean: float) -> float:
-    """The same, of coefficients whose sizes and whose own sum are known."""
-    return max(mass, 2.0 * abs(lean) / (_BALANCED * UNIT))
+def leaning_mass(mass: float, lean: float | Array) -> float:
+    """The same, of coefficients whose sizes and whose own sums, one for each intercept, are known.
+
+    Intercepts within D of zero, or of each other, move a plane by no more than D times the sizes of these sums added up.
+    """
+    return max(mass, 2.0 * float(np.abs(lean).sum()) / (_BALANCED * UNIT))
 
 
 def length(w: Array) -> float:

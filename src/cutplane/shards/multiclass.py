@@ -148,7 +148,7 @@ class MulticlassShard(RoundedHostShard):
         `factors` are the fractions of flows between classes to keep.
         """
         plane = super().smoothed(scores, h, balanced=balanced, lean=lean or balanced, factors=factors)
-        return plane._replace(mass=leaning_mass(plane.mass, float(np.abs(plane.lean).max()))) if balanced else plane
+        return plane._replace(mass=leaning_mass(plane.mass, plane.lean)) if balanced else plane
 
     def _in_balance(self, s: Smoothed, scores: Array) -> Smoothed:
         coef, offset = self.risk.balanced(s.coef)

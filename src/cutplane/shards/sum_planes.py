@@ -51,8 +51,7 @@ def balancing_factors(sides: Array) -> Array:
 
 def without_lean(plane: ShardPlane) -> ShardPlane:
     """A plane in balance but for rounding: what it still leans by is charged to its mass."""
-    lean = float(np.abs(plane.lean).max(initial=0.0))
-    return plane._replace(mass=leaning_mass(plane.mass, lean), lean=0.0)
+    return plane._replace(mass=leaning_mass(plane.mass, plane.lean), lean=0.0)
 
 
 def either(a: Rounding, b: Rounding) -> Rounding:
