@@ -45,12 +45,16 @@ Array1<T> to_numpy(std::vector<T>&& values) {
   return Array1<T>(data, {size}, capsule_of(std::move(owned)));
 }
 
+template <class T>
+Array1<T> to_numpy(std::unique_ptr<T[]> values, std::size_t size) {
+  T* data = values.get();
+  return Array1<T>(data, {size}, capsule_of(std::move(values)));
+}
+
 // Arrays whose numbers are not set yet.
 template <class T>
 Array1<T> new_array(std::size_t size) {
-  auto values = unset_array<T>(size);
-  T* data = values.get();
-  return Array1<T>(data, {size}, capsule_of(std::move(values)));
+  return to_numpy(unset_array<T>(size), size);
 }
 template <class T>
 Array2<T> new_array(std::size_t rows, std::size_t cols) {

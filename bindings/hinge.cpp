@@ -59,6 +59,12 @@ class Hinge {
     return {coef, result.offset, result.value};
   }
 
+  double offset(Scores coef, int n_threads) const {
+    check(coef);
+    nb::gil_scoped_release release;
+    return hinge_offset(sample(), coef.data(), n_threads);
+  }
+
   std::tuple<Array1<double>, SmoothedHinge> smoothed(Scores s, double h, int n_threads) const {
     check(s);
     auto coef = std::make_shared<Buffers>()->take(s.shape(0));
@@ -240,6 +246,7 @@ void bind_hinge(nb::module_& m) {
       .def("cut", &Hinge::cut, "scores"_a, "n_threads"_a = 0, "(coef, offset, value)")
       .def("balanced_cut", &Hinge::balanced_cut, "scores"_a, "width"_a, "n_threads"_a = 0,
            "(coef, offset, value), coef summing to zero")
+      .def("offset", &Hinge::offset, "coef"_a, "n_threads"_a = 0)
       .def("smoothed", &Hinge::smoothed, "scores"_a, "h"_a, "n_threads"_a = 0)
       .def("extrapolated", &Hinge::extrapolated, "scores"_a, "h"_a, "reach"_a, "n_threads"_a = 0)
       .def("kinks", &Hinge::kinks<double>, "scores"_a, "h"_a, "n_threads"_a = 0,

@@ -4,6 +4,7 @@
 
 #include "bindings/bind.hpp"
 #include "bindings/matrix.hpp"
+#include "core/base/vectors.hpp"
 #include "core/losses/hinge_planes.hpp"
 #include "core/matrix/copied_rows.hpp"
 #include "core/matrix/csr_from_entries.hpp"
@@ -78,9 +79,9 @@ PyMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I> in
 }
 
 // Positions checked once here, so that no pass has to.
-void check_rows(const Vector<const std::int64_t>& rows, index_t n) {
-  for (std::size_t k = 0; k < rows.shape(0); ++k)
-    require(rows.data()[k] >= 0 && rows.data()[k] < n, "a row position is out of range");
+void check_rows(const Vector<const std::int64_t>& rows, index_t n, int n_threads) {
+  require(all_within(rows.data(), static_cast<index_t>(rows.shape(0)), n, n_threads),
+          "a row position is out of range");
 }
 
 nb::object scores(const PyMatrix& self, nb::ndarray<const double, nb::c_contig, nb::device::cpu> w,
@@ -141,7 +142,7 @@ nb::object combine(const PyMatrix& self,
 Array1<double> curvature(const PyMatrix& self, Vector<const std::int64_t> subset,
                          Vector<const double> weights, Vector<const double> v, int n_threads) {
   const Matrix& X = *self.matrix;
-  check_rows(subset, X.rows());
+  check_rows(subset, X.rows(), n_threads);
   require(weights.shape(0) == subset.shape(0) && static_cast<index_t>(v.shape(0)) == X.cols(),
           "one weight per row and one entry of v per feature are needed");
   std::vector<double> out(X.cols());
@@ -155,7 +156,7 @@ Array1<double> curvature(const PyMatrix& self, Vector<const std::int64_t> subset
 Array2<double> gram(const PyMatrix& self, Vector<const std::int64_t> subset,
                     Vector<const double> weights, int n_threads) {
   const Matrix& X = *self.matrix;
-  check_rows(subset, X.rows());
+  check_rows(subset, X.rows(), n_threads);
   require(weights.shape(0) == subset.shape(0), "one weight per row is needed");
   const auto d = static_cast<std::size_t>(X.cols());
   Array2<double> out = new_array<double>(d, d);
@@ -167,7 +168,7 @@ Array2<double> gram(const PyMatrix& self, Vector<const std::int64_t> subset,
 Array2<float> gather(const PyMatrix& self, Vector<const std::int64_t> subset,
                      Vector<const double> scale, int n_threads) {
   const Matrix& X = *self.matrix;
-  check_rows(subset, X.rows());
+  check_rows(subset, X.rows(), n_threads);
   require(scale.shape(0) == subset.shape(0), "one factor per row is needed");
   const auto d = static_cast<std::size_t>(X.cols());
   Array2<float> out = new_array<float>(subset.shape(0), d);
@@ -180,7 +181,7 @@ template <class T, class I>
 nb::typed<nb::tuple, nb::object, nb::object, nb::object> copied_csr_rows(
     Vector<const T> values, Vector<const I> indices, Vector<const I> indptr,
     Vector<const std::int64_t> rows, int n_threads) {
-  check_rows(rows, static_cast<index_t>(indptr.shape(0)) - 1);
+  check_rows(rows, static_cast<index_t>(indptr.shape(0)) - 1, n_threads);
   const std::size_t n = rows.shape(0);
   const std::span chosen(rows.data(), n);
   Array1<I> begins = new_array<I>(n + 1);
@@ -199,7 +200,7 @@ nb::typed<nb::tuple, nb::object, nb::object, nb::object> copied_csr_rows(
 template <class T>
 nb::object copied_dense_rows(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X,
                              Vector<const std::int64_t> rows, int n_threads) {
-  check_rows(rows, static_cast<index_t>(X.shape(0)));
+  check_rows(rows, static_cast<index_t>(X.shape(0)), n_threads);
   require(X.stride(1) == 1, "rows must be contiguous");
   const std::size_t n = rows.shape(0), d = X.shape(1);
   Array2<T> out = new_array<T>(n, d);

@@ -79,13 +79,13 @@ class Separable {
 
   std::tuple<Array1<std::int64_t>, Array1<double>> curved(Scores s, double h, int n_threads) const {
     check(s);
-    std::vector<std::int64_t> rows;
-    std::vector<double> weights;
+    CurvedExamples found;
     {
       nb::gil_scoped_release release;
-      separable_curved(loss_, sample(), s.data(), h, rows, weights, n_threads);
+      found = separable_curved(loss_, sample(), s.data(), h, n_threads);
     }
-    return {to_numpy(std::move(rows)), to_numpy(std::move(weights))};
+    return {to_numpy(std::move(found.rows), found.count),
+            to_numpy(std::move(found.weights), found.count)};
   }
 
   std::tuple<double, double, double> ray(Scores s, std::optional<Scores> other, bool towards,

@@ -78,6 +78,19 @@ Array1<double> combined(const std::vector<Vector<const float>>& vectors, Weights
   return out;
 }
 
+double mass(Weights a, int n_threads) {
+  nb::gil_scoped_release release;
+  const Sides found = sides(a.data(), static_cast<index_t>(a.size()), n_threads);
+  return found.positive - found.negative;
+}
+
+Array1<double> balanced(Weights a, int n_threads) {
+  Array1<double> out = new_array<double>(a.size());
+  nb::gil_scoped_release release;
+  balance(a.data(), out.data(), static_cast<index_t>(a.size()), n_threads);
+  return out;
+}
+
 }  // namespace
 
 void bind_vectors(nb::module_& m) {
@@ -86,6 +99,9 @@ void bind_vectors(nb::module_& m) {
         "a + t (b - a), written to out: a or b themselves, if these are done with.");
   m.def("scale_and_shift", &scaled_and_shifted, "a"_a, "factor"_a, "shift"_a, "out"_a,
         "n_threads"_a = 0, "factor a + shift, written to out, which may be a.");
+  m.def("mass", &mass, "a"_a, "n_threads"_a = 0, "The sizes of all entries, added up.");
+  m.def("balanced", &balanced, "a"_a, "n_threads"_a = 0,
+        "a with the heavier of its two sides scaled down until entries sum to zero.");
   m.def("nonzero", &positions, "a"_a, "n_threads"_a = 0,
         "The positions of the entries that are not zero, ascending.");
   bind_move_along<float>(m);

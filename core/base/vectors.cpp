@@ -1,6 +1,8 @@
 #include "core/base/vectors.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -60,6 +62,44 @@ CUTPLANE_MULTIVERSION double inner_block(const double* a, const double* b, index
   return sum;
 }
 
+// Few are added up without the error of each sum (Neumaier).
+constexpr index_t kShort = 64;
+
+struct Compensated {
+  double sum = 0.0, lost = 0.0;
+
+  void add(double x) {
+    const double next = sum + x;
+    lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
+    sum = next;
+  }
+  double total() const { return sum + lost; }
+};
+
+CUTPLANE_MULTIVERSION Sides sides_of_few(const double* a, index_t n) {
+  double up = 0.0, down = 0.0;
+#pragma omp simd reduction(+ : up, down)
+  for (index_t i = 0; i < n; ++i) {
+    up += a[i] > 0.0 ? a[i] : 0.0;
+    down += a[i] < 0.0 ? a[i] : 0.0;
+  }
+  return {up, down};
+}
+
+CUTPLANE_MULTIVERSION void scale_sides(const double* a, double up, double down, double* out,
+                                       index_t n) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) out[i] = a[i] * (a[i] > 0.0 ? up : down);
+}
+
+CUTPLANE_MULTIVERSION bool block_within(const std::int64_t* positions, index_t count, index_t n) {
+  std::uint64_t largest = 0;  // one that is negative is the largest of all
+#pragma omp simd reduction(max : largest)
+  for (index_t i = 0; i < count; ++i)
+    largest = std::max(largest, static_cast<std::uint64_t>(positions[i]));
+  return count == 0 || largest < static_cast<std::uint64_t>(n);
+}
+
 CUTPLANE_MULTIVERSION Along along_block(const double* a, const double* b, index_t n) {
   double square = 0.0, slope = 0.0;
 #pragma omp simd reduction(+ : square, slope)
@@ -89,6 +129,50 @@ void scale_and_shift(const double* a, double factor, double shift, double* out, 
              [&](index_t, index_t begin, index_t end) {
                scale_block(a + begin, factor, shift, out + begin, end - begin);
              });
+}
+
+Sides sides(const double* a, index_t n, int n_threads) {
+  const Blocks blocks = blocks_of(n);
+  std::vector<Sides> partial(blocks.count);
+  for_blocks(blocks, useful_threads(n_threads, n), [&](index_t k, index_t begin, index_t end) {
+    Compensated up, down;
+    for (index_t i = begin; i < end; i += kShort) {
+      const Sides few = sides_of_few(a + i, std::min(kShort, end - i));
+      up.add(few.positive);
+      down.add(few.negative);
+    }
+    partial[k] = {up.total(), down.total()};
+  });
+  Compensated up, down;
+  for (const Sides& each : partial) {
+    up.add(each.positive);
+    down.add(each.negative);
+  }
+  return {up.total(), down.total()};
+}
+
+void balance(const double* a, double* out, index_t n, int n_threads) {
+  for (int round = 0; round < 2; ++round) {  // the second time for what rounding left
+    const Sides found = sides(round == 0 ? a : out, n, n_threads);
+    const double excess = found.positive + found.negative;
+    const double up = excess > 0.0 ? -found.negative / found.positive : 1.0;
+    const double down = excess < 0.0 ? -found.positive / found.negative : 1.0;
+    for_blocks(blocks_of(n), useful_threads(n_threads, n),
+               [&](index_t, index_t begin, index_t end) {
+                 const double* from = round == 0 ? a : out;
+                 scale_sides(from + begin, up, down, out + begin, end - begin);
+               });
+  }
+}
+
+bool all_within(const std::int64_t* positions, index_t count, index_t n, int n_threads) {
+  const Blocks blocks = blocks_of(count);
+  std::vector<char> good(blocks.count, 1);
+  for_blocks(blocks, useful_threads(n_threads, count / 2),
+             [&](index_t k, index_t begin, index_t end) {
+               good[k] = block_within(positions + begin, end - begin, n);
+             });
+  return std::all_of(good.begin(), good.end(), [](char each) { return each != 0; });
 }
 
 std::vector<std::int64_t> nonzero(const double* a, index_t n, int n_threads) {

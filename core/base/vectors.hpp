@@ -1,6 +1,7 @@
 // Long vectors of weights: sums and mixtures in one threaded sweep.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/base/parallel.hpp"
@@ -23,6 +24,18 @@ std::vector<std::int64_t> nonzero(const double* a, index_t n, int n_threads);
 
 // All entries added up.
 double sum(const double* a, index_t n, int n_threads);
+
+// The positive entries added up, and the negative ones, each to a few units of its last digit.
+struct Sides {
+  double positive, negative;
+};
+Sides sides(const double* a, index_t n, int n_threads);
+
+// out = a with the heavier side scaled down until entries sum to zero; out may be a.
+void balance(const double* a, double* out, index_t n, int n_threads);
+
+// Whether all of these positions are those of n items.
+bool all_within(const std::int64_t* positions, index_t count, index_t n, int n_threads);
 
 // out = the sum of weights[k] times the k-th of `count` vectors in single precision, added up in
 // double.

@@ -84,6 +84,14 @@ CUTPLANE_MULTIVERSION Sums<3> advance_block(E e, double* s, double* other, doubl
   return total;
 }
 
+CUTPLANE_MULTIVERSION double signed_sum(const double* coef, const std::int8_t* y, index_t begin,
+                                        index_t end) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t i = begin; i < end; ++i) sum += coef[i] * y[i];
+  return sum;
+}
+
 }  // namespace
 
 template <class S>
@@ -161,6 +169,12 @@ SmoothedHinge hinge_smoothed(const HingeSample& sample, const double* s, double 
     });
     return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
   });
+}
+
+double hinge_offset(const HingeSample& sample, const double* coef, int n_threads) {
+  return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) -> Sums<1> {
+    return {-signed_sum(coef, sample.y, begin, end)};
+  })[0];
 }
 
 void hinge_extrapolated(const HingeSample& sample, const double* s, double h, double reach,

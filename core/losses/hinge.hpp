@@ -40,6 +40,9 @@ double hinge_value(const HingeSample& sample, const S* s, int n_threads);
 // coef_i = -c_i y_i pi_i, pi_i = 1 iff z_i >= 0. The plane <X' coef, .> + offset is tight at s.
 HingeCut hinge_cut(const HingeSample& sample, const double* s, double* coef, int n_threads);
 
+// The offset of the plane with these coefficients: each stands for a weight pi = -coef y.
+double hinge_offset(const HingeSample& sample, const double* coef, int n_threads);
+
 // As hinge_cut, but examples within `width` of the kink get the one common pi in [0, 1] for which
 // sum coef_i = 0, as it must for an unpenalised intercept; if none does, pi is scaled down on the
 // heavier side. Valid always, tight up to width.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/large_memory.hpp"
 #include "core/base/multiversion.hpp"
 #include "core/losses/ray_minimum.hpp"
 
@@ -271,29 +272,34 @@ void tube_extrapolated(const TubeLoss& loss, const SeparableSample& sample, cons
   });
 }
 
-void separable_curved(const Loss& loss, const SeparableSample& sample, const double* s, double h,
-                      std::vector<std::int64_t>& rows, std::vector<double>& weights,
-                      int n_threads) {
+CurvedExamples separable_curved(const Loss& loss, const SeparableSample& sample, const double* s,
+                                double h, int n_threads) {
   const Blocks blocks = example_blocks(sample.n);
+  const int threads = useful_threads(n_threads, kWorkPerExample * sample.n);
   std::vector<std::vector<std::int64_t>> found(blocks.count);
   std::vector<std::vector<double>> curvature(blocks.count);
   with_loss(loss, sample, s, [&](auto e) {
-    for_blocks(blocks, useful_threads(n_threads, kWorkPerExample * sample.n),
-               [&](index_t b, index_t begin, index_t end) {
-                 for (index_t i = begin; i < end; ++i) {
-                   const double curved = h * e.weight(i) * e.loss.at(e.s[i], e.y[i], h).curvature;
-                   if (!(curved > 0.0)) continue;
-                   found[b].push_back(i);
-                   curvature[b].push_back(curved);
-                 }
-               });
+    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
+      for (index_t i = begin; i < end; ++i) {
+        const double curved = h * e.weight(i) * e.loss.at(e.s[i], e.y[i], h).curvature;
+        if (!(curved > 0.0)) continue;
+        found[b].push_back(i);
+        curvature[b].push_back(curved);
+      }
+    });
   });
-  rows.clear();
-  weights.clear();
-  for (index_t b = 0; b < blocks.count; ++b) {
-    rows.insert(rows.end(), found[b].begin(), found[b].end());
-    weights.insert(weights.end(), curvature[b].begin(), curvature[b].end());
-  }
+  std::vector<std::size_t> starts(blocks.count + 1, 0);
+  for (index_t b = 0; b < blocks.count; ++b) starts[b + 1] = starts[b] + found[b].size();
+  // Smooth losses are curved nearly everywhere: lists of all examples, put together by all threads.
+  CurvedExamples all{starts.back(), unset_array<std::int64_t>(starts.back()),
+                     unset_array<double>(starts.back())};
+  for_blocks(blocks, threads, [&](index_t b, index_t, index_t) {
+    std::copy(found[b].begin(), found[b].end(), all.rows.get() + starts[b]);
+    std::copy(curvature[b].begin(), curvature[b].end(), all.weights.get() + starts[b]);
+    std::vector<std::int64_t>().swap(found[b]);  // given back by all threads, too
+    std::vector<double>().swap(curvature[b]);
+  });
+  return all;
 }
 
 RayDerivatives separable_ray(const Loss& loss, const SeparableSample& sample, const ScoreLine& line,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -49,8 +50,13 @@ void tube_extrapolated(const TubeLoss& loss, const SeparableSample& sample, cons
                        double h, double reach, double* coef, int n_threads);
 
 // Examples where the loss rounded over h is curved, in order; weights[k] = h c_i curvature.
-void separable_curved(const Loss& loss, const SeparableSample& sample, const double* s, double h,
-                      std::vector<std::int64_t>& rows, std::vector<double>& weights, int n_threads);
+struct CurvedExamples {
+  std::size_t count;
+  std::unique_ptr<std::int64_t[]> rows;
+  std::unique_ptr<double[]> weights;
+};
+CurvedExamples separable_curved(const Loss& loss, const SeparableSample& sample, const double* s,
+                                double h, int n_threads);
 
 // Of the risk rounded over h along a line; h = 0: of the risk itself, the slope being the right
 // derivative.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,32 @@ def test_positions_of_what_is_not_zero(n):
     a = np.where(rng.random(n) < 0.1, rng.normal(size=n), 0.0)
     for threads in (1, 2, 3):
         np.testing.assert_array_equal(_core.nonzero(a, threads), np.flatnonzero(a))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5000, 200_003])
+def test_sizes_are_added_up_by_any_number_of_threads(n):
+    a = np.random.default_rng(n).normal(size=n)
+    found = [_core.mass(a, threads) for threads in (1, 2, 3)]
+    np.testing.assert_allclose(found, math.fsum(np.abs(a)), rtol=1e-15)
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("n", [2, 5000, 200_003])
+@pytest.mark.parametrize("lean", [-0.5, 0.0, 1e-9, 3.0])
+def test_the_heavier_side_is_scaled_down_into_balance(n, lean):
+    a = np.random.default_rng(n).normal(size=n) + lean
+    a[0], a[-1] = 1.0, -1.0
+    found = _core.balanced(a, 1)
+    assert abs(math.fsum(found)) <= 4.0 * np.finfo(float).eps * math.fsum(np.abs(found))
+    lighter = a < 0.0 if math.fsum(a) > 0.0 else a > 0.0
+    np.testing.assert_allclose(found[lighter], a[lighter], rtol=1e-13)
+    assert (np.sign(found) == np.sign(a)).all()
+    assert (np.abs(found) <= np.abs(a)).all()
+    for threads in (2, 3):
+        np.testing.assert_array_equal(found, _core.balanced(a, threads))
+
+
+def test_what_has_one_side_alone_is_balanced_by_nothing():
+    np.testing.assert_array_equal(_core.balanced(np.array([1.0, 0.0, 2.0])), np.zeros(3))
+    np.testing.assert_array_equal(_core.balanced(np.array([-1.0, -2.0])), np.zeros(2))
+    assert len(_core.balanced(np.zeros(0))) == 0

@@ -177,7 +177,7 @@ def balanced_mass(coef: Array) -> float:
 def leaning_mass(mass: float, lean: float | Array) -> float:
     """The same, of coefficients whose sizes and whose own sums, one for each intercept, are known.
 
-    Intercepts within D of zero, or of each other, move a plane by no more than D times the sizes of these sums added up.
+    Intercepts within D of zero, or of each other, move a plane by at most D times the sizes of these sums, added up.
     """
     return max(mass, 2.0 * float(np.abs(lean).sum()) / (_BALANCED * UNIT))
 

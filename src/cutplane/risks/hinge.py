@@ -176,7 +176,7 @@ class Hinge(VisitedRisk):
 
     def plane_offset(self, coef: Array) -> float:
         """The offset of the plane with these coefficients: each stands for a weight pi = -coef·y."""
-        return -float(coef @ self.y)
+        return self._core.offset(coef, self._n_threads)
 
 
 def _unpickled(

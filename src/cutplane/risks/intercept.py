@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane import _core
 from cutplane.risks.root import rising_crossing
 
 Array = NDArray[np.float64]
@@ -168,15 +169,7 @@ def balanced(coef: Array) -> Array:
 
     An intercept can be balanced only as finely as scores resolve; without this, what is left would lean on it.
     """
-    coef = coef.copy()
-    for _ in range(2):  # the second time for what rounding left
-        excess = coef.sum()
-        heavier = coef > 0.0 if excess > 0.0 else coef < 0.0
-        total = coef[heavier].sum()
-        if excess == 0.0 or total == 0.0:
-            break
-        coef[heavier] *= max(0.0, 1.0 - excess / total)
-    return coef
+    return _core.balanced(coef)
 
 
 def total_of(coef: Array) -> float:

@@ -395,4 +395,4 @@ class RoundedHostShard(HostShard):
 
 def _with_coefficients(s: Smoothed, coef: Array, scores: Array, risk: RoundedRisk) -> Smoothed:
     offset = risk.plane_offset(coef)
-    return s._replace(coef=coef, offset=offset, error=s.value - float(coef @ scores) - offset)
+    return s._replace(coef=coef, offset=offset, error=s.value - _core.inner(coef, scores) - offset)
