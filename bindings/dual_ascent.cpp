@@ -188,9 +188,11 @@ void bind_dual_ascent(nb::module_& m) {
           },
           "scale"_a, "balanced"_a)
       .def_prop_ro(
-          "v", [](PyDualAscent& self) { return to_numpy(self.ascent->v()); }, nb::rv_policy::move)
+          "v", [](PyDualAscent& self) { return to_numpy(self.ascent->v()); },
+          nb::rv_policy::automatic)
       .def_prop_ro(
-          "w", [](PyDualAscent& self) { return to_numpy(self.ascent->w()); }, nb::rv_policy::move)
+          "w", [](PyDualAscent& self) { return to_numpy(self.ascent->w()); },
+          nb::rv_policy::automatic)
       .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
       .def_prop_ro("cost_of_lean", [](PyDualAscent& self) { return self.ascent->cost_of_lean(); })
       .def_prop_ro("share_at_bounds",

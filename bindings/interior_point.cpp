@@ -54,7 +54,8 @@ void bind_interior_point(nb::module_& m) {
           [](InteriorPoint& self, double scale) { return to_numpy(self.coefficients(scale)); },
           "scale"_a)
       .def_prop_ro(
-          "w", [](InteriorPoint& self) { return to_numpy(self.weights()); }, nb::rv_policy::move)
+          "w", [](InteriorPoint& self) { return to_numpy(self.weights()); },
+          nb::rv_policy::automatic)
       .def_prop_ro("intercept", &InteriorPoint::intercept);
 }
 

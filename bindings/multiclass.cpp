@@ -1,4 +1,5 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -73,6 +74,14 @@ class Multiclass {
                                   n_threads);
     }
     return {result.value, to_numpy(std::move(chosen)), result.cut.offset, result.cut.value};
+  }
+
+  std::pair<double, double> make_feasible(OwnTable coef, int n_threads) const {
+    check(coef);
+    if (slack_) throw std::invalid_argument("costs must be those of margin re-scaling");
+    nb::gil_scoped_release release;
+    const MulticlassPlane plane = multiclass_feasible(sample(), coef.data(), n_threads);
+    return {plane.offset, plane.mass};
   }
 
   nb::object coefficients(Vector<const std::int32_t> chosen, int n_threads) const {
@@ -263,16 +272,17 @@ void bind_multiclass(nb::module_& m) {
       .def_ro("kinks", &SmoothedMulticlass::kinks);
   nb::class_<PyKinks>(m, "Kinks", "The examples on their kinks and the classes that meet there.")
       .def_prop_ro(
-          "rows", [](const PyKinks& self) { return copied(self.kinks.rows); }, nb::rv_policy::move)
+          "rows", [](const PyKinks& self) { return copied(self.kinks.rows); },
+          nb::rv_policy::automatic)
       .def_prop_ro(
           "weights", [](const PyKinks& self) { return copied(self.kinks.weights); },
-          nb::rv_policy::move)
+          nb::rv_policy::automatic)
       .def_prop_ro(
           "starts", [](const PyKinks& self) { return copied(self.kinks.starts); },
-          nb::rv_policy::move)
+          nb::rv_policy::automatic)
       .def_prop_ro(
           "classes", [](const PyKinks& self) { return copied(self.kinks.classes); },
-          nb::rv_policy::move);
+          nb::rv_policy::automatic);
   // What nanobind cannot tell: arrays of n x classes.
   const char* array = "NDArray[numpy.float64]";
   const auto signature = [&](const char* head, const char* result) {
@@ -285,6 +295,8 @@ void bind_multiclass(nb::module_& m) {
   const std::string advance_signature =
       signature("advance(self, scores: @, end: @, step: float, mu: float, n_threads: int = 0)",
                 "tuple[float, NDArray[numpy.int32], float, float]");
+  const std::string feasible_signature =
+      signature("make_feasible(self, coef: @, n_threads: int = 0)", "tuple[float, float]");
   const std::string coefficients_signature =
       signature("coefficients(self, chosen: NDArray[numpy.int32], n_threads: int = 0)", "@");
   const std::string change_signature = signature(
@@ -307,6 +319,9 @@ void bind_multiclass(nb::module_& m) {
       .def("advance", &Multiclass::advance, "scores"_a, "end"_a, "step"_a, "mu"_a,
            "n_threads"_a = 0, nb::sig(advance_signature.c_str()),
            "the scores are moved; (their value, the cut's chosen classes, offset and value)")
+      .def("make_feasible", &Multiclass::make_feasible, "coef"_a, "n_threads"_a = 0,
+           nb::sig(feasible_signature.c_str()),
+           "coefficients become those of a plane that holds; (its offset, their sizes added up)")
       .def("coefficients", &Multiclass::coefficients, "chosen"_a, "n_threads"_a = 0,
            nb::sig(coefficients_signature.c_str()), "of the plane of one chosen class an example")
       .def("change_choices", &Multiclass::change_choices, "matrix"_a, "before"_a.none(), "chosen"_a,
@@ -377,14 +392,14 @@ void bind_multiclass(nb::module_& m) {
             return self.table(self.ascent->features(),
                               [&](double* out) { self.ascent->weights(out); });
           },
-          nb::rv_policy::move)
+          nb::rv_policy::automatic)
       .def_prop_ro(
           "intercepts",
           [](PyBlockAscent& self) {
             const double* b = self.ascent->intercepts();
             return to_numpy(std::vector<double>(b, b + self.ascent->classes()));
           },
-          nb::rv_policy::move)
+          nb::rv_policy::automatic)
       .def_prop_ro("mean_square", [](PyBlockAscent& self) { return self.ascent->mean_square(); })
       .def_prop_ro("open_gap", [](PyBlockAscent& self) { return self.ascent->open_gap(); })
       .def_prop_ro("dual_value", [](PyBlockAscent& self) { return self.ascent->dual_value(); })

@@ -1,12 +1,12 @@
 #include "core/base/vectors.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
 #include "core/base/multiversion.hpp"
+#include "core/base/sums.hpp"
 
 namespace cutplane {
 namespace {
@@ -62,30 +62,6 @@ CUTPLANE_MULTIVERSION double inner_block(const double* a, const double* b, index
   return sum;
 }
 
-// Few are added up without the error of each sum (Neumaier).
-constexpr index_t kShort = 64;
-
-struct Compensated {
-  double sum = 0.0, lost = 0.0;
-
-  void add(double x) {
-    const double next = sum + x;
-    lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
-    sum = next;
-  }
-  double total() const { return sum + lost; }
-};
-
-CUTPLANE_MULTIVERSION Sides sides_of_few(const double* a, index_t n) {
-  double up = 0.0, down = 0.0;
-#pragma omp simd reduction(+ : up, down)
-  for (index_t i = 0; i < n; ++i) {
-    up += a[i] > 0.0 ? a[i] : 0.0;
-    down += a[i] < 0.0 ? a[i] : 0.0;
-  }
-  return {up, down};
-}
-
 CUTPLANE_MULTIVERSION void scale_sides(const double* a, double up, double down, double* out,
                                        index_t n) {
 #pragma omp simd
@@ -129,26 +105,6 @@ void scale_and_shift(const double* a, double factor, double shift, double* out, 
              [&](index_t, index_t begin, index_t end) {
                scale_block(a + begin, factor, shift, out + begin, end - begin);
              });
-}
-
-Sides sides(const double* a, index_t n, int n_threads) {
-  const Blocks blocks = blocks_of(n);
-  std::vector<Sides> partial(blocks.count);
-  for_blocks(blocks, useful_threads(n_threads, n), [&](index_t k, index_t begin, index_t end) {
-    Compensated up, down;
-    for (index_t i = begin; i < end; i += kShort) {
-      const Sides few = sides_of_few(a + i, std::min(kShort, end - i));
-      up.add(few.positive);
-      down.add(few.negative);
-    }
-    partial[k] = {up.total(), down.total()};
-  });
-  Compensated up, down;
-  for (const Sides& each : partial) {
-    up.add(each.positive);
-    down.add(each.negative);
-  }
-  return {up.total(), down.total()};
 }
 
 void balance(const double* a, double* out, index_t n, int n_threads) {

@@ -25,12 +25,6 @@ std::vector<std::int64_t> nonzero(const double* a, index_t n, int n_threads);
 // All entries added up.
 double sum(const double* a, index_t n, int n_threads);
 
-// The positive entries added up, and the negative ones, each to a few units of its last digit.
-struct Sides {
-  double positive, negative;
-};
-Sides sides(const double* a, index_t n, int n_threads);
-
 // out = a with the heavier side scaled down until entries sum to zero; out may be a.
 void balance(const double* a, double* out, index_t n, int n_threads);
 

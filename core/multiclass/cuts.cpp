@@ -70,6 +70,38 @@ void coefficients_block(const MulticlassSample& sample, const std::int32_t* chos
     Example<kSlack>(sample, i).vertex(chosen[i], coef + i * sample.classes);
 }
 
+CUTPLANE_MULTIVERSION Sums<2> feasible_block(const MulticlassSample& sample, double* coef,
+                                             index_t begin, index_t end) {
+  // A little less than one: sums over classes are rounded.
+  const double within = 1.0 - (static_cast<double>(sample.classes) + 8.0) * 0x1p-52;
+  Sums<2> sum{};
+  for (index_t i = begin; i < end; ++i) {
+    const std::int32_t k = sample.y[i];
+    const double* cost = sample.cost + k * sample.classes;
+    double* p = coef + i * sample.classes;
+    p[k] = 0.0;
+    double total = 0, dear = 0;
+#pragma omp simd reduction(+ : total, dear)
+    for (index_t y = 0; y < sample.classes; ++y) {
+      p[y] = p[y] > 0.0 ? p[y] : 0.0;
+      total += p[y];
+      dear += p[y] * cost[y];
+    }
+    const double most = within * (sample.c ? sample.c[i] : sample.each);
+    if (total > most) {
+      const double share = most / total;
+#pragma omp simd
+      for (index_t y = 0; y < sample.classes; ++y) p[y] *= share;
+      total *= share;
+      dear *= share;
+    }
+    p[k] = -total;
+    sum[0] += dear;
+    sum[1] += 2.0 * total;
+  }
+  return sum;
+}
+
 }  // namespace multiclass
 
 using namespace multiclass;
@@ -101,6 +133,13 @@ MulticlassAdvance multiclass_advance(const MulticlassSample& sample, const doubl
     });
     return {sums[0], {sums[1], sums[2]}};
   });
+}
+
+MulticlassPlane multiclass_feasible(const MulticlassSample& sample, double* coef, int n_threads) {
+  const auto sums = sum_examples<2>(sample, n_threads, [&](index_t begin, index_t end) {
+    return feasible_block(sample, coef, begin, end);
+  });
+  return {sums[0], sums[1]};
 }
 
 void multiclass_coefficients(const MulticlassSample& sample, const std::int32_t* chosen,

@@ -60,6 +60,15 @@ double multiclass_value(const MulticlassSample& sample, const double* s, int n_t
 MulticlassCut multiclass_cut(const MulticlassSample& sample, const double* s, double* coef,
                              int n_threads);
 
+// Of coefficients: the plane's offset, and their sizes added up.
+struct MulticlassPlane {
+  double offset, mass;
+};
+
+// Make coefficients those of a plane that holds, where costs are added to differences of scores:
+// none negative but the true class's, none that add up to more than the example's weight.
+MulticlassPlane multiclass_feasible(const MulticlassSample& sample, double* coef, int n_threads);
+
 struct MulticlassAdvance {
   double value;       // the risk at the new incumbent
   MulticlassCut cut;  // at the cut point

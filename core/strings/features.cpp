@@ -130,7 +130,7 @@ std::vector<Tables> Features::collapse(const double* w, int n_threads) const {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const Group& group = groups_[g];
     const index_t tables = std::ssize(group.owner), size = power(group.order);
-    all[g].values = unset_array<double>(tables * size);
+    all[g].values = unset_table<double>(tables * size);
     for_blocks({tables, tables}, useful_threads(n_threads, tables * size),
                [&](index_t t, index_t, index_t) {
                  collapse_table(group, group.owner[t], w, all[g].values.get() + t * size);

@@ -8,19 +8,42 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cutplane.proof.rounding import Rounding, balanced_mass, half_square
+from cutplane.proof.rounding import Rounding, balanced_mass, distance, half_square, length
 
 
 # Sums of many are taken in parts, which is the same for any size but one that underflows.
 @pytest.mark.parametrize(
-    ("length", "size"),
+    ("number", "size"),
     [*product([1, 2, 1000], [1e-200, 1e-163, 1e-158, 1e-100, 1.0, 1e60]), *product([65_537], [1e-163, 1.0])],
 )
-def test_half_the_square_is_within_its_error(length: int, size: float) -> None:
-    w = size * np.random.default_rng(length).normal(size=length)
+def test_half_the_square_is_within_its_error(number: int, size: float) -> None:
+    w = size * np.random.default_rng(number).normal(size=number)
     value, error = half_square(w)
     true = sum(Fraction(each) ** 2 for each in w.tolist()) / 2
     assert Fraction(value) - Fraction(error) <= true <= Fraction(value) + Fraction(error)
+
+
+@pytest.mark.parametrize("factor", [0.3, 1e-7, 1e5])
+@pytest.mark.parametrize("size", [1000, 65_537])
+def test_sums_of_squares_of_multiples_are_within_their_error(size: int, factor: float) -> None:
+    rng = np.random.default_rng(size)
+    a, b = rng.normal(size=(2, size))
+    exact = [Fraction(factor) * Fraction(each) for each in a.tolist()]
+    true = sum(each**2 for each in exact)
+    value, error = half_square(a, factor)
+    assert abs(Fraction(value) - true / 2) <= Fraction(error)
+    assert true <= Fraction(length(a, factor)) ** 2 <= true * (1 + Fraction(1, 10**8))
+    apart = sum((each + Fraction(other)) ** 2 for each, other in zip(exact, b.tolist(), strict=True))
+    assert apart <= Fraction(distance(b, a, factor)) ** 2 <= apart * (1 + Fraction(1, 10**8))
+
+
+@pytest.mark.parametrize("each", [1, 7, 105])
+def test_a_feature_may_have_several_weights(each: int) -> None:
+    rng = np.random.default_rng(each)
+    sizes, w = rng.uniform(size=300), rng.normal(size=300 * each)
+    near, repeated = (Rounding(3.0, 1, 1, columns).around(w) for columns in (sizes, np.repeat(sizes, each)))
+    np.testing.assert_allclose(near, repeated, rtol=1e-13)
+    assert near.products >= np.abs(w) @ np.repeat(sizes, each) * (1.0 - 1e-12)
 
 
 def test_nothing_is_charged_for_nothing() -> None:

@@ -239,3 +239,39 @@ def test_what_else_is_refused() -> None:
         Multiclass(np.array([0, 1]), 2, rescaling="both")
     with pytest.raises(ValueError, match="n_classes=1 must be at least 2"):
         Multiclass(np.array([0, 0]), 1)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 5, 40])
+def test_coefficients_become_those_of_a_plane_that_holds(classes, weighted):
+    """Whatever they were; those that hold already stay as they are, but for their last digits."""
+    rng = np.random.default_rng(classes)
+    n = 3000
+    y = rng.integers(0, classes, n).astype(np.int32)
+    cost = rng.uniform(0.5, 2.0, (classes, classes)) * (1.0 - np.eye(classes))
+    weights = rng.uniform(0.1, 3.0, n) if weighted else None
+    risk = Multiclass(y, classes, cost, sample_weight=weights)
+    most = np.full(n, risk.each) if risk.weights is None else risk.weights
+    rows, others = np.arange(n), rng.normal(size=(n, classes)) / n
+    others[:500] = np.abs(others[:500])
+    others[:500] *= (0.9 * most[:500] / others[:500].sum(axis=1))[:, None]
+    coef = others.copy()
+    offset, mass = risk.make_feasible(coef)
+
+    positive = np.where(np.arange(classes) == y[:, None], 0.0, coef)
+    assert (positive >= 0.0).all()
+    assert (positive.sum(axis=1) <= most).all()
+    np.testing.assert_allclose(coef[rows, y], -positive.sum(axis=1), rtol=1e-14, atol=0.0)
+    kept = np.where(np.arange(classes) == y[:500, None], 0.0, others[:500])
+    np.testing.assert_array_equal(positive[:500], kept)
+    assert offset == pytest.approx((positive * cost[y]).sum(), rel=1e-12)
+    assert mass == pytest.approx(np.abs(coef).sum(), rel=1e-12)
+    for _ in range(5):
+        scores = rng.normal(size=(n, classes))
+        assert (coef * scores).sum() + offset <= risk.value(scores) * (1.0 + 1e-12)
+
+
+def test_slack_rescaling_has_no_such_coefficients():
+    risk = Multiclass(np.array([0, 1], np.int32), 2, rescaling="slack")
+    with pytest.raises(ValueError, match="margin re-scaling"):
+        risk.make_feasible(np.zeros((2, 2)))

@@ -96,3 +96,36 @@ def test_what_has_one_side_alone_is_balanced_by_nothing():
     np.testing.assert_array_equal(_core.balanced(np.array([1.0, 0.0, 2.0])), np.zeros(3))
     np.testing.assert_array_equal(_core.balanced(np.array([-1.0, -2.0])), np.zeros(2))
     assert len(_core.balanced(np.zeros(0))) == 0
+
+
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 200_003])
+def test_sums_for_proofs_are_those_of_exact_arithmetic_for_any_number_of_threads(n):
+    a, b = np.random.default_rng(n).normal(size=(2, n))
+    expected = {
+        "square": math.fsum((0.3 * a) ** 2),
+        "square_of_sum": math.fsum((a + 0.3 * b) ** 2),
+        "sized": math.fsum(np.abs(a * b)),
+    }
+    for threads in (1, 2, 3):
+        found = {
+            "square": _core.square(a, 0.3, threads),
+            "square_of_sum": _core.square_of_sum(a, b, 0.3, threads),
+            "sized": _core.sized(np.abs(a), b, threads),
+        }
+        for name, value in found.items():
+            np.testing.assert_allclose(value, expected[name], rtol=8e-15, err_msg=name)
+
+
+@pytest.mark.parametrize("each", [0, 1, 3, 64, 1000])
+def test_weights_are_sized_by_feature(each):
+    rng = np.random.default_rng(each)
+    sizes, w = rng.uniform(size=70), rng.normal(size=70 * each)
+    found = _core.sized(sizes, w)
+    np.testing.assert_allclose(found, np.abs(w) @ np.repeat(sizes, each), rtol=1e-13)
+    with pytest.raises(ValueError, match="as many weights of each size"):
+        _core.sized(sizes, rng.normal(size=70 * each + 1))
+
+
+def test_sums_that_overflow_are_infinite():
+    assert _core.square(np.full(200, 1e200)) == math.inf
+    assert math.isnan(_core.square(np.array([1.0, np.nan])))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Literal, Self
 
-from cutplane.objectives.intercepts import Intercepts, MakeIntercepts, NoIntercept, mixture
+from cutplane.objectives.intercepts import Intercepts, MakeIntercepts, NoIntercept, mixture, mixture_over
 from cutplane.proof.rounding import Rounding
 from cutplane.shards.base import Array, Handle, Shard, ShardPlane
 from cutplane.solvers.base import Cut, Point, ScoredPoint
@@ -124,6 +124,10 @@ class Objective:
     def mix(self, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
         """(1 - t) a + t b, without a pass over the data."""
         return mixture(self.shard, a, b, t)
+
+    def mix_over(self, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
+        """The same, written over b, which is used up."""
+        return mixture_over(self.shard, a, b, t)
 
     def value(self, point: ScoredPoint) -> float:
         """The risk at a point, exactly."""

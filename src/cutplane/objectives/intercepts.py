@@ -202,6 +202,13 @@ def mixture(shard: Shard, a: ScoredPoint, b: ScoredPoint, t: float, room: Handle
     return ScoredPoint(mix(a.w, b.w, t), (1.0 - t) * a.intercept + t * b.intercept, scores)
 
 
+def mixture_over(shard: Shard, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint:
+    """The same, written over b, which is used up: room for as many weights and scores again would take longer."""
+    scores = shard.blend(a.scores, b.scores, t, b.scores)
+    w = _mixed_in_place(a.w, b.w, t) if isinstance(b.w, np.ndarray) else mix(a.w, b.w, t)
+    return ScoredPoint(w, (1.0 - t) * a.intercept + t * b.intercept, scores)
+
+
 def _mixed_in_place(a: Array, b: Array, t: float) -> Array:
     """(1 - t) a + t b, written over b."""
     if t == 0.0 or t == 1.0:

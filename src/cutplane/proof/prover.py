@@ -20,7 +20,7 @@ import numpy as np
 
 from cutplane.proof.ball import radius
 from cutplane.proof.evaluation import OPERATIONS, Evaluation
-from cutplane.proof.rounding import UNIT, Around, Array, Rounding, half_square, length, summed
+from cutplane.proof.rounding import UNIT, Around, Array, Rounding, distance, half_square, length, summed
 
 # So often the distance of the optimum is taken from the bound that the last distance gave.
 _ROUNDS = 4
@@ -165,10 +165,13 @@ class Prover:
         plain = radius(upper, lower)
         if not (math.isfinite(plain) and lower > self._without_planes):
             return plain
-        least = -self._C * plane.slope
-        v = least if self._bounds is None else np.maximum(self._bounds, least)
+        if self._bounds is None:
+            apart, far = distance(w, plane.slope, self._C), length(plane.slope, self._C)
+        else:
+            v = np.maximum(self._bounds, -self._C * plane.slope)
+            apart, far = length(w - v), length(v)
         origin = 0.0 if self._origin is None else length(self._origin)
-        apart = length(w - v) + 8.0 * UNIT * (length(w) + length(v) + origin)
+        apart += 8.0 * UNIT * (length(w) + far + origin)
         gap = (upper - lower) * (1.0 + 1e-12)
         if 0.5 * apart**2 >= gap:  # from here on the bound falls with d, which is known from above only
             return plain
@@ -199,11 +202,11 @@ class Prover:
 
     def _least(self, plane: Plane) -> tuple[float, float]:
         """C·offset + min over w of ½|w|² + C·<slope, w>, and how far off it can be."""
-        slope = self._C * plane.slope
         if self._bounds is None:
-            square, error = half_square(slope)
+            square, error = half_square(plane.slope, self._C)
             least = -square
         else:
+            slope = self._C * plane.slope
             w = np.maximum(self._bounds, -slope)
             least, error = summed(0.5 * w * w + slope * w)
             error += 8.0 * UNIT * float(np.sum(0.5 * w * w + np.abs(slope * w)))

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane import _core
+
 Array = NDArray[np.float64]
 
 #: Half the distance from one to the next number: the relative error of one operation in double precision.
@@ -26,8 +28,9 @@ SINGLE_UNIT = 2.0**-24
 _PAIRWISE_BLOCK = 24
 # Coefficients that are balanced sum to zero up to this many units of the sum of their sizes.
 _BALANCED = 64.0
-# Vectors from this many entries on are long; their squares are summed up in rows of so many.
-_LONG, _ROW = 1 << 16, 256
+# Vectors from this many entries on are long: they are summed up by all threads, without an array of the terms. There,
+# no chain of roundings is longer than this (core/base/sums.hpp).
+_LONG, _GROUPED = 1 << 16, 72
 # The least number there is, and sums of squares so small that it matters.
 LEAST_NUMBER, _LOST_BELOW = 5e-324, 1e-290
 
@@ -59,20 +62,17 @@ def exact_sum(values: Iterable[float]) -> float:
         return math.nan
 
 
-def _sum_of_squares(w: Array) -> tuple[float, float]:
-    """|w|², and how far off it can be, but for squares that underflow."""
+def _sum_of_squares(w: Array, factor: float) -> tuple[float, float]:
+    """|factor·w|², and how far off it can be, but for squares that underflow."""
     if w.size < _LONG:
-        return summed(np.square(w))
-    # Without an array of the squares, which would take several times as long to write and to read.
-    flat = np.ascontiguousarray(w).ravel()
-    rows = flat[: len(flat) // _ROW * _ROW].reshape(-1, _ROW)
-    value = float(np.einsum("ij,ij->i", rows, rows).sum()) + float(np.square(flat[rows.size :]).sum())
-    return value, gamma(_ROW + pairwise_depth(len(rows)) + 2) * value
+        return summed(np.square(w if factor == 1.0 else factor * w))
+    value = _core.square(w.ravel(), factor)
+    return value, gamma(_GROUPED) * value
 
 
-def half_square(w: Array) -> tuple[float, float]:
-    """½|w|², and how far off it can be."""
-    value, error = _sum_of_squares(w)
+def half_square(w: Array, factor: float = 1.0) -> tuple[float, float]:
+    """½|factor·w|², and how far off it can be."""
+    value, error = _sum_of_squares(w, factor)
     # Squares below the least number are lost; of larger ones, that is less than their rounding.
     lost = np.count_nonzero(w) * LEAST_NUMBER if value < _LOST_BELOW else 0.0
     return 0.5 * value, 0.5 * error + 4.0 * UNIT * value + lost
@@ -108,7 +108,8 @@ class Rounding:
     sum_depth : int
         The longest chain of additions in a sum over examples.
     columns : array, optional
-        The largest size of each feature: with scales that differ, they say more than the length of examples.
+        The largest size of each feature: with scales that differ, they say more than the length of examples. Where
+        weights are more, each feature has as many of them, one after the other.
     scale : float
         The size of targets: offsets of planes are sums of coefficients times these.
     unit : float
@@ -141,7 +142,8 @@ class Rounding:
         """What is asked about weights near w, for one radius after the other."""
         if self.columns is None:
             return Around(length(w), self.reach)
-        return Around(length(w), self.reach, float(self.columns @ np.abs(w)), length(self.columns))
+        each = math.sqrt(w.size / max(self.columns.size, 1))
+        return Around(length(w), self.reach, _core.sized(self.columns, w.ravel()), each * length(self.columns))
 
     def slope(self, mass: float) -> float:
         """How far a plane's slope can be from the sum of examples it stands for; `mass` is the sum of |coef|."""
@@ -182,8 +184,18 @@ def leaning_mass(mass: float, lean: float | Array) -> float:
     return max(mass, 2.0 * float(np.abs(lean).sum()) / (_BALANCED * UNIT))
 
 
-def length(w: Array) -> float:
-    """|w|, or a little more."""
-    flat = w.ravel()
-    square = float(flat @ flat) if flat.size < _LONG else _sum_of_squares(flat)[0]
+def length(w: Array, factor: float = 1.0) -> float:
+    """|factor·w|, or a little more."""
+    if w.size < _LONG:
+        flat = w.ravel() if factor == 1.0 else factor * w.ravel()
+        square = float(flat @ flat)
+    else:
+        square = _core.square(w.ravel(), factor)
     return math.sqrt(square) * (1.0 + 1e-9)
+
+
+def distance(a: Array, b: Array, factor: float) -> float:
+    """|a + factor·b|, or a little more; sums of two numbers may be rounded."""
+    if a.size < _LONG:
+        return length(a + factor * b)
+    return math.sqrt(_core.square_of_sum(a.ravel(), b.ravel(), factor)) * (1.0 + 1e-9)

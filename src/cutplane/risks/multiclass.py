@@ -246,20 +246,13 @@ class Multiclass(RoundedRisk):
         coef, offset = self.balanced(coef)
         return ScoreCut(coef, offset, sums.value)
 
-    def feasible(self, coef: Array) -> Array:
-        """Coefficients of a plane that holds: none negative but the true class's, none that add up to more than c_i.
+    def make_feasible(self, coef: Array) -> tuple[float, float]:
+        """Make coefficients those of a plane that holds, where they lie; its offset, and their sizes added up.
 
-        Of margin re-scaling. Dual ascent keeps to that but for rounding, unless examples are all zero.
+        None is negative then but the true class's, and none add up to more than c_i. Of margin re-scaling. Dual ascent
+        keeps to that but for rounding, unless examples are all zero.
         """
-        rows = np.arange(len(self.y))
-        others = np.maximum(coef, 0.0)
-        others[rows, self.y] = 0.0
-        most = self.each if self.weights is None else self.weights
-        total = others.sum(axis=1)
-        share = np.divide(most, total, out=np.ones_like(total), where=total > 0.0)
-        others *= np.minimum(1.0, share * (1.0 - 2.0**-50))[:, None]
-        others[rows, self.y] = -others.sum(axis=1)
-        return others
+        return self._core.make_feasible(coef, self._n_threads)
 
     def balanced(self, coef: Array) -> tuple[Array, float]:
         """Coefficients and offset of a plane scaled down, as little as need be, until every column sums to zero."""

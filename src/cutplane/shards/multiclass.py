@@ -17,6 +17,7 @@ from cutplane.shards.base import Array, Handle, ShardPlane
 from cutplane.shards.host import RoundedHostShard, scores_of
 from cutplane.shards.multiclass_ascent import MulticlassAscent, gram_pays
 from cutplane.shards.multiclass_curvature import MulticlassCurvature
+from cutplane.shards.vectors import any_weight
 from cutplane.sources.class_scores import ClassScores
 from cutplane.sources.matrix import MatrixSource, matrix_of
 
@@ -66,12 +67,14 @@ class MulticlassShard(RoundedHostShard):
 
     def at(self, w: Array) -> Handle:
         """The scores of weights: one pass."""
-        return self.source.scores(w) if w.any() else np.zeros((self.examples, self.n_classes))
+        return self.source.scores(w) if any_weight(w) else np.zeros((self.examples, self.n_classes))
 
     def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
-        """(1 - t) a + t b, in as little memory as it takes."""
-        start = scores_of(a)
-        return _core.mix(start.ravel(), scores_of(b).ravel(), t).reshape(start.shape)
+        """(1 - t) a + t b, in memory of its own or in that of a handle that is used up."""
+        start, end = scores_of(a), scores_of(b)
+        room = np.empty_like(start) if into is None else scores_of(into)
+        _core.mix_into(start.ravel(), end.ravel(), t, room.reshape(-1))
+        return room
 
     def rough_shift(self, scores: Handle) -> Array:
         """Nearly the best intercepts to add."""

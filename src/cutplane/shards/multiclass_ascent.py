@@ -160,9 +160,10 @@ class MulticlassAscent:
     def plane(self, room: float = 0.0) -> Cut:
         """The plane that the dual variables stand for, summed up afresh; value is not the risk anywhere."""
         # A little less than it takes: so that rounding leaves no block above its bound.
-        coef = self._risk.feasible(self._ascent.coefficients(_WITHIN / self._C)[0])
-        offset = self._risk.plane_offset(coef)
+        coef = self._ascent.coefficients(_WITHIN / self._C)[0]
+        offset, mass = self._risk.make_feasible(coef)
+        mass *= 1.0 + 1e-9
         if self._intercept:
             coef, offset = self._risk.balanced(coef)
-        mass = balanced_mass(coef) if self._intercept else float(np.abs(coef).sum()) * (1.0 + 1e-9)
+            mass = balanced_mass(coef)
         return Cut(self._source.combine(coef).ravel(), offset, np.nan, exact=False, mass=mass, coef=coef)

@@ -169,6 +169,8 @@ class NearHingesLike(Protocol):
 class SmoothObjectiveLike(ObjectiveLike[ScoredPoint], Protocol):
     """An objective that can round its kinks: see `cutplane.objectives.rounded.RoundedObjective`."""
 
+    def mix_over(self, a: ScoredPoint, b: ScoredPoint, t: float) -> ScoredPoint: ...  # noqa: D102
+
     @property
     def first_width(self) -> float: ...  # noqa: D102
 

@@ -32,7 +32,8 @@ class Extent(NamedTuple):
     sum_depth : int
         The longest chain of additions in a sum over all examples.
     columns : array of shape (d,) or None
-        The largest size of each feature, where it is known: scales of features differ.
+        The largest size of each feature, where it is known: scales of features differ. Of a feature's weights, if it
+        has several, each is multiplied by values no larger than that.
     """
 
     reach: float

@@ -37,13 +37,13 @@ class ClassScores:
 
     @property
     def extent(self) -> Extent:
-        """As the examples'; sums of several columns are not cut into as many blocks."""
+        """As the examples'; sums of several columns are not cut into as many blocks, and coefficients are sums, too."""
         reach, row_depth, _, columns = self.source.extent
         features = self.class_features
         stretch = 1.0 if features is None else float(np.linalg.norm(features, axis=1).max()) * (1.0 + 1e-9)
         more = 0 if features is None else sum(features.shape)
-        sizes = None if columns is None or features is not None else np.repeat(columns, self.n_classes)
-        return Extent(reach * stretch, row_depth + more + 2, self.source.shape[0] + more + 64, sizes)
+        sizes = columns if features is None else None
+        return Extent(reach * stretch, row_depth + more + 2, self.source.shape[0] + self.n_classes + more + 64, sizes)
 
     def scores(self, w: Array) -> Array:
         """The scores of every example and class, shape (n, n_classes)."""

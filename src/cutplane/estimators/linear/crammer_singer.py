@@ -95,14 +95,16 @@ class CrammerSinger:
 
     def weights_of(self, result: Result, intercept_scaling: float | None) -> tuple[Array, Array]:
         """Weights by class, shape (n_classes, n_features), and intercepts; of two classes only the difference."""
-        features = np.eye(len(self.cost_matrix)) if self.class_features is None else self.class_features
-        by_class = features @ result.w.reshape(-1, features.shape[1]).T
+        features = self.class_features
+        by_class = result.w.reshape(-1, len(self.cost_matrix) if features is None else features.shape[1]).T
+        if features is not None:
+            by_class = features @ by_class
         intercept = np.zeros(len(by_class)) + result.intercept
         if intercept_scaling is not None:
             intercept, by_class = intercept_scaling * by_class[:, -1], by_class[:, :-1]
         if len(by_class) == 2:
             by_class, intercept = by_class[1:] - by_class[:1], intercept[1:] - intercept[:1]
-        return np.ascontiguousarray(by_class), intercept
+        return np.array(by_class, order="C"), intercept
 
     def weights_from(self, coef: Array) -> Array:
         """The other way round, where classes have weights of their own: a column for each class.

@@ -116,10 +116,8 @@ class _Proof:
 
     def __init__(self, classes: JointClasses, rows: DenseRows, settings: Settings, *, intercept: bool) -> None:
         (n, d), extent, columns = rows.shape, rows.extent, len(classes.cost)
-        sizes = None if extent.columns is None else np.repeat(extent.columns, columns)
-        self._rounding = Rounding(
-            extent.reach, d + 2, depth_of(n, d) + columns + 64, sizes, scale=float(classes.cost.max())
-        )
+        depth = depth_of(n, d) + columns + 64
+        self._rounding = Rounding(extent.reach, d + 2, depth, extent.columns, scale=float(classes.cost.max()))
         self._rows, self._settings, self._intercept = rows, settings, intercept
         self._prover = Prover(_AllClasses(classes), settings.C, self._rounding, intercept=intercept)
 

@@ -152,9 +152,9 @@ class DualAscent:
         return point
 
     def _towards(self, objective: SmoothObjectiveLike, base: ScoredPoint, point: ScoredPoint, C: float) -> ScoredPoint:
-        """The best point on the way."""
+        """The best point on the way; the end is used up."""
         step = self.line_search.step(objective, base, point, C)
-        mixed = objective.mix(base, point, step)
+        mixed = objective.mix_over(base, point, step)
         if abs(step) > TUNING.longest_step:
             mixed = objective.score(mixed.w, mixed.intercept)
         return objective.fit_intercept(mixed)
@@ -192,7 +192,7 @@ def _near_zero(ledger: Ledger, ascent: AscentLike) -> bool:
 def _shortest(w: Array, ledger: Ledger) -> Array:
     """The weights nearest to zero that are allowed."""
     bounds = ledger.bundle.bounds
-    return np.zeros_like(w) if bounds is None else np.maximum(bounds, 0.0)
+    return np.zeros(len(w)) if bounds is None else np.maximum(bounds, 0.0)
 
 
 def is_wide(objective: ObjectiveLike[ScoredPoint]) -> bool:
