@@ -7,10 +7,11 @@
 // that.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -46,11 +47,17 @@ std::unique_ptr<T[]> unset_table(std::size_t size) {
   return data;
 }
 
-// An array of doubles, all zero.
+// How the entries of an array are met: alone, or many that lie side by side. Then small pages will
+// do, for finding one is little beside reading so much of it.
+enum class Met { alone, together };
+
+// An array of doubles, all zero: memory from the system is so already.
 class LargeArray {
  public:
-  explicit LargeArray(std::size_t size = 0) : size_(size), data_(unset_table<double>(size)) {
-    std::fill_n(data_.get(), size, 0.0);
+  explicit LargeArray(std::size_t size = 0, Met met = Met::alone)
+      : size_(size), data_(static_cast<double*>(std::calloc(size, sizeof(double)))) {
+    if (!data_ && size > 0) throw std::bad_alloc();
+    if (met == Met::alone) prefer_large_pages(data_.get(), size);
   }
 
   double* data() { return data_.get(); }
@@ -59,8 +66,12 @@ class LargeArray {
   const double* end() const { return data_.get() + size_; }
 
  private:
+  struct Freed {
+    void operator()(double* data) const noexcept { std::free(data); }
+  };
+
   std::size_t size_;
-  std::unique_ptr<double[]> data_;
+  std::unique_ptr<double[], Freed> data_;
 };
 
 }  // namespace cutplane

@@ -17,6 +17,8 @@ namespace {
 
 // From so many classes on, an example keeps a list of those that matter to it.
 constexpr index_t kManyClasses = 24;
+// Doubles in a line of the cache.
+constexpr index_t kLine = 8;
 
 // The sum of term(i), each over `work` numbers.
 template <class Term>
@@ -53,7 +55,8 @@ BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const st
   mean_square_ = scale.mean_square;
   state_.u.assign(n * classes, 0.0);
   for (index_t i = 0; i < n; ++i) state_.u[i * classes + y[i]] = upper ? upper[i] : upper_all;
-  state_.v = LargeArray(static_cast<std::size_t>(matrix.cols() * state_.columns));
+  const Met met = state_.columns >= kLine ? Met::together : Met::alone;
+  state_.v = LargeArray(static_cast<std::size_t>(matrix.cols() * state_.columns), met);
   state_.bias_weight.assign(state_.columns, 0.0);
   state_.bias_center.assign(state_.columns, 0.0);
   state_.order = identity_order(n);
