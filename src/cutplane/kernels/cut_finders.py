@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -182,11 +183,21 @@ class CutFinder(ABC):
         `others` are its products with the model's expansions, `own` those of its expansion with its rows.
         """
         square = float(np.vdot(cut.coef, own)) + float(cut.explicit @ cut.explicit)
-        if square < -NEGATIVE_SHARE * abs(float(np.vdot(np.abs(cut.coef), np.abs(own)))) and not self.indefinite:
+        if not (self._rows.kernel.definite or self.indefinite) and square < -self._lost(cut, own):
             self._warn_of(f"A cut has the squared length {square:.2g}")
         if self._risk.explicit and self._cuts:
             others = others + np.stack([each.explicit for each in self._cuts]) @ cut.explicit
         return np.append(others, max(0.0, square))
+
+    def _lost(self, cut: Expansion, own: Array) -> float:
+        """What rounding explains of a negative squared length: terms may cancel, in products and in their sum."""
+        terms = NEGATIVE_SHARE * abs(float(np.vdot(np.abs(cut.coef), np.abs(own))))
+        return terms + self._rows.off * float(np.abs(cut.coef).sum()) ** 2 * self._largest
+
+    @cached_property
+    def _largest(self) -> float:
+        """The largest value of an example with itself, in size."""
+        return float(np.abs(self._rows.squared_lengths()).max(initial=0.0))
 
     def _try_kernel(self) -> None:
         """Look at the kernel matrix of some rows: one that is not positive semi-definite is warned of at once."""

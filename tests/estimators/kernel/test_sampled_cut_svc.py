@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -291,3 +292,20 @@ def test_the_scale_of_the_data_changes_nothing_but_that_of_the_model(method, sca
 def test_values_beyond_single_precision_are_refused():
     with pytest.raises(ValueError, match="which is not finite in single precision; scale the data"):
         SampledCutSVC(1e-35, kernel="linear").fit(X * 1e20, y)
+
+
+def test_a_slope_that_cancels_is_no_sign_of_an_indefinite_kernel():
+    """Examples whose weighted sum is zero make a cut of no length, which single precision may call negative."""
+    X = np.array(
+        [
+            *([1, 2, 0], [-2, 0, -3], [-3, 3, 4], [3, -3, 0], [3, -1, -2], [2, -2, 0], [-4, -2, -1], [-3, 4, -1]),
+            *([4, 4, 1], [1, -2, -1], [-3, 0, -2], [-4, 0, 1], [0, 0, 2], [-4, 2, 0], [1, 0, 0], [-4, 2, -3]),
+            *([1, 2, 1], [-4, 3, 4], [1, 0, -3], [-1, 2, -3], [3, 0, 4], [0, 1, -4], [0, 4, 0]),
+        ]
+    )
+    y = np.array([int(each) for each in "01011101110010110100100"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SampledCutSVC(C=90.0, method="exact", kernel="linear", risk_tol=2e-4, max_iter=300).fit(X, y)
+    assert 0.99 * model.objective_ <= model.lower_bound_ <= model.objective_
+    assert model.certificate_of_ == "kernel"
