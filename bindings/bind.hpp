@@ -121,6 +121,7 @@ void bind_separable(nb::module_& m);
 void bind_dual_ascent(nb::module_& m);
 void bind_interior_point(nb::module_& m);
 void bind_multiclass(nb::module_& m);
+void bind_block_ascent(nb::module_& m);
 void bind_softmax(nb::module_& m);
 void bind_reduced_qp(nb::module_& m);
 void bind_kernel_table(nb::module_& m);

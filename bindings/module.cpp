@@ -33,6 +33,7 @@ NB_MODULE(_core, m) {
   cutplane::bind::bind_dual_ascent(m);
   cutplane::bind::bind_interior_point(m);
   cutplane::bind::bind_multiclass(m);
+  cutplane::bind::bind_block_ascent(m);
   cutplane::bind::bind_softmax(m);
   cutplane::bind::bind_reduced_qp(m);
   cutplane::bind::bind_kernel_table(m);
