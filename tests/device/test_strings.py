@@ -67,6 +67,7 @@ def test_passes(kernels: Kernels, kind: str, letters: str, unknown: bool, normal
     some = there.take(kernels.to_device(rows))
     assert_allclose(kernels.to_host(some.scores(w)), here.scores(w)[rows], rtol=1e-12, atol=1e-12)
     assert_allclose(some.combine(coef[rows]), here.take(rows).combine(coef[rows]), rtol=1e-12, atol=1e-13)
+    rows = rows[:5]  # four million features in the widest alphabet
     dense = here.combine(np.eye(n)[:, rows]).T
     weights = rng.random(len(rows))
     found = there.dense_rows(kernels.to_device(rows), kernels.to_device(weights))

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane import _core
 from cutplane.proof.losses import Terms
 from cutplane.proof.prover import InterceptBound
 from cutplane.risks.intercept import balanced_mixture, best_shift, total_of
@@ -98,7 +97,7 @@ class Risk(ABC):
 
     def mass(self, cut: ScoreCut | Smoothed) -> float:
         """The sizes of a plane's coefficients, added up: what rounding is charged by."""
-        return max(self.least_mass, _core.mass(np.ravel(cut.coef)) * (1.0 + 1e-9) + self.inexact)
+        return max(self.least_mass, float(np.abs(cut.coef).sum()) * (1.0 + 1e-9) + self.inexact)
 
     def resolution(self, scores: Array) -> float:
         """How much scores are rounded before anything is made of them."""

@@ -143,6 +143,10 @@ class SeparableRisk(VisitedRisk):
         """The risk rounded over a width h."""
         return Smoothed(*self._core.smoothed(scores, h, self._n_threads))
 
+    def mass(self, cut: ScoreCut | Smoothed) -> float:
+        """The sizes of a plane's coefficients, added up, by all threads."""
+        return max(self.least_mass, _core.mass(cut.coef, self._n_threads) * (1.0 + 1e-9) + self.inexact)
+
     def kinks(self, scores: Array, h: float) -> tuple[Rows, Array]:
         """The examples that the rounded risk is curved at, and h times the second derivatives there."""
         return self._core.curved(scores, h, self._n_threads)
