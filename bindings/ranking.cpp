@@ -32,12 +32,32 @@ struct PairsHome {
   }
 };
 
-// Scores in order, with the sums over pairs that training asks for.
-class SortedPairs {
+// An order of scores that another one may begin with.
+class PairOrder {
  public:
-  SortedPairs(std::shared_ptr<const PairsHome> home, const Scores& s, int n_threads)
-      : home_(std::move(home)), n_threads_(n_threads) {
+  explicit PairOrder(std::shared_ptr<const PairsHome> home) : home_(std::move(home)) {}
+
+  const std::vector<place_t>& places_in(const PairsHome& home) const {
+    if (&home != home_.get()) throw std::invalid_argument("the order is one of other pairs");
+    return order().place;
+  }
+
+  virtual ~PairOrder() = default;
+
+ protected:
+  virtual const SortedScores& order() const = 0;
+
+  std::shared_ptr<const PairsHome> home_;
+};
+
+// Scores in order, with the sums over pairs that training asks for.
+class SortedPairs : public PairOrder {
+ public:
+  SortedPairs(std::shared_ptr<const PairsHome> home, const Scores& s, const PairOrder* near,
+              int n_threads)
+      : PairOrder(std::move(home)), n_threads_(n_threads) {
     home_->check(s);
+    if (near) sorted_.place = near->places_in(*home_);
     bool finite;
     {
       nb::gil_scoped_release release;
@@ -84,9 +104,42 @@ class SortedPairs {
   }
 
  private:
-  std::shared_ptr<const PairsHome> home_;
+  const SortedScores& order() const override { return sorted_; }
+
   int n_threads_;
   SortedScores sorted_;
+};
+
+// The risk along a line of scores.
+class PairRay : public PairOrder {
+ public:
+  PairRay(std::shared_ptr<const PairsHome> home, const Scores& start, const Scores& end,
+          const PairOrder* near, int n_threads)
+      : PairOrder(std::move(home)),
+        line_(checked(*home_, start, end), start.data(), end.data(), n_threads) {
+    if (near) line_.begin_with(near->places_in(*home_));
+  }
+
+  std::tuple<double, double> at(double t) {
+    PairSlope found;
+    {
+      nb::gil_scoped_release release;
+      found = line_.at(t);
+    }
+    if (!found.finite) refuse_scores();
+    return {found.value, found.slope};
+  }
+
+ private:
+  const SortedScores& order() const override { return line_.order(); }
+
+  static const PairSample& checked(const PairsHome& home, const Scores& start, const Scores& end) {
+    home.check(start);
+    home.check(end);
+    return home.sample;
+  }
+
+  PairLine line_;
 };
 
 // The pairs of a sample.
@@ -106,18 +159,12 @@ class Pairs {
     check();
   }
 
-  SortedPairs sort(Scores s, int n_threads) const { return SortedPairs(home_, s, n_threads); }
+  SortedPairs sort(Scores s, const PairOrder* near, int n_threads) const {
+    return SortedPairs(home_, s, near, n_threads);
+  }
 
-  std::tuple<double, double> ray(Scores s, Scores end, double t, int n_threads) const {
-    home_->check(s);
-    home_->check(end);
-    PairSlope at;
-    {
-      nb::gil_scoped_release release;
-      at = pair_ray(home_->sample, s.data(), end.data(), t, n_threads);
-    }
-    if (!at.finite) refuse_scores();
-    return {at.value, at.slope};
+  PairRay ray(Scores start, Scores end, const PairOrder* near, int n_threads) const {
+    return PairRay(home_, start, end, near, n_threads);
   }
 
  private:
@@ -151,20 +198,24 @@ std::tuple<index_t, index_t, double> worst_for_f1(Scores positive, Scores negati
 }  // namespace
 
 void bind_ranking(nb::module_& m) {
-  nb::class_<SortedPairs>(m, "SortedPairs", "Scores in order, and sums over pairs of them.")
+  nb::class_<PairOrder>(m, "PairOrder", "An order of scores that another one may begin with.");
+  nb::class_<SortedPairs, PairOrder>(m, "SortedPairs",
+                                     "Scores in order, and sums over pairs of them.")
       .def("cut", &SortedPairs::cut, "(coef, offset, value)")
       .def("smoothed", &SortedPairs::smoothed, "h"_a, "reach"_a, "(coef, offset, value)")
       .def("curvature", &SortedPairs::curvature, "h"_a, "direction"_a)
       .def("curvature_of_rows", &SortedPairs::curvature_of_rows, "h"_a, "directions"_a, "coef"_a,
            "coef = L directions, L the Laplacian of the pairs on the kink of width h");
+  nb::class_<PairRay, PairOrder>(m, "PairRay", "The risk of pairs along a line of scores.")
+      .def("at", &PairRay::at, "t"_a, "(value, right derivative) at start + t * (end - start)");
   nb::class_<Pairs>(m, "Pairs", "The pairs of examples of different rank, within groups.")
       .def(nb::init<index_t, Vector<const place_t>, Vector<const std::int64_t>,
                     Vector<const std::int64_t>, Vector<const double>,
                     std::optional<Vector<const double>>>(),
            "n"_a, "example"_a, "leaf"_a, "group"_a, "group_weight"_a, "weight"_a.none())
-      .def("sort", &Pairs::sort, "scores"_a, "n_threads"_a = 0)
-      .def("ray", &Pairs::ray, "scores"_a, "end"_a, "t"_a, "n_threads"_a = 0,
-           "(value, right derivative) at scores + t * (end - scores)");
+      .def("sort", &Pairs::sort, "scores"_a, "near"_a.none() = nullptr, "n_threads"_a = 0,
+           "`near`: an order that is nearly right")
+      .def("ray", &Pairs::ray, "start"_a, "end"_a, "near"_a.none() = nullptr, "n_threads"_a = 0);
   m.def("f1_worst", &worst_for_f1, "positive"_a, "negative"_a, "shift"_a,
         "(missed, added, loss) of the labelling that holds up the bound of 1 - F1; positive scores "
         "ascending, negative ones descending");

@@ -33,9 +33,9 @@ inline constexpr index_t kFineness = 1;
 #endif
 
 // Two threads are worth waking for twice this much work, more of them for its root times as much:
-// entries or examples, about a nanosecond each. Threads that OpenMP has used a moment ago still
-// wait awake, and a fit is many short passes.
-inline constexpr index_t kWorkPerThread = 25'000 / kFineness;
+// entries or examples, about a nanosecond each. Threads that wait fall asleep soon
+// (_runtime/core.py), and to wake one takes some 40 microseconds.
+inline constexpr index_t kWorkPerThread = 50'000 / kFineness;
 
 // All threads, or one. GNU OpenMP ends those that a smaller team leaves out, and has to make new
 // ones for the next that is larger, which takes longer than most passes do.

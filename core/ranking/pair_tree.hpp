@@ -45,7 +45,7 @@ class PairTree {
   PairTree(const PairSample& sample, Visitor& visitor, int n_threads)
       : sample_(sample),
         visitor_(visitor),
-        n_threads_(useful_threads(n_threads, 16 * sample.places())) {
+        n_threads_(useful_threads(n_threads, 8 * sample.places())) {
     const std::size_t n = sample.example.size();
     if (!sample.weight.empty()) before_.resize(n);
     if (needs_merging()) {

@@ -1,7 +1,9 @@
 #include "core/ranking/pairs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/ranking/pair_sweep.hpp"
 
@@ -115,8 +117,14 @@ void sort_leaves(const PairSample& sample, const TiedScores& scores, SortedScore
                  int n_threads) {
   const index_t n = sample.places(), leaves = static_cast<index_t>(sample.leaf.size()) - 1;
   sorted.key.resize(n);
-  sorted.place.resize(n);
-  std::vector<std::uint64_t> spare(2 * n);
+  if (static_cast<index_t>(sorted.place.size()) != n) {
+    sorted.place.resize(n);
+    std::iota(sorted.place.begin(), sorted.place.end(), place_t{0});
+  }
+  const bool radix = std::ranges::adjacent_find(sample.leaf, [](index_t begin, index_t end) {
+                       return end - begin >= kFewForRadix;
+                     }) != sample.leaf.end();
+  std::vector<std::uint64_t> spare(radix ? 2 * n : 0);
   const auto sort_leaf = [&](index_t k, int threads) {
     const index_t begin = sample.leaf[k], end = sample.leaf[k + 1];
     sort_scores(scores, begin, end, sorted.place.data(), sorted.key.data(),
@@ -125,7 +133,7 @@ void sort_leaves(const PairSample& sample, const TiedScores& scores, SortedScore
   const auto large = [&](index_t k) {
     return sample.leaf[k + 1] - sample.leaf[k] >= kLeafInParallel;
   };
-  for_blocks(make_blocks(leaves, 1, 256), useful_threads(n_threads, 16 * n),
+  for_blocks(make_blocks(leaves, 1, 256), useful_threads(n_threads, 8 * n),
              [&](index_t, index_t begin, index_t end) {
                for (index_t k = begin; k < end; ++k)
                  if (!large(k)) sort_leaf(k, 1);
@@ -154,22 +162,24 @@ PairCut pair_cut(const PairSample& sample, const SortedScores& sorted, double* c
   return {sums[0], sums[1]};
 }
 
-PairSlope pair_ray(const PairSample& sample, const double* s, const double* end, double t,
-                   int n_threads) {
-  std::vector<double> scores(sample.example.size()), direction(sample.example.size());
-  for_blocks(place_blocks(sample.places()), useful_threads(n_threads, 4 * sample.places()),
+PairLine::PairLine(const PairSample& sample, const double* start, const double* end, int n_threads)
+    : sample_(sample),
+      n_threads_(n_threads),
+      start_(gather(sample, start, 1, n_threads)),
+      direction_(gather(sample, end, 1, n_threads)),
+      scores_(start_.size()) {
+  for (std::size_t p = 0; p < start_.size(); ++p) direction_[p] -= start_[p];
+}
+
+PairSlope PairLine::at(double t) {
+  for_blocks(place_blocks(sample_.places()), useful_threads(n_threads_, 4 * sample_.places()),
              [&](index_t, index_t begin, index_t stop) {
-               for (index_t p = begin; p < stop; ++p) {
-                 const place_t i = sample.example[p];
-                 direction[p] = end[i] - s[i];
-                 scores[p] = s[i] + t * direction[p];
-               }
+               for (index_t p = begin; p < stop; ++p) scores_[p] = start_[p] + t * direction_[p];
              });
-  if (!all_finite(scores)) return {0.0, 0.0, false};
-  SortedScores sorted;
-  sort_leaves(sample, {scores.data(), direction.data()}, sorted, n_threads);
-  const PairSums sums = sweep<RayVisitor>(sample, sorted, n_threads, [&](auto visitor) {
-    visitor.direction = direction.data();
+  if (!all_finite(scores_)) return {0.0, 0.0, false};
+  sort_leaves(sample_, {scores_.data(), direction_.data()}, sorted_, n_threads_);
+  const PairSums sums = sweep<RayVisitor>(sample_, sorted_, n_threads_, [&](auto visitor) {
+    visitor.direction = direction_.data();
     return visitor;
   });
   return {sums[0], sums[1], true};

@@ -39,7 +39,8 @@ struct SortedScores {
   std::vector<place_t> place;
 };
 
-// Sorts s, of length sample.n. False if a score is not finite.
+// Sorts s, of length sample.n, from the order that `sorted` has, if it has one. False if a score is
+// not finite.
 bool sort_pairs(const PairSample& sample, const double* s, SortedScores& sorted, int n_threads);
 
 struct PairCut {
@@ -68,8 +69,22 @@ struct PairSlope {
   bool finite;
 };
 
-// The risk along s + t (end - s), at t.
-PairSlope pair_ray(const PairSample& sample, const double* s, const double* end, double t,
-                   int n_threads);
+// The risk along start + t (end - start). Each point is sorted from the order of the one before,
+// the first from `near`, where there is one.
+class PairLine {
+ public:
+  PairLine(const PairSample& sample, const double* start, const double* end, int n_threads);
+
+  void begin_with(const std::vector<place_t>& places) { sorted_.place = places; }
+  PairSlope at(double t);
+  // That of the last point.
+  const SortedScores& order() const { return sorted_; }
+
+ private:
+  const PairSample& sample_;
+  int n_threads_;
+  std::vector<double> start_, direction_, scores_;  // by place
+  SortedScores sorted_;
+};
 
 }  // namespace cutplane

@@ -8,7 +8,7 @@ namespace cutplane {
 namespace {
 
 constexpr index_t kFewForInsertion = 24;
-constexpr index_t kFewForRadix = 512;
+constexpr index_t kMovesForInsertion = 16;
 constexpr index_t kKeysPerBlock = 1 << 15;
 constexpr index_t kMostBlocks = 16;
 constexpr int kDigitBits = 11;
@@ -23,15 +23,29 @@ std::uint32_t ordered_bits(double score) {
   return bits & kSign ? ~bits : bits | kSign;
 }
 
-// A stable sort that asks for no memory where few are to be sorted, as mostly.
-template <class Less>
-void sort_places(place_t* first, place_t* last, Less less) {
-  if (last - first > kFewForInsertion) return std::stable_sort(first, last, less);
-  for (place_t* k = first + 1; k < last; ++k) {
-    const place_t moving = *k;
-    place_t* hole = k;
-    for (; hole > first && less(moving, hole[-1]); --hole) *hole = hole[-1];
-    *hole = moving;
+// Places from the order they are in, which may be nearly the right one. An insertion sort where few
+// have to move, or few are to be sorted at all; else from the start.
+void sort_places(const TiedScores& scores, place_t* place, double* key, index_t n) {
+  for (index_t k = 0; k < n; ++k) key[k] = scores.score[place[k]];
+  index_t left = n <= kFewForInsertion ? n * n : kMovesForInsertion * n;
+  for (index_t k = 1; k < n; ++k) {
+    const double score = key[k];
+    const place_t moving = place[k];
+    index_t hole = k;
+    for (; hole > 0 && (score < key[hole - 1] ||
+                        (score == key[hole - 1] && scores.less(moving, place[hole - 1])));
+         --hole) {
+      key[hole] = key[hole - 1];
+      place[hole] = place[hole - 1];
+    }
+    key[hole] = score;
+    place[hole] = moving;
+    left -= k - hole;
+    if (left < 0) {
+      std::sort(place, place + n, [&](place_t a, place_t b) { return scores.less(a, b); });
+      for (index_t j = 0; j < n; ++j) key[j] = scores.score[place[j]];
+      return;
+    }
   }
 }
 
@@ -69,13 +83,7 @@ void scatter_by_digit(const Word* from, Word* to, const Blocks& blocks, int shif
 void sort_scores(const TiedScores& scores, index_t begin, index_t end, place_t* place, double* key,
                  std::uint64_t* spare, int n_threads) {
   const index_t n = end - begin;
-  const auto less = [&](place_t a, place_t b) { return scores.less(a, b); };
-  if (n < kFewForRadix) {
-    for (index_t k = begin; k < end; ++k) place[k] = static_cast<place_t>(k);
-    sort_places(place + begin, place + end, less);
-    for (index_t k = begin; k < end; ++k) key[k] = scores.score[place[k]];
-    return;
-  }
+  if (n < kFewForRadix) return sort_places(scores, place + begin, key + begin, n);
   const Blocks blocks = make_blocks(n, kKeysPerBlock, kMostBlocks);
   const int threads = useful_threads(n_threads, 8 * n);
   Word *words = spare, *others = spare + n;
@@ -102,10 +110,7 @@ void sort_scores(const TiedScores& scores, index_t begin, index_t end, place_t* 
     while (k < last) {
       index_t stop = k + 1;
       while (stop < n && key_of(words[stop]) == key_of(words[k])) ++stop;
-      if (stop - k > 1) {
-        sort_places(place + begin + k, place + begin + stop, less);
-        for (index_t j = k; j < stop; ++j) key[begin + j] = scores.score[place[begin + j]];
-      }
+      if (stop - k > 1) sort_places(scores, place + begin + k, key + begin + k, stop - k);
       k = stop;
     }
   });

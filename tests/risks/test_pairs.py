@@ -211,3 +211,22 @@ def test_weights_are_copies() -> None:
     weighted, copied = OrdinalRisk(ranks, copies), OrdinalRisk(ranks[repeated])
     assert weighted.value(s) == pytest.approx(copied.value(s[repeated]))
     assert weighted.smoothed(s, 0.7).offset == pytest.approx(copied.smoothed(s[repeated], 0.7).offset)
+
+
+@pytest.mark.parametrize("size", [5, 40, 300, 3000])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_an_order_does_not_depend_on_the_one_it_begins_with(size: int, n_threads: int) -> None:
+    rng = np.random.default_rng(size)
+    ranks, groups, weights = rng.integers(0, 3, 4000), np.arange(4000) // size, rng.random(4000)
+    risk = PairRisk(ranks, groups, weights, n_threads=n_threads)
+    start = np.round(rng.normal(size=4000), 1)  # with ties
+    near = risk.sort(start)
+    for move in (0.0, 1e-3, 0.3, 10.0):
+        end = start + move * np.round(rng.normal(size=4000), 1)
+        for one, other in zip(risk.sort(end, near).cut(), risk.sort(end).cut(), strict=True):
+            np.testing.assert_array_equal(one, other)
+        ray = risk.ray(start, end, near)
+        for t in (0.0, 1.0, 0.5, 0.51):
+            assert ray.at(t) == risk.ray(start, end).at(t)
+    with pytest.raises(ValueError, match="other pairs"):
+        PairRisk(ranks, groups).sort(start, near)

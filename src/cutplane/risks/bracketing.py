@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cutplane._runtime.deadline import time_is_up
 
 # A step is good enough when it misses at most this fraction of the descent it makes.
-ACCURACY = 1e-2
+ACCURACY = 0.1
 # What rounding leaves of differences of function values.
 _ROUNDING = 1e-13
 _MOST = 200
@@ -71,7 +71,7 @@ def ray_minimum(
     Parameters
     ----------
     at : callable
-        Gives the risk and its right derivative at t.
+        Gives the risk and its right derivative at t, or another slope that holds it up.
     quadratic, linear, C : float
     accuracy : float
         The function is proven to be within this fraction of its descent f(0) - f(t) of its least value, unless the time

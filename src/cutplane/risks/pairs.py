@@ -28,16 +28,15 @@ class NoPairsError(ValueError):
 class PairRay(NamedTuple):
     """The pair risk along a line of scores; every value or slope is a sort and a sweep."""
 
-    core: _core.Pairs
-    start: Array
-    end: Array
-    n_threads: int
+    core: _core.PairRay
     #: The fraction of its descent that `minimise` may miss.
     accuracy: float
+    #: The risk and the slope of a plane at the start, where they are known.
+    first: tuple[float, float] | None = None
 
     def at(self, t: float) -> tuple[float, float]:
-        """The risk at t and its right derivative."""
-        return self.core.ray(self.start, self.end, t, self.n_threads)
+        """The risk at t and its right derivative; at the start, the slope that is known."""
+        return self.core.at(t) if t != 0.0 or self.first is None else self.first
 
     def value(self, t: float) -> float:
         """The risk at t."""
@@ -238,11 +237,11 @@ class PairRisk(Risk):
         """
         return grid_step(len(scores), float(np.abs(scores).max(initial=0.0)))
 
-    def sort(self, scores: Array) -> _core.SortedPairs:
-        """The scores in order, on their grid: what every sweep starts from."""
+    def sort(self, scores: Array, near: _core.PairOrder | None = None) -> _core.SortedPairs:
+        """The scores in order, on their grid: what every sweep starts from. Sooner from an order that is nearly it."""
         step = self.resolution(scores)
         on_grid = scores if step == 0.0 else np.rint(scores / step) * step
-        return self._laid.core.sort(on_grid, self._n_threads)
+        return self._laid.core.sort(on_grid, near, self._n_threads)
 
     def smoothed_mass(self, smoothed: Smoothed, scores: Array, h: float) -> float:
         """As `mass`: places on a kink are sums over windows, exact but for weights that are no whole numbers."""
@@ -257,9 +256,9 @@ class PairRisk(Risk):
         """The plane at `scores`: every pair at or beyond its kink counts whole."""
         return ScoreCut(*self.sort(scores).cut())
 
-    def ray(self, start: Array, end: Array) -> PairRay:
-        """The restriction to a line."""
-        return PairRay(self._laid.core, start, end, self._n_threads, self.ray_accuracy)
+    def ray(self, start: Array, end: Array, near: _core.PairOrder | None = None) -> PairRay:
+        """The restriction to a line; sooner with an order that is nearly that of its start."""
+        return PairRay(self._laid.core.ray(start, end, near, self._n_threads), self.ray_accuracy)
 
     def smoothed(self, scores: Array, h: float) -> Smoothed:
         """The risk with every pair's kink rounded over a width h."""

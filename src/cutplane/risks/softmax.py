@@ -42,7 +42,7 @@ class SoftmaxRay:
         return self._risk.along(self._start, self._direction, t)[1]
 
     def minimise(self, quadratic: float, linear: float, C: float) -> float:
-        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk, to a hundredth of the descent."""
+        """Argmin over t >= 0 of ½ quadratic t² + linear t + C·risk, up to `accuracy` of the descent."""
         return ray_minimum(lambda t: self._risk.along(self._start, self._direction, t)[:2], quadratic, linear, C)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane.proof.rounding import Rounding
-from cutplane.risks.base import Rows, Smoothed
+from cutplane.risks.base import Rows, ScoreCut, Smoothed
 from cutplane.risks.pairs import NoPairsError, PairRay, PairRisk, rounded
 from cutplane.shards.base import Array, Handle, RoundedPairs, ShardPlane
 from cutplane.shards.host import HostShard, scores_of
@@ -33,7 +34,10 @@ def representatives(features: int, pairs_each: float) -> int:
 
 
 class PairShard(HostShard):
-    """The pair risk of a sample. Scores are sorted once for all that is asked of a handle in a row."""
+    """The pair risk of a sample.
+
+    Scores are sorted once for all that is asked of a handle in a row, and from the order found last.
+    """
 
     kind: ClassVar[str] = "pairs"
 
@@ -42,6 +46,8 @@ class PairShard(HostShard):
     def __init__(self, source: Source, risk: PairRisk) -> None:
         super().__init__(source, risk)
         self._last: tuple[Array, _core.SortedPairs] | None = None
+        self._near: _core.PairOrder | None = None
+        self._valued: tuple[Array, ScoreCut] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         """Without what is kept from one call to the next."""
@@ -49,7 +55,8 @@ class PairShard(HostShard):
 
     def _order(self, scores: Array) -> _core.SortedPairs:
         if self._last is None or self._last[0] is not scores:
-            self._last = (scores, self.risk.sort(scores))
+            self._last = (scores, self.risk.sort(scores, self._near))
+            self._near = self._last[1]
         return self._last[1]
 
     def begun(self) -> Self:
@@ -93,7 +100,33 @@ class PairShard(HostShard):
 
     def ray(self, a: Handle, b: Handle) -> PairRay:
         """The risk along the line from a to b."""
-        return self.risk.ray(scores_of(a), scores_of(b))
+        start, end = scores_of(a), scores_of(b)
+        ray = self.risk.ray(start, end, self._near)
+        self._near = ray.core
+        if self._valued is None or self._valued[0] is not start:
+            return ray
+        cut = self._valued[1]
+        return ray._replace(first=(cut.value, float(cut.coef @ end) - float(cut.coef @ start)))
+
+    def value(self, scores: Handle) -> float:
+        """The risk."""
+        cut = self._cut(scores_of(scores))
+        self._valued = (scores_of(scores), cut)
+        return cut.value
+
+    def cut(self, scores: Handle) -> ShardPlane:
+        """The plane that touches the risk at the scores: a pass."""
+        return self._plane(self._cut(scores_of(scores)))
+
+    def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
+        """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on."""
+        moved = self.moved(a, scores_of(b) - scores_of(a), step)
+        value = self.value(moved)
+        ahead = self.moved(moved, scores_of(b) - scores_of(moved), mu)
+        return moved, value, lambda: self.cut(ahead)
+
+    def _cut(self, scores: Array) -> ScoreCut:
+        return ScoreCut(*self._order(scores).cut())
 
     def smoothed(self, scores: Handle, h: float) -> RoundedPairs:
         """The risk rounded over h, in terms of the scores."""
