@@ -8,6 +8,7 @@
 
 #include "bindings/bind.hpp"
 #include "core/ranking/f1.hpp"
+#include "core/ranking/few_pairs.hpp"
 #include "core/ranking/pairs.hpp"
 
 namespace cutplane::bind {
@@ -39,13 +40,13 @@ class PairOrder {
 
   const std::vector<place_t>& places_in(const PairsHome& home) const {
     if (&home != home_.get()) throw std::invalid_argument("the order is one of other pairs");
-    return order().place;
+    return places();
   }
 
   virtual ~PairOrder() = default;
 
  protected:
-  virtual const SortedScores& order() const = 0;
+  virtual const std::vector<place_t>& places() const = 0;
 
   std::shared_ptr<const PairsHome> home_;
 };
@@ -55,59 +56,62 @@ class SortedPairs : public PairOrder {
  public:
   SortedPairs(std::shared_ptr<const PairsHome> home, const Scores& s, const PairOrder* near,
               int n_threads)
-      : PairOrder(std::move(home)), n_threads_(n_threads) {
-    home_->check(s);
-    if (near) sorted_.place = near->places_in(*home_);
-    bool finite;
-    {
-      nb::gil_scoped_release release;
-      finite = sort_pairs(home_->sample, s.data(), sorted_, n_threads);
-    }
-    if (!finite) refuse_scores();
+      : PairOrder(std::move(home)), n_threads_(n_threads), scores_(sort(s, near)) {
+    if (!scores_.finite()) refuse_scores();
   }
 
-  std::tuple<Array1<double>, double, double> cut() const {
+  std::tuple<Array1<double>, double, double> cut() {
     auto coef = home_->buffers->take(home_->sample.n);
     PairCut result;
     {
       nb::gil_scoped_release release;
-      result = pair_cut(home_->sample, sorted_, coef.data(), n_threads_);
+      result = pair_cut(home_->sample, scores_, coef.data(), n_threads_);
     }
     return {coef, result.offset, result.value};
   }
 
-  std::tuple<Array1<double>, double, double> smoothed(double h, double reach) const {
+  std::tuple<Array1<double>, double, double> smoothed(double h, double reach) {
     auto coef = home_->buffers->take(home_->sample.n);
     PairCut result;
     {
       nb::gil_scoped_release release;
-      result = pair_smoothed(home_->sample, sorted_, h, reach, coef.data(), n_threads_);
+      result = pair_smoothed(home_->sample, scores_.in_order(), h, reach, coef.data(), n_threads_);
     }
     return {coef, result.offset, result.value};
   }
 
-  Array1<double> curvature(double h, Scores direction) const {
+  Array1<double> curvature(double h, Scores direction) {
     home_->check(direction);
     auto coef = home_->buffers->take(home_->sample.n);
     nb::gil_scoped_release release;
-    pair_curvature(home_->sample, sorted_, h, direction.data(), 1, coef.data(), n_threads_);
+    pair_curvature(home_->sample, scores_.in_order(), h, direction.data(), 1, coef.data(),
+                   n_threads_);
     return coef;
   }
 
-  void curvature_of_rows(double h, Rows directions, OutRows coef) const {
+  void curvature_of_rows(double h, Rows directions, OutRows coef) {
     const index_t columns = static_cast<index_t>(directions.shape(1));
     if (static_cast<index_t>(directions.shape(0)) != home_->sample.n ||
         coef.shape(0) != directions.shape(0) || coef.shape(1) != directions.shape(1))
       throw std::invalid_argument("one row per example is needed");
     nb::gil_scoped_release release;
-    pair_curvature(home_->sample, sorted_, h, directions.data(), columns, coef.data(), n_threads_);
+    pair_curvature(home_->sample, scores_.in_order(), h, directions.data(), columns, coef.data(),
+                   n_threads_);
   }
 
  private:
-  const SortedScores& order() const override { return sorted_; }
+  const std::vector<place_t>& places() const override { return scores_.places(); }
+
+  PairScores sort(const Scores& s, const PairOrder* near) const {
+    home_->check(s);
+    std::vector<place_t> places;
+    if (near) places = near->places_in(*home_);
+    nb::gil_scoped_release release;
+    return PairScores(home_->sample, s.data(), std::move(places), n_threads_);
+  }
 
   int n_threads_;
-  SortedScores sorted_;
+  PairScores scores_;
 };
 
 // The risk along a line of scores.
@@ -131,7 +135,7 @@ class PairRay : public PairOrder {
   }
 
  private:
-  const SortedScores& order() const override { return line_.order(); }
+  const std::vector<place_t>& places() const override { return line_.places(); }
 
   static const PairSample& checked(const PairsHome& home, const Scores& start, const Scores& end) {
     home.check(start);
@@ -157,6 +161,7 @@ class Pairs {
     sample.group_weight.assign(group_weight.data(), group_weight.data() + group_weight.shape(0));
     if (weight) sample.weight.assign(weight->data(), weight->data() + weight->shape(0));
     check();
+    sample.few_pairs = has_few_pairs(sample);
   }
 
   SortedPairs sort(Scores s, const PairOrder* near, int n_threads) const {

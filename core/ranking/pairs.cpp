@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
+#include "core/ranking/few_pairs.hpp"
 #include "core/ranking/pair_sweep.hpp"
 
 namespace cutplane {
@@ -144,15 +146,24 @@ void sort_leaves(const PairSample& sample, const TiedScores& scores, SortedScore
 
 }  // namespace
 
-bool sort_pairs(const PairSample& sample, const double* s, SortedScores& sorted, int n_threads) {
-  const std::vector<double> scores = gather(sample, s, 1, n_threads);
-  if (!all_finite(scores)) return false;
-  sort_leaves(sample, {scores.data(), nullptr}, sorted, n_threads);
-  return true;
+PairScores::PairScores(const PairSample& sample, const double* s, std::vector<place_t> near,
+                       int n_threads)
+    : sample_(sample),
+      n_threads_(n_threads),
+      by_place_(gather(sample, s, 1, n_threads)),
+      finite_(all_finite(by_place_)),
+      sorted_{{}, std::move(near)} {
+  if (finite_ && !sample.few_pairs) in_order();
 }
 
-PairCut pair_cut(const PairSample& sample, const SortedScores& sorted, double* coef,
-                 int n_threads) {
+const SortedScores& PairScores::in_order() {
+  if (sorted_.key.empty()) sort_leaves(sample_, {by_place_.data(), nullptr}, sorted_, n_threads_);
+  return sorted_;
+}
+
+PairCut pair_cut(const PairSample& sample, PairScores& scores, double* coef, int n_threads) {
+  if (sample.few_pairs) return few_pairs_cut(sample, scores.by_place(), coef, n_threads);
+  const SortedScores& sorted = scores.in_order();
   std::vector<double> by_place(sample.example.size());
   const PairSums sums = sweep<CutVisitor>(sample, sorted, n_threads, [&](auto visitor) {
     visitor.coef = by_place.data();
@@ -177,6 +188,7 @@ PairSlope PairLine::at(double t) {
                for (index_t p = begin; p < stop; ++p) scores_[p] = start_[p] + t * direction_[p];
              });
   if (!all_finite(scores_)) return {0.0, 0.0, false};
+  if (sample_.few_pairs) return few_pairs_slope(sample_, scores_, direction_, n_threads_);
   sort_leaves(sample_, {scores_.data(), direction_.data()}, sorted_, n_threads_);
   const PairSums sums = sweep<RayVisitor>(sample_, sorted_, n_threads_, [&](auto visitor) {
     visitor.direction = direction_.data();

@@ -29,19 +29,37 @@ struct PairSample {
   std::vector<index_t> group;        // first leaf of each group, and the end
   std::vector<double> group_weight;  // g
   std::vector<double> weight;        // c of each place, or empty
+  bool few_pairs = false;            // as core/ranking/few_pairs.hpp has it
 
   index_t places() const { return static_cast<index_t>(example.size()); }
 };
 
-// The scores of a sample, sorted within each rank of each group.
+// The scores of a sample in order, within each rank of each group.
 struct SortedScores {
   std::vector<double> key;
   std::vector<place_t> place;
 };
 
-// Sorts s, of length sample.n, from the order that `sorted` has, if it has one. False if a score is
-// not finite.
-bool sort_pairs(const PairSample& sample, const double* s, SortedScores& sorted, int n_threads);
+// The scores of a sample by place, and in order.
+class PairScores {
+ public:
+  // s has length sample.n. `near`: the places in an order that is nearly right, or nothing.
+  PairScores(const PairSample& sample, const double* s, std::vector<place_t> near, int n_threads);
+
+  bool finite() const { return finite_; }
+  const std::vector<double>& by_place() const { return by_place_; }
+  // Sorted when it is asked for first, if sums over few pairs can do without.
+  const SortedScores& in_order();
+  // The places in order, or nothing.
+  const std::vector<place_t>& places() const { return sorted_.place; }
+
+ private:
+  const PairSample& sample_;
+  int n_threads_;
+  std::vector<double> by_place_;
+  bool finite_;
+  SortedScores sorted_;
+};
 
 struct PairCut {
   double value;   // the risk, exactly
@@ -50,7 +68,7 @@ struct PairCut {
 
 // coef gets the plane's coefficients, of length sample.n: -sum of pi over the pairs an example
 // leads, plus the sum over those it trails in.
-PairCut pair_cut(const PairSample& sample, const SortedScores& sorted, double* coef, int n_threads);
+PairCut pair_cut(const PairSample& sample, PairScores& scores, double* coef, int n_threads);
 
 // The same with pi = z/h + ½ for |z| < reach/2, 0 and 1 outside. With reach = h: the risk rounded
 // over h, and a plane below the risk. With reach > h: as if the pairs on the wider kink stayed on
@@ -77,8 +95,8 @@ class PairLine {
 
   void begin_with(const std::vector<place_t>& places) { sorted_.place = places; }
   PairSlope at(double t);
-  // That of the last point.
-  const SortedScores& order() const { return sorted_; }
+  // In the order of the last point, or nothing.
+  const std::vector<place_t>& places() const { return sorted_.place; }
 
  private:
   const PairSample& sample_;

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.risks.ordinal import OrdinalRisk
-from cutplane.risks.pairs import PairRisk
+from cutplane.risks.pairs import PairRisk, dense_codes
 from cutplane.risks.ranking import RankingRisk
 from cutplane.risks.roc_area import RocArea
 from cutplane.testing import check_risk
@@ -230,3 +230,54 @@ def test_an_order_does_not_depend_on_the_one_it_begins_with(size: int, n_threads
             assert ray.at(t) == risk.ray(start, end).at(t)
     with pytest.raises(ValueError, match="other pairs"):
         PairRisk(ranks, groups).sort(start, near)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        RNG.integers(-5, 7, 1000),
+        np.array([-128, 127] * 200, np.int8),
+        np.array([2**64 - 1, 2**64 - 3, 2**64 - 1], np.uint64),
+        np.array([-(2**63), 2**63 - 1]),
+        RNG.integers(0, 3, 100).astype(float),
+        np.array([0.0, -0.0, 1.0]),
+        np.array([2.0**60 + 1024.0, 2.0**60]),
+        RNG.normal(size=50),
+        np.array([np.inf, 1.0, np.inf]),
+        np.array([True, False]),
+        np.array(["b", "a", "b"]),
+        np.array([]),
+    ],
+    ids=str,
+)
+def test_codes_are_those_of_sorted_values(values: Any) -> None:
+    codes = dense_codes(values)
+    np.testing.assert_array_equal(codes, np.unique(values, return_inverse=True)[1])
+    assert codes.dtype == np.int64
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_few_pairs_are_those_of_the_sweeps(weighted: bool, n_threads: int) -> None:
+    """Small queries are summed pair by pair; beside one large query, which has most of the pairs, all are swept."""
+    rng = np.random.default_rng(3)
+    n, m = 30_000, 2000
+    ranks, groups = rng.integers(0, 4, n + m), np.append(np.arange(n) // 7, np.full(m, n))
+    weights = rng.random(n + m) if weighted else None
+    scores, end = np.round(8.0 * rng.normal(size=(2, n + m))) / 8.0  # with ties, and pairs on their kinks
+    parts = [np.arange(n), np.arange(n, n + m)]
+    whole, few, large = (
+        PairRisk(ranks[rows], groups[rows], None if weights is None else weights[rows], n_threads=n_threads)
+        for rows in (np.arange(n + m), *parts)
+    )
+    shares = [part.total_mass / whole.total_mass for part in (few, large)]
+    coef, offset, value = whole.sort(scores).cut()
+    found = [part.sort(scores[rows]).cut() for part, rows in zip((few, large), parts, strict=True)]
+    together = np.concatenate([share * each[0] for share, each in zip(shares, found, strict=True)])
+    np.testing.assert_allclose(together, coef, rtol=1e-12, atol=1e-18)
+    assert sum(s * each[1] for s, each in zip(shares, found, strict=True)) == pytest.approx(offset, rel=1e-12)
+    assert sum(s * each[2] for s, each in zip(shares, found, strict=True)) == pytest.approx(value, rel=1e-12)
+    for t in (0.0, 0.5, 1.0):
+        rays = [part.ray(scores[rows], end[rows]).at(t) for part, rows in zip((few, large), parts, strict=True)]
+        for k, known in enumerate(whole.ray(scores, end).at(t)):
+            assert sum(s * ray[k] for s, ray in zip(shares, rays, strict=True)) == pytest.approx(known, rel=1e-9)

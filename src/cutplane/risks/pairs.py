@@ -17,6 +17,8 @@ Codes = NDArray[np.int64]
 
 # How far coefficients of weighted pairs can be off, in units of what a sum over the examples can be off.
 _WEIGHTED = 4.0
+# Whole numbers no further apart than so many times as there are of them are counted; others are sorted.
+_MOST_APART = 4
 # Groups of a sample at least: few say little of the others, and few examples of many groups have few pairs.
 _LEAST_GROUPS = 64
 
@@ -301,7 +303,26 @@ def _laid_out(kind: type[PairRisk], made_of: tuple[Any, ...], total_weight: floa
 
 def dense_codes(values: NDArray[Any]) -> Codes:
     """0, 1, 2, ... in the order of the values."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False).ravel()
+    offsets = _offsets(values.ravel())
+    if offsets is None:
+        return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False).ravel()
+    present = np.bincount(offsets) > 0
+    codes: Codes = (np.cumsum(present) - 1)[offsets]
+    return codes
+
+
+def _offsets(values: NDArray[Any]) -> Codes | None:
+    """Whole numbers less the least of them; None where some are not whole, or they are too far apart to be counted."""
+    if values.dtype.kind not in "iuf" or not len(values):
+        return None
+    least, most = values.min(), values.max()
+    if not float(most) - float(least) <= _MOST_APART * len(values):  # not a number, too
+        return None
+    if values.dtype.kind == "f" and not np.array_equal(values, np.rint(values)):
+        return None
+    wide = values.astype(np.int64) if values.dtype.kind == "i" else values
+    offsets: Codes = (wide - least).astype(np.int64)
+    return offsets
 
 
 def _narrow(codes: Codes) -> NDArray[Any]:
