@@ -104,6 +104,8 @@ void bind_block_ascent(nb::module_& m) {
             return to_numpy(std::vector<double>(b, b + self.ascent->classes()));
           },
           nb::rv_policy::automatic)
+      .def_prop_ro("classes_changed",
+                   [](PyBlockAscent& self) { return self.ascent->classes_changed(); })
       .def_prop_ro("mean_square", [](PyBlockAscent& self) { return self.ascent->mean_square(); })
       .def_prop_ro("open_gap", [](PyBlockAscent& self) { return self.ascent->open_gap(); })
       .def_prop_ro("dual_value", [](PyBlockAscent& self) { return self.ascent->dual_value(); })

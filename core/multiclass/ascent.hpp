@@ -38,6 +38,7 @@ class BlockDualAscent {
   // What the last sweep met of the gap, infinite if it had no time to end.
   double open_gap() const { return state_.open_gap; }
   double mean_square() const { return mean_square_; }
+  double classes_changed() const { return state_.classes_changed; }
   double dual_value() const;
   // coef (n x classes) = scale * (u_iy for y != k, -sum of these for k); returns the offset of the
   // plane, scale * sum u_iy cost(k, y).

@@ -35,6 +35,8 @@ struct BlockAscent {
   // The sum of the gaps that the visits of the last sweep met, each before its step; by the Gram
   // matrix of those that it has left.
   double open_gap = INFINITY;
+  // How many classes a step of the last sweep over rows has changed, on average.
+  double classes_changed = 0;
 };
 
 }  // namespace cutplane

@@ -20,11 +20,27 @@ constexpr index_t kVisitsPerLook = 64;
 // The memory one example needs while it is visited.
 struct BlockScratch {
   explicit BlockScratch(index_t columns)
-      : scores(columns), lines(columns), target(columns), sorted(columns) {}
+      : scores(columns), lines(columns), target(columns), sorted(columns), by_class(columns) {}
   std::vector<double> scores, lines, target, sorted;
   std::vector<std::int32_t> changed;
   std::vector<double> change;
+  std::vector<double> by_class;  // zero between visits
 };
+
+// V += row e times the changes of its block: of a few classes one by one, else of all classes side
+// by side.
+template <class Rows>
+CUTPLANE_INLINE void move_weights(const Rows& rows, index_t e, BlockAscent& state,
+                                  BlockScratch& scratch) {
+  const index_t count = std::ssize(scratch.changed), i = rows.at(e);
+  const std::int32_t* changed = scratch.changed.data();
+  const double* change = scratch.change.data();
+  if (count <= kFewColumns || few_columns(count, state.columns))
+    return rows.axpy_few(i, changed, change, count, state.columns, state.v.data());
+  for (index_t c = 0; c < count; ++c) scratch.by_class[changed[c]] = change[c];
+  rows.axpy_many(i, scratch.by_class.data(), state.columns, state.v.data());
+  for (index_t c = 0; c < count; ++c) scratch.by_class[changed[c]] = 0.0;
+}
 
 // The projection of target on the simplex of this size: max(0, target - threshold). Only entries
 // above the highest less `size` can stay positive.
@@ -114,7 +130,7 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
   double* lines = scratch.lines.data();
   double* target = scratch.target.data();
   double violations = 0, open = 0;
-  index_t s = 0;
+  index_t s = 0, steps = 0, changes = 0;
   while (s < state.active) {
     if (s % kVisitsPerLook == 0 && deadline.passed()) break;
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
@@ -157,11 +173,14 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
       scratch.change.push_back(change);
       state.bias_weight[y] += change * state.bias;
     }
-    rows.axpy_few(rows.at(e), scratch.changed.data(), scratch.change.data(),
-                  std::ssize(scratch.changed), state.columns, state.v.data());
+    move_weights(rows, e, state, scratch);
+    ++steps;
+    changes += std::ssize(scratch.changed);
     drop_classes(active, u, range.lowest - state.shrink_beyond, lines);
   }
   state.open_gap = s < state.active ? INFINITY : open;
+  state.classes_changed =
+      static_cast<double>(changes) / static_cast<double>(std::max<index_t>(steps, 1));
   // What is further from mattering than a typical violation has settled, for now.
   state.shrink_beyond =
       violations > 0.0 ? violations / static_cast<double>(state.active) : INFINITY;

@@ -14,11 +14,11 @@ from cutplane.risks.multiclass import Multiclass
 from cutplane.solvers.base import AscentStart, Climb, Cut, ScoredPoint
 from cutplane.sources.matrix import MatrixSource
 
-# Sweeps by the Gram matrix are faster where a visit to an example by its entries takes this many times as many products
-# as there are examples; and, of few examples, where weights are nearly as many: then most of them can be told apart,
-# and what large C asks for is far from where small steps lead. The matrix is formed once so many epochs have not been
-# enough. Its size, and that of the examples as a dense array, are bounded.
-_LONG_ROWS = 2.0
+# Sweeps by the Gram matrix are faster where a visit to an example by its entries takes as many products as a row of the
+# matrix for each class that a step changes, which are two at least; and, of few examples, where weights are nearly as
+# many: then most of them can be told apart, and what large C asks for is far from where small steps lead. The matrix is
+# formed once so many epochs have not been enough. Its size, and that of the examples as a dense array, are bounded.
+_FEWEST_CHANGED = 2.0
 _FEW_EXAMPLES, _MANY_WEIGHTS = 4096, 0.3
 _EPOCHS_BEFORE = 8
 # An epoch that leaves less than this of the gap is fast: while they are, the matrix would come too late.
@@ -30,10 +30,10 @@ _EXTRAPOLATE_FROM = 8
 _SHORTEST, _LONGEST = 1e-25, 1e25
 
 
-def gram_pays(source: MatrixSource, n_classes: int) -> bool:
-    """Whether dual ascent will go by the Gram matrix, should it take long."""
+def gram_pays(source: MatrixSource, n_classes: int, changed: float = _FEWEST_CHANGED) -> bool:
+    """Whether dual ascent will go by the Gram matrix, should it take long, and a step change so many classes."""
     n, d = source.shape
-    long = source.per_row * n_classes >= _LONG_ROWS * n
+    long = source.per_row * n_classes >= max(changed, _FEWEST_CHANGED) * n
     wide = n <= _FEW_EXAMPLES and d * n_classes >= _MANY_WEIGHTS * n
     return (long or wide) and n * n <= _MOST_PAIRS and n * d <= _MOST_ENTRIES
 
@@ -97,7 +97,8 @@ class MulticlassAscent:
         slow = self._last_met > _FAST * met
         if not self._judged and self._epochs >= _EPOCHS_BEFORE and slow:
             self._judged = True
-            self.by_gram = gram_pays(self._source, self._risk.n_classes) and _SHORTEST < self.mean_square < _LONGEST
+            pays = gram_pays(self._source, self._risk.n_classes, self._ascent.classes_changed)
+            self.by_gram = pays and _SHORTEST < self.mean_square < _LONGEST
             if self.by_gram:
                 self._ascent.use_gram(self._source.products())
         if self._epochs >= _EXTRAPOLATE_FROM and not self.by_gram:
