@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from cutplane import _core
+from cutplane.shards.multiclass_ascent import gram_pays
+from cutplane.sources import as_source
 from cutplane.sources.matrix import DenseSource
 
 C = 2.0
@@ -100,3 +103,27 @@ def test_the_gap_that_a_sweep_by_the_gram_matrix_leaves():
     margins[np.arange(len(y)), y] = 0.0
     objective = 0.5 * np.sum(ascent.v**2) + C * margins.max(axis=1).sum()
     assert ascent.open_gap == pytest.approx(objective - ascent.dual_value, rel=1e-2)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("classes", [5, 30, 70])
+def test_a_first_step_changes_all_classes_and_their_weights(kind, classes):
+    """Lines at zero are the same for all wrong classes: an example moves to all of them at once."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(3, 20)), np.arange(3, dtype=np.int32)
+    source = DenseSource(X) if kind == "dense" else as_source(sp.csr_array(X))
+    cost = 1.0 - np.eye(classes)
+    first = _core.BlockAscent(DenseSource(X[:1]).core, y[:1], cost, None, 0.1, False, 0, 1)
+    first.epoch(np.inf)
+    assert first.classes_changed == classes
+    ascent = _core.BlockAscent(source.core, y, cost, None, 0.1, False, 0, 1)
+    for _ in range(5):
+        ascent.epoch(np.inf)
+        np.testing.assert_allclose(ascent.v, -X.T @ ascent.coefficients(1.0)[0], atol=1e-12)
+
+
+def test_the_gram_matrix_pays_where_steps_change_few_classes():
+    source = DenseSource(np.ones((5000, 400)))
+    assert gram_pays(source, 50)
+    assert gram_pays(source, 50, changed=4.0)
+    assert not gram_pays(source, 50, changed=5.0)
