@@ -106,7 +106,7 @@ class PairShard(HostShard):
         if self._valued is None or self._valued[0] is not start:
             return ray
         cut = self._valued[1]
-        return ray._replace(first=(cut.value, float(cut.coef @ end) - float(cut.coef @ start)))
+        return ray._replace(first=(cut.value, float(cut.coef @ (end - start))))
 
     def value(self, scores: Handle) -> float:
         """The risk."""
