@@ -10,6 +10,9 @@ from cutplane.shards.base import Array, ClassShard
 from cutplane.solvers.base import Cut, Intercept, Point, ScoredPoint
 from cutplane.solvers.newton.system import LARGEST_FACTOR
 
+# With so many weights for each example most examples can be told apart, and dual ascent comes to its end at any C.
+_TOLD_APART = 0.3
+
 
 class MulticlassObjective(RoundedObjective):
     """The multi-class risk of a sample as a function of the weights, laid out in a vector row by row of W.
@@ -52,13 +55,14 @@ class MulticlassObjective(RoundedObjective):
         """Systems are larger than those of two classes.
 
         Where they are too large, OCA comes next, which is slow at large C: the first epochs need promise nothing.
-        By the Gram matrix ascent mostly arrives first; Newton's method may where examples cannot be told apart.
+        By the Gram matrix ascent mostly arrives first; Newton's method may where examples cannot be told apart. Where
+        most of them can be, OCA arrives last, if at all.
         """
         if self.shard.goes_by_gram:
             return float("inf"), 250.0 if self.newton_pays else 2000.0
         if self.newton_pays:
             return 50.0, 150.0
-        return (float("inf"), 1000.0) if self.dimension < self.examples else None
+        return (float("inf"), 1000.0) if self.dimension < _TOLD_APART * self.examples else None
 
     def as_returned(self, point: Point) -> Point:
         """Of two classes models keep the difference, which is rounded: so weights are made to be opposite."""
