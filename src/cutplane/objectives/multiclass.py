@@ -10,7 +10,7 @@ from cutplane.shards.base import Array, ClassShard
 from cutplane.solvers.base import Cut, Intercept, Point, ScoredPoint
 from cutplane.solvers.newton.system import LARGEST_FACTOR
 
-# With so many weights for each example most examples can be told apart, and dual ascent comes to its end at any C.
+# With so many weights for each example most examples can be told apart, and dual ascent mostly arrives before OCA.
 _TOLD_APART = 0.3
 
 
@@ -56,7 +56,7 @@ class MulticlassObjective(RoundedObjective):
 
         Where they are too large, OCA comes next, which is slow at large C: the first epochs need promise nothing.
         By the Gram matrix ascent mostly arrives first; Newton's method may where examples cannot be told apart. Where
-        most of them can be, OCA arrives last, if at all.
+        most of them can be, OCA mostly arrives last.
         """
         if self.shard.goes_by_gram:
             return float("inf"), 250.0 if self.newton_pays else 2000.0
