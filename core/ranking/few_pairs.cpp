@@ -1,7 +1,5 @@
 #include "core/ranking/few_pairs.hpp"
 
-#include <limits>
-
 #include "core/base/multiversion.hpp"
 #include "core/ranking/pair_sweep.hpp"
 
@@ -12,28 +10,36 @@ namespace {
 // each example.
 constexpr index_t kPairsPerExample = 24;
 
-// body(lowest, i) for each example i that leads others: those at the places [lowest, begin of its
-// rank). after(group, begin, end) once those of a group are through.
-template <class Body, class After>
-CUTPLANE_INLINE void for_leaders(const PairSample& sample, index_t group, index_t group_end,
-                                 const Body& body, const After& after) {
+// Sums over the pairs of groups [group, group_end): each(i, lowest, end, own) gives those over the
+// pairs of example i, which weighs `own`, with the others it leads, at the places [lowest, end).
+// after(weight, begin, end) comes once those of a group are through.
+template <bool kWeighted, class Each, class After>
+CUTPLANE_INLINE PairSums sum_groups(const PairSample& sample, index_t group, index_t group_end,
+                                    const Each& each, const After& after) {
+  PairSums total{};
   for (index_t g = group; g < group_end; ++g) {
-    const index_t lowest = sample.leaf[sample.group[g]];
-    for (index_t k = sample.group[g] + 1; k < sample.group[g + 1]; ++k)
-      for (index_t i = sample.leaf[k]; i < sample.leaf[k + 1]; ++i) body(lowest, sample.leaf[k], i);
-    after(sample.group_weight[g], lowest, sample.leaf[sample.group[g + 1]]);
+    const index_t lowest = sample.leaf[sample.group[g]], highest = sample.leaf[sample.group[g + 1]];
+    PairSums sums{};
+    for (index_t k = sample.group[g] + 1; k < sample.group[g + 1]; ++k) {
+      for (index_t i = sample.leaf[k]; i < sample.leaf[k + 1]; ++i) {
+        const double own = kWeighted ? sample.weight[i] : 1.0;
+        const PairSums led = each(i, lowest, sample.leaf[k], own);
+        for (std::size_t s = 0; s < led.size(); ++s) sums[s] += own * led[s];
+      }
+    }
+    for (std::size_t s = 0; s < sums.size(); ++s) total[s] += sample.group_weight[g] * sums[s];
+    after(sample.group_weight[g], lowest, highest);
   }
+  return total;
 }
 
 template <bool kWeighted>
 CUTPLANE_INLINE PairSums cut_groups(const PairSample& sample, index_t group, index_t group_end,
                                     const double* score, double* coef) {
   const double* weight = sample.weight.data();
-  PairSums sums{}, of_group{};
-  for_leaders(
+  return sum_groups<kWeighted>(
       sample, group, group_end,
-      [&](index_t lowest, index_t end, index_t i) CUTPLANE_INLINED {
-        const double own = kWeighted ? weight[i] : 1.0;
+      [&](index_t i, index_t lowest, index_t end, double own) CUTPLANE_INLINED {
         double led = 0.0, value = 0.0;
 #pragma omp simd reduction(+ : led, value)
         for (index_t j = lowest; j < end; ++j) {
@@ -44,15 +50,11 @@ CUTPLANE_INLINE PairSums cut_groups(const PairSample& sample, index_t group, ind
           coef[j] += own * counted;
         }
         coef[i] -= own * led;
-        of_group[0] += own * value;
-        of_group[1] += own * led;
+        return PairSums{value, led};
       },
       [&](double group_weight, index_t begin, index_t end) CUTPLANE_INLINED {
         for (index_t p = begin; p < end; ++p) coef[p] *= group_weight;  // they are counts till here
-        for (int k = 0; k < 2; ++k) sums[k] += group_weight * of_group[k];
-        of_group = {};
       });
-  return sums;
 }
 
 template <bool kWeighted>
@@ -60,29 +62,22 @@ CUTPLANE_INLINE PairSums slopes_of_groups(const PairSample& sample, index_t grou
                                           index_t group_end, const double* score,
                                           const double* direction) {
   const double* weight = sample.weight.data();
-  PairSums sums{}, of_group{};
-  for_leaders(
+  return sum_groups<kWeighted>(
       sample, group, group_end,
-      [&](index_t lowest, index_t end, index_t i) CUTPLANE_INLINED {
-        const double own = kWeighted ? weight[i] : 1.0;
+      [&](index_t i, index_t lowest, index_t end, double) CUTPLANE_INLINED {
         double value = 0.0, slope = 0.0;
 #pragma omp simd reduction(+ : value, slope)
         for (index_t j = lowest; j < end; ++j) {
           const double z = violation(score[i], score[j]), rise = direction[j] - direction[i];
           const double each = kWeighted ? weight[j] : 1.0;
-          value += each * (z > 0.0 ? z : 0.0);
           // On its kink, a pair counts if it moves beyond.
-          const double least = z == 0.0 ? 0.0 : -std::numeric_limits<double>::infinity();
-          slope += z >= 0.0 ? each * (rise > least ? rise : 0.0) : 0.0;
+          const bool counts = (z > 0.0) | ((z == 0.0) & (rise > 0.0));
+          value += each * (z > 0.0 ? z : 0.0);
+          slope += counts ? each * rise : 0.0;
         }
-        of_group[0] += own * value;
-        of_group[1] += own * slope;
+        return PairSums{value, slope};
       },
-      [&](double group_weight, index_t, index_t) CUTPLANE_INLINED {
-        for (int k = 0; k < 2; ++k) sums[k] += group_weight * of_group[k];
-        of_group = {};
-      });
-  return sums;
+      [](double, index_t, index_t) CUTPLANE_INLINED {});
 }
 
 CUTPLANE_MULTIVERSION PairSums cut_of(const PairSample& sample, index_t begin, index_t end,
@@ -113,10 +108,11 @@ PairSums over_groups(const PairSample& sample, int n_threads, const Sums& sums) 
 
 bool has_few_pairs(const PairSample& sample) {
   index_t pairs = 0;
-  for_leaders(
-      sample, 0, static_cast<index_t>(sample.group.size()) - 1,
-      [&](index_t lowest, index_t end, index_t) CUTPLANE_INLINED { pairs += end - lowest; },
-      [](double, index_t, index_t) CUTPLANE_INLINED {});
+  for (std::size_t g = 0; g + 1 < sample.group.size(); ++g) {
+    const index_t lowest = sample.leaf[sample.group[g]];
+    for (index_t k = sample.group[g] + 1; k < sample.group[g + 1]; ++k)
+      pairs += (sample.leaf[k] - lowest) * (sample.leaf[k + 1] - sample.leaf[k]);
+  }
   return pairs <= kPairsPerExample * sample.places();
 }
 

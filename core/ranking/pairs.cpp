@@ -153,7 +153,9 @@ PairScores::PairScores(const PairSample& sample, const double* s, std::vector<pl
       by_place_(gather(sample, s, 1, n_threads)),
       finite_(all_finite(by_place_)),
       sorted_{{}, std::move(near)} {
-  if (finite_ && !sample.few_pairs) in_order();
+  if (!finite_ || sample.few_pairs) return;
+  in_order();
+  by_place_ = {};  // which nothing asks for any more
 }
 
 const SortedScores& PairScores::in_order() {

@@ -40,7 +40,7 @@ struct SortedScores {
   std::vector<place_t> place;
 };
 
-// The scores of a sample by place, and in order.
+// The scores of a sample by place, where there are few pairs, and in order.
 class PairScores {
  public:
   // s has length sample.n. `near`: the places in an order that is nearly right, or nothing.
@@ -88,7 +88,7 @@ struct PairSlope {
 };
 
 // The risk along start + t (end - start). Each point is sorted from the order of the one before,
-// the first from `near`, where there is one.
+// the first from the one to begin with, where there is one.
 class PairLine {
  public:
   PairLine(const PairSample& sample, const double* start, const double* end, int n_threads);

@@ -8,7 +8,7 @@ namespace cutplane {
 namespace {
 
 constexpr index_t kFewForInsertion = 24;
-constexpr index_t kMovesForInsertion = 16;
+constexpr index_t kMovesForInsertion = 16;  // for each score: to sort from the start takes as long
 constexpr index_t kKeysPerBlock = 1 << 15;
 constexpr index_t kMostBlocks = 16;
 constexpr int kDigitBits = 11;

@@ -162,3 +162,13 @@ def test_newton_starts_from_samples(count: int) -> None:
     assert "sample" in together.history[0].phases
     assert alone.lower <= together.upper
     assert together.lower <= alone.upper
+
+
+def test_scores_that_are_written_over_are_sorted_anew() -> None:
+    shard, other = whole(equal_groups=True), whole(equal_groups=True)
+    a, b = shard.at(np.zeros(D)), shard.at(np.arange(D) / D)
+    shard.value(b)
+    mixed = shard.blend(a, b, 0.3, b)
+    assert mixed is b
+    assert shard.value(mixed) == other.value(mixed.copy())
+    assert shard.ray(mixed, a).at(0.0) == pytest.approx(other.risk.ray(mixed, a).at(0.0), rel=1e-12)

@@ -59,6 +59,12 @@ class PairShard(HostShard):
             self._near = self._last[1]
         return self._last[1]
 
+    def blend(self, a: Handle, b: Handle, t: float, into: Handle | None = None) -> Handle:
+        """(1 - t) a + t b; what was known of scores that are written over is forgotten."""
+        if into is not None:
+            self._last = self._valued = None
+        return super().blend(a, b, t, into)
+
     def begun(self) -> Self:
         """The same for a run of its own: the order of the last scores is that run's."""
         return type(self)(self.source, self.risk)
