@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "core/base/large_memory.hpp"
 #include "core/base/multiversion.hpp"
@@ -99,6 +101,35 @@ CUTPLANE_MULTIVERSION Sums<4> smoothed_block(E e, double h, double* __restrict c
     coef[i] = c * at.slope;
   }
   return {value, offset, error, curved};
+}
+
+// Those of some examples that are curved, and h times the second derivatives there; returns how
+// many they are. Written everywhere and kept where it counts, for none of it can be foreseen.
+inline constexpr index_t kLookedAt = 512;
+
+template <class E>
+CUTPLANE_MULTIVERSION index_t curved_part(E e, double h, index_t begin, index_t end,
+                                          std::int64_t* rows, double* weights) {
+  double found[kLookedAt];
+#pragma omp simd
+  for (index_t i = begin; i < end; ++i)
+    found[i - begin] = h * e.weight(i) * e.loss.at(e.s[i], e.y[i], h).curvature;
+  index_t count = 0;
+  for (index_t i = begin; i < end; ++i) {
+    rows[count] = i;
+    weights[count] = found[i - begin];
+    count += found[i - begin] > 0.0;
+  }
+  return count;
+}
+
+// use(rows, weights, count), some hundred examples at a time.
+template <class E, class Use>
+void each_curved(E e, double h, index_t begin, index_t end, Use use) {
+  std::int64_t rows[kLookedAt];
+  double weights[kLookedAt];
+  for (index_t start = begin; start < end; start += kLookedAt)
+    use(rows, weights, curved_part(e, h, start, std::min(start + kLookedAt, end), rows, weights));
 }
 
 template <class E>
@@ -276,28 +307,24 @@ CurvedExamples separable_curved(const Loss& loss, const SeparableSample& sample,
                                 double h, int n_threads) {
   const Blocks blocks = example_blocks(sample.n);
   const int threads = useful_threads(n_threads, kWorkPerExample * sample.n);
-  std::vector<std::vector<std::int64_t>> found(blocks.count);
-  std::vector<std::vector<double>> curvature(blocks.count);
+  std::vector<std::size_t> starts(blocks.count + 1, 0);
+  CurvedExamples all;
   with_loss(loss, sample, s, [&](auto e) {
     for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
-      for (index_t i = begin; i < end; ++i) {
-        const double curved = h * e.weight(i) * e.loss.at(e.s[i], e.y[i], h).curvature;
-        if (!(curved > 0.0)) continue;
-        found[b].push_back(i);
-        curvature[b].push_back(curved);
-      }
+      each_curved(e, h, begin, end,
+                  [&](const auto&, const auto&, index_t count) { starts[b + 1] += count; });
     });
-  });
-  std::vector<std::size_t> starts(blocks.count + 1, 0);
-  for (index_t b = 0; b < blocks.count; ++b) starts[b + 1] = starts[b] + found[b].size();
-  // Smooth losses are curved nearly everywhere: lists of all examples, put together by all threads.
-  CurvedExamples all{starts.back(), unset_array<std::int64_t>(starts.back()),
-                     unset_array<double>(starts.back())};
-  for_blocks(blocks, threads, [&](index_t b, index_t, index_t) {
-    std::copy(found[b].begin(), found[b].end(), all.rows.get() + starts[b]);
-    std::copy(curvature[b].begin(), curvature[b].end(), all.weights.get() + starts[b]);
-    std::vector<std::int64_t>().swap(found[b]);  // given back by all threads, too
-    std::vector<double>().swap(curvature[b]);
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    all = {starts.back(), unset_array<std::int64_t>(starts.back()),
+           unset_array<double>(starts.back())};
+    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
+      std::size_t at = starts[b];
+      each_curved(e, h, begin, end, [&](const auto& rows, const auto& weights, index_t count) {
+        std::copy_n(rows, count, all.rows.get() + at);
+        std::copy_n(weights, count, all.weights.get() + at);
+        at += count;
+      });
+    });
   });
   return all;
 }

@@ -24,12 +24,11 @@ index_t count_nonzero(const double* values, index_t size, int n_threads) {
   return std::accumulate(counts.begin(), counts.end(), index_t{0});
 }
 
-void add_partial_sums(const double* partial, index_t count, index_t size, double* out,
-                      int n_threads) {
-  const int threads = useful_threads(n_threads, count * size);
-  for_blocks(make_blocks(size, 4096, kMostBlocks), threads, [&](index_t, index_t lo, index_t hi) {
+void PartialSums::add_to(double* out, index_t count, int n_threads) {
+  const int threads = useful_threads(n_threads, count * size_);
+  for_blocks(make_blocks(size_, 4096, kMostBlocks), threads, [&](index_t, index_t lo, index_t hi) {
     for (index_t b = 0; b < count; ++b) {
-      const double* part = partial + b * size;
+      const double* part = of(b);
       for (index_t j = lo; j < hi; ++j) out[j] += part[j];
     }
   });
@@ -47,15 +46,13 @@ void add_blocks(index_t n, index_t work, index_t size, double* out, int n_thread
   const index_t together = blocks.count * size <= kSumsTogether
                                ? blocks.count
                                : std::min<index_t>(2 * threads, blocks.count);
-  const auto partial = std::make_unique_for_overwrite<double[]>(together * size);
+  PartialSums partial(together, size);
   for (index_t first = 0; first < blocks.count; first += together) {
     const index_t count = std::min(together, blocks.count - first);
     for_blocks(Blocks{count, count}, threads, [&](index_t k, index_t, index_t) {
-      double* sum = partial.get() + k * size;
-      std::fill_n(sum, size, 0.0);
-      body(blocks.begin(first + k), blocks.end(first + k), sum);
+      body(blocks.begin(first + k), blocks.end(first + k), partial.cleared(k));
     });
-    add_partial_sums(partial.get(), count, size, out, n_threads);
+    partial.add_to(out, count, n_threads);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 
 #include "core/base/parallel.hpp"
 
@@ -18,9 +19,31 @@ inline constexpr index_t kWorkPerSum = 2;
 
 index_t count_nonzero(const double* values, index_t size, int n_threads);
 
-// Adds per-block sums in block order; columns in parallel.
-void add_partial_sums(const double* partial, index_t count, index_t size, double* out,
-                      int n_threads);
+// Sums of so many numbers, one for every block that is in work. No two of them share a line of the
+// cache, nor a pair of lines that are fetched together: threads that add to neighbours would take
+// it from each other with every row.
+class PartialSums {
+ public:
+  PartialSums(index_t count, index_t size)
+      : size_(size), sums_(std::make_unique_for_overwrite<double[]>(count * (size + kApart))) {}
+
+  // That of a block, all zero.
+  double* cleared(index_t block) {
+    double* sum = of(block);
+    std::fill_n(sum, size_, 0.0);
+    return sum;
+  }
+  double* of(index_t block) { return sums_.get() + block * (size_ + kApart); }
+
+  // Adds the first `count` of them in their order; columns in parallel.
+  void add_to(double* out, index_t count, int n_threads);
+
+ private:
+  static constexpr index_t kApart = 128 / sizeof(double);
+
+  index_t size_;
+  std::unique_ptr<double[]> sums_;
+};
 
 // As many blocks as the work pays for: each costs `size` doubles to clear and add.
 inline Blocks sum_blocks_of(index_t n, index_t work, index_t size) {

@@ -91,14 +91,15 @@ class ColumnMatrix final : public RowMatrix<Rows> {
   void combine(const double* coef, index_t k, double* out, int n_threads) const override {
     if (k != 1 || rows_.chosen) return Base::combine(coef, k, out, n_threads);
     const Blocks blocks = tiles();
-    std::vector<double> partial(blocks.count * rows_.d, 0.0);
+    PartialSums partial(blocks.count, rows_.d);
     const int threads = useful_threads(n_threads, rows_.entries());
     for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
+      double* sum = partial.cleared(b);
       for (index_t tile = begin; tile < end; tile += kTile)
-        combine_tile(rows_, tile, std::min(tile + kTile, end), coef, partial.data() + b * rows_.d);
+        combine_tile(rows_, tile, std::min(tile + kTile, end), coef, sum);
     });
     std::fill(out, out + rows_.d, 0.0);
-    add_partial_sums(partial.data(), blocks.count, rows_.d, out, n_threads);
+    partial.add_to(out, blocks.count, n_threads);
   }
 
   RowExtent extent(double* columns, double* squares, int n_threads) const override {

@@ -19,14 +19,9 @@
 #include "core/matrix/columns.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/matrix/row_products.hpp"
+#include "core/matrix/row_squares.hpp"
 
 namespace cutplane {
-
-// Scores that are read and coefficients that are made at a time: they stay in the first cache.
-inline constexpr index_t kRowsTogether = 1024;
-// Rows that are looked at twice: so many entries stay in the second cache.
-inline constexpr index_t kEntriesTogether = 1 << 16;
-inline constexpr index_t kLeastTogether = 64;
 
 // Of so many columns of coefficients, dense rows are added up one column after the other: a row
 // that stays in the cache is read again faster than sums of all columns are.
@@ -54,28 +49,6 @@ template <class Rows>
 CUTPLANE_MULTIVERSION void add_rows_many(const Rows& rows, index_t begin, index_t end,
                                          const double* coef, index_t k, double* sum) {
   for (index_t i = begin; i < end; ++i) rows.axpy_many(rows.at(i), coef + i * k, k, sum);
-}
-
-template <class Rows>
-CUTPLANE_MULTIVERSION void add_curvature(const Rows& rows, std::span<const std::int64_t> subset,
-                                         index_t begin, index_t end, const double* weights,
-                                         const double* v, double* sum) {
-  for (index_t s = begin; s < end; ++s) {
-    if (s + kAhead < end) rows.prefetch(rows.at(subset[s + kAhead]));
-    const index_t i = rows.at(subset[s]);
-    rows.axpy(i, weights[s] * rows.dot(i, v), sum);
-  }
-}
-
-template <class Rows>
-CUTPLANE_MULTIVERSION void add_outer_products(const Rows& rows,
-                                              std::span<const std::int64_t> subset, index_t begin,
-                                              index_t end, const double* weights, index_t first,
-                                              index_t last, double* sum) {
-  for (index_t s = begin; s < end; ++s) {
-    if (s + kAhead < end) rows.prefetch(rows.at(subset[s + kAhead]));
-    rows.outer(rows.at(subset[s]), weights[s], first, last, sum);
-  }
 }
 
 // Null squares are not asked for.
@@ -216,9 +189,7 @@ class RowMatrix : public Matrix {
       score_part(begin, end, w, scores - begin);
       return weigh(begin, end, scores, coef);
     };
-    const index_t together = kEntriesTogether / std::max<index_t>(entries_per_row(), 1);
-    return combine_parts(std::clamp<index_t>(together, kLeastTogether, kRowsTogether), make, out,
-                         n_threads);
+    return combine_parts(rows_together(entries_per_row()), make, out, n_threads);
   }
 
   void curvature(std::span<const std::int64_t> subset, const double* weights, const double* v,
@@ -303,16 +274,16 @@ class RowMatrix : public Matrix {
     const Blocks blocks{rows_.n, std::clamp<index_t>(useful_threads(n_threads, entries()), 1,
                                                      std::max<index_t>(rows_.n, 1))};
     std::vector<RowExtent> largest(blocks.count);
-    std::vector<double> sizes(blocks.count * rows_.d, 0.0);
+    PartialSums sizes(blocks.count, rows_.d);
     for_blocks(blocks, static_cast<int>(blocks.count), [&](index_t b, index_t begin, index_t end) {
-      largest[b] = survey(begin, end, sizes.data() + b * rows_.d);
+      largest[b] = survey(begin, end, sizes.cleared(b));
     });
     RowExtent all{0.0, 0};
     std::fill_n(columns, rows_.d, 0.0);
     for (index_t b = 0; b < blocks.count; ++b) {
       all.squared_norm = std::max(all.squared_norm, largest[b].squared_norm);
       all.entries = std::max(all.entries, largest[b].entries);
-      const double* part = sizes.data() + b * rows_.d;
+      const double* part = sizes.of(b);
       for (index_t j = 0; j < rows_.d; ++j) columns[j] = std::max(columns[j], part[j]);
     }
     return all;
@@ -340,8 +311,7 @@ class RowMatrix : public Matrix {
   void combine_in_turn(const double* coef, index_t k, index_t work, double* out,
                        int n_threads) const {
     const index_t d = rows_.d;
-    const index_t together = std::clamp<index_t>(kEntriesTogether / std::max<index_t>(d, 1),
-                                                 kLeastTogether, kRowsTogether);
+    const index_t together = rows_together(d);
     std::vector<double> sums(d * k);  // column after column
     sum_blocks(rows_.n, work, d * k, sums.data(), n_threads,
                [&](index_t begin, index_t end, double* sum) {

@@ -16,6 +16,16 @@ namespace cutplane {
 
 inline constexpr index_t kStreams = 8;
 
+// Scores that are read and coefficients that are made at a time: they stay in the first cache.
+inline constexpr index_t kRowsTogether = 1024;
+// Rows that are looked at twice: so many entries stay in the second cache.
+inline constexpr index_t kEntriesTogether = 1 << 16;
+inline constexpr index_t kLeastTogether = 64;
+inline index_t rows_together(index_t entries_per_row) {
+  return std::clamp<index_t>(kEntriesTogether / std::max<index_t>(entries_per_row, 1),
+                             kLeastTogether, kRowsTogether);
+}
+
 // Vectors of weights and sums up to this length are copied to where no group of numbers crosses the
 // lines of the cache.
 inline constexpr index_t kAligned = 1024;

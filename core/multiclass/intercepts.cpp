@@ -1,4 +1,5 @@
 // Free intercepts: the rounded risk as a function of them, and planes that do not depend on them.
+#include "core/matrix/block_sums.hpp"
 #include "core/multiclass/lines.hpp"
 
 namespace cutplane {
@@ -60,18 +61,18 @@ double multiclass_intercepts(const MulticlassSample& sample, const double* s, co
                              double h, double* gradient, double* hessian, int n_threads) {
   const index_t size = 1 + sample.classes + sample.classes * sample.classes;
   const Blocks blocks = example_blocks(sample);
-  std::vector<double> partial(blocks.count * size, 0.0);
+  PartialSums partial(blocks.count, size);
   with_rescaling(sample, [&](auto slack) {
-    for_blocks(
-        blocks, sweep_threads(sample, n_threads), [&](index_t block, index_t begin, index_t end) {
-          intercepts_block<slack.value>(sample, s, b, h, begin, end, partial.data() + block * size);
-        });
+    for_blocks(blocks, sweep_threads(sample, n_threads),
+               [&](index_t block, index_t begin, index_t end) {
+                 intercepts_block<slack.value>(sample, s, b, h, begin, end, partial.cleared(block));
+               });
   });
-  for (index_t block = 1; block < blocks.count; ++block)
-    for (index_t j = 0; j < size; ++j) partial[j] += partial[block * size + j];
-  std::copy_n(partial.data() + 1, sample.classes, gradient);
-  std::copy_n(partial.data() + 1 + sample.classes, sample.classes * sample.classes, hessian);
-  return partial[0];
+  std::vector<double> total(size, 0.0);
+  partial.add_to(total.data(), blocks.count, n_threads);
+  std::copy_n(total.data() + 1, sample.classes, gradient);
+  std::copy_n(total.data() + 1 + sample.classes, sample.classes * sample.classes, hessian);
+  return total[0];
 }
 
 void multiclass_flows(const MulticlassSample& sample, const double* coef, double* out) {

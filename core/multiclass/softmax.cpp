@@ -6,15 +6,16 @@
 
 #include "core/base/multiversion.hpp"
 #include "core/losses/exponential.hpp"
+#include "core/matrix/block_sums.hpp"
 
 namespace cutplane {
 namespace {
 
-constexpr index_t kGrain = 512, kMostBlocks = 1024;
+constexpr index_t kGrain = 512, kManyBlocks = 1024;
 // A power of e takes as long as so many additions.
 constexpr index_t kWorkPerScore = 4;
 
-Blocks example_blocks(index_t n) { return make_blocks(n, kGrain, kMostBlocks); }
+Blocks example_blocks(index_t n) { return make_blocks(n, kGrain, kManyBlocks); }
 
 int sweep_threads(const SoftmaxSample& sample, int n_threads) {
   return useful_threads(n_threads, kWorkPerScore * sample.n * sample.classes);
@@ -25,12 +26,11 @@ template <class Body>
 std::vector<double> sum_blocks(const SoftmaxSample& sample, index_t size, int n_threads,
                                Body&& body) {
   const Blocks blocks = example_blocks(sample.n);
-  std::vector<double> partial(blocks.count * size, 0.0), total(size, 0.0);
-  for_blocks(blocks, sweep_threads(sample, n_threads), [&](index_t b, index_t begin, index_t end) {
-    body(begin, end, partial.data() + b * size);
-  });
-  for (index_t b = 0; b < blocks.count; ++b)
-    for (index_t k = 0; k < size; ++k) total[k] += partial[b * size + k];
+  PartialSums partial(blocks.count, size);
+  for_blocks(blocks, sweep_threads(sample, n_threads),
+             [&](index_t b, index_t begin, index_t end) { body(begin, end, partial.cleared(b)); });
+  std::vector<double> total(size, 0.0);
+  partial.add_to(total.data(), blocks.count, n_threads);
   return total;
 }
 
