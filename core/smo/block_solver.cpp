@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <type_traits>
 #include <vector>
 
+#include "core/base/large_memory.hpp"
 #include "core/smo/conjugate_solver.hpp"
 #include "core/smo/inner_solver.hpp"
 #include "core/smo/select_hmg.hpp"
@@ -15,6 +17,7 @@
 #include "core/smo/select_ofs2.hpp"
 #include "core/smo/select_second_order.hpp"
 #include "core/smo/solver.hpp"
+#include "core/smo/team_steps.hpp"
 #include "core/smo/working_set.hpp"
 
 namespace cutplane::smo {
@@ -23,6 +26,10 @@ namespace {
 constexpr index_t kSmallest = 8;  // a set with room for a pair of either label
 // Violators let in at first, and at least: while few of them matter, their kernel rows are wasted.
 constexpr index_t kFewest = 64, kFirst = 128;
+// Violators let in at most, of a large set a share: more of them push out those that are not done.
+// Of a small set, half. By hand: covtype of 20,000 to 60,000 examples, ijcnn1, w8a, a9a, mnist.
+constexpr index_t kMany = 640;
+constexpr index_t most_at_once(index_t set) { return std::max(std::min(set / 2, kMany), set / 4); }
 // Share of those let in that must have moved for more, or fewer, to be let in next time.
 constexpr double kUseful = 0.5, kUseless = 0.25;
 // What is left of the violation after the pair steps within the set: more is cheap, but in vain.
@@ -32,6 +39,9 @@ constexpr double kMargin = 0.9, kInnerMargin = 0.5;
 constexpr std::int64_t kStepsPerVariable = 20;
 // |f| times this is the rounding of scans in single precision.
 constexpr double kSingleNoise = 2e-6;
+// Variables that are worth a thread: to tell one another what they find takes threads as long as
+// to scan some hundred.
+constexpr index_t kLeastPart = std::max<index_t>(512 / kFineness, 16);
 // Kernel rows, and values, that are computed between looks at the clock.
 constexpr index_t kFewestRows = 48, kValuesAtOnce = index_t{1} << 24;
 
@@ -59,18 +69,51 @@ CUTPLANE_MULTIVERSION InnerResult take_steps(Inner& inner, double eps, std::int6
   return run_inner<Real>(inner, eps, steps);
 }
 
+template <class Real>
+CUTPLANE_MULTIVERSION InnerResult take_steps(Member<Real>& member, double eps, std::int64_t steps) {
+  return member.run(eps, steps);
+}
+
+// Variables of a set whose kernel values are at hand.
+struct InnerProblem {
+  InnerState& state;
+  const float* kernel;
+  index_t stride;
+};
+
 template <class Real, class Selector>
-InnerResult solve_inner(InnerState& state, const float* kernel, index_t stride, double eps,
-                        std::int64_t steps) {
-  InnerOf<Real, Selector> inner(state, kernel, stride);
+InnerResult solve_inner(const InnerProblem& p, double eps, std::int64_t steps, int) {
+  InnerOf<Real, Selector> inner(p.state, p.kernel, p.stride);
   return take_steps<Real>(inner, eps, steps);
+}
+
+template <class Real>
+InnerResult solve_by_team(const InnerProblem& p, double eps, std::int64_t steps, int n_threads) {
+  const index_t most = std::min(resolve_threads(n_threads), kMostMembers);
+  const Blocks parts{p.state.size(), std::min(p.state.size() / kLeastPart, most)};
+  const int members = static_cast<int>(parts.count);
+  if (members > 1 && !p.state.grouped) {
+    Board<Real> board;
+    InnerResult result;
+    const double largest = p.state.largest();
+    const bool done = run_team(members, [&](int me) {
+      const index_t begin = parts.begin(me);
+      InnerState own = p.state.part(begin, parts.end(me));
+      Member<Real> member(board, me, members, own, p.kernel, p.stride, begin, largest);
+      const InnerResult found = take_steps<Real>(member, eps, steps);
+      std::copy(own.b.begin(), own.b.end(), p.state.b.begin() + begin);
+      if (me == 0) result = found;
+    });
+    if (done) return result;
+  }
+  return solve_inner<Real, SelectSecondOrder>(p, eps, steps, n_threads);
 }
 
 // Pair steps within a set, their scans in single or in double precision. All else of the solver is
 // the same whatever selects the pairs.
 struct InnerSteps {
-  using Solve = InnerResult (*)(InnerState& state, const float* kernel, index_t stride, double eps,
-                                std::int64_t steps);
+  using Solve = InnerResult (*)(const InnerProblem& problem, double eps, std::int64_t steps,
+                                int n_threads);
   Solve in_single, in_double;
 };
 
@@ -94,7 +137,7 @@ InnerSteps inner_steps(Selection selection) {
     case Selection::second_order:
       break;
   }
-  return inner_steps<SelectSecondOrder>();
+  return {solve_by_team<float>, solve_by_team<double>};
 }
 
 class BlockSolver : public Solver {
@@ -107,7 +150,7 @@ class BlockSolver : public Solver {
         eps_(settings.stop == StopRule::none ? 0.0 : settings.eps),
         set_(dual, most_) {
     stride_ = most_ + kPanel;  // not a power of two: columns would share a few lines of the cache
-    block_.resize(most_ * stride_);
+    block_ = unset_array<float>(most_ * stride_);
   }
 
   Progress advance(std::int64_t most, const Deadline& deadline) override {
@@ -194,13 +237,12 @@ class BlockSolver : public Solver {
     const bool all = set_.size() == dual_.size();
     const double eps =
         all && eps_ > 0.0 ? kMargin * eps_ : std::max(kInnerMargin * eps_, kInner * violation);
-    double largest = 0.0;
-    for (const double value : inner_.f) largest = std::max(largest, std::abs(value));
     const std::int64_t most =
         std::min<std::int64_t>(kStepsPerVariable * set_.size(), settings_.most_steps - iterations_);
-    const InnerSteps::Solve solve =
-        single_ && kSingleNoise * largest < eps ? inner_steps_.in_single : inner_steps_.in_double;
-    return solve(inner_, block_.data(), stride_, eps, most);
+    const InnerSteps::Solve solve = single_ && kSingleNoise * inner_.largest() < eps
+                                        ? inner_steps_.in_single
+                                        : inner_steps_.in_double;
+    return solve({inner_, block_.get(), stride_}, eps, most, settings_.n_threads);
   }
 
   // More violators at once while most of them move; fewer where they do not.
@@ -209,7 +251,7 @@ class BlockSolver : public Solver {
     for (const index_t place : set_.changed()) moved += inner_.b[place] != before[place];
     const double share = static_cast<double>(moved) /
                          static_cast<double>(std::max<std::size_t>(set_.changed().size(), 1));
-    if (share > kUseful) fresh_ = std::min(2 * fresh_, most_ / 2);
+    if (share > kUseful) fresh_ = std::min(2 * fresh_, most_at_once(most_));
     if (share < kUseless) fresh_ = std::max(fresh_ / 2, kFewest);
   }
 
@@ -229,7 +271,7 @@ class BlockSolver : public Solver {
     for_blocks(make_blocks(fresh, 8, 1 << 10), threads, [&](index_t, index_t begin, index_t end) {
       for (index_t c = begin; c < end; ++c) {
         const float* row = lease_[changed[c]];
-        float* own = block_.data() + changed[c] * stride_;
+        float* own = block_.get() + changed[c] * stride_;
         for (index_t w = 0; w < q; ++w) own[w] = row[ids_[w]];
       }
     });
@@ -258,7 +300,7 @@ class BlockSolver : public Solver {
     const index_t count = static_cast<index_t>(others.size());
     for_blocks({count, panels_for(count)}, threads, [&](index_t, index_t begin, index_t end) {
       for (const index_t c : changed) {
-        const float* own = block_.data() + c * stride_;
+        const float* own = block_.get() + c * stride_;
         for (index_t k = begin; k < end; ++k) block_[others[k] * stride_ + c] = own[others[k]];
       }
     });
@@ -284,7 +326,7 @@ class BlockSolver : public Solver {
   double eps_;
   WorkingSet set_;
   index_t stride_;
-  std::vector<float> block_;
+  std::unique_ptr<float[]> block_;  // of what has come in so far
   std::vector<std::int64_t> ids_;
   Lease lease_;
   InnerState inner_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/smo/selection.hpp"
@@ -27,7 +28,37 @@ struct InnerState {
     for (auto* array : {&f, &b, &low, &high, &diagonal}) array->resize(n);
     y.resize(n);
   }
+  InnerState part(index_t begin, index_t end) const {
+    const auto some = [&](const auto& all) {
+      return std::decay_t<decltype(all)>(all.begin() + begin, all.begin() + end);
+    };
+    return {some(f), some(b), some(low), some(high), some(diagonal), some(y), grouped};
+  }
+  double largest() const {
+    double size = 0.0;
+    for (const double value : f) size = std::max(size, std::abs(value));
+    return size;
+  }
 };
+
+// Where a variable is, and where its way ends.
+struct Way {
+  double b, bound;
+};
+
+// How far a pair can go, and where it is then; no size where rounding allows no step.
+struct PairStep {
+  double size, up, low;
+};
+
+inline PairStep pair_step(double wanted, const Way& up, const Way& low) {
+  const double room_up = up.bound - up.b, room_low = low.b - low.bound;
+  PairStep step{std::min({wanted, room_up, room_low}), 0.0, 0.0};
+  step.up = step.size >= room_up ? up.bound : up.b + step.size;
+  step.low = step.size >= room_low ? low.bound : low.b - step.size;
+  if (step.up == up.b && step.low == low.b) step.size = 0.0;
+  return step;
+}
 
 // Scans in Real; b and its bounds in double, so that sums of pairs stay what they are.
 template <class Real>
@@ -38,8 +69,8 @@ class InnerVariables {
       : state_(state), kernel_(kernel), stride_(stride) {
     const index_t n = state.size();
     for (auto* array : {&f_, &room_up_, &room_down_, &diagonal_, &label_}) array->resize(n);
+    largest_ = state.largest();
     for (index_t t = 0; t < n; ++t) {
-      largest_ = std::max(largest_, std::abs(state.f[t]));
       label_[t] = static_cast<Real>(state.y[t]);
       f_[t] = static_cast<Real>(state.f[t]);
       diagonal_[t] = static_cast<Real>(state.diagonal[t]);
@@ -60,12 +91,18 @@ class InnerVariables {
   // Move a pair by `wanted`, or as far as the box allows; the step taken, 0 where rounding allows
   // none.
   double step_pair(index_t i, index_t j, double wanted) {
-    const double up = state_.high[i] - state_.b[i], down = state_.b[j] - state_.low[j];
-    const double step = std::min({wanted, up, down});
-    const double old_up = state_.b[i], old_low = state_.b[j];
-    set(i, step >= up ? state_.high[i] : old_up + step);
-    set(j, step >= down ? state_.low[j] : old_low - step);
-    return state_.b[i] == old_up && state_.b[j] == old_low ? 0.0 : step;
+    const PairStep step =
+        pair_step(wanted, {state_.b[i], state_.high[i]}, {state_.b[j], state_.low[j]});
+    set(i, step.up);
+    set(j, step.low);
+    return step.size;
+  }
+
+  CUTPLANE_INLINE void add_difference(Real step, const float* k_up, const float* k_low) {
+    Real* f = f_.data();
+    const index_t n = state_.size();
+    for (index_t t = 0; t < n; ++t)
+      f[t] += step * (static_cast<Real>(k_up[t]) - static_cast<Real>(k_low[t]));
   }
 
   // Each step rounds f, and what it adds to f; errors of many steps add up as their squares do.
@@ -112,11 +149,7 @@ class InnerSolver : public InnerVariables<Real> {
     const double step = this->step_pair(i, j, pair.violation / eta);
     if (!(step > 0.0)) return false;
     this->note_rounding(step);
-    const Real taken = static_cast<Real>(step);
-    Real* f = this->f_.data();
-    const index_t n = this->state_.size();
-    for (index_t t = 0; t < n; ++t)
-      f[t] += taken * (static_cast<Real>(k_up[t]) - static_cast<Real>(k_low[t]));
+    this->add_difference(static_cast<Real>(step), k_up, k_low);
     return true;
   }
 

@@ -14,7 +14,7 @@ struct SelectSecondOrder {
     const Real f_i = c.f[i];
     const Best<Real> best = argmax<Real>(c.n, [&](index_t t) {
       const Real difference = c.f[t] - f_i;
-      const Real gain = difference * difference / curvature(c, i, t, k[t]);
+      const Real gain = second_order_gain(difference, curvature(c, i, t, k[t]));
       return (c.can_shrink(t) & (difference > 0)) ? gain : kNever<Real>;
     });
     if (best.at < 0) return {};

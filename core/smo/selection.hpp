@@ -57,73 +57,73 @@ struct Best {
   Real score = kNever<Real>;
 };
 
-// Sixteen running maxima, so that the loop over them becomes vector instructions.
+// Scores of some candidates at a time, which stay in the first cache: their greatest is found by
+// vector instructions, and where it is only if it is greater than all before. Where each maximum
+// was met could be noted as well, but GCC would keep those notes in memory.
+inline constexpr index_t kScoredTogether = 1024;
+
+// NaN is not greater than anything.
 template <class Real>
-class RunningBest {
- public:
-  static constexpr int kLanes = 16;
-  using Position = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+CUTPLANE_INLINE Real greatest(const Real* scores, index_t count) {
+  Real most = kNever<Real>;
+#pragma omp simd reduction(max : most)
+  for (index_t l = 0; l < count; ++l) most = scores[l] > most ? scores[l] : most;
+  return most;
+}
 
-  CUTPLANE_INLINE RunningBest() {
-    for (int l = 0; l < kLanes; ++l) {
-      score_[l] = kNever<Real>;
-      at_[l] = -1;
-    }
+// The first of `count` scores, in blocks, that is equal to this one.
+template <class Real>
+CUTPLANE_INLINE index_t place_of(const Real* scores, index_t count, Real wanted) {
+  constexpr index_t kLookedAt = 64;
+  index_t begin = 0;
+  for (; begin + kLookedAt <= count; begin += kLookedAt) {
+    int found = 0;
+#pragma omp simd reduction(| : found)
+    for (index_t l = 0; l < kLookedAt; ++l) found |= scores[begin + l] == wanted;
+    if (found) break;
   }
-  CUTPLANE_INLINE void offer(int lane, index_t t, Real score) {
-    const bool better = score > score_[lane];
-    score_[lane] = better ? score : score_[lane];
-    at_[lane] = better ? static_cast<Position>(t) : at_[lane];
-  }
-  // The greatest, the first of equals.
-  CUTPLANE_INLINE Best<Real> best() const {
-    Best<Real> result;
-    for (int l = 0; l < kLanes; ++l)
-      if (at_[l] >= 0 &&
-          (score_[l] > result.score || (score_[l] == result.score && at_[l] < result.at)))
-        result = {at_[l], score_[l]};
-    return result;
-  }
-
- private:
-  Real score_[kLanes];
-  Position at_[kLanes];
-};
+  while (scores[begin] != wanted) ++begin;
+  return begin;
+}
 
 // The t of greatest score(t), the least such t; scores of kNever do not count.
 template <class Real, class Score>
 CUTPLANE_INLINE Best<Real> argmax(index_t n, Score&& score) {
-  constexpr int kLanes = RunningBest<Real>::kLanes;
-  RunningBest<Real> running;
-  index_t t = 0;
-  for (; t + kLanes <= n; t += kLanes)
-    for (int l = 0; l < kLanes; ++l) running.offer(l, t + l, score(t + l));
-  for (; t < n; ++t) running.offer(static_cast<int>(t % kLanes), t, score(t));
-  return running.best();
+  Real scores[kScoredTogether];
+  Best<Real> best;
+  for (index_t begin = 0; begin < n; begin += kScoredTogether) {
+    const index_t count = std::min(kScoredTogether, n - begin);
+    for (index_t l = 0; l < count; ++l) scores[l] = score(begin + l);
+    const Real most = greatest(scores, count);
+    if (most > best.score) best = {begin + place_of(scores, count, most), most};
+  }
+  return best;
 }
 
 template <class Real>
 CUTPLANE_INLINE Extremes find_extremes(const Candidates<Real>& c) {
-  constexpr int kLanes = RunningBest<Real>::kLanes;
-  RunningBest<Real> up, low;
-  const auto look = [&](int lane, index_t t) {
-    const Real f = c.f[t];
-    up.offer(lane, t, c.can_grow(t) ? -f : kNever<Real>);
-    low.offer(lane, t, c.can_shrink(t) ? f : kNever<Real>);
-  };
-  index_t t = 0;
-  for (; t + kLanes <= c.n; t += kLanes)
-    for (int l = 0; l < kLanes; ++l) look(l, t + l);
-  for (; t < c.n; ++t) look(static_cast<int>(t % kLanes), t);
-  const Best<Real> least = up.best(), greatest = low.best();
-  return {least.at, greatest.at, -static_cast<double>(least.score),
-          static_cast<double>(greatest.score)};
+  const Best<Real> up = argmax<Real>(
+      c.n, [&](index_t t) CUTPLANE_INLINED { return c.can_grow(t) ? -c.f[t] : kNever<Real>; });
+  const Best<Real> low = argmax<Real>(
+      c.n, [&](index_t t) CUTPLANE_INLINED { return c.can_shrink(t) ? c.f[t] : kNever<Real>; });
+  return {up.at, low.at, -static_cast<double>(up.score), static_cast<double>(low.score)};
 }
 
+// Of a pair, by its entries of the diagonal and its kernel value.
+template <class Real>
+CUTPLANE_INLINE Real curvature(Real d_i, Real d_t, float k_it) {
+  return std::max(d_i + d_t - Real{2} * static_cast<Real>(k_it),
+                  static_cast<Real>(kLeastCurvature));
+}
 template <class Real>
 CUTPLANE_INLINE Real curvature(const Candidates<Real>& c, index_t i, index_t t, float k_it) {
-  return std::max(c.diagonal[i] + c.diagonal[t] - Real{2} * static_cast<Real>(k_it),
-                  static_cast<Real>(kLeastCurvature));
+  return curvature(c.diagonal[i], c.diagonal[t], k_it);
+}
+
+// Twice what the best step takes off the objective if there were no box.
+template <class Real>
+CUTPLANE_INLINE Real second_order_gain(Real difference, Real eta) {
+  return difference * difference / eta;
 }
 
 // What the best step within the box takes off the objective, for a difference > 0 of the f.
