@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <chrono>
 #include <thread>
 #ifdef CUTPLANE_PLAIN_THREADS
 #include <vector>
@@ -47,13 +48,16 @@ bool run_team(int n_threads, FunctionView<void(int)> body) {
 #endif
 }
 
-void wait_for(const std::atomic<std::uint64_t>& arrived, std::uint64_t round) {
-  for (int looks = 0; arrived.load(std::memory_order_acquire) != round;) {
-    if (++looks < kLooks)
-      relax();
-    else
-      std::this_thread::yield();
+double wait_for(const std::atomic<std::uint64_t>& arrived, std::uint64_t round) {
+  const auto is_here = [&] { return arrived.load(std::memory_order_acquire) == round; };
+  for (int looks = 0; looks < kLooks; ++looks) {
+    if (is_here()) return 0.0;
+    relax();
   }
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  while (!is_here()) std::this_thread::yield();
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 }  // namespace cutplane

@@ -74,46 +74,59 @@ CUTPLANE_MULTIVERSION InnerResult take_steps(Member<Real>& member, double eps, s
   return member.run(eps, steps);
 }
 
-// Variables of a set whose kernel values are at hand.
+// Variables of a set whose kernel values are at hand, and who may work on them.
 struct InnerProblem {
   InnerState& state;
   const float* kernel;
   index_t stride;
+  int n_threads;
+  Rest& rest;  // of a team of them
 };
 
 template <class Real, class Selector>
-InnerResult solve_inner(const InnerProblem& p, double eps, std::int64_t steps, int) {
+InnerResult solve_inner(const InnerProblem& p, double eps, std::int64_t steps) {
   InnerOf<Real, Selector> inner(p.state, p.kernel, p.stride);
   return take_steps<Real>(inner, eps, steps);
 }
 
 template <class Real>
-InnerResult solve_by_team(const InnerProblem& p, double eps, std::int64_t steps, int n_threads) {
-  const index_t most = std::min(resolve_threads(n_threads), kMostMembers);
+InnerResult solve_by_team(const InnerProblem& p, double eps, std::int64_t steps) {
+  const index_t most = std::min(resolve_threads(p.n_threads), kMostMembers);
   const Blocks parts{p.state.size(), std::min(p.state.size() / kLeastPart, most)};
   const int members = static_cast<int>(parts.count);
-  if (members > 1 && !p.state.grouped) {
+  InnerResult together;
+  if (members > 1 && !p.state.grouped && !p.rest.lasts()) {
+    struct Part {
+      InnerState state;
+      bool tired = false;
+      double delay = 0.0;
+    } part[kMostMembers];
     Board<Real> board;
-    InnerResult result;
-    const double largest = p.state.largest();
-    const bool done = run_team(members, [&](int me) {
+    const bool ran = run_team(members, [&](int me) {
       const index_t begin = parts.begin(me);
       InnerState own = p.state.part(begin, parts.end(me));
-      Member<Real> member(board, me, members, own, p.kernel, p.stride, begin, largest);
+      Member<Real> member(board, me, members, own, p.kernel, p.stride, begin);
       const InnerResult found = take_steps<Real>(member, eps, steps);
-      std::copy(own.b.begin(), own.b.end(), p.state.b.begin() + begin);
-      if (me == 0) result = found;
+      part[me] = {std::move(own), member.tired(), member.delay()};
+      if (me == 0) together = found;
     });
-    if (done) return result;
+    double delay = 0.0;
+    for (int me = 0; me < members; ++me) {
+      p.state.put(parts.begin(me), part[me].state);
+      delay = std::max(delay, part[me].delay);
+    }
+    if (ran && !part[0].tired) return together;
+    p.rest.begin(delay);
   }
-  return solve_inner<Real, SelectSecondOrder>(p, eps, steps, n_threads);
+  InnerResult alone = solve_inner<Real, SelectSecondOrder>(p, eps, steps - together.steps);
+  alone.steps += together.steps;
+  return alone;
 }
 
 // Pair steps within a set, their scans in single or in double precision. All else of the solver is
 // the same whatever selects the pairs.
 struct InnerSteps {
-  using Solve = InnerResult (*)(const InnerProblem& problem, double eps, std::int64_t steps,
-                                int n_threads);
+  using Solve = InnerResult (*)(const InnerProblem& problem, double eps, std::int64_t steps);
   Solve in_single, in_double;
 };
 
@@ -239,10 +252,10 @@ class BlockSolver : public Solver {
         all && eps_ > 0.0 ? kMargin * eps_ : std::max(kInnerMargin * eps_, kInner * violation);
     const std::int64_t most =
         std::min<std::int64_t>(kStepsPerVariable * set_.size(), settings_.most_steps - iterations_);
-    const InnerSteps::Solve solve = single_ && kSingleNoise * inner_.largest() < eps
+    const InnerSteps::Solve solve = single_ && kSingleNoise * inner_.largest < eps
                                         ? inner_steps_.in_single
                                         : inner_steps_.in_double;
-    return solve({inner_, block_.get(), stride_}, eps, most, settings_.n_threads);
+    return solve({inner_, block_.get(), stride_, settings_.n_threads, rest_}, eps, most);
   }
 
   // More violators at once while most of them move; fewer where they do not.
@@ -278,9 +291,11 @@ class BlockSolver : public Solver {
     if (fresh < q) copy_columns(changed, threads);
     inner_.resize(q);
     inner_.grouped = dual_.grouped;
+    inner_.largest = inner_.noise = 0.0;
     for (index_t w = 0; w < q; ++w) {
       const index_t t = variables[w];
       inner_.f[w] = dual_.f[t];
+      inner_.largest = std::max(inner_.largest, std::abs(inner_.f[w]));
       inner_.b[w] = dual_.b[t];
       inner_.low[w] = dual_.low[t];
       inner_.high[w] = dual_.high[t];
@@ -330,6 +345,7 @@ class BlockSolver : public Solver {
   std::vector<std::int64_t> ids_;
   Lease lease_;
   InnerState inner_;
+  Rest rest_;
   std::vector<const float*> moved_;
   std::vector<double> change_;
   Phases phases_;

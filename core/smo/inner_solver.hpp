@@ -22,6 +22,8 @@ struct InnerState {
   std::vector<double> f, b, low, high, diagonal;
   std::vector<std::int8_t> y;
   bool grouped = false;
+  double largest = 0.0;  // size of an f, at the first step
+  double noise = 0.0;    // square of what rounding has added to an f since
 
   index_t size() const { return static_cast<index_t>(f.size()); }
   void resize(index_t n) {
@@ -32,12 +34,13 @@ struct InnerState {
     const auto some = [&](const auto& all) {
       return std::decay_t<decltype(all)>(all.begin() + begin, all.begin() + end);
     };
-    return {some(f), some(b), some(low), some(high), some(diagonal), some(y), grouped};
+    return {some(f), some(b), some(low), some(high), some(diagonal),
+            some(y), grouped, largest,   noise};
   }
-  double largest() const {
-    double size = 0.0;
-    for (const double value : f) size = std::max(size, std::abs(value));
-    return size;
+  void put(index_t begin, const InnerState& part) {
+    std::copy(part.f.begin(), part.f.end(), f.begin() + begin);
+    std::copy(part.b.begin(), part.b.end(), b.begin() + begin);
+    noise = part.noise;
   }
 };
 
@@ -69,7 +72,6 @@ class InnerVariables {
       : state_(state), kernel_(kernel), stride_(stride) {
     const index_t n = state.size();
     for (auto* array : {&f_, &room_up_, &room_down_, &diagonal_, &label_}) array->resize(n);
-    largest_ = state.largest();
     for (index_t t = 0; t < n; ++t) {
       label_[t] = static_cast<Real>(state.y[t]);
       f_[t] = static_cast<Real>(state.f[t]);
@@ -81,7 +83,7 @@ class InnerVariables {
   const float* row(index_t t) const { return kernel_ + t * stride_; }
   bool grouped() const { return state_.grouped; }
   // Whether what is scanned may be off by a part of eps that matters.
-  bool noisy(double eps) const { return noise_ > kNoiseShare * kNoiseShare * eps * eps; }
+  bool noisy(double eps) const { return state_.noise > kNoiseShare * kNoiseShare * eps * eps; }
   Candidates<Real> candidates(int group) const {
     return {state_.size(),    f_.data(),     room_up_.data(),         room_down_.data(),
             diagonal_.data(), label_.data(), static_cast<Real>(group)};
@@ -108,7 +110,7 @@ class InnerVariables {
   // Each step rounds f, and what it adds to f; errors of many steps add up as their squares do.
   void note_rounding(double step) {
     constexpr double unit = std::numeric_limits<Real>::epsilon() / 2;
-    noise_ += unit * unit * (largest_ * largest_ + step * step);
+    state_.noise += unit * unit * (state_.largest * state_.largest + step * step);
   }
 
   void set(index_t t, double value) {
@@ -126,7 +128,6 @@ class InnerVariables {
   static constexpr double kNoiseShare = 0.25;
 
   InnerState& state_;
-  double largest_ = 0.0, noise_ = 0.0;
   const float* kernel_;
   index_t stride_;
   std::vector<Real> f_, room_up_, room_down_, diagonal_, label_;

@@ -1,5 +1,6 @@
 // Second-order pair steps within a set by several threads: each has a part of the variables, and
-// they tell one another twice a step what each has found. The steps are those of one thread.
+// they tell one another twice a step what each has found. The steps are those of one thread, and
+// one thread can go on from them.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +19,7 @@ inline constexpr int kMostMembers = 8;
 template <class Real>
 struct ToGrow {
   std::int32_t at = -1;
+  bool tired = false;  // of waiting
   Real value = 0, diagonal = 0, low_value = kNever<Real>;
   Way way{};
 };
@@ -43,8 +45,8 @@ struct alignas(128) Message {
     round.store(now, std::memory_order_release);
   }
   // To be read before the next is told: before the one who asks has told the others that he has.
-  const What& hear(std::uint64_t now) const {
-    wait_for(round, now);
+  const What& hear(std::uint64_t now, Delays& delays) const {
+    delays.add(wait_for(round, now));
     return told;
   }
 };
@@ -60,15 +62,14 @@ template <class Real>
 class Member : private InnerVariables<Real> {
  public:
   Member(Board<Real>& board, int me, int members, InnerState& own, const float* kernel,
-         index_t stride, index_t begin, double largest)
+         index_t stride, index_t begin)
       : InnerVariables<Real>(own, kernel + begin, stride),
         board_(board),
         me_(me),
         members_(members),
-        begin_(begin) {
-    this->largest_ = largest;
-  }
+        begin_(begin) {}
 
+  // Where one of the team is tired, all end at the same step.
   CUTPLANE_INLINE InnerResult run(double eps, std::int64_t most_steps) {
     InnerResult result;
     while (true) {
@@ -82,6 +83,10 @@ class Member : private InnerVariables<Real> {
       board_.shrinking[me_].tell(round, best_to_shrink(up));
       const ToShrink<Real> low = all_to_shrink(round);
       if (low.at < 0) return result;
+      if ((tired_ = up.tired)) {
+        std::copy(this->f_.begin(), this->f_.end(), this->state_.f.begin());
+        return result;
+      }
       const double step = move(up, low);
       if (!(step > 0.0)) return result;
       ++result.steps;
@@ -90,6 +95,9 @@ class Member : private InnerVariables<Real> {
     }
   }
 
+  bool tired() const { return tired_; }
+  double delay() const { return delays_.seconds(); }
+
  private:
   index_t size() const { return this->state_.size(); }
   std::int32_t everywhere(index_t t) const { return static_cast<std::int32_t>(begin_ + t); }
@@ -97,6 +105,7 @@ class Member : private InnerVariables<Real> {
   CUTPLANE_INLINE ToGrow<Real> best_to_grow() const {
     const Extremes found = find_extremes(this->candidates(0));
     ToGrow<Real> best;
+    best.tired = delays_.too_long();
     if (found.low >= 0) best.low_value = this->f_[found.low];
     const index_t t = found.up;
     if (t < 0) return best;
@@ -108,15 +117,18 @@ class Member : private InnerVariables<Real> {
   }
 
   // Of equals the first, here and below.
-  CUTPLANE_INLINE ToGrow<Real> all_to_grow(std::uint64_t round) const {
+  CUTPLANE_INLINE ToGrow<Real> all_to_grow(std::uint64_t round) {
     ToGrow<Real> best;
     Real low_value = kNever<Real>;
+    bool tired = false;
     for (int t = 0; t < members_; ++t) {
-      const ToGrow<Real>& told = board_.growing[t].hear(round);
+      const ToGrow<Real>& told = board_.growing[t].hear(round, delays_);
       low_value = std::max(low_value, told.low_value);
+      tired |= told.tired;
       if (told.at >= 0 && (best.at < 0 || told.value < best.value)) best = told;
     }
     best.low_value = low_value;
+    best.tired = tired;
     return best;
   }
 
@@ -141,10 +153,10 @@ class Member : private InnerVariables<Real> {
     return best;
   }
 
-  CUTPLANE_INLINE ToShrink<Real> all_to_shrink(std::uint64_t round) const {
+  CUTPLANE_INLINE ToShrink<Real> all_to_shrink(std::uint64_t round) {
     ToShrink<Real> best;
     for (int t = 0; t < members_; ++t) {
-      const ToShrink<Real>& told = board_.shrinking[t].hear(round);
+      const ToShrink<Real>& told = board_.shrinking[t].hear(round, delays_);
       if (told.gain > best.gain) best = told;
     }
     return best;
@@ -168,6 +180,8 @@ class Member : private InnerVariables<Real> {
   Board<Real>& board_;
   int me_, members_;
   index_t begin_;
+  Delays delays_;
+  bool tired_ = false;
 };
 
 }  // namespace cutplane::smo

@@ -168,19 +168,30 @@ def test_a_cache_of_a_few_rows_gives_the_same(working_set):
         assert np.array_equal(few.alpha, whole.alpha)
 
 
-# Steps within the largest set are taken by a team of two and of three.
+# Steps within the largest set are taken by a team.
 @pytest.mark.parametrize(("working_set", "most"), [(2, 600), (64, 600), (2048, 6000)])
 def test_threads_give_the_same_bits(working_set, most):
-    many = rng.normal(size=(3000, 30))
-    labels = np.where(many[:, 0] > 0.3, 1, -1)
-    problem = DualProblem.classification(labels, 1.0)
-    alone, *others = (
-        solve(problem, KernelMatrix(many, KERNEL, n_threads=n), working_set=working_set, max_iter=most, n_threads=n)
-        for n in (1, 2, 3)
-    )
+    alone, *others = (many_examples(n, working_set=working_set, max_iter=most) for n in (1, 2, 3))
     for other in others:
         assert np.array_equal(alone.alpha, other.alpha)
         assert np.array_equal(alone.gradient, other.gradient)
+
+
+def test_a_team_that_has_no_processors_leaves_its_steps_to_one_thread():
+    def fit(n_threads):
+        return many_examples(n_threads, working_set=2048, max_iter=6000)
+
+    alone = fit(1)
+    with ThreadPoolExecutor(6) as pool:
+        for other in pool.map(fit, [4] * 6):
+            assert np.array_equal(alone.alpha, other.alpha)
+            assert np.array_equal(alone.gradient, other.gradient)
+
+
+def many_examples(n_threads, **settings):
+    X = np.random.default_rng(5).normal(size=(3000, 30))
+    problem = DualProblem.classification(np.where(X[:, 0] > 0.3, 1, -1), 1.0)
+    return solve(problem, KernelMatrix(X, KERNEL, n_threads=n_threads), n_threads=n_threads, **settings)
 
 
 @every_way
