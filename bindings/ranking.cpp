@@ -10,6 +10,7 @@
 #include "core/ranking/f1.hpp"
 #include "core/ranking/few_pairs.hpp"
 #include "core/ranking/pairs.hpp"
+#include "core/ranking/score_grid.hpp"
 
 namespace cutplane::bind {
 namespace {
@@ -205,7 +206,7 @@ std::tuple<index_t, index_t, double> worst_for_f1(Scores positive, Scores negati
 void bind_ranking(nb::module_& m) {
   nb::class_<PairOrder>(m, "PairOrder", "An order of scores that another one may begin with.");
   nb::class_<SortedPairs, PairOrder>(m, "SortedPairs",
-                                     "Scores in order, and sums over pairs of them.")
+                                     "Scores in order, on their grid, and sums over pairs.")
       .def("cut", &SortedPairs::cut, "(coef, offset, value)")
       .def("smoothed", &SortedPairs::smoothed, "h"_a, "reach"_a, "(coef, offset, value)")
       .def("curvature", &SortedPairs::curvature, "h"_a, "direction"_a)
@@ -221,6 +222,9 @@ void bind_ranking(nb::module_& m) {
       .def("sort", &Pairs::sort, "scores"_a, "near"_a.none() = nullptr, "n_threads"_a = 0,
            "`near`: an order that is nearly right")
       .def("ray", &Pairs::ray, "start"_a, "end"_a, "near"_a.none() = nullptr, "n_threads"_a = 0);
+  m.def("grid_step", &grid_step, "n"_a, "largest"_a,
+        "The step of the grid that n scores are sorted on, the largest of which has this size; 0 "
+        "for none");
   m.def("f1_worst", &worst_for_f1, "positive"_a, "negative"_a, "shift"_a,
         "(missed, added, loss) of the labelling that holds up the bound of 1 - F1; positive scores "
         "ascending, negative ones descending");

@@ -1,5 +1,8 @@
 #include "core/ranking/few_pairs.hpp"
 
+#include <limits>
+
+#include "core/base/lanes.hpp"
 #include "core/base/multiversion.hpp"
 #include "core/ranking/pair_sweep.hpp"
 
@@ -10,86 +13,110 @@ namespace {
 // each example.
 constexpr index_t kPairsPerExample = 24;
 
-// Sums over the pairs of groups [group, group_end): each(i, lowest, end, own) gives those over the
-// pairs of example i, which weighs `own`, with the others it leads, at the places [lowest, end).
-// after(weight, begin, end) comes once those of a group are through.
-template <bool kWeighted, class Each, class After>
-CUTPLANE_INLINE PairSums sum_groups(const PairSample& sample, index_t group, index_t group_end,
-                                    const Each& each, const After& after) {
+constexpr int kLanes = kCommonLanes;
+using Lane = Lanes<kLanes>;
+using Mask = LanesOf<kLanes>::mask;
+
+// What scores are beyond the last: no pair of theirs is close to its kink.
+constexpr double kFarBelow = -std::numeric_limits<double>::infinity(), kFarAbove = -kFarBelow;
+
+// `left` numbers or as many as there is room for; `rest` where there are fewer.
+CUTPLANE_INLINE void load_some(const double* from, index_t left, double rest, Lane& out) {
+  if (left >= kLanes) return load<kLanes>(from, out);
+  for (int l = 0; l < kLanes; ++l) out[l] = l < left ? from[l] : rest;
+}
+
+CUTPLANE_INLINE void add_some(const Lane& more, index_t left, double* to) {
+  for (int l = 0; l < kLanes && l < left; ++l) to[l] += more[l];
+}
+
+CUTPLANE_INLINE double sum_of(const Lane& values) {
+  double sum = 0.0;
+  for (int l = 0; l < kLanes; ++l) sum += values[l];
+  return sum;
+}
+
+// As a bit pattern: what `where` does not say is 0.
+#define CUTPLANE_WHERE(mask, values) ((Lane)((mask) & (Mask)(values)))
+
+// The pairs of the ranks of groups [group, group_end) with those below, and their slopes by place.
+template <bool kWeighted>
+CUTPLANE_MULTIVERSION PairSums cut_of(const PairSample& sample, index_t group, index_t group_end,
+                                      const double* score, double* coef) {
+  const double* weight = sample.weight.data();
   PairSums total{};
   for (index_t g = group; g < group_end; ++g) {
     const index_t lowest = sample.leaf[sample.group[g]], highest = sample.leaf[sample.group[g + 1]];
-    PairSums sums{};
+    Lane value{}, counted{};
     for (index_t k = sample.group[g] + 1; k < sample.group[g + 1]; ++k) {
-      for (index_t i = sample.leaf[k]; i < sample.leaf[k + 1]; ++i) {
-        const double own = kWeighted ? sample.weight[i] : 1.0;
-        const PairSums led = each(i, lowest, sample.leaf[k], own);
-        for (std::size_t s = 0; s < led.size(); ++s) sums[s] += own * led[s];
+      const index_t rank = sample.leaf[k], above = sample.leaf[k + 1];
+      for (index_t j = lowest; j < rank; j += kLanes) {
+        Lane low, each = Lane{} + 1.0, trails{}, lost{};
+        load_some(score + j, rank - j, kFarBelow, low);
+        if (kWeighted) load_some(weight + j, rank - j, 0.0, each);
+        for (index_t i = rank; i < above; ++i) {
+          const Lane z = (1.0 - score[i]) + low, own = Lane{} + (kWeighted ? weight[i] : 1.0);
+          const Mask counts = z >= 0.0;
+          trails += CUTPLANE_WHERE(counts, own);
+          lost += own * CUTPLANE_WHERE(counts, z);
+        }
+        value += each * lost;
+        add_some(each * trails, rank - j, coef + j);
+      }
+      for (index_t i = rank; i < above; i += kLanes) {
+        Lane high, own = Lane{} + 1.0, leads{};
+        load_some(score + i, above - i, kFarAbove, high);
+        if (kWeighted) load_some(weight + i, above - i, 0.0, own);
+        const Lane start = 1.0 - high;
+        for (index_t j = lowest; j < rank; ++j) {
+          const Lane z = start + score[j], each = Lane{} + (kWeighted ? weight[j] : 1.0);
+          const Mask counts = z >= 0.0;
+          leads += CUTPLANE_WHERE(counts, each);
+        }
+        const Lane led = own * leads;
+        counted += led;
+        add_some(-led, above - i, coef + i);
       }
     }
-    for (std::size_t s = 0; s < sums.size(); ++s) total[s] += sample.group_weight[g] * sums[s];
-    after(sample.group_weight[g], lowest, highest);
+    for (index_t p = lowest; p < highest; ++p)
+      coef[p] *= sample.group_weight[g];  // counts till here
+    total[0] += sample.group_weight[g] * sum_of(value);
+    total[1] += sample.group_weight[g] * sum_of(counted);
   }
   return total;
 }
 
 template <bool kWeighted>
-CUTPLANE_INLINE PairSums cut_groups(const PairSample& sample, index_t group, index_t group_end,
-                                    const double* score, double* coef) {
-  const double* weight = sample.weight.data();
-  return sum_groups<kWeighted>(
-      sample, group, group_end,
-      [&](index_t i, index_t lowest, index_t end, double own) CUTPLANE_INLINED {
-        double led = 0.0, value = 0.0;
-#pragma omp simd reduction(+ : led, value)
-        for (index_t j = lowest; j < end; ++j) {
-          const double z = violation(score[i], score[j]);
-          const double counted = z >= 0.0 ? (kWeighted ? weight[j] : 1.0) : 0.0;
-          led += counted;
-          value += counted * z;
-          coef[j] += own * counted;
-        }
-        coef[i] -= own * led;
-        return PairSums{value, led};
-      },
-      [&](double group_weight, index_t begin, index_t end) CUTPLANE_INLINED {
-        for (index_t p = begin; p < end; ++p) coef[p] *= group_weight;  // they are counts till here
-      });
-}
-
-template <bool kWeighted>
-CUTPLANE_INLINE PairSums slopes_of_groups(const PairSample& sample, index_t group,
-                                          index_t group_end, const double* score,
-                                          const double* direction) {
-  const double* weight = sample.weight.data();
-  return sum_groups<kWeighted>(
-      sample, group, group_end,
-      [&](index_t i, index_t lowest, index_t end, double) CUTPLANE_INLINED {
-        double value = 0.0, slope = 0.0;
-#pragma omp simd reduction(+ : value, slope)
-        for (index_t j = lowest; j < end; ++j) {
-          const double z = violation(score[i], score[j]), rise = direction[j] - direction[i];
-          const double each = kWeighted ? weight[j] : 1.0;
-          // On its kink, a pair counts if it moves beyond.
-          const bool counts = (z > 0.0) | ((z == 0.0) & (rise > 0.0));
-          value += each * (z > 0.0 ? z : 0.0);
-          slope += counts ? each * rise : 0.0;
-        }
-        return PairSums{value, slope};
-      },
-      [](double, index_t, index_t) CUTPLANE_INLINED {});
-}
-
-CUTPLANE_MULTIVERSION PairSums cut_of(const PairSample& sample, index_t begin, index_t end,
-                                      const double* score, double* coef) {
-  return sample.weight.empty() ? cut_groups<false>(sample, begin, end, score, coef)
-                               : cut_groups<true>(sample, begin, end, score, coef);
-}
-
-CUTPLANE_MULTIVERSION PairSums slopes_of(const PairSample& sample, index_t begin, index_t end,
+CUTPLANE_MULTIVERSION PairSums slopes_of(const PairSample& sample, index_t group, index_t group_end,
                                          const double* score, const double* direction) {
-  return sample.weight.empty() ? slopes_of_groups<false>(sample, begin, end, score, direction)
-                               : slopes_of_groups<true>(sample, begin, end, score, direction);
+  const double* weight = sample.weight.data();
+  PairSums total{};
+  for (index_t g = group; g < group_end; ++g) {
+    const index_t lowest = sample.leaf[sample.group[g]];
+    Lane value{}, slope{};
+    for (index_t k = sample.group[g] + 1; k < sample.group[g + 1]; ++k) {
+      const index_t rank = sample.leaf[k], above = sample.leaf[k + 1];
+      for (index_t j = lowest; j < rank; j += kLanes) {
+        Lane low, along, each = Lane{} + 1.0, lost{}, rises{};
+        load_some(score + j, rank - j, kFarBelow, low);
+        load_some(direction + j, rank - j, 0.0, along);
+        if (kWeighted) load_some(weight + j, rank - j, 0.0, each);
+        for (index_t i = rank; i < above; ++i) {
+          const Lane z = (1.0 - score[i]) + low, rise = along - direction[i];
+          const Lane own = Lane{} + (kWeighted ? weight[i] : 1.0);
+          // On its kink, a pair counts if it moves beyond.
+          const Mask beyond = z > 0.0, counts = beyond | ((z == 0.0) & (rise > 0.0));
+          lost += own * CUTPLANE_WHERE(beyond, z);
+          rises += own * CUTPLANE_WHERE(counts, rise);
+        }
+        value += each * lost;
+        slope += each * rises;
+      }
+    }
+    total[0] += sample.group_weight[g] * sum_of(value);
+    total[1] += sample.group_weight[g] * sum_of(slope);
+  }
+  return total;
 }
 
 // sums(begin, end) of parts of the groups, added up in their order.
@@ -120,7 +147,8 @@ PairCut few_pairs_cut(const PairSample& sample, const std::vector<double>& score
                       int n_threads) {
   std::vector<double> by_place(scores.size());
   const PairSums sums = over_groups(sample, n_threads, [&](index_t begin, index_t end) {
-    return cut_of(sample, begin, end, scores.data(), by_place.data());
+    return sample.weight.empty() ? cut_of<false>(sample, begin, end, scores.data(), by_place.data())
+                                 : cut_of<true>(sample, begin, end, scores.data(), by_place.data());
   });
   scatter(sample, by_place, 1, coef, n_threads);
   return {sums[0], sums[1]};
@@ -129,7 +157,9 @@ PairCut few_pairs_cut(const PairSample& sample, const std::vector<double>& score
 PairSlope few_pairs_slope(const PairSample& sample, const std::vector<double>& scores,
                           const std::vector<double>& direction, int n_threads) {
   const PairSums sums = over_groups(sample, n_threads, [&](index_t begin, index_t end) {
-    return slopes_of(sample, begin, end, scores.data(), direction.data());
+    return sample.weight.empty()
+               ? slopes_of<false>(sample, begin, end, scores.data(), direction.data())
+               : slopes_of<true>(sample, begin, end, scores.data(), direction.data());
   });
   return {sums[0], sums[1], true};
 }

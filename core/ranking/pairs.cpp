@@ -8,6 +8,7 @@
 
 #include "core/ranking/few_pairs.hpp"
 #include "core/ranking/pair_sweep.hpp"
+#include "core/ranking/score_grid.hpp"
 
 namespace cutplane {
 namespace {
@@ -114,6 +115,17 @@ bool all_finite(const std::vector<double>& values) {
   return wrong == 0;
 }
 
+// Scores by place, on their grid where they are finite.
+std::vector<double> on_grid(const PairSample& sample, const double* s, int n_threads) {
+  const double step = grid_step(sample.n, largest_size(s, sample.n, n_threads));
+  if (step == 0.0) return gather(sample, s, 1, n_threads);
+  const ScoreGrid grid(step);
+  std::vector<double> by_place(sample.example.size());
+  double* to = by_place.data();
+  for_places(sample, 1, n_threads, [&](index_t p, index_t i) { to[p] = grid.nearest(s[i]); });
+  return by_place;
+}
+
 // Leaves large enough are sorted by all threads, one after the other; the others one per thread.
 void sort_leaves(const PairSample& sample, const TiedScores& scores, SortedScores& sorted,
                  int n_threads) {
@@ -150,7 +162,7 @@ PairScores::PairScores(const PairSample& sample, const double* s, std::vector<pl
                        int n_threads)
     : sample_(sample),
       n_threads_(n_threads),
-      by_place_(gather(sample, s, 1, n_threads)),
+      by_place_(on_grid(sample, s, n_threads)),
       finite_(all_finite(by_place_)),
       sorted_{{}, std::move(near)} {
   if (!finite_ || sample.few_pairs) return;

@@ -40,7 +40,7 @@ struct SortedScores {
   std::vector<place_t> place;
 };
 
-// The scores of a sample by place, where there are few pairs, and in order.
+// The scores of a sample, on their grid, by place, where there are few pairs, and in order.
 class PairScores {
  public:
   // s has length sample.n. `near`: the places in an order that is nearly right, or nothing.

@@ -9,11 +9,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.device.test_kernels import rows_of
 
+from cutplane import _core
 from cutplane.device.kernels import Kernels
 from cutplane.device.matrix import DeviceMatrix
 from cutplane.device.pair_risk import DevicePairRisk
 from cutplane.device.rank_thresholds import least_error_thresholds_there
-from cutplane.risks.pairs import NoPairsError, PairRisk, grid_step
+from cutplane.risks.pairs import NoPairsError, PairRisk
 from cutplane.risks.thresholds import least_error_thresholds
 from cutplane.shards.device_pairs import DevicePairShard
 from cutplane.shards.registry import make_shard
@@ -192,5 +193,5 @@ def test_thresholds(kernels: Kernels, kind: str, weighted: bool) -> None:
     weights = rng.random(400) + 0.1 if weighted else None
     on = kernels.to_device
     there = least_error_thresholds_there(kernels, on(scores), on(codes), 4, None if weights is None else on(weights))
-    step = grid_step(400, float(np.abs(scores).max()))
+    step = _core.grid_step(400, float(np.abs(scores).max()))
     assert_allclose(there, least_error_thresholds(scores, codes, 4, weights), rtol=0.0, atol=step)

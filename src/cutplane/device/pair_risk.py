@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane import _core
 from cutplane.device.kernels import DeviceArray, Kernels
 from cutplane.device.rank_layout import PairsThere, RankLayout, laid_out
 from cutplane.device.rank_sums import RankOrder, RankPrefixes
 from cutplane.risks import bracketing
 from cutplane.risks.base import Risk, ScoreCut, Smoothed
-from cutplane.risks.pairs import PairRisk, grid_step, groups_drawn, inexact_sums, smoothed_inexactness
+from cutplane.risks.pairs import PairRisk, groups_drawn, inexact_sums, smoothed_inexactness
 from cutplane.risks.stretches import one_of_each
 
 # Up to so many levels, what is before each place is kept from one sweep over the same scores to the next.
@@ -152,14 +153,14 @@ class DevicePairRisk(Risk):
 
     def resolution(self, scores: DeviceArray) -> float:
         """The step of the grid that scores are put on: see `PairRisk.resolution`."""
-        return grid_step(len(scores), self.size(scores))
+        return _core.grid_step(len(scores), self.size(scores))
 
     def sort(self, scores: DeviceArray) -> RanksInOrder:
         """The scores in order, on their grid."""
         largest = self.size(scores)
         if not np.isfinite(largest):
             raise ValueError("Scores must be finite.")
-        order = self.kernels.rank_sums().by_score(scores, grid_step(len(scores), largest), largest)
+        order = self.kernels.rank_sums().by_score(scores, _core.grid_step(len(scores), largest), largest)
         return RanksInOrder(self.kernels, self._layout, order)
 
     def along(self, coef: DeviceArray, direction: DeviceArray) -> float:

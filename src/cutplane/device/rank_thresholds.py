@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from cutplane import _core
 from cutplane.device.kernels import Array, DeviceArray, Kernels
 from cutplane.device.rank_sums import RankedExamples, RankLevel
-from cutplane.risks.pairs import grid_step
 from cutplane.risks.thresholds import between
 
 
@@ -16,7 +16,7 @@ def least_error_thresholds_there(
     """As `cutplane.risks.thresholds.least_error_thresholds`: scores are put on a grid, as where pairs are counted."""
     xp, sums, n = kernels.xp, kernels.rank_sums(), len(scores)
     largest = float(abs(scores).max())
-    order = sums.by_score(scores, grid_step(n, largest), largest)
+    order = sums.by_score(scores, _core.grid_step(n, largest), largest)
     # A threshold fits before the first, and between any two that differ; after the last, all are below.
     fits = xp.flatnonzero(xp.concatenate([xp.ones(1, dtype=bool), order.key[1:] > order.key[:-1]]))
     whole = RankLevel(kernels.to_device(np.array([0, n])), None, 0, xp.ones(1))

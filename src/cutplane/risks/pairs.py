@@ -19,6 +19,8 @@ Codes = NDArray[np.int64]
 _WEIGHTED = 4.0
 # Whole numbers no further apart than so many times as there are of them are counted; others are sorted.
 _MOST_APART = 4
+# NumPy sorts whole numbers of 16 bits in linear time.
+_SORTED_BY_DIGITS = 1 << 16
 # Groups of a sample at least: few say little of the others, and few examples of many groups have few pairs.
 _LEAST_GROUPS = 64
 
@@ -61,14 +63,16 @@ class _Layout(NamedTuple):
     group: Codes
     pair_weights: Array
     counts: Codes
+    all_groups: int
 
 
 class _Laid(NamedTuple):
-    """Pairs as the core has them, how many there are, in how many groups, and what their mean is taken over."""
+    """Pairs as the core has them, how many there are, in how many of all groups, and what their mean is taken over."""
 
     core: _core.Pairs
     n_pairs: int
     n_groups: int
+    all_groups: int
     total_mass: float
 
 
@@ -97,6 +101,8 @@ class PairRisk(Risk):
         The pairs compared (examples of weight 0 have none).
     n_groups : int
         The groups that have a pair.
+    all_groups : int
+        The groups that have an example (of a weight above 0).
     total_mass : float
         What the mean is taken over: groups, or the weights of pairs.
     share : float
@@ -152,7 +158,7 @@ class PairRisk(Risk):
             group_weights = np.full(n_groups, share / total_mass)
         by_place = None if own is None else np.ascontiguousarray(own[layout.example])
         core = _core.Pairs(len(self._ranks), layout.example, layout.leaf, layout.group, group_weights, by_place)
-        return _Laid(core, int(layout.counts.sum()), n_groups, total_mass)
+        return _Laid(core, int(layout.counts.sum()), n_groups, layout.all_groups, total_mass)
 
     @property
     def _laid(self) -> _Laid:
@@ -169,6 +175,11 @@ class PairRisk(Risk):
     def n_groups(self) -> int:
         """The groups that have a pair."""
         return self._laid.n_groups
+
+    @property
+    def all_groups(self) -> int:
+        """The groups that have an example."""
+        return self._laid.all_groups
 
     @property
     def total_mass(self) -> float:
@@ -232,18 +243,12 @@ class PairRisk(Risk):
         return inexact_sums(weighted=self._weights is not None)
 
     def resolution(self, scores: Array) -> float:
-        """The step of the grid that scores are put on.
-
-        It is so wide that sums of all scores, and numbers of pairs times scores, have no digits to lose: sweeps over
-        windows of scores, divided by a narrow width, would raise what rounding leaves in them to any size.
-        """
-        return grid_step(len(scores), float(np.abs(scores).max(initial=0.0)))
+        """The step of the grid that scores are put on, so that sums of them have no digits to lose."""
+        return _core.grid_step(len(scores), float(np.abs(scores).max(initial=0.0)))
 
     def sort(self, scores: Array, near: _core.PairOrder | None = None) -> _core.SortedPairs:
         """The scores in order, on their grid: what every sweep starts from. Sooner from an order that is nearly it."""
-        step = self.resolution(scores)
-        on_grid = scores if step == 0.0 else np.rint(scores / step) * step
-        return self._laid.core.sort(on_grid, near, self._n_threads)
+        return self._laid.core.sort(scores, near, self._n_threads)
 
     def smoothed_mass(self, smoothed: Smoothed, scores: Array, h: float) -> float:
         """As `mass`: places on a kink are sums over windows, exact but for weights that are no whole numbers."""
@@ -265,12 +270,6 @@ class PairRisk(Risk):
     def smoothed(self, scores: Array, h: float) -> Smoothed:
         """The risk with every pair's kink rounded over a width h."""
         return rounded(self.sort(scores), scores, h)
-
-
-def grid_step(n: int, largest: float) -> float:
-    """The step of the grid of n scores, the largest of which has this size."""
-    size = 1.0 + largest
-    return float(2.0 ** (np.ceil(np.log2(4.0 * n * size)) - 53.0)) if np.isfinite(size) else 0.0
 
 
 def groups_drawn(count: int, n: int, size: int) -> int:
@@ -333,9 +332,7 @@ def _narrow(codes: Codes) -> NDArray[Any]:
 def _lay_out(ranks: Codes, groups: Codes | None, weights: Array | None) -> _Layout:
     if len(ranks) >= 2**32:
         raise ValueError(f"There are {len(ranks):,} examples; pairs can be counted among fewer than 4,294,967,296.")
-    order = np.argsort(_narrow(ranks), kind="stable")
-    if groups is not None:
-        order = order[np.argsort(_narrow(groups[order]), kind="stable")]
+    order = _by_group_and_rank(ranks, groups)
     if weights is not None:
         order = order[weights[order] > 0.0]
     rank, group = ranks[order], np.zeros(len(order), dtype=np.int64) if groups is None else groups[order]
@@ -360,7 +357,19 @@ def _lay_out(ranks: Codes, groups: Codes | None, weights: Array | None) -> _Layo
         first_leaf,
         counts.astype(np.float64) if weights is None else pair_sums(masses, group_of_leaf),
         counts,
+        int(of_place[-1]) + 1 if len(of_place) else 0,
     )
+
+
+def _by_group_and_rank(ranks: Codes, groups: Codes | None) -> NDArray[np.intp]:
+    """The order of the examples: equal ones stay in theirs."""
+    if groups is None:
+        return np.argsort(_narrow(ranks), kind="stable")
+    n_ranks = int(ranks.max(initial=-1)) + 1
+    if n_ranks * (int(groups.max(initial=-1)) + 1) <= _SORTED_BY_DIGITS:
+        return np.argsort((groups * n_ranks + ranks).astype(np.uint16), kind="stable")
+    order = np.argsort(_narrow(ranks), kind="stable")
+    return order[np.argsort(_narrow(groups[order]), kind="stable")]
 
 
 def pair_sums(masses: NDArray[Any], group: Codes) -> NDArray[Any]:

@@ -122,7 +122,8 @@ class PairShard(HostShard):
 
     def cut(self, scores: Handle) -> ShardPlane:
         """The plane that touches the risk at the scores: a pass."""
-        return self._plane(self._cut(scores_of(scores)))
+        known = self._valued
+        return self._plane(known[1] if known and known[0] is scores else self._cut(scores_of(scores)))
 
     def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
         """The scores moved from a towards b, their risk, and (on call: a pass) the plane mu of the rest further on."""

@@ -37,25 +37,6 @@ def check_named_queries(qid: ArrayLike, n: int) -> NDArray[Any]:
     return queries
 
 
-def check_pairs(
-    y: NDArray[np.float64], queries: Codes | None, weights: NDArray[np.float64] | None, what: str = "target"
-) -> None:
-    """At least two targets to compare; queries without are ignored, and that is said once."""
-    check_several(len(y))
-    counted = np.ones(len(y), dtype=bool) if weights is None else weights > 0.0
-    groups = np.zeros(int(counted.sum()), dtype=np.int64) if queries is None else queries[counted]
-    count = int(groups.max(initial=-1)) + 1
-    least, most = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(least, groups, y[counted])
-    np.maximum.at(most, groups, y[counted])
-    present = np.isfinite(least)
-    comparable = int(np.count_nonzero(least[present] < most[present]))
-    if not comparable:
-        raise no_pair(what, in_queries=queries is not None)
-    all_of_them = int(np.count_nonzero(present))
-    warn_of_ignored(all_of_them - comparable, all_of_them)
-
-
 def check_one_device(device: object) -> None:
     """Refuse several GPUs: pairs have their examples on one."""
     if several_devices(device) is not None:

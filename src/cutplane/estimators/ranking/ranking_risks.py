@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutplane._types import Array, Codes
-from cutplane.device.kernels import Kernels
 from cutplane.device.pair_risk import DevicePairRisk
 from cutplane.device.rankings import ordinal_there, ranking_there
-from cutplane.estimators.ranking.ranking_data import check_pairs, check_several, no_pair, warn_of_ignored
+from cutplane.estimators.ranking.ranking_data import check_several, no_pair, warn_of_ignored
 from cutplane.risks.ordinal import OrdinalRisk
-from cutplane.risks.pairs import NoPairsError, dense_codes
+from cutplane.risks.pairs import NoPairsError, PairRisk
 from cutplane.risks.ranking import RankingRisk
 from cutplane.shards.registry import device_kernels
+
+Made = TypeVar("Made", bound=PairRisk | DevicePairRisk)
 
 
 def made_ranking(
@@ -31,36 +32,34 @@ def made_ranking(
     """Pairs within queries (None: there is one)."""
     kernels = device_kernels(rows)
     settings: dict[str, Any] = {"equal_groups": equal_groups, "n_threads": n_threads}
-    if kernels is not None:
-        return _there(
-            kernels, len(ranks), lambda on: ranking_there(on, ranks, queries, weights, **settings), "target", queries
-        )
-    codes = None if queries is None else dense_codes(queries)
-    check_pairs(ranks, codes, weights)
-    return RankingRisk(ranks, np.zeros(len(ranks), dtype=np.int64) if codes is None else codes, weights, **settings)
+
+    def make() -> RankingRisk | DevicePairRisk:
+        if kernels is not None:
+            return ranking_there(kernels, ranks, queries, weights, **settings)
+        groups = np.zeros(len(ranks), dtype=np.int64) if queries is None else queries
+        return RankingRisk(ranks, groups, weights, **settings)
+
+    return _checked(make, len(ranks), "target", in_queries=queries is not None)
 
 
 def made_ordinal(rows: object, codes: Codes, weights: Array | None, *, n_threads: int) -> OrdinalRisk | DevicePairRisk:
     """All pairs of different classes."""
     kernels = device_kernels(rows)
-    if kernels is not None:
-        return _there(kernels, len(codes), lambda on: ordinal_there(on, codes, weights, n_threads=n_threads), "class")
-    check_pairs(codes.astype(np.float64), None, weights, what="class")
-    return OrdinalRisk(codes, weights, n_threads=n_threads)
+
+    def make() -> OrdinalRisk | DevicePairRisk:
+        if kernels is not None:
+            return ordinal_there(kernels, codes, weights, n_threads=n_threads)
+        return OrdinalRisk(codes, weights, n_threads=n_threads)
+
+    return _checked(make, len(codes), "class", in_queries=False)
 
 
-def _there(
-    kernels: Kernels,
-    n: int,
-    make: Callable[[Kernels], DevicePairRisk],
-    what: str,
-    queries: NDArray[Any] | None = None,
-) -> DevicePairRisk:
-    """A risk on a device, whose pairs are counted there."""
+def _checked(make: Callable[[], Made], n: int, what: str, *, in_queries: bool) -> Made:
+    """At least two targets to compare; queries without are ignored, and that is said once."""
     check_several(n)
     try:
-        risk = make(kernels)
+        risk = make()
     except NoPairsError:
-        raise no_pair(what, in_queries=queries is not None) from None
+        raise no_pair(what, in_queries=in_queries) from None
     warn_of_ignored(risk.all_groups - risk.n_groups, risk.all_groups)
     return risk
