@@ -64,16 +64,20 @@ CUTPLANE_MULTIVERSION PairSums cut_of(const PairSample& sample, index_t group, i
         add_some(each * trails, rank - j, coef + j);
       }
       for (index_t i = rank; i < above; i += kLanes) {
-        Lane high, own = Lane{} + 1.0, leads{};
+        Lane high, own = Lane{} + 1.0, leads{}, leads_others{};
         load_some(score + i, above - i, kFarAbove, high);
         if (kWeighted) load_some(weight + i, above - i, 0.0, own);
         const Lane start = 1.0 - high;
-        for (index_t j = lowest; j < rank; ++j) {
+        // Two sums: one after the other they would wait for each other.
+        const auto count = [&](index_t j, Lane& sum) CUTPLANE_INLINED {
           const Lane z = start + score[j], each = Lane{} + (kWeighted ? weight[j] : 1.0);
           const Mask counts = z >= 0.0;
-          leads += CUTPLANE_WHERE(counts, each);
-        }
-        const Lane led = own * leads;
+          sum += CUTPLANE_WHERE(counts, each);
+        };
+        index_t j = lowest;
+        for (; j + 1 < rank; j += 2) count(j, leads), count(j + 1, leads_others);
+        if (j < rank) count(j, leads);
+        const Lane led = own * (leads + leads_others);
         counted += led;
         add_some(-led, above - i, coef + i);
       }

@@ -147,7 +147,7 @@ void sort_leaves(const PairSample& sample, const TiedScores& scores, SortedScore
   const auto large = [&](index_t k) {
     return sample.leaf[k + 1] - sample.leaf[k] >= kLeafInParallel;
   };
-  for_blocks(make_blocks(leaves, 1, 256), useful_threads(n_threads, 8 * n),
+  for_blocks(make_blocks(leaves, 1, 256), useful_threads(n_threads, 16 * n),
              [&](index_t, index_t begin, index_t end) {
                for (index_t k = begin; k < end; ++k)
                  if (!large(k)) sort_leaf(k, 1);
