@@ -151,7 +151,7 @@ def _longest(phases: dict[str, float], count: int = 4) -> str:
 
 def figures(result: dict) -> dict:
     """Speed-ups by the number of threads, a panel for each part, beside what the machine allows."""
-    panels = [_panel(TITLES[part], _fits(found)) for part, found in result.items() if part != "passes"]
+    panels = [_panel(TITLES[part], _fits(found)) for part, found in result.items() if part != "passes" and _fits(found)]
     drawn = {"speedups": draw(panels)} if panels else {}
     if "passes" in result:
         panels = [_pass_panel(way, result["passes"]["rows"]) for way in ("scores", "combine")]
