@@ -47,6 +47,11 @@ def _fits(part: dict) -> list[dict]:
     return [row for row in part["rows"] if not row.get("peer")]
 
 
+def _scaled(part: dict) -> list[dict]:
+    """Fits with several numbers of threads."""
+    return [row for row in _fits(part) if _first(row) != _last(row)]
+
+
 def _speedup(row: dict, threads: str) -> float:
     return row["seconds"][_first(row)] / row["seconds"][threads]
 
@@ -84,6 +89,8 @@ def _line(row: dict, numbers: list[str]) -> list[object]:
     late = row.get("limited", [])
     seconds = [_seconds(row, each) for each in numbers]
     last = _last(row)
+    if last == _first(row):
+        return [row["data"], row["what"], *seconds, "", "", ""]
     more = "> " if _first(row) in late and last not in late else ""
     speedup = "" if last in late else f"{more}{_speedup(row, last):.3g}x"
     machine = f"{_allowed(row, last):.3g}x ({row['floor']})"
@@ -137,10 +144,10 @@ def _peers(part: dict) -> str:
 def _phases(result: dict) -> str:
     """Seconds of the longest phases with one thread and with all of them."""
     rows = [row for part in result.values() for row in part["rows"] if row.get("phases")]
-    lines = [
-        [row["data"], row["what"], *(_longest(row["phases"][each]) for each in (_first(row), _last(row)))]
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        first, last = (_longest(row["phases"][each]) for each in (_first(row), _last(row)))
+        lines.append([row["data"], row["what"], "" if _first(row) == _last(row) else first, last])
     return markdown(["data", "", "fewest threads", "most threads"], lines) if lines else ""
 
 
@@ -151,7 +158,8 @@ def _longest(phases: dict[str, float], count: int = 4) -> str:
 
 def figures(result: dict) -> dict:
     """Speed-ups by the number of threads, a panel for each part, beside what the machine allows."""
-    panels = [_panel(TITLES[part], _fits(found)) for part, found in result.items() if part != "passes" and _fits(found)]
+    scaled = {part: _scaled(found) for part, found in result.items() if part != "passes"}
+    panels = [_panel(TITLES[part], rows) for part, rows in scaled.items() if rows]
     drawn = {"speedups": draw(panels)} if panels else {}
     if "passes" in result:
         panels = [_pass_panel(way, result["passes"]["rows"]) for way in ("scores", "combine")]

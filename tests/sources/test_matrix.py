@@ -150,20 +150,6 @@ def test_gram_of_many_features(d: int) -> None:
         np.testing.assert_allclose(np.tril(source.gram(rows, weights)), expected, atol=1e-5 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("d", [5, 130])
-def test_gram_of_many_rows_is_the_same_for_any_number_of_threads(d: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Blocks of 200 rows, so that 15,000 are three rounds of sixteen parts, the last of them unfinished.
-    monkeypatch.setattr("cutplane.sources.matrix._GATHER_ENTRIES", 200 * d)
-    monkeypatch.setattr("cutplane.sources.matrix._LEAST_ENTRIES", 200 * d)
-    monkeypatch.setattr("cutplane.sources.matrix._BLOCKS_IN_TURN", 2)
-    X = data(15_000, d)
-    rows, weights = np.arange(1, 15_000), np.random.default_rng(0).random(14_999)
-    grams = [np.tril(as_source(X, n_threads=threads).gram(rows, weights)) for threads in (1, 2, 3)]
-    expected = np.tril(reference.gram(X, rows, weights))
-    np.testing.assert_allclose(grams[0], expected, atol=1e-6 * np.abs(expected).max())
-    assert all((gram == grams[0]).all() for gram in grams)
-
-
 def test_gram_of_many_sparse_features_is_the_same_for_any_number_of_threads() -> None:
     # So many that it is summed by parts of its triangle.
     rng = np.random.default_rng(0)

@@ -16,6 +16,9 @@ from cutplane.shards.base import Array, answers
 from cutplane.solvers.base import Curvature, ProductsHere, Subset
 from cutplane.solvers.protocols import RayLike
 
+# Examples that are sent here for an estimate, at most: those of the largest system that is factorised from a sample.
+_MOST_SENT = 15_000
+
 
 def added(arrays: Sequence[Array]) -> Array:
     """In order."""
@@ -170,7 +173,8 @@ class CurvatureSum(ProductsHere):
     def _sampled_rows(self, most: int | None) -> Array | None:
         """The examples that an estimate is made of, where they come here sooner than a matrix from each part does."""
         share = self.share(most)
-        if share is None or not all(getattr(part, "elsewhere", False) for part in self.parts):
+        few = most is not None and most <= _MOST_SENT
+        if share is None or not few or not all(getattr(part, "elsewhere", False) for part in self.parts):
             return None
         roots = answers(cast(PartCurvature, part).sampled_root(share) for part in self.parts)
         found = [root for root in roots if root is not None]

@@ -26,9 +26,6 @@ _GATHER_ENTRIES, _LEAST_ENTRIES = 1 << 20, 1 << 18
 _FEW_ENTRIES, _LEAST_FEATURES, _MOST_FEATURES = 1 << 20, 32, 256
 # Rows of X' D X that a thread forms at a time: the products themselves are never in memory as a whole.
 _PANEL = 96
-# Of fewer features there are too few panels for all threads: of so many parts of the rows, whatever the number of
-# threads, each has a sum of its own, and takes so many blocks at a time.
-_FEW_FEATURES, _PARTS, _BLOCKS_IN_TURN = 512, 16, 4
 # Of more examples, lengths are not noted on the way: to write them down takes as long as a pass over narrow rows.
 _MANY_ROWS = 1 << 20
 # Rows whose products with all others are formed at a time.
@@ -131,11 +128,9 @@ class MatrixSource(Source):
         d = self.shape[1]
         scale = np.sqrt(weights)
         block = max(64, min(_GATHER_ENTRIES // d, max(_LEAST_ENTRIES // d, d)))
+        total = np.zeros((d, d), np.float32)
         # The widest first: the others fill what it leaves of the threads' time.
         panels = [(begin, min(begin + _PANEL, d)) for begin in range(0, d, _PANEL)][::-1]
-        if d <= _FEW_FEATURES and len(rows) >= _PARTS * block:
-            return self._gram_by_parts(rows, scale, block, panels)
-        total = np.zeros((d, d), np.float32)
         with _pool(_core.thread_count(self._n_threads), len(panels)) as side_by_side:
             for start in range(0, len(rows), block):
                 if time_is_up():
@@ -143,27 +138,6 @@ class MatrixSource(Source):
                 part = self._matrix.gather(rows[start : start + block], scale[start : start + block], self._n_threads)
                 list(side_by_side(partial(_add_products, part, total), panels))
         return total.astype(np.float64)
-
-    def _gram_by_parts(self, rows: Rows, scale: Array, block: int, panels: list[tuple[int, int]]) -> Array:
-        """The sum over many rows of few features: parts of them side by side."""
-        d, n = self.shape[1], len(rows)
-        totals = np.zeros((_PARTS, d, d), np.float32)
-        turn = _BLOCKS_IN_TURN * block
-
-        def add(start: int, part: int) -> None:
-            first = start + part * turn
-            for begin in range(first, min(first + turn, n), block):
-                some = slice(begin, min(begin + block, n))
-                found = self._matrix.gather(rows[some], scale[some], 1)
-                for panel in panels:
-                    _add_products(found, totals[part], panel)
-
-        with _pool(_core.thread_count(self._n_threads), _PARTS) as side_by_side:
-            for start in range(0, n, _PARTS * turn):
-                if time_is_up():
-                    break  # as in `gram`
-                list(side_by_side(partial(add, start), range(_PARTS)))
-        return cast(Array, totals.sum(axis=0, dtype=np.float64))
 
     def dense_rows(self, rows: Rows, scale: Array, centre: Array | None = None) -> Array:
         """scale[i] (x_i - centre) for some rows, as a dense array; x_i in single precision."""

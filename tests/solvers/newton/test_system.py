@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from cutplane.shards.curvature import RowCurvature as Curvature
+from cutplane.solvers.newton import system as newton_system
 from cutplane.solvers.newton.system import LARGEST_FACTOR, NewtonSystem
 from cutplane.sources import as_source
 from cutplane.sources.augmented import AugmentedSource
@@ -60,6 +63,26 @@ def test_few_examples_of_many_features_are_solved_exactly(intercept: bool) -> No
     p = NewtonSystem(450).solve(curvature, 100.0, gradient)
     exact = np.linalg.solve(np.eye(450) + 100.0 * rows.T @ rows, -gradient)
     assert_allclose(p, exact, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_factor_of_a_small_system_sees_some_of_very_many_examples(
+    intercept: bool, sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newton_system, "TUNING", replace(newton_system.TUNING, rows_per_feature_of_small=100, many=2))
+    curvature, rows, gradient = problem(10_000, 5, intercept=intercept, sparse=sparse)
+    seen = []
+    gram = type(curvature.source).gram
+    monkeypatch.setattr(
+        type(curvature.source), "gram", lambda self, some, weights: seen.append(len(some)) or gram(self, some, weights)
+    )
+    exact = np.linalg.solve(np.eye(5) + 30.0 * rows.T @ rows, -gradient)
+    found = NewtonSystem(5).solve(curvature, 30.0, gradient)
+    assert 250 < seen[0] <= 500
+    assert len(seen) == 1
+    error = found - exact
+    assert 0.0 < error @ error + 30.0 * np.sum((rows @ error) ** 2) <= 0.02 * (exact @ -gradient)
 
 
 def test_examples_that_depend_on_each_other_are_no_obstacle() -> None:

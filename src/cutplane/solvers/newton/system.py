@@ -34,6 +34,10 @@ class SystemTuning:
     rows_per_feature: int = 6
     #: ... and up to so many examples a feature, it is solved in as many unknowns as there are examples.
     few: float = 0.35
+    #: The factor of a small system is made from so many, where there are so many times more: one product tells the
+    #: rest. Of fewer, to see all of them costs less than the step that is sometimes lost.
+    rows_per_feature_of_small: int = 8000
+    many: int = 4
     #: Up to this ratio of largest and least eigenvalue, a factor in double precision solves its system by itself.
     well_posed: float = 1e8
 
@@ -81,14 +85,17 @@ class NewtonSystem:
             if few is not None:
                 return self._conjugate_gradients(few.solve, curvature.products(), kappa, gradient, residual)[0]
         if self._dimension <= LARGEST_FACTOR:
-            fresh = self._saved >= curvature.cost
+            most = self._most_rows(curvature)
+            # What a small factor costs is to go through its examples.
+            seen = 1.0 if self._large or most is None else most / curvature.examples
+            fresh = self._saved >= seen * curvature.cost
             if fresh:
                 self._square = self._factor = None  # makes room
-                self._take(curvature.matrix(self._most_rows))
+                self._take(curvature.matrix(most))
                 self._factorise(kappa)
             elif self._square is not None and kappa != self._kappa:
                 self._factorise(kappa)
-            whole = (fresh and self._most_rows is None) or curvature is self._of
+            whole = (fresh and most is None) or curvature is self._of
             if whole and curvature.exact and self._well_posed:
                 return self._precondition(-gradient)
         products = curvature.products()
@@ -104,9 +111,13 @@ class NewtonSystem:
         found: Array | None = curvature.root(int(TUNING.few * self._dimension))
         return found
 
-    @property
-    def _most_rows(self) -> int | None:
-        return TUNING.rows_per_feature * self._dimension if self._large else None
+    def _most_rows(self, curvature: Curvature) -> int | None:
+        """The examples that a factor is made from; None where it is all of them."""
+        if self._large:
+            most, many = TUNING.rows_per_feature * self._dimension, 1
+        else:
+            most, many = TUNING.rows_per_feature_of_small * self._dimension, TUNING.many
+        return most if curvature.examples > many * most else None
 
     def _take(self, matrix: Array) -> None:
         self._square, self._diagonal = matrix, matrix.diagonal().copy()
