@@ -19,6 +19,8 @@ namespace {
 constexpr index_t kManyClasses = 24;
 // Doubles in a line of the cache.
 constexpr index_t kLine = 8;
+// Of what is no class: finite, so that it can be multiplied by the weight it has not.
+constexpr double kNoCost = -1e300;
 
 // The sum of term(i), each over `work` numbers.
 template <class Term>
@@ -53,8 +55,12 @@ BlockDualAscent::BlockDualAscent(const Matrix& matrix, index_t classes, const st
   state_.bias = intercept ? scale.typical_bias() : 0.0;
   state_.per_curvature = scale.per_curvature(state_.bias);
   mean_square_ = scale.mean_square;
-  state_.u.assign(n * classes, 0.0);
-  for (index_t i = 0; i < n; ++i) state_.u[i * classes + y[i]] = upper ? upper[i] : upper_all;
+  state_.u.assign(n * state_.columns, 0.0);
+  for (index_t i = 0; i < n; ++i)
+    state_.u[i * state_.columns + y[i]] = upper ? upper[i] : upper_all;
+  state_.padded_cost.assign(classes * state_.columns, kNoCost);
+  for (index_t k = 0; k < classes; ++k)
+    std::copy_n(cost + k * classes, classes, state_.padded_cost.data() + k * state_.columns);
   const Met met = state_.columns >= kLine ? Met::together : Met::alone;
   state_.v = LargeArray(static_cast<std::size_t>(matrix.cols() * state_.columns), met);
   state_.bias_weight.assign(state_.columns, 0.0);
@@ -95,7 +101,7 @@ double BlockDualAscent::dual_value() const {
   const index_t classes = state_.classes;
   const double cost = sum_in_blocks(examples(), classes, n_threads_, [&](index_t i) {
     const double* costs = state_.cost + state_.y[i] * classes;
-    const double* u = state_.u.data() + i * classes;
+    const double* u = state_.u.data() + i * state_.columns;
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (index_t y = 0; y < classes; ++y) sum += u[y] * costs[y];
@@ -116,7 +122,7 @@ double BlockDualAscent::coefficients(double scale, double* coef) const {
   return sum_in_blocks(examples(), classes, n_threads_, [&](index_t i) {
     const index_t k = state_.y[i];
     const double* costs = state_.cost + k * classes;
-    const double* u = state_.u.data() + i * classes;
+    const double* u = state_.u.data() + i * state_.columns;
     double* mine = coef + i * classes;
     // Next to examples of tiny lengths the projection's targets are huge, and its result is off its
     // simplex by their rounding: a block that is too large would prove too much.

@@ -15,11 +15,12 @@ struct BlockAscent {
   index_t classes;
   index_t columns;  // classes, rounded up to whole vectors: V and the scores have so many
   const std::int32_t* y;
-  const double* cost;   // classes x classes
-  const double* upper;  // null: upper_all for every example
+  const double* cost;               // classes x classes
+  std::vector<double> padded_cost;  // classes x columns: so low beyond the classes that none is met
+  const double* upper;              // null: upper_all for every example
   double upper_all;
   std::vector<double> per_curvature;  // 1 / (|x_i|² + bias²), 0 for an empty row
-  std::vector<double> u;              // n x classes
+  std::vector<double> u;              // n x columns, zero beyond the classes
   LargeArray v;                       // d x columns
   double bias = 0;                    // 0: no intercepts
   std::vector<double> bias_weight;    // columns: bias * V's row of the constant feature

@@ -11,28 +11,19 @@
 #include "core/base/random_order.hpp"
 #include "core/matrix/columns.hpp"
 #include "core/multiclass/ascent_state.hpp"
+#include "core/multiclass/whole_block.hpp"
 
 namespace cutplane {
 
 // Visits from one look at the clock to the next.
 constexpr index_t kVisitsPerLook = 64;
 
-// The memory one example needs while it is visited.
-struct BlockScratch {
-  explicit BlockScratch(index_t columns)
-      : scores(columns), lines(columns), target(columns), sorted(columns), by_class(columns) {}
-  std::vector<double> scores, lines, target, sorted;
-  std::vector<std::int32_t> changed;
-  std::vector<double> change;
-  std::vector<double> by_class;  // zero between visits
-};
-
 // V += row e times the changes of its block: of a few classes one by one, else of all classes side
 // by side.
 template <class Rows>
 CUTPLANE_INLINE void move_weights(const Rows& rows, index_t e, BlockAscent& state,
                                   BlockScratch& scratch) {
-  const index_t count = std::ssize(scratch.changed), i = rows.at(e);
+  const index_t count = scratch.changes, i = rows.at(e);
   const std::int32_t* changed = scratch.changed.data();
   const double* change = scratch.change.data();
   if (count <= kFewColumns || few_columns(count, state.columns))
@@ -70,38 +61,60 @@ struct ActiveClasses {
   CUTPLANE_INLINE index_t size() const { return count ? *count : classes; }
 };
 
-// Where the lines of the active classes lie: of those with weight the lowest, of those without the
-// highest, and the highest of all.
-struct BlockRange {
-  double highest = -INFINITY, lowest = INFINITY, next = -INFINITY;
-};
-
 template <class Rows>
-CUTPLANE_INLINE BlockRange block_lines(const Rows& rows, const BlockAscent& state, index_t e,
-                                       const ActiveClasses& active, double* scores, double* lines) {
+CUTPLANE_INLINE BlockLines block_lines(const Rows& rows, const BlockAscent& state, index_t e,
+                                       const ActiveClasses& active, BlockScratch& scratch) {
   const index_t i = rows.at(e), count = active.size();
-  const double* cost = state.cost + state.y[e] * state.classes;
-  const double* u = state.u.data() + e * state.classes;
+  double* scores = scratch.scores.data();
   const bool few = few_columns(count, state.columns);
   if (few) {
     rows.dot_few(i, active.list, count, state.columns, state.v.data(), scores);
   } else {
     rows.dot_many(i, state.v.data(), state.columns, scores);
   }
-  BlockRange range;
+  if (!active.count) return whole_lines(state, e, scratch);
+  const double* cost = state.cost + state.y[e] * state.classes;
+  const double* u = state.u.data() + e * state.columns;
+  BlockLines found;
   for (index_t c = 0; c < count; ++c) {
     const index_t y = active.list[c];
     const double z =
         cost[y] + scores[few ? c : y] + state.bias * state.bias_weight[y] + state.bias_center[y];
-    lines[c] = z;
-    range.highest = z > range.highest ? z : range.highest;
+    scratch.lines[c] = z;
+    found.mixed += u[y] * z;
+    found.highest = z > found.highest ? z : found.highest;
     if (u[y] > 0.0) {
-      range.lowest = z < range.lowest ? z : range.lowest;
+      found.lowest = z < found.lowest ? z : found.lowest;
     } else {
-      range.next = z > range.next ? z : range.next;
+      found.next = z > found.next ? z : found.next;
     }
   }
-  return range;
+  return found;
+}
+
+// The best block of an example for the classes that are looked at, the others as they are.
+CUTPLANE_INLINE void step_listed(BlockAscent& state, index_t e, const ActiveClasses& active,
+                                 double step, double size, BlockScratch& scratch) {
+  double* u = state.u.data() + e * state.columns;
+  double* target = scratch.target.data();
+  const index_t count = active.size();
+  double top = -INFINITY;
+  for (index_t c = 0; c < count; ++c) {
+    target[c] = u[active.list[c]] + scratch.lines[c] * step;
+    top = target[c] > top ? target[c] : top;
+  }
+  const double threshold = simplex_threshold(target, count, top, size, scratch.sorted.data());
+  scratch.changes = 0;
+  for (index_t c = 0; c < count; ++c) {
+    const index_t y = active.list[c];
+    const double fresh = target[c] > threshold ? std::min(target[c] - threshold, size) : 0.0;
+    const double change = u[y] - fresh;
+    if (change == 0.0) continue;
+    u[y] = fresh;
+    scratch.changed[scratch.changes] = static_cast<std::int32_t>(y);
+    scratch.change[scratch.changes++] = change;
+    state.bias_weight[y] += change * state.bias;
+  }
 }
 
 // Classes without weight whose lines lie far below are looked at no more.
@@ -126,57 +139,40 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
                                              const Deadline& deadline) {
   shuffle_runs(state.order, state.active, state.random);
   const index_t classes = state.classes;
+  const bool wide = !state.active_classes.empty();
   BlockScratch scratch(state.columns);
-  double* lines = scratch.lines.data();
-  double* target = scratch.target.data();
   double violations = 0, open = 0;
   index_t s = 0, steps = 0, changes = 0;
   while (s < state.active) {
     if (s % kVisitsPerLook == 0 && deadline.passed()) break;
+    if (s + 2 * kAhead < state.active) prefetch_block(state, state.order[s + 2 * kAhead]);
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
     const index_t e = state.order[s];
     const double size = state.upper ? state.upper[e] : state.upper_all;
-    double* u = state.u.data() + e * classes;
-    const bool wide = !state.active_classes.empty();
     const ActiveClasses active{state.class_lists.data() + (wide ? e * classes : 0),
                                wide ? state.active_classes.data() + e : nullptr, classes};
-    const BlockRange range = block_lines(rows, state, e, active, scratch.scores.data(), lines);
-    const double violation = range.highest - range.lowest;
-    if (size <= 0.0 || (violation <= 0.0 && range.lowest - range.next > state.shrink_beyond)) {
+    const BlockLines found = block_lines(rows, state, e, active, scratch);
+    const double violation = found.highest - found.lowest;
+    if (size <= 0.0 || (violation <= 0.0 && found.lowest - found.next > state.shrink_beyond)) {
       std::swap(state.order[s], state.order[--state.active]);
       continue;
     }
     ++s;
     if (violation <= 1e-14) continue;
     violations += violation;
-    const double per_curvature = state.per_curvature[e];
-    const index_t count = active.size();
-    double top = -INFINITY, mixed = 0;
+    open += size * found.highest - found.mixed;
     // An empty row's loss is its highest cost whatever V is: a huge step takes it there.
-    const double step = per_curvature > 0.0 ? per_curvature : 1e30;
-    for (index_t c = 0; c < count; ++c) {
-      target[c] = u[active.list[c]] + lines[c] * step;
-      mixed += u[active.list[c]] * lines[c];
-      top = target[c] > top ? target[c] : top;
-    }
-    open += size * range.highest - mixed;
-    const double threshold = simplex_threshold(target, count, top, size, scratch.sorted.data());
-    scratch.changed.clear();
-    scratch.change.clear();
-    for (index_t c = 0; c < count; ++c) {
-      const index_t y = active.list[c];
-      const double fresh = target[c] > threshold ? std::min(target[c] - threshold, size) : 0.0;
-      const double change = u[y] - fresh;
-      if (change == 0.0) continue;
-      u[y] = fresh;
-      scratch.changed.push_back(static_cast<std::int32_t>(y));
-      scratch.change.push_back(change);
-      state.bias_weight[y] += change * state.bias;
+    const double step = state.per_curvature[e] > 0.0 ? state.per_curvature[e] : 1e30;
+    if (wide) {
+      step_listed(state, e, active, step, size, scratch);
+    } else {
+      step_whole(state, e, step, size, scratch);
     }
     move_weights(rows, e, state, scratch);
     ++steps;
-    changes += std::ssize(scratch.changed);
-    drop_classes(active, u, range.lowest - state.shrink_beyond, lines);
+    changes += scratch.changes;
+    drop_classes(active, state.u.data() + e * state.columns, found.lowest - state.shrink_beyond,
+                 scratch.lines.data());
   }
   state.open_gap = s < state.active ? INFINITY : open;
   state.classes_changed =

@@ -43,7 +43,7 @@ void BlockExtrapolation::go_on(const Matrix& matrix, BlockAscent& state, int n_t
   }
   const double share = reach_.take(square > 0.0 ? along / square : 0.0);
   for_active(state, n_threads, [&](index_t e) {
-    double *u = state.u.data() + e * k, *before = before_.data() + e * k,
+    double *u = state.u.data() + e * columns, *before = before_.data() + e * columns,
            *coef = coef_.data() + e * columns;
     for (index_t y = 0; y < k; ++y) {
       before[y] = u[y];
@@ -67,7 +67,8 @@ double BlockExtrapolation::aim(const BlockAscent& state, int n_threads) {
              [&](index_t b, index_t begin, index_t end) {
                for (index_t s = begin; s < end; ++s) {
                  const index_t e = state.order[s];
-                 const double *u = state.u.data() + e * k, *before = before_.data() + e * k,
+                 const double *u = state.u.data() + e * state.columns,
+                              *before = before_.data() + e * state.columns,
                               *cost = state.cost + state.y[e] * k;
                  double* coef = coef_.data() + e * state.columns;
                  aim_on_simplex(

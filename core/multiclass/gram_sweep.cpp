@@ -69,7 +69,7 @@ class ActiveBlocks {
         gram_[a * m_ + b] = static_cast<float>(gram[e * n + examples_[b]] + constant);
       for (index_t y = 0; y < classes_; ++y) {
         lines_[y * m_ + a] = cost[y] + scores[e * state.columns + y];
-        idle_[y * m_ + a] = state.u[e * classes_ + y] > 0.0 ? 0.0 : INFINITY;
+        idle_[y * m_ + a] = state.u[e * state.columns + y] > 0.0 ? 0.0 : INFINITY;
       }
     }
   }
@@ -85,7 +85,7 @@ class ActiveBlocks {
       for (index_t y = 0; y < classes_; ++y) {
         const double z = lines_[y * m_ + a];
         high = std::max(high, z);
-        mixed += state.u[e * classes_ + y] * z;
+        mixed += state.u[e * state.columns + y] * z;
       }
       sum += (state.upper ? state.upper[e] : state.upper_all) * high - mixed;
     }
@@ -119,7 +119,7 @@ class ActiveBlocks {
     const index_t e = examples_[a];
     const double size = state.upper ? state.upper[e] : state.upper_all;
     const double step = state.per_curvature[e] > 0.0 ? state.per_curvature[e] : 1e30;
-    double* u = state.u.data() + e * classes_;
+    double* u = state.u.data() + e * state.columns;
     double* target = scratch.target.data();
     double top = -INFINITY, high = -INFINITY, low = INFINITY;
     for (index_t y = 0; y < classes_; ++y) {
@@ -158,7 +158,7 @@ std::vector<std::int32_t> examples_that_matter(const BlockAscent& state, const d
   double largest = 0;
   for (index_t e = 0; e < n; ++e) {
     const double* cost = state.cost + state.y[e] * state.classes;
-    const double* u = state.u.data() + e * state.classes;
+    const double* u = state.u.data() + e * state.columns;
     double low = INFINITY, next = -INFINITY, high = -INFINITY;
     for (index_t y = 0; y < state.classes; ++y) {
       const double z = cost[y] + scores[e * state.columns + y];
@@ -182,7 +182,7 @@ void sum_up(const Matrix& matrix, BlockAscent& state, int n_threads) {
   std::fill(state.bias_weight.begin(), state.bias_weight.end(), 0.0);
   for (index_t e = 0; e < n; ++e) {
     const index_t k = state.y[e];
-    const double* u = state.u.data() + e * state.classes;
+    const double* u = state.u.data() + e * state.columns;
     double* mine = coef.data() + e * columns;
     double own = 0;
     for (index_t y = 0; y < state.classes; ++y) {
