@@ -63,7 +63,6 @@ def test_stub_names_what_the_extension_has():
 
 def test_version_is_said_once():
     assert cutplane.__version__ == importlib.metadata.version("cutplane")
-    assert f"## [{cutplane.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_no_file_names_a_machine_path():
