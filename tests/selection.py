@@ -18,7 +18,10 @@ FEW = 3
 
 
 def first_cases(cases: Iterable[Any], keep: int) -> list[Any]:
-    """The cases of a parameter whose entries are much the same: those after the first few are nightly."""
+    """The cases of a parameter whose entries are much the same: those after the first few are nightly.
+
+    A case of several parameters is a `pytest.param`.
+    """
     return [case if number < keep else at_night(case) for number, case in enumerate(cases)]
 
 

@@ -80,7 +80,9 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "weighted"), first_cases(zip(OPTIONS, itertools.cycle([True, False])), 3), ids=str)
+@pytest.mark.parametrize(
+    ("options", "weighted"), first_cases(map(pytest.param, OPTIONS, itertools.cycle([True, False])), 3), ids=str
+)
 def test_two_classes(client: Client, options: dict[str, Any], weighted: bool) -> None:
     X, y, weights = sample()
     given = weights if weighted else None
