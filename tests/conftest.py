@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
+from tests.selection import in_slice, mark_combinations
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -15,11 +16,28 @@ if TYPE_CHECKING:
 # Threads that wait give their processor to the other tests that run at the same time. Read once, by the first import.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-# How long an example takes says nothing on a busy machine. Every run draws others, so that few are enough of each;
-# --hypothesis-profile=thorough draws many at once.
-settings.register_profile("cutplane", deadline=None, max_examples=60)
+# How long an example takes says nothing on a busy machine. Every run draws others, so that few are enough of each.
+settings.register_profile("cutplane", deadline=None, max_examples=15)
+settings.register_profile("nightly", deadline=None, max_examples=60)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("cutplane")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slice", metavar="K/N", help="of the nightly tests those in part K (from 0) of N")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m looks at the marks
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    mark_combinations(items)
+    if config.option.markexpr == "nightly":  # properties too, for more examples
+        for item in items:
+            if is_hypothesis_test(getattr(item, "obj", None)):
+                item.add_marker(pytest.mark.nightly)
+    if part := config.getoption("slice"):
+        away = {item for item in items if item.get_closest_marker("nightly") and not in_slice(item.nodeid, part)}
+        config.hook.pytest_deselected(items=list(away))
+        items[:] = [item for item in items if item not in away]
 
 
 @pytest.fixture(scope="module")

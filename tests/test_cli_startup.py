@@ -36,7 +36,7 @@ def command(*words: str) -> str:
 
 
 def test_the_package_imports_nothing_heavy() -> None:
-    assert loaded("import cutplane").isdisjoint(HEAVY)
+    assert loaded("import cutplane").isdisjoint((*HEAVY, "scipy"))
 
 
 @pytest.mark.parametrize("words", [("--help",), ("--version",), ("train", "--help"), ("scan", "--help")], ids=str)

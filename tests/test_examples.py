@@ -13,6 +13,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "examples"
 SCRIPTS = sorted(FOLDER.glob("*.py"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_it_runs(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)

@@ -182,6 +182,7 @@ def test_values_whose_squares_overflow_are_refused(multi_class):
         cutplane.LinearSVC(multi_class=multi_class).fit(X, [0, 1, 2, 0, 1, 2])
 
 
+@pytest.mark.nightly
 def test_certificates_of_random_problems_hold():
     """Of every estimator; one test, so that processes that run tests side by side do not draw twice."""
     order = Order(ROUND, seed=0, rounding=0.0, limit=300.0)  # seconds: for a hang, not for a busy machine

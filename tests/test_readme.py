@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import pkgutil
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from benchmarks import readme_table
 
 import cutplane
 from cutplane.cli.app import run
@@ -19,7 +17,12 @@ from cutplane.cli.app import run
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
-MODULES = sorted(module.name for module in pkgutil.walk_packages(cutplane.__path__, "cutplane."))
+PACKAGE = Path(cutplane.__file__).parent
+MODULES = sorted(
+    ".".join(("cutplane", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if re.search(r"^ *>>> ", path.read_text(), re.MULTILINE)
+)
 
 
 def blocks(page: Path, language: str) -> list[tuple[int, str]]:
@@ -33,6 +36,7 @@ def name(value: object) -> str | None:
     return value.relative_to(ROOT).as_posix() if isinstance(value, Path) else None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name)
 def test_python_examples_run(page, tmp_path, monkeypatch):
     """In the order of the page, each seeing what those before it made."""
@@ -44,6 +48,7 @@ def test_python_examples_run(page, tmp_path, monkeypatch):
         exec(compile("\n" * (line - 1) + code, str(page), "exec"), names)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=name)
 def test_commands_run(page, tmp_path, monkeypatch, capsys):
     """Those of the library itself, one after the other in one folder; in one process, which imports libraries once."""
@@ -66,15 +71,15 @@ def test_links_inside_the_repository_lead_somewhere():
     assert not dead
 
 
-def test_results_in_the_readme_are_those_measured():
-    done = subprocess.run(
-        [sys.executable, ROOT / "benchmarks" / "readme_table.py", "--check"], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+def test_results_in_the_readme_are_those_measured(monkeypatch):
+    monkeypatch.setattr("sys.argv", ["readme_table.py", "--check"])
+    readme_table.main()
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith(("__main__", "_core"))])
+@pytest.mark.nightly  # tests/test_public_classes.py runs those of public classes
+@pytest.mark.parametrize("module", MODULES)
 def test_examples_of_docstrings(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
+    failed, tried = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert tried
     assert not failed

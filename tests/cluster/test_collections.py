@@ -21,6 +21,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
+from tests.selection import first_cases
 
 from cutplane import (
     SVC,
@@ -79,7 +80,9 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "weighted"), list(zip(OPTIONS, itertools.cycle([True, False]))), ids=str)
+@pytest.mark.parametrize(
+    ("options", "weighted"), first_cases(map(pytest.param, OPTIONS, itertools.cycle([True, False])), 3), ids=str
+)
 def test_two_classes(client: Client, options: dict[str, Any], weighted: bool) -> None:
     X, y, weights = sample()
     given = weights if weighted else None
@@ -124,6 +127,7 @@ def test_the_same_bits_wherever_partitions_lie(client: Client) -> None:
     assert (spread.objective_, spread.lower_bound_) == (together.objective_, together.lower_bound_)
 
 
+@pytest.mark.nightly
 def test_frames_sparse_blocks_and_delayed_partitions(client: Client) -> None:
     X, y, _ = sample()
     alone = LinearSVC().fit(X, y)
@@ -261,6 +265,7 @@ def test_bounds_are_lazy(client: Client, classes: int) -> None:
         SVC().fit(X[:90], y[:90]).predict(scattered(X)[0])
 
 
+@pytest.mark.nightly
 def test_nothing_is_left_on_the_cluster(client: Client) -> None:
     """Not even until the garbage collector has seen to cycles."""
     X, y, _ = sample()
@@ -310,6 +315,7 @@ def test_a_loss_of_ones_own(client: Client) -> None:
         LinearSVC(loss=Deciding).fit(*scattered(X, y))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "options", [{}, {"class_weight": "balanced", "intercept_scaling": 1.0}, {"scoring": "roc_auc"}], ids=str
 )
@@ -327,6 +333,7 @@ def test_cross_validation(client: Client, options: dict[str, Any]) -> None:
     assert_same(model, alone)
 
 
+@pytest.mark.nightly
 def test_weights_judge_logistic_regression(client: Client) -> None:
     X, y, weights = sample()
     weights = np.where(X[:, 2] > 0.0, 20.0, 0.1) * weights
@@ -349,6 +356,7 @@ def folds_of(y: Any, chunks: tuple[int, ...], number: int, folds: int) -> Any:
     return np.sort(np.array(found))
 
 
+@pytest.mark.nightly
 def test_cross_validation_of_targets(client: Client) -> None:
     X, _, _ = sample()
     z = 3.0 * X[:, 0] + np.sin(np.arange(N))
@@ -387,6 +395,7 @@ def actors_there(dask_worker: Any) -> int:
     return sum(len(actor._examples) for actor in dask_worker.state.actors.values() if hasattr(actor, "_examples"))
 
 
+@pytest.mark.nightly
 def test_two_fits_at_once(client: Client) -> None:
     X, y, _ = sample()
     rows, labels = scattered(X, y)

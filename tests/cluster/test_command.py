@@ -67,6 +67,7 @@ def test_files_of_three_kinds(folder: Any, address: str, capfd: Any) -> None:
     assert load("m").objective_ == pytest.approx(LinearSVR().fit(X, z).objective_, rel=2e-3)
 
 
+@pytest.mark.nightly
 def test_workers_of_its_own(folder: Any, capfd: Any) -> None:
     assert answer(capfd, "train", "svm/*.svm", "m", "--workers", "2")["n_examples"] == N
 

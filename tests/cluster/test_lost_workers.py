@@ -15,6 +15,7 @@ from distributed import Client, LocalCluster
 
 from cutplane import LinearSVC
 
+pytestmark = pytest.mark.nightly  # processes of their own
 PARTS, ROWS, FEATURES = 6, 3000, 5
 
 

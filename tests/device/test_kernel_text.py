@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.selection import first_cases
 
 from cutplane.device import text
 from cutplane.device.kernels import SEGMENT, blocks_of, segments_of, stretches_of, sum_depth_of
@@ -44,7 +45,7 @@ def test_the_sums_of_a_loss_compile(loss: str) -> None:
     assert compiled(text.loss_kernels(loss, "int8" if loss == "hinge" else "float64")) == (0, "")
 
 
-@pytest.mark.parametrize("entries", text.ENTRIES)
+@pytest.mark.parametrize("entries", first_cases(text.ENTRIES, 2))
 def test_passes_over_rows_compile(entries: str) -> None:
     passes = (text.pass_kernels(entries, lanes, width, width) for lanes in text.LANES for width in text.WIDTHS)
     names = [

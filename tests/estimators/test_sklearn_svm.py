@@ -21,6 +21,7 @@ import sklearn.svm
 
 import cutplane
 
+pytestmark = pytest.mark.nightly
 OURS = ("LinearSVC", "LinearSVR", "SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
 PRIVATE = "changes or reads what is private to scikit-learn's"
 WORDS = "is about the words of an error or a warning; ours is raised or warned too, and says more"

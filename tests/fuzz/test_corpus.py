@@ -15,6 +15,7 @@ from cutplane import _core
 
 CORPUS = Path(__file__).parent / "corpus"
 INPUTS = [(path.parent.name, path.name) for path in sorted(CORPUS.glob("*/*"))]
+pytestmark = pytest.mark.nightly
 OF_THE_CORE = {"svmlight", "strings"}  # fed to C++ by the fuzzer, and through the bindings here
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import save_file
@@ -26,7 +26,6 @@ dtypes = st.one_of(
 shapes = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
 
 
-@settings(max_examples=60, deadline=None)
 @given(array=hnp.arrays(dtypes, shapes), transposed=st.booleans())
 def test_arrays_come_back_to_the_bit(tmp_path_factory: Any, array: Any, transposed: bool) -> None:
     path = tmp_path_factory.getbasetemp() / "m.safetensors"
@@ -131,7 +130,6 @@ def test_every_truncation_is_found(tmp_path: Path) -> None:
             read_model(tmp_path / "cut")
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_no_changed_byte_passes(tmp_path_factory: Any, data: Any) -> None:
     folder = tmp_path_factory.getbasetemp()

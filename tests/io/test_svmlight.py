@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
@@ -201,7 +201,6 @@ DECIMALS = st.builds(
 )
 
 
-@settings(max_examples=150)
 @given(DECIMALS)
 def test_numbers_are_rounded_once(text):
     line = f"{text} 1:{text}\n".encode()
@@ -212,7 +211,6 @@ def test_numbers_are_rounded_once(text):
     assert single[0] == nearest(text, np.float32)
 
 
-@settings(max_examples=100)
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32, min_value=2.0**-80, max_value=2.0**60))
 def test_numbers_beside_a_tie(x):
     # Halfway between two floats, and a hair to either side: where rounding twice goes wrong.
@@ -294,7 +292,6 @@ def test_the_first_bad_line_is_named_whatever_the_borders(chunk_bytes, block_byt
     assert fault[:3] == (18, 7, b"3;4")
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=60) | st.text("0123456789:.e+- \t\r\n#qid", max_size=60).map(str.encode))
 def test_any_bytes_give_examples_or_one_error(text):
     def outcome(**pieces):
@@ -328,7 +325,6 @@ def examples(draw):
     return X, y, qid
 
 
-@settings(max_examples=60)
 @given(examples(), st.booleans(), st.sampled_from(list(COMPRESS)))
 def test_round_trip_to_the_bit(tmp_path_factory, given_examples, zero_based, suffix):
     X, y, qid = given_examples

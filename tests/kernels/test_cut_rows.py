@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.kernels.constant_time_cuts import ConstantTimeCuts
@@ -32,7 +32,6 @@ def spread(expansion: Expansion, columns: int) -> np.ndarray:
     return coef
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), columns=st.sampled_from([1, 3]), kernel=st.sampled_from(["rbf", "precomputed"]))
 def test_rows_shared_by_cuts_give_what_each_cut_gives(seed, columns, kernel):
     rng = np.random.default_rng(seed)

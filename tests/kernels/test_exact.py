@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.kernels import Kernel
@@ -40,7 +40,6 @@ def in_extended_precision(kernel: Kernel, A: Any, B: Any) -> Any:
     offset=st.sampled_from([0.0, 1.0, 1e6]),
     sparse=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
 def test_products_are_within_the_error_that_is_charged(
     name: str, seed: int, log_scale: int, log_gamma: float, offset: float, sparse: bool
 ) -> None:

@@ -1,16 +1,16 @@
 """SMO against the optimum that Clarabel finds, whatever selects the pairs and however many are worked on."""
 
 import threading
-import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.kernels import DualProblem, Kernel, KernelMatrix, smo_settings, solve
@@ -35,8 +35,10 @@ PROBLEMS = {
 }
 
 
-def optimum(problem):
+@cache
+def optimum(name):
     """The least of ½ a'Qa + p'a, negated, for the kernel matrix in single precision."""
+    problem = PROBLEMS[name]
     copies = len(problem.y) // len(X)
     K = np.tile(KERNEL.block(X, X).astype(float), (copies, copies))
     start = np.zeros(len(problem.y)) if problem.start is None else problem.start
@@ -49,9 +51,6 @@ def optimum(problem):
         limits.append(cp.sum(a) == start.sum())
     objective = cp.Minimize(0.5 * cp.sum_squares(root @ signed) + problem.p @ a)
     return -cp.Problem(objective, limits).solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10)
-
-
-OPTIMA = {name: optimum(problem) for name, problem in PROBLEMS.items()}
 
 
 def matrix(**settings):
@@ -76,9 +75,9 @@ def test_reaches_the_optimum(name, selection, working_set):
     assert result.stop_reason == "kkt"
     assert result.violation <= 1e-5
     assert_feasible(problem, result.alpha)
-    size = abs(OPTIMA[name])
-    assert result.dual <= OPTIMA[name] + 1e-7 * size
-    assert result.primal >= OPTIMA[name] - 1e-7 * size
+    size = abs(optimum(name))
+    assert result.dual <= optimum(name) + 1e-7 * size
+    assert result.primal >= optimum(name) - 1e-7 * size
     assert result.primal - result.dual <= 1e-4 * size
 
 
@@ -89,10 +88,10 @@ def test_bounds_hold_at_every_point(name, working_set, max_iter):
     problem = PROBLEMS[name]
     result = solve(problem, matrix(), working_set=working_set, max_iter=max_iter)
     assert_feasible(problem, result.alpha)
-    tiny = 1e-7 * abs(OPTIMA[name])
+    tiny = 1e-7 * abs(optimum(name))
     for upper, lower in [*((step.upper, step.lower) for step in result.history), (result.primal, result.dual)]:
-        assert lower <= OPTIMA[name] + tiny
-        assert upper >= OPTIMA[name] - tiny
+        assert lower <= optimum(name) + tiny
+        assert upper >= optimum(name) - tiny
 
 
 def test_objective_and_gradient_are_those_of_alpha():
@@ -116,7 +115,7 @@ def test_gap_rule(name, selection, working_set):
     result = solve(PROBLEMS[name], matrix(), stopping="gap", tol=1e-4, **ways)
     assert result.stop_reason == "gap"
     assert result.gap <= 1e-4
-    assert OPTIMA[name] - result.dual <= 1.1e-4 * abs(OPTIMA[name])
+    assert optimum(name) - result.dual <= 1.1e-4 * abs(optimum(name))
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
@@ -162,7 +161,7 @@ def test_a_cache_of_a_few_rows_gives_the_same(working_set):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         few = solve(problem, matrix(cache_bytes=1000), working_set=working_set, eps=1e-5)
-    assert few.dual == pytest.approx(OPTIMA["classification"], rel=1e-5)
+    assert few.dual == pytest.approx(optimum("classification"), rel=1e-5)
     if working_set is not None:  # else it follows the cache
         whole = solve(problem, matrix(), working_set=working_set, eps=1e-5)
         assert np.array_equal(few.alpha, whole.alpha)
@@ -237,7 +236,7 @@ def test_kernels_of_the_caller(name, working_set):
         else KernelMatrix(X, Kernel("callable", function=KERNEL.block))
     )
     result = solve(PROBLEMS["classification"], given_kernel, working_set=working_set, eps=1e-5)
-    assert result.dual == pytest.approx(OPTIMA["classification"], rel=1e-5)
+    assert result.dual == pytest.approx(optimum("classification"), rel=1e-5)
 
 
 @pytest.mark.parametrize("working_set", WORKING_SETS)
@@ -275,7 +274,7 @@ def test_any_feasible_start(working_set):
         share[label == Y] *= 5.0 / share[label == Y].sum()
     problem = DualProblem(base.y, base.p, base.upper, np.minimum(share, C))
     result = solve(problem, matrix(), working_set=working_set, eps=1e-5)
-    assert result.dual == pytest.approx(OPTIMA["classification"], rel=1e-5)
+    assert result.dual == pytest.approx(optimum("classification"), rel=1e-5)
 
 
 def test_zero_weight_means_absent():
@@ -286,7 +285,6 @@ def test_zero_weight_means_absent():
     assert silent.dual == pytest.approx(without.dual, rel=1e-7)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**31),
     n=st.integers(2, 40),
@@ -311,15 +309,6 @@ def test_ends_feasible_and_optimal(seed, n, selection, working_set, scale):
 
 HARD = KernelMatrix(rng.normal(size=(3000, 2)), Kernel("rbf", gamma=50.0))
 HARD_PROBLEM = DualProblem.classification(np.where(rng.random(3000) < 0.5, 1, -1), 1e6)
-
-
-@pytest.mark.parametrize("working_set", [2, 64])
-def test_time_limit(working_set):
-    start = time.perf_counter()
-    result = solve(HARD_PROBLEM, HARD, eps=1e-9, time_limit=0.2, working_set=working_set)
-    assert result.stop_reason == "time_limit"
-    assert time.perf_counter() - start < 30
-    assert_feasible(HARD_PROBLEM, result.alpha)
 
 
 @pytest.mark.parametrize("working_set", WORKING_SETS)

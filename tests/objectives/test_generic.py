@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -53,7 +53,6 @@ intercepts = pytest.mark.parametrize("intercept", [False, True])
 
 
 @given(objectives, st.integers(0, 1000))
-@settings(deadline=None, max_examples=60)
 def test_a_point_has_the_best_intercept(objective: RoundedObjective, seed: int) -> None:
     w = np.random.default_rng(seed).normal(size=4)
     point = objective.at(w)
@@ -64,7 +63,6 @@ def test_a_point_has_the_best_intercept(objective: RoundedObjective, seed: int) 
 
 
 @given(objectives, st.floats(-1, 2))
-@settings(deadline=None, max_examples=40)
 def test_a_mixture_is_scored_without_a_pass(objective: RoundedObjective, t: float) -> None:
     rng = np.random.default_rng(0)
     a, b = objective.at(rng.normal(size=4)), objective.at(rng.normal(size=4))
@@ -78,7 +76,6 @@ def test_a_mixture_is_scored_without_a_pass(objective: RoundedObjective, t: floa
 
 
 @given(objectives, st.integers(0, 1000))
-@settings(deadline=None, max_examples=60)
 def test_cuts_are_below_the_profiled_risk(objective: RoundedObjective, seed: int) -> None:
     rng = np.random.default_rng(seed)
     point = objective.mix(objective.at(rng.normal(size=4)), objective.at(rng.normal(size=4)), 0.3)
@@ -93,7 +90,6 @@ def test_cuts_are_below_the_profiled_risk(objective: RoundedObjective, seed: int
 
 
 @given(objectives, st.sampled_from([4.0, 0.5, 1e-3]))
-@settings(deadline=None, max_examples=60)
 def test_rounded_planes_are_below_the_profiled_risk(objective: RoundedObjective, h: float) -> None:
     rng = np.random.default_rng(0)
     w = rng.normal(size=4)

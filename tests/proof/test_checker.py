@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.proof.checker import Problem, check
@@ -30,7 +30,6 @@ def targets(name: str, rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_slopes_and_conjugates_are_of_planes_below_the_loss(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -58,7 +57,6 @@ def test_no_plane_has_a_slope_that_the_loss_has_nowhere(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), delta=st.floats(0.0, 1.0))
 def test_no_loss_is_steeper_than_it_says(name: str, seed: int, delta: float) -> None:
     rng = np.random.default_rng(seed)
@@ -81,7 +79,6 @@ def test_terms_are_the_risk(name: str) -> None:
 
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("name", LOSSES)
-@settings(max_examples=25)  # of 60 examples each
 @given(seed=st.integers(0, 2**32 - 1))
 def test_codes_are_slopes_that_the_loss_has_and_in_balance(name: str, bits: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -104,7 +101,6 @@ def exact_objective(X: Any, problem: Problem, w: np.ndarray, b: float) -> Fracti
     return total
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["none", "free"]), st.sampled_from([1e-6, 1.0, 1e6]))
 def test_bounds_are_inequalities_of_real_numbers(seed: int, intercept: str, scale: float) -> None:
     rng = np.random.default_rng(seed)

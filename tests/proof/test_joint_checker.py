@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.proof.joint_checker import JointProblem, check_joint
@@ -67,7 +67,6 @@ def model_of(rng: np.random.Generator, problem: JointProblem, scale: float) -> t
     return W, np.zeros(K) if problem.intercept == "none" else rng.normal(size=K)
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["none", "free", "penalised"]),
@@ -110,7 +109,6 @@ def test_a_negative_weight_that_may_not_be_has_no_objective() -> None:
 
 
 @pytest.mark.parametrize("bits", BITS)
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_codes_are_feasible_and_in_balance(bits: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -124,7 +122,6 @@ def test_codes_are_feasible_and_in_balance(bits: int, seed: int) -> None:
     assert np.abs(flow.sum(axis=0) - out).max() <= 1e-13 * max(flow.sum(), 1e-300)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12))
 def test_a_circulation_takes_away_no_more_than_does_not_return(seed: int, k: int) -> None:
     rng = np.random.default_rng(seed)

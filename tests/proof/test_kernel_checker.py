@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.proof.definite import definite
@@ -49,7 +49,6 @@ def real_kernel(kernel: KernelFunction, x: Any, z: Any) -> Decimal:
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1e-6, 1.0, 30.0]), sparse=st.booleans())
 def test_kernel_values_are_within_their_errors(kernel: KernelFunction, seed: int, size: float, sparse: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -89,7 +88,6 @@ def exactly_definite(A: list[list[Fraction]]) -> bool:
     return True
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]))
 def test_a_matrix_is_definite_with_so_much_on_its_diagonal(seed: int, dtype: Any) -> None:
     rng = np.random.default_rng(seed)
@@ -160,7 +158,6 @@ def point(risk: Any, rng: np.random.Generator, n: int) -> tuple[np.ndarray, floa
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1e-3, 1.0, 1e3]), near=st.booleans())
 def test_bounds_are_inequalities_of_real_numbers(name: str, seed: int, scale: float, near: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane import LinearOneClassSVM, load, verify
@@ -29,7 +29,6 @@ def exact_objective(X: Any, weight: Any, nu: float, w: Any, rho: float) -> Fract
     return total
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.2, 0.5, 1.0]), st.sampled_from([1e-4, 1.0, 1e4]))
 def test_bounds_are_inequalities_of_real_numbers(seed: int, nu: float, scale: float) -> None:
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -294,7 +294,6 @@ def test_a_balanced_cut_away_from_the_best_intercept_is_below_all_the_same() -> 
 
 
 @given(tame_cases, st.floats(0.1, 10.0))
-@settings(deadline=None, max_examples=50)
 def test_a_sum_over_parts_is_the_whole(case: Case, scale: float) -> None:
     n = len(case.scores)
     rows = np.random.default_rng(0).permutation(n)

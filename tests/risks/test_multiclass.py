@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.risks.multiclass import Multiclass
@@ -62,7 +62,6 @@ def test_intercepts_are_looked_for_as_closely_as_asked(rescaling: str) -> None:
     assert widths[0] < widths[-1]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 7), st.sampled_from(RESCALINGS), st.booleans())
 def test_value_and_ray_are_maxima_of_lines(seed: int, classes: int, rescaling: str, integers: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -187,7 +186,6 @@ def test_curvature_is_the_derivative_of_the_rounded_slope(rescaling: str) -> Non
     assert value >= risk.value(scores)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 8), st.sampled_from(RESCALINGS))
 def test_balanced_planes_stay_below_and_lean_on_no_class(seed: int, classes: int, rescaling: str) -> None:
     rng = np.random.default_rng(seed)

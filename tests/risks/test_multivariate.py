@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.risks.hinge import Hinge
@@ -34,7 +34,6 @@ def problems(draw: st.DrawFn) -> tuple[Any, Any]:
     return y, np.array(draw(st.lists(st.integers(-40, 40), min_size=n, max_size=n))) / draw(st.sampled_from([1, 8, 50]))
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(), st.integers(1, 8))
 def test_the_bounds_are_those_of_the_worst_labelling(problem: tuple[Any, Any], k: int) -> None:
     y, s = problem
@@ -68,7 +67,6 @@ def test_contract(risk: MultivariateRisk) -> None:
     check_risk(risk, 40)
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems())
 def test_the_intercept_of_f1(problem: tuple[Any, Any]) -> None:
     y, s = problem

@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -106,7 +106,6 @@ def test_the_small_problem_is_solved(tube: str, intercept: bool, seed: int) -> N
 
 
 @given(st.sampled_from(sorted(TUBES)), st.integers(0, 500), st.booleans(), st.floats(0.05, 3.0), st.integers(1, 2 * N))
-@settings(deadline=None, max_examples=80)
 def test_any_shares_make_a_plane_below_the_risk(
     tube: str, seed: int, intercept: bool, radius: float, most: int
 ) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.objectives.generic import Objective
@@ -57,7 +57,6 @@ def test_the_exact_step_is_the_best(seed: int, log_C: float) -> None:
 
 
 @given(seeds, logs)
-@settings(deadline=None, max_examples=30)
 def test_without_a_ray_values_are_compared(seed: int, log_C: float) -> None:
     exact = make(seed, log_C)
     sought = make(seed, log_C, NoRay)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane import _core
@@ -107,7 +107,6 @@ def test_threads_change_no_bit(layout: Layout, dtype: type) -> None:
     name=st.sampled_from(sorted(LAYOUTS)),
     seed=st.integers(0, 1000),
 )
-@settings(deadline=None, max_examples=60)
 def test_any_values_in_any_layout(X: np.ndarray, name: str, seed: int) -> None:
     check_source(as_source(LAYOUTS[name](X)), X, seed=seed)
 

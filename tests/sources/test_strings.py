@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.sources.alphabet import DNA, PROTEIN, Alphabet
@@ -41,7 +41,6 @@ def problems(draw):
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
 def test_the_source_is_the_explicit_feature_matrix(problem):
     alphabet, length, parts, normalize, unknown, seed = problem
     strings = random_strings(np.random.default_rng(seed), alphabet, 7, length, unknown)

@@ -6,7 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane import _core
@@ -40,7 +40,6 @@ def best_by_trying(scores, moves):
     return max(total(y) for y in product(range(scores.shape[1]), repeat=len(scores))), total
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.booleans())
 def test_searches_find_the_best_labelling(seed, k, binary):
     rng = np.random.default_rng(seed)

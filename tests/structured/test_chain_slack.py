@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane import StructuralSVM
@@ -18,7 +18,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from tiny import Enumerated, optimum, sequences
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 4), st.booleans())
 def test_the_search_beats_every_labelling(seed, k, length, sparse):
     rng = np.random.default_rng(seed)

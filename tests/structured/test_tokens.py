@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane import _core
@@ -20,7 +20,6 @@ def encoded_one_by_one(X):
     return [[[numbers.setdefault(name, len(numbers)) for name in token] for token in x] for x in X], list(numbers)
 
 
-@settings(max_examples=60, deadline=None)
 @given(SEQUENCES, st.integers(1, 3))
 def test_names_are_numbered_in_the_order_they_are_met(X, threads):
     vocabulary = Vocabulary()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
@@ -47,7 +47,6 @@ def test_the_predicted_class_is_the_likeliest_and_nothing_nearer_would_do(k: int
 
 
 @given(hnp.arrays(float, (5, 6), elements=st.floats(0.001, 0.999)))
-@settings(max_examples=50, deadline=None)
 def test_coupled_probabilities_are_the_minimiser(pairwise: Any) -> None:
     p = couple(pairwise, 4)
     assert np.all(p >= 0)

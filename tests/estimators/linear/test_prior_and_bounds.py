@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane import LinearSVC, LinearSVCCV, LinearSVR
@@ -102,7 +102,6 @@ def test_a_warm_start_sees_another_prior():
     assert np.array_equal(changed.coef_, LinearSVC(prior=-PRIOR).fit(X, Y).coef_)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-3, 3))
 def test_the_bounded_qp_is_solved(seed, log_C):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.solvers.bundle.gram import GramBundle
@@ -21,7 +21,6 @@ def both(seed: int, n: int, d: int) -> tuple[Bundle, GramBundle]:
     return Bundle.from_planes(slopes, offsets), by_products
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 6), st.floats(1e-3, 1e3))
 def test_products_are_all_it_takes(seed, n, d, C):
     by_slopes, by_products = both(seed, n, d)

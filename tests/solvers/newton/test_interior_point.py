@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane import LinearSVC
@@ -95,7 +95,6 @@ def test_it_does_not_end_out_of_balance() -> None:
 
 
 @given(st.integers(0, 500), st.booleans(), st.floats(0.05, 3.0), st.integers(5, 80))
-@settings(deadline=None, max_examples=60)
 def test_any_shares_make_a_plane_below_the_risk(seed: int, intercept: bool, radius: float, most: int) -> None:
     objective = make(seed, intercept=intercept)
     rng = np.random.default_rng(seed)
