@@ -5,9 +5,9 @@
 Ours ends at a PROVEN gap of 1e-3. scikit-learn's class (LIBLINEAR or LIBSVM inside) has the loosest tolerance that ends
 within 1e-3 of the optimum, and ten times the passes whenever its cap of them is what ended it. The optimum is our lower
 bound at a gap of 1e-5. Calls alternate; a call of more than a minute is repeated three times. Each row has the machine
-it was measured on, so rows may be measured one at a time. C is 1, the default of both libraries. The 20 million rows are
-35 copies of covtype with noise, so there it is 1/35; where the memory is too small for scikit-learn's copies of them,
-both sides have every tenth row.
+it was measured on, so rows may be measured one at a time. C is 1, the default of both libraries. The 20 million rows
+are 35 copies of covtype with noise, so there it is 1/35; where the memory is too small for scikit-learn's copies of
+them, both sides have every tenth row.
 """
 
 from __future__ import annotations

@@ -40,9 +40,7 @@ def measured() -> Iterator[tuple[ModuleType, dict]]:
 def sections() -> str:
     """The sections of docs/benchmarks.md in their order."""
     found = [
-        (getattr(module, "ORDER", 100), module, result)
-        for module, result in measured()
-        if hasattr(module, "overview")
+        (getattr(module, "ORDER", 100), module, result) for module, result in measured() if hasattr(module, "overview")
     ]
     return "\n\n".join(module.overview(result) for _, module, result in sorted(found, key=lambda each: each[0]))
 

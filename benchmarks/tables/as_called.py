@@ -8,8 +8,8 @@ from benchmarks.tables.markdown import markdown_table, section
 
 ORDER = 5
 WORDS = (
-    "A ratio is the peer's seconds over ours, to 1e-3 of the optimum: ours proven, theirs at the loosest tolerance that "
-    "ends there. Rows of cells compare our whole `fit` with the fastest of LIBLINEAR's C solvers alone, without an "
+    "A ratio is the peer's seconds over ours, to 1e-3 of the optimum: ours proven, theirs at the loosest tolerance "
+    "that ends there. Rows of cells compare our whole `fit` with the fastest of LIBLINEAR's C solvers alone, without an "
     "intercept: geometric mean and range over eight data sets and four C (1e-4 to 10), where LIBLINEAR arrived. Other "
     "rows compare our whole `fit` with that of scikit-learn's `LinearSVC`; small data has default settings. "
     "`>`: stopped before it arrived."
@@ -141,7 +141,9 @@ def _costs(result: dict) -> str:
 def _spans(rows: list[dict]) -> list[tuple]:
     """By loss: the geometric mean, least, most and number of the ratios by the whole of our `fit`."""
     found = {
-        loss: [r["ratio"] * r["seconds"]["ours"] / r["seconds"]["fit"] for r in rows if r["loss"] == loss and r["ratio"]]
+        loss: [
+            r["ratio"] * r["seconds"]["ours"] / r["seconds"]["fit"] for r in rows if r["loss"] == loss and r["ratio"]
+        ]
         for loss in LOSSES
     }
     return [(loss, geometric_mean(r), min(r), max(r), len(r)) for loss, r in found.items() if r]

@@ -7,7 +7,8 @@ coefficients put in their limits, beta, are dual variables, and no machine's obj
 
 (`cutplane.proof.kernel_machines` says what these are for each machine, and why). That needs kernel values of all
 examples with the support vectors, once; they are computed from the definition of the kernel, each with its error. Every
-sum is charged for its rounding, so that both bounds are inequalities of real numbers if the kernel is positive semi-definite.
+sum is charged for its rounding, so that both bounds are inequalities of real numbers if the kernel is positive
+semi-definite.
 """
 
 from __future__ import annotations
