@@ -9,9 +9,9 @@ from benchmarks.tables.markdown import markdown_table, section
 ORDER = 5
 WORDS = (
     "A ratio is the peer's seconds over ours, to 1e-3 of the optimum: ours proven, theirs at the loosest tolerance "
-    "that ends there. Rows of cells compare our whole `fit` with the fastest of LIBLINEAR's C solvers alone, without an "
-    "intercept: geometric mean and range over eight data sets and four C (1e-4 to 10), where LIBLINEAR arrived. Other "
-    "rows compare our whole `fit` with that of scikit-learn's `LinearSVC`; small data has default settings. "
+    "that ends there. Rows of cells compare our whole `fit` with the fastest of LIBLINEAR's C solvers alone, without "
+    "an intercept: geometric mean and range over eight data sets and four C (1e-4 to 10), where LIBLINEAR arrived. "
+    "Other rows compare our whole `fit` with that of scikit-learn's `LinearSVC`; small data has default settings. "
     "`>`: stopped before it arrived."
 )
 
