@@ -96,9 +96,9 @@ class Row:
         return float((np.maximum(0.0, 1.0 - margins) ** (2 if self.loss == "squared_hinge" else 1)).sum())
 
 
-def clicks(options: argparse.Namespace) -> tuple[sp.csr_matrix, np.ndarray]:
+def clicks(options: argparse.Namespace, n: int = CLICKS) -> tuple[sp.csr_matrix, np.ndarray]:
     """Click-like data, made: thirty columns of 10 to a million values, the r-th most frequent about 1/r as often."""
-    n, rng = QUICK_ROWS if options.quick else CLICKS, np.random.default_rng(0)
+    n, rng = QUICK_ROWS if options.quick else n, np.random.default_rng(0)
     sizes = np.geomspace(10, 1_000_000, 30).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     values = np.floor(sizes ** rng.random((n, len(sizes)))).astype(np.int64) - 1
@@ -160,6 +160,7 @@ ROWS = {
     "mnist-hinge": Row("MNIST, 8 against the rest", SVC, published("mnist-dense")),
     "covtype-logistic": Row("covtype", LOGISTIC, published("covtype-dense"), "logistic"),
     "clicks-hinge": Row("clicks, made", SVC, clicks),
+    "clicks-few": Row("a few clicks, made", SVC, partial(clicks, n=2000)),
 }
 
 
