@@ -53,9 +53,9 @@ def losses(rows: list[dict]) -> str:
     slower, slower_long = sum(ratio < 1.0 for ratio, *_ in cells), sum(ratio < 1.0 for ratio, _ in long)
     return (
         f"**Where we lose.** Our whole `fit` is on average {mean:.2f} times as fast as LIBLINEAR's C code alone. "
-        f"It is slower in {slower} of {len(cells)} cells of data, loss and C. Where LIBLINEAR takes {LONG:g} s or more, "
-        f"our `fit` is {mean_long:.2g} times as fast, and slower in {slower_long} of {len(long)} cells. We lose on sets of 1,000 "
-        f"rows, on text at small C, and on {where['data'].upper()} with the {where['loss']} loss at "
+        f"It is slower in {slower} of {len(cells)} cells of data, loss and C. Where LIBLINEAR takes {LONG:g} s or "
+        f"more, our `fit` is {mean_long:.2g} times as fast, and slower in {slower_long} of {len(long)} cells. We lose "
+        f"on sets of 1,000 rows, on text at small C, and on {where['data'].upper()} with the {where['loss']} loss at "
         f"C = {where['C']:g} ({worst:.2f}x)."
     )
 
