@@ -41,7 +41,7 @@ def mark_combinations(items: Sequence[pytest.Item]) -> None:
     """Mark the cases that show no entry for the first time."""
     for _, group in groupby(items, lambda item: item.nodeid.partition("[")[0]):
         cases = [item for item in group if not item.get_closest_marker("nightly")]
-        if len(cases) > 1 and not cases[0].get_closest_marker("every_case"):
+        if len(cases) > 1:
             kept = covering([_values(case) for case in cases])
             for number, case in enumerate(cases):
                 if number not in kept:
