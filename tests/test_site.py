@@ -63,7 +63,7 @@ def assigned(path: Path, name: str) -> object:
 
 
 def test_the_readme_fits_on_two_screens():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 200
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
 
 
 def test_every_page_is_in_one_toctree():
