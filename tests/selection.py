@@ -1,7 +1,8 @@
 """Which tests every run has, and which are left to `-m nightly`.
 
-A test of many cases keeps as many as show every value of each of its parameters once: every entry of a registry, and
-not every combination. The rest, and what is marked `nightly` by hand, run at night, and a tenth of it with `.ci/run`.
+A test of several lists of cases keeps as many as show every entry of each list once, and not every combination; of
+random draws, which are a range, a few. The rest, and what is marked `nightly` by hand, run at night, and a tenth of it
+with `.ci/run`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from typing import Any
 
 import pytest
 
-ALIKE = {"seed", "number", "trial"}  # parameters of random draws: the first few of them are run
-FEW = 3
+FEW = 3  # of the numbers of a range, which are seeds
 
 
 def first_cases(cases: Iterable[Any], keep: int) -> list[Any]:
@@ -38,10 +38,10 @@ def in_slice(name: str, part: str) -> bool:
 
 
 def mark_combinations(items: Sequence[pytest.Item]) -> None:
-    """Mark the cases that show no value for the first time."""
+    """Mark the cases that show no entry for the first time."""
     for _, group in groupby(items, lambda item: item.nodeid.partition("[")[0]):
         cases = [item for item in group if not item.get_closest_marker("nightly")]
-        if len(cases) > 1 and not cases[0].get_closest_marker("every_case"):
+        if len(cases) > 1:
             kept = covering([_values(case) for case in cases])
             for number, case in enumerate(cases):
                 if number not in kept:
@@ -49,7 +49,7 @@ def mark_combinations(items: Sequence[pytest.Item]) -> None:
 
 
 def covering(cases: Sequence[frozenset[Hashable]]) -> set[int]:
-    """Few cases that have every value of all: each the one with the most values that none before it has."""
+    """Few cases that have every entry of all: each the one with the most entries that none before it has."""
     missing, kept = frozenset[Hashable]().union(*cases), set[int]()
     while missing:
         best = max(range(len(cases)), key=lambda number: len(cases[number] & missing))
@@ -59,14 +59,32 @@ def covering(cases: Sequence[frozenset[Hashable]]) -> set[int]:
 
 
 def _values(item: pytest.Item) -> frozenset[Hashable]:
-    """What a case shows: the value of every parameter, but for numbers that are like any other."""
+    """What a case shows: an entry of each list of cases that the test has, but for numbers that are like any other."""
     call = getattr(item, "callspec", None)
-    params = call.params if call else {}
+    params = dict(call.params) if call else {}
     if "check" in params and "estimator" in params:  # scikit-learn's: each with one configuration of each class
         check = params["check"]
         return frozenset({(type(params["estimator"]), check.func.__name__, str(check.keywords))})
+    marks = list(item.iter_markers("parametrize"))
+    listed = {name for mark in marks for name in _names(mark)}
+    of_fixtures = [([name], ()) for name in params if name not in listed]
     return frozenset(
-        (name, type(value).__name__, value if isinstance(value, str | bytes | bool | int | float) else id(value))
-        for name, value in params.items()
-        if not (name in ALIKE and isinstance(value, int) and value >= FEW)
+        tuple((name, _key(params[name])) for name in names)
+        for names, values in [*((_names(mark), _listed(mark)) for mark in marks), *of_fixtures]
+        if not isinstance(values, range) or params[names[0]] in values[:FEW]
     )
+
+
+def _listed(mark: pytest.Mark) -> Any:
+    return mark.args[1] if len(mark.args) > 1 else mark.kwargs["argvalues"]
+
+
+def _names(mark: pytest.Mark) -> list[str]:
+    """The parameters that one list of cases is about."""
+    names = mark.args[0] if mark.args else mark.kwargs["argnames"]
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+
+
+def _key(value: Any) -> Hashable:
+    """Equal for equal words and numbers; any other value is one of its own."""
+    return (type(value).__name__, value if isinstance(value, str | bytes | bool | int | float) else id(value))

@@ -155,7 +155,7 @@ def test_the_gap_is_that_of_the_worst_problem_not_of_the_sums():
     assert certified(certificate(-1.0, -1.5)).gap_ == 0.5
 
 
-@pytest.mark.parametrize("worse", range(len(STOP_REASONS) - 1))
+@pytest.mark.parametrize("worse", list(range(len(STOP_REASONS) - 1)))
 def test_the_reason_is_the_first_in_the_documented_order(worse):
     best, other = STOP_REASONS[worse + 1], STOP_REASONS[worse]
     assert certified(certificate(1.0, 1.0, best), certificate(1.0, 1.0, other)).stop_reason_ == other
