@@ -12,7 +12,7 @@ import numpy as np
 
 from cutplane import LinearSVC
 
-LIBLINEAR_TOLS = (1.0, 0.3, 0.1, 0.03, 0.01)
+LIBLINEAR_TOLS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 SGD_TOLS = (1e-2, 1e-3, 1e-4)
 TENTH = 10
 

@@ -21,13 +21,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import tables
 from benchmarks.measure import RESULTS
+from benchmarks.tables.readme import summary as summarised
 
 ROOT = RESULTS.parents[1]
 README = ROOT / "README.md"
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 PAGES = ROOT / "docs" / "results"
-# What the README shows: calls that people make, beside those they make today, and rows by the million.
-FIRST = ("as_called", "cores")
 
 
 def measured() -> Iterator[tuple[ModuleType, dict]]:
@@ -38,14 +37,18 @@ def measured() -> Iterator[tuple[ModuleType, dict]]:
             yield import_module(f"benchmarks.tables.{found.name}"), json.loads(path.read_text())
 
 
-def sections(*only: str) -> str:
-    """The sections of docs/benchmarks.md in their order, or those of the given benchmarks."""
+def sections() -> str:
+    """The sections of docs/benchmarks.md in their order."""
     found = [
-        (getattr(module, "ORDER", 100), module, result)
-        for module, result in measured()
-        if hasattr(module, "overview") and (not only or module.__name__.rpartition(".")[2] in only)
+        (getattr(module, "ORDER", 100), module, result) for module, result in measured() if hasattr(module, "overview")
     ]
     return "\n\n".join(module.overview(result) for _, module, result in sorted(found, key=lambda each: each[0]))
+
+
+def summary() -> str:
+    """The table of the README, and where others are faster."""
+    whole, called = (json.loads((RESULTS / f"{name}.json").read_text()) for name in ("readme", "as_called"))
+    return summarised(whole, called)
 
 
 def between(text: str, name: str, content: str, path: Path) -> str:
@@ -60,7 +63,7 @@ def between(text: str, name: str, content: str, path: Path) -> str:
 def wanted() -> dict[Path, str]:
     """Every file that shows results, as it should be."""
     files = {
-        README: between(README.read_text(), "results", sections(*FIRST), README),
+        README: between(README.read_text(), "results", summary(), README),
         BENCHMARKS: between(BENCHMARKS.read_text(), "results", sections(), BENCHMARKS),
     }
     for module, result in measured():

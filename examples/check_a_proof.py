@@ -2,8 +2,8 @@
 A proof that anyone can check
 =============================
 
-A model file may carry the dual variables that prove its bound. ``verify`` checks them with NumPy alone, against the
-data: it trusts neither the solver nor the file.
+A model file may carry the dual variables that prove its bound. ``verify`` checks them against the data and runs
+no solver: it trusts neither the solver nor the file.
 """
 
 import tempfile

@@ -8,12 +8,11 @@ from benchmarks.tables.markdown import markdown_table, section
 
 ORDER = 5
 WORDS = (
-    "Peers' seconds over ours, to 1e-3 of the optimum: ours proven, theirs at the loosest tolerance that gets there. "
-    "Of the losses it is LIBLINEAR's C code, by the fastest of its solvers, beside our solver, without an intercept: "
-    "the geometric mean and the range over eight data sets and four C (1e-4 to 10), without the cells where LIBLINEAR "
-    "was not there in time; the least ratios are those of a set of 1,000 examples. Of several classes and of small "
-    "data it is scikit-learn's `LinearSVC`, both by the whole of `fit`; of small data at its defaults, wherever it "
-    "ends. A > marks a peer that was not there when it was ended."
+    "A ratio is the peer's seconds over ours, to 1e-3 of the optimum: ours proven, theirs at the loosest tolerance "
+    "that ends there. Rows of cells compare our whole `fit` with the fastest of LIBLINEAR's C solvers alone, without "
+    "an intercept: geometric mean and range over eight data sets and four C (1e-4 to 10), where LIBLINEAR arrived. "
+    "Other rows compare our whole `fit` with that of scikit-learn's `LinearSVC`; small data has default settings. "
+    "`>`: stopped before it arrived."
 )
 
 LOSSES = ("hinge", "squared_hinge", "logistic", "epsilon_insensitive", "squared_epsilon_insensitive")
@@ -104,7 +103,7 @@ def _machines(result: dict) -> str:
 
 
 def overview(result: dict) -> str:
-    """The first table of the README and of docs/benchmarks.md: what people call first."""
+    """What people call first, in docs/benchmarks.md."""
     rows = [
         (f"two classes or a regression, `{loss}`", f"{cells} cells", "", "", f"{mean:.2g}x ({least:.2g} to {most:.2g})")
         for loss, mean, least, most, cells in _spans(result["losses"]["rows"])
@@ -134,13 +133,19 @@ def _costs(result: dict) -> str:
     costs = {way: (mean, most) for way, mean, most in option_means(result["options"]["rows"])}
     names = {"intercept": "An intercept", "intercept_scaling=1": "A penalised one", "prior": "A prior"}
     return " ".join(
-        f"{name} makes a fit {costs[way][0]:.2f} times as long in the mean, {costs[way][1]:.1f} times at most."
+        f"{name} makes a fit {costs[way][0]:.2f} times as long on average, {costs[way][1]:.1f} times at most."
         for way, name in names.items()
     )
 
 
 def _spans(rows: list[dict]) -> list[tuple]:
-    found = {loss: [r["ratio"] for r in rows if r["loss"] == loss and r["ratio"]] for loss in LOSSES}
+    """By loss: the geometric mean, least, most and number of the ratios by the whole of our `fit`."""
+    found = {
+        loss: [
+            r["ratio"] * r["seconds"]["ours"] / r["seconds"]["fit"] for r in rows if r["loss"] == loss and r["ratio"]
+        ]
+        for loss in LOSSES
+    }
     return [(loss, geometric_mean(r), min(r), max(r), len(r)) for loss, r in found.items() if r]
 
 

@@ -32,15 +32,12 @@ def overview(result: dict) -> str:
     ratios = [ratio for cell in cells if not math.isnan(ratio := binary_report.ratio(cell))]
     never = sum(not cell["peers"][binary_report.LIBLINEAR]["arrived"] for cell in cells)
     words = (
-        f"Seconds until the model is proven within 1e-3 of the optimum, and in brackets how many times as "
-        f"long LIBLINEAR's C code takes to come as close (`-s 3`, at the loosest setting that does). "
-        f"The geometric mean is {geometric_mean(ratios):.1f}x"
+        f"Seconds of our solver until the model is proven within 1e-3 of the optimum, without `fit` around it. In "
+        f"brackets: how many times as long LIBLINEAR's C code takes to come as close (`-s 3`, the loosest tolerance "
+        f"that does). The geometric mean is {geometric_mean(ratios):.1f}x"
     )
     if never:
-        words += (
-            f"; in {never} of {len(cells)} cells LIBLINEAR does not get there, by its cap of 300 passes or within "
-            f"the time it was given: there its best attempt counts, and the ratio is marked >"
-        )
+        words += f". `>`: LIBLINEAR never converged, and its closest attempt counts ({never} of {len(cells)} cells)"
     timed = [cell["ours"]["auto"]["train"] for cell in cells if "auto" in cell["ours"]]
     timed += [cell["peers"][binary_report.LIBLINEAR]["seconds"] for cell in cells]
     words += (

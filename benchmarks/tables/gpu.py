@@ -57,7 +57,9 @@ def _rates(row: dict) -> tuple:
 def _line(row: dict, others: list[str]) -> tuple:
     seconds = row["seconds"]
     known = [seconds.get(name) for name in others]  # not everything is measured everywhere
-    ratios = (None if each is None else each / seconds["device"] for each in known)
+    # A host that was measured at another commit gives no ratio.
+    apart = "host_commit" in row
+    ratios = (None if each is None or apart else each / seconds["device"] for each in known)
     return row["data"], row["what"], seconds["device"], *map(_known, known), *map(_known, ratios)
 
 

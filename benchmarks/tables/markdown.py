@@ -22,6 +22,6 @@ def spreads(cells: Iterable[Sequence[float]]) -> str:
     if not shares:
         return ""
     return (
-        f" From the fastest to the slowest of a cell's runs it is {median(shares):.0%} of their median in the middle, "
-        f"{shares[int(0.9 * (len(shares) - 1))]:.0%} in nine of ten of {len(shares)} cells."
+        f" Run-to-run spread: {median(shares):.0%} of the median (median cell), at most "
+        f"{shares[int(0.9 * (len(shares) - 1))]:.0%} in nine of ten cells."
     )

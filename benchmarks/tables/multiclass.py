@@ -245,10 +245,10 @@ def overview(result: dict) -> str:
         rows.append([title, *shown, f"{mean:.2g}x", f"{least:.1f} %"])
     words = (
         '`multi_class="crammer_singer"`: seconds of ours to a proven gap of 1e-3 / of LIBLINEAR `-s 4` at the loosest '
-        "tolerance that comes as close to the optimum (`>`: not there when it was ended), by C per example, the "
-        "geometric mean of LIBLINEAR's over ours, and our least test error over C. Over all of these LIBLINEAR takes "
-        f"{mean_ratio(result['cells'], '0.001'):.2f} times as long, to 1 % {mean_ratio(result['cells'], '0.01'):.2f} "
-        "times. Cutting planes alone, and what an iteration costs: "
+        "tolerance that comes as close to the optimum, by C per example. The ratio is the geometric mean of "
+        "LIBLINEAR's seconds over ours, the error our least test error over C. `>`: stopped before it converged. On "
+        f"average LIBLINEAR takes {mean_ratio(result['cells'], '0.001'):.2f} times as long, to 1 % "
+        f"{mean_ratio(result['cells'], '0.01'):.2f} times. Cutting planes alone, and what an iteration costs: "
         "[multiclass.md](results/multiclass.md), [multiclass-cuts.md](results/multiclass-cuts.md)."
         f"{spreads(_repeats(cells.values()))} "
         f"2 threads (LIBLINEAR has one), {result['machine']['cpu']}, {result['machine']['date']}."

@@ -27,13 +27,13 @@ def overview(result: dict) -> str:
             ]
         )
     words = (
-        "13 values of C from 1e-4 to 100, every model proven to 1e-3: seconds, how many times our dearest single fit "
-        "that is, and LIBLINEAR's C code over the same grid, at each C with the loosest tolerance that comes within "
-        "1e-3 of the optimum. Where none does (its cap of passes, or the time given) its nearest attempt counts; "
-        "the last columns say at how many C it arrives and how far above the optimum it ends at worst. "
+        "Seconds of 13 values of C from 1e-4 to 100, every model proven to 1e-3, and how many times our slowest "
+        "single fit that is. LIBLINEAR's C code has the same grid, at each C with its loosest tolerance that comes "
+        "within 1e-3 of the optimum. If LIBLINEAR never converges, its closest attempt counts. The last columns say "
+        "at how many C it converges, and how far above the optimum it ends at worst. "
         f"2 threads, {result['machine']['cpu']}, {result['machine']['date']}."
     )
-    header = ["data", "path", "/ dearest fit", "LIBLINEAR", "ratio", "arrives", "its worst"]
+    header = ["data", "path", "/ slowest fit", "LIBLINEAR", "ratio", "arrives", "its worst"]
     return section("The path of C", "python benchmarks/path.py --data DIR", words, markdown_table(header, rows))
 
 

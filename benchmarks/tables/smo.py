@@ -23,11 +23,11 @@ def overview(result: dict) -> str:
     counts = sorted({len(run["seconds"]) for run in result["results"]})
     rounds = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     words = (
-        "RBF kernel, maximal violation at most 1e-3: seconds of ours on 2 threads and of LIBSVM's C library (which "
-        f"gains nothing by a second one), same kernel, C and cache, medians of {rounds} rounds that alternate. The "
-        f"geometric mean is {geometric_mean(ratios):.1f}x, the least {min(ratios):.1f}x. Beside them, of ours and of "
-        "LIBSVM, the part of it by which the dual objective is short of the optimum, and the errors in per cent. How "
-        "ours stands to ThunderSVM: [kernel-machines.md](results/kernel-machines.md)."
+        "RBF kernel, maximal violation at most 1e-3: seconds of ours on 2 threads and of LIBSVM's C library, which "
+        f"gains nothing by a second one. Both have the same kernel, C and cache; medians of {rounds} alternating "
+        f"rounds. The geometric mean is {geometric_mean(ratios):.1f}x, the least {min(ratios):.1f}x. The last columns "
+        "say by what part each dual objective is below the optimum, and the errors in per cent. ThunderSVM: "
+        "[kernel-machines.md](results/kernel-machines.md)."
         f"{spreads(run['seconds'] for run in result['results'])} {result['machine']['cpu']}, "
         f"{result['machine']['date']}."
     )

@@ -139,7 +139,7 @@ class StoppingOptions:
         float | None,
         typer.Option(
             callback=positive,
-            help="Relative gap to prove: (objective - bound) / objective. With --kernel, the violation of the "
+            help="Relative gap to prove: (objective - bound) / |objective|. With --kernel, the violation of the "
             "optimality conditions to stop at, as in LIBSVM.",
             show_default=False,
             rich_help_panel=STOPPING,

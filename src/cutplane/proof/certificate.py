@@ -23,7 +23,8 @@ class Certificate(NamedTuple):
     """The objective of a model, and what no model's objective is below: both as inequalities of real numbers.
 
     `premise` says in words what they take for granted or are of, where that is not plainly the problem: a kernel that
-    is positive semi-definite for these examples, or nearly so.
+    is positive semi-definite for these examples, or nearly so. `certificate_of_` of a kernel machine says which matrix
+    they are of.
     """
 
     objective: float

@@ -1,4 +1,4 @@
-"""What dual variables prove of a linear model, checked in one pass with NumPy alone.
+"""What dual variables prove of a linear model, checked in one pass, without a solver.
 
 The problem is to minimise, over weights w (not negative where `nonnegative` says so) and an intercept b,
 

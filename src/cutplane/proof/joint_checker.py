@@ -1,4 +1,4 @@
-"""What dual variables prove of classes trained together (Crammer and Singer), checked in one pass with NumPy alone.
+"""What dual variables prove of classes trained together (Crammer and Singer), checked in one pass, without a solver.
 
 The problem is to minimise, over a column of weights w_k and an intercept b_k for each class,
 

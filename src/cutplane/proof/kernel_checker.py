@@ -1,4 +1,4 @@
-"""What the coefficients of kernel machines prove, checked with NumPy alone: the whole certificate, in blocks of rows.
+"""What the coefficients of kernel machines prove, checked without a solver: the whole certificate, in blocks of rows.
 
 A machine is a function Σ_j coef_j K(x_j, ·) + b. With s = K·coef, its objective is ½ coef's + risk(s, b, width). The
 coefficients put in their limits, beta, are dual variables, and no machine's objective is below
@@ -7,7 +7,8 @@ coefficients put in their limits, beta, are dual variables, and no machine's obj
 
 (`cutplane.proof.kernel_machines` says what these are for each machine, and why). That needs kernel values of all
 examples with the support vectors, once; they are computed from the definition of the kernel, each with its error. Every
-sum is charged for its rounding, so that both bounds are inequalities of real numbers.
+sum is charged for its rounding, so that both bounds are inequalities of real numbers if the kernel is positive
+semi-definite.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ COMMON = table(
         Seconds at most, for all of `fit`; None for no limit.
     n_jobs : int or None
         Threads; None leaves it to OpenMP (``OMP_NUM_THREADS``, threadpoolctl), -1 takes all processors. The model
-        does not depend on it.
+        does not depend on it, but for long sparse rows from eight threads on: see docs/cores.md.
     on_step : callable or None
         Called with a `Step` after every iteration; returning True ends the fit.
     checkpoint : path-like or None

@@ -71,7 +71,7 @@ def make_proof(
 def verify(
     model: BaseEstimator, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
 ) -> list[Bounds]:
-    """Check a model's proof against the data it was trained on, with NumPy alone.
+    """Check a model's proof against the data it was trained on, without a solver.
 
     Parameters
     ----------
