@@ -325,9 +325,10 @@ class SparseBatches final : public BatchAscent {
     for (index_t k = 0; k < size; ++k) {
       const std::int32_t e = examples[k];
       visits_[me].scores[k] = scores[k] + shift;
-      if (!loss_.parabolas())
-        visits_[me].stale[k] =
-            stale_move(loss_.at(e), alpha[e], scores[k] + shift, state.per_curvature[e]);
+      if (loss_.parabolas()) continue;
+      const DualTerm term = loss_.at(e);
+      visits_[me].stale[k] = stale_logistic_move(term.sign, term.target, term.high, alpha[e],
+                                                 scores[k] + shift, state.per_curvature[e]);
     }
     visits_[me].round.store(round, std::memory_order_release);
   }

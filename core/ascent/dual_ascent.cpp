@@ -188,10 +188,16 @@ void DualAscent::sweep() {
 
 void DualAscent::visit_one_by_one() {
   visit_rows(matrix_, [&](const auto& rows) {
-    if (state_.floor.empty())
-      ascend_free(rows, state_);
-    else
-      ascend_floored(rows, state_);
+    using enum DualLoss::Kind;
+    if (!state_.floor.empty()) return ascend_floored(rows, state_);
+    switch (state_.loss.kind) {
+      case hinge:
+        return ascend_free<hinge>(rows, state_);
+      case quadratic:
+        return ascend_free<quadratic>(rows, state_);
+      case logistic:
+        return ascend_free<logistic>(rows, state_);
+    }
   });
 }
 

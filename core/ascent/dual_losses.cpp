@@ -15,62 +15,12 @@ CUTPLANE_INLINE double probability(double z) {
   return z < 0.0 ? less : 1.0 - less;
 }
 
-// Where the dual value is greatest along alpha, `gradient` being that of the way it goes.
-CUTPLANE_INLINE double stepped(const DualTerm& term, double alpha, double score, double gradient,
-                               double per) {
-  double next = alpha - gradient * per;
-  if (term.epsilon > 0.0 && alpha * next < 0.0) {
-    // Beyond zero the slope is another: there it may go on, or stay.
-    const double beyond = alpha < 0.0 ? term.rising(0.0, score) : term.falling(0.0, score);
-    next = alpha - (beyond + term.ridge * alpha) * per;
-    next = alpha < 0.0 ? std::max(next, 0.0) : std::min(next, 0.0);
-  }
-  return std::clamp(next, term.low, term.high);
-}
-
-CUTPLANE_INLINE DualMove quadratic_move(const DualTerm& term, double alpha, double score,
-                                        double per_curvature, const ShrinkBounds& shrink) {
-  const double up = term.rising(alpha, score), down = term.falling(alpha, score);
-  const double epsilon = term.epsilon, ridge = term.ridge;
-  double projected = 0.0;
-  bool idle = false;
-  if (alpha == term.low) {
-    idle = up > shrink.above;
-    projected = up < 0.0 ? up : 0.0;
-  } else if (alpha == term.high) {
-    idle = down < shrink.below;
-    projected = down > 0.0 ? down : 0.0;
-  } else {
-    idle = epsilon > 0.0 && alpha == 0.0 && up > shrink.above && down < shrink.below;
-    projected = up < 0.0 ? up : (down > 0.0 ? down : 0.0);
-  }
-  if (idle || projected == 0.0) return {alpha, projected, 0.0, 0.0, idle};
-  const double plain = score - term.target;
-  double next = 0.0, curvature = ridge;
-  if (per_curvature > 0.0) {
-    curvature += 1.0 / per_curvature;
-    next = stepped(term, alpha, score, projected, 1.0 / curvature);
-  } else if (ridge > 0.0) {
-    next = stepped(term, alpha, score, projected, 1.0 / ridge);
-  } else {  // an empty row: its score is what it is
-    const double far = projected < 0.0 ? term.high : term.low;
-    next = epsilon > 0.0 && std::abs(plain) <= epsilon ? 0.0 : far;
-  }
-  const double change = next - alpha;
-  const double gain = -change * (plain + ridge * alpha + 0.5 * change * curvature) -
-                      epsilon * (std::abs(next) - std::abs(alpha));
-  return {next, projected, gain, term.open(alpha, score), false};
-}
-
-}  // namespace
-
-CUTPLANE_MULTIVERSION StaleMove stale_move(const DualTerm& term, double alpha, double score,
-                                           double per_curvature) {
-  const double sign = term.sign, upper = term.high;
+CUTPLANE_INLINE StaleMove newton_move(double sign, double base, double upper, double alpha,
+                                      double score, double per_curvature) {
   if (!(upper > 0.0)) return {{0.0, 0.0, 0.0, 0.0, false}, 0.0};
   // In z, the logit of alpha/u, the dual value is greatest where z + margin + curvature·(u·p(z) -
   // alpha) is zero: it rises in z, by at least 1. Newton's method from where v alone would have it.
-  const double margin = sign * (score + term.target);
+  const double margin = sign * (score + base);
   const double curvature = per_curvature > 0.0 ? 1.0 / per_curvature : 0.0;
   double z = -margin, p = probability(z);
   const double primal = p;
@@ -97,12 +47,17 @@ CUTPLANE_MULTIVERSION StaleMove stale_move(const DualTerm& term, double alpha, d
   return {{next, change, gain, open, false}, -sign * bend / (1.0 + curvature * bend)};
 }
 
-CUTPLANE_MULTIVERSION DualMove other_move(const DualLoss& loss, index_t e, double alpha,
-                                          double score, double per_curvature,
-                                          const ShrinkBounds& shrink) {
-  const DualTerm term = loss.at(e);
-  return term.logistic ? stale_move(term, alpha, score, per_curvature).move
-                       : quadratic_move(term, alpha, score, per_curvature, shrink);
+}  // namespace
+
+CUTPLANE_MULTIVERSION DualMove logistic_move(double sign, double base, double upper, double alpha,
+                                             double score, double per_curvature) {
+  return newton_move(sign, base, upper, alpha, score, per_curvature).move;
+}
+
+CUTPLANE_MULTIVERSION StaleMove stale_logistic_move(double sign, double base, double upper,
+                                                    double alpha, double score,
+                                                    double per_curvature) {
+  return newton_move(sign, base, upper, alpha, score, per_curvature);
 }
 
 double DualTerm::logistic_height(double alpha) const {

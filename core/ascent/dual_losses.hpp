@@ -112,13 +112,11 @@ struct DualTerm {
   double logistic_bend(double alpha) const;
 };
 
-struct DualLoss;
-
-// Of losses other than the hinge: see DualLoss::move.
-DualMove other_move(const DualLoss& loss, index_t e, double alpha, double score,
-                    double per_curvature, const ShrinkBounds& shrink);
-// Of the logistic loss.
-StaleMove stale_move(const DualTerm& term, double alpha, double score, double per_curvature);
+// The best move under the logistic loss; the other also tells how it changes with the score.
+DualMove logistic_move(double sign, double base, double upper, double alpha, double score,
+                       double per_curvature);
+StaleMove stale_logistic_move(double sign, double base, double upper, double alpha, double score,
+                              double per_curvature);
 
 // The same when the score has changed by so much since. However far that leads, alpha stays between
 // its bounds.
@@ -131,6 +129,53 @@ CUTPLANE_INLINE DualMove late_move(double upper, double alpha, const StaleMove& 
                          upper - kNearest * (upper - first));
   late.projected = late.next - alpha;
   return late;
+}
+
+// Where the dual value is greatest along alpha, `gradient` being that of the way it goes.
+CUTPLANE_INLINE double stepped(const DualTerm& term, double alpha, double score, double gradient,
+                               double per) {
+  double next = alpha - gradient * per;
+  if (term.epsilon > 0.0 && alpha * next < 0.0) {
+    // Beyond zero the slope is another: there it may go on, or stay.
+    const double beyond = alpha < 0.0 ? term.rising(0.0, score) : term.falling(0.0, score);
+    next = alpha - (beyond + term.ridge * alpha) * per;
+    next = alpha < 0.0 ? std::max(next, 0.0) : std::min(next, 0.0);
+  }
+  return std::clamp(next, term.low, term.high);
+}
+
+CUTPLANE_INLINE DualMove quadratic_move(const DualTerm& term, double alpha, double score,
+                                        double per_curvature, const ShrinkBounds& shrink) {
+  const double up = term.rising(alpha, score), down = term.falling(alpha, score);
+  const double epsilon = term.epsilon, ridge = term.ridge;
+  double projected = 0.0;
+  bool idle = false;
+  if (alpha == term.low) {
+    idle = up > shrink.above;
+    projected = up < 0.0 ? up : 0.0;
+  } else if (alpha == term.high) {
+    idle = down < shrink.below;
+    projected = down > 0.0 ? down : 0.0;
+  } else {
+    idle = epsilon > 0.0 && alpha == 0.0 && up > shrink.above && down < shrink.below;
+    projected = up < 0.0 ? up : (down > 0.0 ? down : 0.0);
+  }
+  if (idle || projected == 0.0) return {alpha, projected, 0.0, 0.0, idle};
+  const double plain = score - term.target;
+  double next = 0.0, curvature = ridge;
+  if (per_curvature > 0.0) {
+    curvature += 1.0 / per_curvature;
+    next = stepped(term, alpha, score, projected, 1.0 / curvature);
+  } else if (ridge > 0.0) {
+    next = stepped(term, alpha, score, projected, 1.0 / ridge);
+  } else {  // an empty row: its score is what it is
+    const double far = projected < 0.0 ? term.high : term.low;
+    next = epsilon > 0.0 && std::abs(plain) <= epsilon ? 0.0 : far;
+  }
+  const double change = next - alpha;
+  const double gain = -change * (plain + ridge * alpha + 0.5 * change * curvature) -
+                      epsilon * (std::abs(next) - std::abs(alpha));
+  return {next, projected, gain, term.open(alpha, score), false};
 }
 
 // The hinge, max(0, 1 - y s): alpha from 0 to u, sign y.
@@ -156,30 +201,38 @@ struct DualLoss {
   CUTPLANE_INLINE bool linear() const { return kind == Kind::hinge; }
   CUTPLANE_INLINE bool parabolas() const { return kind != Kind::logistic; }
 
-  CUTPLANE_INLINE double sign(index_t e) const {
-    return kind == Kind::hinge       ? static_cast<double>(labels[e])
-           : kind == Kind::quadratic ? 1.0
-                                     : y[e];
+  CUTPLANE_INLINE double sign(index_t e) const { return sign(kind, e); }
+  CUTPLANE_INLINE DualTerm at(index_t e) const { return at(kind, e); }
+  // Where the dual value is greatest along the variable of an example, alpha being its value now.
+  CUTPLANE_INLINE DualMove move(index_t e, double alpha, double score, double per_curvature,
+                                const ShrinkBounds& shrink) const {
+    return move(kind, e, alpha, score, per_curvature, shrink);
   }
-  CUTPLANE_INLINE DualTerm at(index_t e) const {
+
+  // The same where the compiler knows the kind.
+  CUTPLANE_INLINE double sign(Kind known, index_t e) const {
+    return known == Kind::hinge       ? static_cast<double>(labels[e])
+           : known == Kind::quadratic ? 1.0
+                                      : y[e];
+  }
+  CUTPLANE_INLINE DualTerm at(Kind known, index_t e) const {
     const double u = weights[e];
-    if (kind == Kind::hinge) return {false, static_cast<double>(labels[e]), 1.0, 0.0, u, 0.0, 0.0};
+    if (known == Kind::hinge) return {false, static_cast<double>(labels[e]), 1.0, 0.0, u, 0.0, 0.0};
     const double label = y[e];
-    if (kind == Kind::logistic) return {true, label, base ? base[e] : 0.0, 0.0, u, 0.0, 0.0};
+    if (known == Kind::logistic) return {true, label, base ? base[e] : 0.0, 0.0, u, 0.0, 0.0};
     const double low = one_sided && label > 0.0 ? 0.0 : u > 0.0 ? -above * u : 0.0;
     const double high = one_sided && label < 0.0 ? 0.0 : u > 0.0 ? below * u : 0.0;
     return {false, 1.0,     base ? label - base[e] : label, low,
             high,  epsilon, u > 0.0 ? ridge / u : 0.0};
   }
-
-  // Where the dual value is greatest along the variable of an example, alpha being its value now.
-  CUTPLANE_INLINE DualMove move(index_t e, double alpha, double score, double per_curvature,
-                                const ShrinkBounds& shrink) const {
-    return kind == Kind::hinge ? hinge_move(e, alpha, score, per_curvature, shrink)
-                               : other_move(*this, e, alpha, score, per_curvature, shrink);
+  CUTPLANE_INLINE DualMove move(Kind known, index_t e, double alpha, double score,
+                                double per_curvature, const ShrinkBounds& shrink) const {
+    if (known == Kind::hinge) return hinge_move(e, alpha, score, per_curvature, shrink);
+    if (known == Kind::logistic)
+      return logistic_move(y[e], base ? base[e] : 0.0, weights[e], alpha, score, per_curvature);
+    return quadratic_move(at(known, e), alpha, score, per_curvature, shrink);
   }
 
-  // By far the most frequent, so it is compiled into the loops.
   CUTPLANE_INLINE DualMove hinge_move(index_t e, double alpha, double score, double per_curvature,
                                       const ShrinkBounds& shrink) const {
     const double upper = weights[e];

@@ -14,14 +14,15 @@
 namespace cutplane {
 
 // How a row meets weights that are free.
-template <class Rows>
+template <DualLoss::Kind kKind, class Rows>
 struct FreeWeights {
   const Rows& rows;
   Ascent& state;
 
+  CUTPLANE_INLINE double sign(index_t e) const { return state.loss.sign(kKind, e); }
   CUTPLANE_INLINE double score(index_t i) const { return rows.dot(i, state.v.data()); }
   CUTPLANE_INLINE DualMove move(index_t, std::int32_t e, double, double, double shifted) const {
-    return state.loss.move(e, state.alpha[e], shifted, state.per_curvature[e], state.shrink);
+    return state.loss.move(kKind, e, state.alpha[e], shifted, state.per_curvature[e], state.shrink);
   }
   CUTPLANE_INLINE void add(index_t i, double change) const { rows.axpy(i, change, state.v.data()); }
 };
@@ -38,6 +39,7 @@ struct FlooredWeights {
   Ascent& state;
   double moving = 0;  // the squared length of that part of the last row
 
+  double sign(index_t e) const { return state.loss.sign(e); }
   CUTPLANE_INLINE double score(index_t i) {
     double total = 0, square = 0;
     rows.each(i)([&](double x, index_t j) CUTPLANE_INLINED {
@@ -90,7 +92,7 @@ CUTPLANE_INLINE void ascend(Weights weights) {
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
     const std::int32_t e = state.order[s];
     const index_t i = rows.at(e);
-    const double sign = state.loss.sign(e);
+    const double sign = weights.sign(e);
     double& alpha = state.alpha[e];
     const double score = weights.score(i);
     const double shifted = score + state.bias * state.bias_weight + state.bias_center;
@@ -121,9 +123,9 @@ CUTPLANE_INLINE void ascend(Weights weights) {
   state.roundings += static_cast<double>(changes);
 }
 
-template <class Rows>
+template <DualLoss::Kind kKind, class Rows>
 CUTPLANE_MULTIVERSION void ascend_free(const Rows& rows, Ascent& state) {
-  ascend(FreeWeights<Rows>{rows, state});
+  ascend(FreeWeights<kKind, Rows>{rows, state});
 }
 
 // Floors are rare, and their loops go entry by entry: one version does.
