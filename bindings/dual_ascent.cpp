@@ -70,7 +70,7 @@ std::unique_ptr<PyDualAscent> hinge_ascent(const PyMatrix& X, const PyAscentScal
                                            Vector<const std::int8_t> y, Weights each, double all,
                                            bool intercept, double constant, std::uint64_t seed) {
   require_one_each(X, y, each);
-  const HingeDual loss{y.data(), {data_of(each), all}};
+  const DualLoss loss{.weights = {data_of(each), all}, .labels = y.data()};
   return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, each), loss, mean_of(each, all),
                                         AscentIntercept{intercept, constant}, seed);
 }
@@ -82,8 +82,15 @@ std::unique_ptr<PyDualAscent> quadratic_ascent(const PyMatrix& X, const PyAscent
                                                bool intercept, double constant,
                                                std::uint64_t seed) {
   require_one_each(X, y, base, each);
-  const QuadraticDual loss{y.data(), data_of(base), {data_of(each), all}, above, below, epsilon,
-                           ridge,    one_sided};
+  const DualLoss loss{.kind = DualLoss::Kind::quadratic,
+                      .weights = {data_of(each), all},
+                      .y = y.data(),
+                      .base = data_of(base),
+                      .above = above,
+                      .below = below,
+                      .epsilon = epsilon,
+                      .ridge = ridge,
+                      .one_sided = one_sided};
   return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss,
                                         mean_of(each, all), AscentIntercept{intercept, constant},
                                         seed);
@@ -94,7 +101,10 @@ std::unique_ptr<PyDualAscent> logistic_ascent(const PyMatrix& X, const PyAscentS
                                               double all, bool intercept, double constant,
                                               std::uint64_t seed) {
   require_one_each(X, y, base, each);
-  const LogisticDual loss{y.data(), data_of(base), {data_of(each), all}};
+  const DualLoss loss{.kind = DualLoss::Kind::logistic,
+                      .weights = {data_of(each), all},
+                      .y = y.data(),
+                      .base = data_of(base)};
   return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss,
                                         mean_of(each, all), AscentIntercept{intercept, constant},
                                         seed);

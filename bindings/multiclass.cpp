@@ -32,7 +32,12 @@ class Multiclass {
  public:
   Multiclass(Vector<const std::int32_t> y, std::optional<Vector<const double>> c, double each,
              Table cost, bool slack)
-      : y_(std::move(y)), c_(std::move(c)), each_(each), cost_(std::move(cost)), slack_(slack) {
+      : y_(std::move(y)),
+        c_(std::move(c)),
+        each_(each),
+        cost_(std::move(cost)),
+        slack_(slack),
+        ones_(cost_.shape(0), 1.0) {
     const auto classes = static_cast<std::int32_t>(cost_.shape(0));
     if (cost_.shape(0) != cost_.shape(1) || (c_ && c_->shape(0) != y_.shape(0)))
       throw std::invalid_argument("a square cost matrix and one weight per label are needed");
@@ -199,7 +204,8 @@ class Multiclass {
             static_cast<index_t>(y_.shape(0)),
             static_cast<index_t>(cost_.shape(0)),
             cost_.data(),
-            slack_ ? cost_.data() : nullptr,
+            slack_ ? cost_.data() : ones_.data(),
+            slack_ ? static_cast<index_t>(cost_.shape(0)) : 0,
             equal_costs_};
   }
   void check(const auto& s) const {
@@ -225,6 +231,7 @@ class Multiclass {
   double each_;
   Table cost_;
   bool slack_;
+  std::vector<double> ones_;  // one for each class
   bool equal_costs_ = true;
   std::shared_ptr<Buffers> buffers_ = std::make_shared<Buffers>();
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
 namespace cutplane {
 namespace {
@@ -17,11 +16,10 @@ struct Free {
   double sign, coef, low, high, ready;
 };
 
-template <class Loss>
-std::vector<Free> free_ones(const Loss& loss, const Ascent& state) {
+std::vector<Free> free_ones(const Ascent& state) {
   std::vector<Free> found;
   for (index_t e = 0; e < std::ssize(state.alpha); ++e) {
-    const auto term = loss.at(e);
+    const auto term = state.loss.at(e);
     const double alpha = state.alpha[e], per = state.per_curvature[e];
     const DualRoom room = term.room(alpha);
     if (!(room.low < alpha && alpha < room.high) || per == 0.0) continue;
@@ -36,29 +34,24 @@ std::vector<Free> free_ones(const Loss& loss, const Ascent& state) {
 
 std::vector<double> balanced_by_free(const Ascent& state) {
   std::vector<double> alpha(state.alpha);
-  std::visit(
-      [&](const auto& loss) {
-        double lean =
-            state.penalised ? -state.intercept() / (state.constant * state.constant) : 0.0;
-        for (index_t e = 0; e < std::ssize(alpha); ++e) lean += loss.at(e).sign * alpha[e];
-        if (lean == 0.0) return;
-        std::vector<Free> free = free_ones(loss, state);
-        for (int round = 0; round < kRounds && !free.empty() && lean != 0.0; ++round) {
-          double ready = 0, moved = 0;
-          for (const Free& one : free) ready += one.ready;
-          const double each = -lean / ready;
-          for (Free& one : free) {
-            const double next = std::clamp(one.coef + each * one.ready, one.low, one.high);
-            moved += next - one.coef;
-            one.coef = next;
-            alpha[one.example] = one.sign * next;
-          }
-          std::erase_if(
-              free, [](const Free& one) { return one.coef <= one.low || one.coef >= one.high; });
-          lean += moved;
-        }
-      },
-      state.loss);
+  double lean = state.penalised ? -state.intercept() / (state.constant * state.constant) : 0.0;
+  for (index_t e = 0; e < std::ssize(alpha); ++e) lean += state.loss.sign(e) * alpha[e];
+  if (lean == 0.0) return alpha;
+  std::vector<Free> free = free_ones(state);
+  for (int round = 0; round < kRounds && !free.empty() && lean != 0.0; ++round) {
+    double ready = 0, moved = 0;
+    for (const Free& one : free) ready += one.ready;
+    const double each = -lean / ready;
+    for (Free& one : free) {
+      const double next = std::clamp(one.coef + each * one.ready, one.low, one.high);
+      moved += next - one.coef;
+      one.coef = next;
+      alpha[one.example] = one.sign * next;
+    }
+    std::erase_if(free,
+                  [](const Free& one) { return one.coef <= one.low || one.coef >= one.high; });
+    lean += moved;
+  }
   return alpha;
 }
 

@@ -9,7 +9,7 @@ std::unique_ptr<Matrix> make_csr(const T* values, const I* indices, const I* ind
                                  bool sorted) {
   using Rows = CsrRows<T, I>;
   Rows all{values, indices, indptr, n_rows, n_cols, rows, stored, sorted};
-  if (all.entries() > kLong * n_rows) all.fetched = kMore;
+  if (all.entries() > kLong * n_rows) all.prefetched = kMore;
   return std::make_unique<RowMatrix<Rows>>(all);
 }
 

@@ -8,7 +8,7 @@ std::unique_ptr<Matrix> make_dense(const T* values, index_t n_rows, index_t n_co
                                    index_t row_stride, const std::int64_t* rows, int most_lanes) {
   using Rows = DenseRows<T>;
   return std::make_unique<RowMatrix<Rows>>(
-      Rows{values, row_stride, n_rows, n_cols, rows, most_lanes});
+      Rows{values, row_stride * static_cast<index_t>(sizeof(T)), n_rows, n_cols, rows, most_lanes});
 }
 
 template std::unique_ptr<Matrix> make_dense(const float*, index_t, index_t, index_t,

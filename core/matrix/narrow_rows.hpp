@@ -33,6 +33,20 @@ struct NarrowRows {
   // Of one row, so many lie on the stack.
   static constexpr index_t kShort = 2048;
 
+  // For algorithms that go from row to row: a row is widened before it is used.
+  Floats as_any() const {
+    const index_t apart = column_stride == 1 ? row_stride * bytes_of(type) : 0;
+    return {
+        reinterpret_cast<const float*>(values), apart, n, d, chosen, most_lanes, &fetch_row, this};
+  }
+  static const float* fetch_row(const void* source, index_t i, float* near) {
+    const auto& rows = *static_cast<const NarrowRows*>(source);
+    float* to = room_for(rows.d, near);
+    const std::byte* from = rows.place(i, 0);
+    widen(rows.type, &from, 1, rows.d, rows.column_stride, to, 0);
+    return to;
+  }
+
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
   index_t entries() const { return n * d; }
   CUTPLANE_INLINE index_t size(index_t) const { return d; }
@@ -109,7 +123,7 @@ struct NarrowRows {
       });
       if (column_stride == 1) prefetch_lines(next, begin * bytes, end * bytes);
       widen(type, from.row, 8, width, column_stride, tile, kTile + kMostLanes);
-      use(Floats{tile, kTile + kMostLanes, 8, width, nullptr, most_lanes}, to, begin);
+      use(Floats{tile, 0, 8, width, nullptr, most_lanes}, to, begin);
     }
   }
   CUTPLANE_INLINE static void prefetch_lines(const Eight& next, index_t begin, index_t end) {
@@ -194,8 +208,12 @@ struct NarrowRows {
       if (column_stride != 1) return false;
       with_type<x86::Types>(type, [&](auto known) CUTPLANE_INLINED {
         using T = decltype(known);
-        const DenseRows<T> rows{
-            reinterpret_cast<const T*>(values), row_stride, n, d, chosen, most_lanes};
+        const DenseRows<T> rows{reinterpret_cast<const T*>(values),
+                                row_stride * bytes_of(type),
+                                n,
+                                d,
+                                chosen,
+                                most_lanes};
         typename DenseRows<T>::Eight now, then;
         eight_times([&](int r) CUTPLANE_INLINED {
           now.row[r] = reinterpret_cast<const T*>(x.row[r]);

@@ -253,7 +253,7 @@ class RowMatrix : public Matrix {
     return (rows_.n + blocks.count - 1) / blocks.count + blocks.count;
   }
 
-  AnyRows any_rows() const override { return {rows_}; }
+  AnyRows any_rows() const override { return {rows_.as_any()}; }
 
   index_t first_unusable_row(int n_threads) const override {
     const Blocks blocks = row_blocks();

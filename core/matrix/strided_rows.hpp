@@ -6,6 +6,7 @@
 
 #include "core/base/multiversion.hpp"
 #include "core/matrix/columns.hpp"
+#include "core/matrix/dense_rows.hpp"
 #include "core/matrix/matrix.hpp"
 
 namespace cutplane {
@@ -16,6 +17,15 @@ struct StridedRows {
   index_t stride;  // between columns
   index_t n, d;
   const std::int64_t* chosen;
+
+  // For algorithms that go from row to row: a row is copied together before it is used.
+  DenseRows<T> as_any() const { return {values, 0, n, d, chosen, kMostLanes, &fetch_row, this}; }
+  static const T* fetch_row(const void* source, index_t i, T* near) {
+    const auto& rows = *static_cast<const StridedRows*>(source);
+    T* to = room_for(rows.d, near);
+    for (index_t j = 0; j < rows.d; ++j) to[j] = rows.values[i + j * rows.stride];
+    return to;
+  }
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
   index_t entries() const { return n * d; }

@@ -25,13 +25,10 @@ CUTPLANE_MULTIVERSION void add_changes(const Rows& rows, index_t begin, index_t 
     const index_t i = changed[j];
     const std::int32_t classes[3] = {to[i], from[i], sample.y[i]};
     const double weight = sample.c ? sample.c[i] : sample.each;
-    double shares[3] = {weight, -weight, 0.0};
-    if (sample.factor) {
-      const double* factor = sample.factor + classes[2] * sample.classes;
-      for (int c = 0; c < 2; ++c) shares[c] *= factor[classes[c]];
-      shares[2] = -(shares[0] + shares[1]);
-    }
-    rows.axpy_few(rows.at(i), classes, shares, sample.factor ? 3 : 2, sample.classes, sum);
+    const double* factor = sample.factor + classes[2] * sample.factor_stride;
+    const double up = weight * factor[to[i]], down = -weight * factor[from[i]];
+    const double shares[3] = {up, down, -(up + down)};
+    rows.axpy_few(rows.at(i), classes, shares, shares[2] == 0.0 ? 2 : 3, sample.classes, sum);
   }
 }
 

@@ -6,7 +6,6 @@ namespace cutplane {
 namespace multiclass {
 
 // sums: value, gradient, second derivative of the rounded risk in the intercepts.
-template <bool kSlack>
 void intercepts_block(const MulticlassSample& sample, const double* s, const double* b, double h,
                       index_t begin, index_t end, double* sums) {
   const double width = 0.5 * h;
@@ -16,7 +15,7 @@ void intercepts_block(const MulticlassSample& sample, const double* s, const dou
   std::vector<double> shifted(classes), z(classes), near;
   std::vector<index_t> meeting;
   for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
+    const Example e(sample, i);
     for (index_t y = 0; y < classes; ++y) shifted[y] = s[i * classes + y] + b[y];
     double top;
     const index_t at = e.highest_class(shifted.data(), top);
@@ -62,12 +61,10 @@ double multiclass_intercepts(const MulticlassSample& sample, const double* s, co
   const index_t size = 1 + sample.classes + sample.classes * sample.classes;
   const Blocks blocks = example_blocks(sample);
   PartialSums partial(blocks.count, size);
-  with_rescaling(sample, [&](auto slack) {
-    for_blocks(blocks, sweep_threads(sample, n_threads),
-               [&](index_t block, index_t begin, index_t end) {
-                 intercepts_block<slack.value>(sample, s, b, h, begin, end, partial.cleared(block));
-               });
-  });
+  for_blocks(blocks, sweep_threads(sample, n_threads),
+             [&](index_t block, index_t begin, index_t end) {
+               intercepts_block(sample, s, b, h, begin, end, partial.cleared(block));
+             });
   std::vector<double> total(size, 0.0);
   partial.add_to(total.data(), blocks.count, n_threads);
   std::copy_n(total.data() + 1, sample.classes, gradient);
@@ -91,13 +88,13 @@ double multiclass_scale_flows(const MulticlassSample& sample, const double* keep
     for (index_t i = begin; i < end; ++i) {
       const index_t k = sample.y[i], row = k * sample.classes;
       double* mine = coef + i * sample.classes;
+      const double* factor = sample.factor + k * sample.factor_stride;
       double own = 0;
       for (index_t y = 0; y < sample.classes; ++y) {
         if (y == k || mine[y] == 0.0) continue;
         mine[y] *= keep[row + y];
         own += mine[y];
-        const double scale = sample.factor ? sample.factor[row + y] : 1.0;
-        offset += mine[y] / scale * sample.cost[row + y];
+        offset += mine[y] / factor[y] * sample.cost[row + y];
       }
       mine[k] = -own;
     }

@@ -25,8 +25,9 @@ struct MulticlassSample {
   index_t n;
   index_t classes;
   const double* cost;    // classes x classes, row: the true class
-  const double* factor;  // the same; null: 1
-  bool equal_costs;      // whether every mistake costs 1
+  const double* factor;  // the same; its rows are so far apart, 0: one row for all classes
+  index_t factor_stride;
+  bool equal_costs;  // whether every mistake costs 1
 };
 
 struct MulticlassCut {
