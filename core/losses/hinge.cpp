@@ -130,8 +130,7 @@ CUTPLANE_MULTIVERSION Sums<1> count_kinks(Chunk<double> at, double half) {
 }
 
 // Writes the positions of the examples on kinks, in order; returns where the next goes.
-CUTPLANE_MULTIVERSION std::int64_t* list_kinks(Chunk<double> at, double half,
-                                               std::int64_t* place) {
+CUTPLANE_MULTIVERSION std::int64_t* list_kinks(Chunk<double> at, double half, std::int64_t* place) {
   // Eight marks are looked at together: mostly none of them is set.
   static_assert(std::endian::native == std::endian::little);
   alignas(8) std::uint8_t marks[kChunk];

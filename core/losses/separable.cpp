@@ -12,36 +12,32 @@
 namespace cutplane {
 namespace {
 
-// The arrays of a sample and a line. One type serves all weights and directions, so that loops are
-// compiled once a loss: where an array is missing, y stands in, times 0. That is exact.
-template <class L>
+// The arrays of a sample and a line. One type serves all weights and all lines but the constant, so
+// that loops are compiled once: where an array is missing, y stands in, times 0. That is exact.
+template <class L, bool kConstant>
 struct Examples {
   L loss;
   const double* __restrict y;
   const double* __restrict s;
-  const double* __restrict c;      // or y
-  const double* __restrict other;  // or y
-  const double* __restrict start;  // s, or y
+  const double* __restrict c;  // or y
   double c_scale, each;
-  double other_scale, constant, start_scale;
+  const double* __restrict other;
+  const double* __restrict start;  // s on the way to other, or y
+  double start_scale;
 
   Examples(const L& of, const SeparableSample& sample, const ScoreLine& line)
-      : loss(of), y(sample.y), s(line.s.doubles), c(y), other(y), start(y) {
-    const bool constant_direction = line.kind == LineKind::kConstant;
-    const bool towards = line.kind == LineKind::kTowards;
-    if (sample.c) c = sample.c;
-    if (!constant_direction) other = line.other.doubles;
-    if (towards) start = s;
-    c_scale = sample.c ? 1.0 : 0.0;
-    each = sample.c ? 0.0 : sample.each;
-    other_scale = constant_direction ? 0.0 : 1.0;
-    constant = constant_direction ? 1.0 : 0.0;
+      : loss(of), y(sample.y), s(line.s.doubles), other(line.other.doubles) {
+    const bool weighted = sample.c, towards = line.kind == LineKind::kTowards;
+    c = weighted ? sample.c : y;
+    c_scale = weighted ? 1.0 : 0.0;
+    each = weighted ? 0.0 : sample.each;
+    start = towards ? s : y;
     start_scale = towards ? 1.0 : 0.0;
   }
 
   CUTPLANE_INLINE double weight(index_t i) const { return each + c_scale * c[i]; }
   CUTPLANE_INLINE double direction(index_t i) const {
-    return (constant + other_scale * other[i]) - start_scale * start[i];
+    return kConstant ? 1.0 : other[i] - start_scale * start[i];
   }
   // The loss where the plane is to touch it.
   CUTPLANE_INLINE LossAt touch(double score, double target) const {
@@ -53,24 +49,32 @@ struct Examples {
   }
 };
 
-// Calls body with the Examples of the loss.
-template <class Body>
-auto with_loss(const Loss& loss, const SeparableSample& sample, const ScoreLine& line,
-               Body&& body) {
-  return std::visit([&](const auto& l) { return body(Examples(l, sample, line)); }, loss);
+template <class L, class Body>
+auto with_line(const L& loss, const SeparableSample& sample, const ScoreLine& line, Body&& body) {
+  if (line.kind == LineKind::kConstant) return body(Examples<L, true>(loss, sample, line));
+  return body(Examples<L, false>(loss, sample, line));
 }
 
-template <class L>
-CUTPLANE_MULTIVERSION Sums<1> value_block(Examples<L> e, index_t begin, index_t end) {
+// Calls body with the Examples of the loss.
+template <class Body>
+auto with_loss(const Loss& loss, const SeparableSample& sample, const double* s, Body&& body) {
+  return std::visit(
+      [&](const auto& l) {
+        return body(Examples<std::decay_t<decltype(l)>, true>(l, sample, {s}));
+      },
+      loss);
+}
+
+template <class E>
+CUTPLANE_MULTIVERSION Sums<1> value_block(E e, index_t begin, index_t end) {
   double value = 0;
 #pragma omp simd reduction(+ : value)
   for (index_t i = begin; i < end; ++i) value += e.weight(i) * e.touch(e.s[i], e.y[i]).value;
   return {value};
 }
 
-template <class L>
-CUTPLANE_MULTIVERSION Sums<2> cut_block(Examples<L> e, double* __restrict coef,
-                                        index_t begin, index_t end) {
+template <class E>
+CUTPLANE_MULTIVERSION Sums<2> cut_block(E e, double* __restrict coef, index_t begin, index_t end) {
   double value = 0, offset = 0;
 #pragma omp simd reduction(+ : value, offset)
   for (index_t i = begin; i < end; ++i) {
@@ -83,9 +87,9 @@ CUTPLANE_MULTIVERSION Sums<2> cut_block(Examples<L> e, double* __restrict coef,
   return {value, offset};
 }
 
-template <class L>
-CUTPLANE_MULTIVERSION Sums<4> smoothed_block(Examples<L> e, double h,
-                                             double* __restrict coef, index_t begin, index_t end) {
+template <class E>
+CUTPLANE_MULTIVERSION Sums<4> smoothed_block(E e, double h, double* __restrict coef, index_t begin,
+                                             index_t end) {
   double value = 0, offset = 0, error = 0, curved = 0;
 #pragma omp simd reduction(+ : value, offset, error, curved)
   for (index_t i = begin; i < end; ++i) {
@@ -104,9 +108,9 @@ CUTPLANE_MULTIVERSION Sums<4> smoothed_block(Examples<L> e, double h,
 // many they are. Written everywhere and kept where it counts, for none of it can be foreseen.
 inline constexpr index_t kLookedAt = 512;
 
-template <class L>
-CUTPLANE_MULTIVERSION index_t curved_part(Examples<L> e, double h, index_t begin,
-                                          index_t end, std::int64_t* rows, double* weights) {
+template <class E>
+CUTPLANE_MULTIVERSION index_t curved_part(E e, double h, index_t begin, index_t end,
+                                          std::int64_t* rows, double* weights) {
   double found[kLookedAt];
 #pragma omp simd
   for (index_t i = begin; i < end; ++i)
@@ -121,17 +125,17 @@ CUTPLANE_MULTIVERSION index_t curved_part(Examples<L> e, double h, index_t begin
 }
 
 // use(rows, weights, count), some hundred examples at a time.
-template <class L, class Use>
-void each_curved(Examples<L> e, double h, index_t begin, index_t end, Use use) {
+template <class E, class Use>
+void each_curved(E e, double h, index_t begin, index_t end, Use use) {
   std::int64_t rows[kLookedAt];
   double weights[kLookedAt];
   for (index_t start = begin; start < end; start += kLookedAt)
     use(rows, weights, curved_part(e, h, start, std::min(start + kLookedAt, end), rows, weights));
 }
 
-template <class L>
-CUTPLANE_MULTIVERSION void extrapolated_block(Examples<L> e, double h, double reach,
-                                              double* __restrict coef, index_t begin, index_t end) {
+template <class E>
+CUTPLANE_MULTIVERSION void extrapolated_block(E e, double h, double reach, double* __restrict coef,
+                                              index_t begin, index_t end) {
   const double half = 0.5 * reach;
 #pragma omp simd
   for (index_t i = begin; i < end; ++i) {
@@ -143,9 +147,9 @@ CUTPLANE_MULTIVERSION void extrapolated_block(Examples<L> e, double h, double re
   }
 }
 
-template <class L>
-CUTPLANE_MULTIVERSION Sums<3> rounded_ray_block(Examples<L> e, double h, double t,
-                                                index_t begin, index_t end) {
+template <class E>
+CUTPLANE_MULTIVERSION Sums<3> rounded_ray_block(E e, double h, double t, index_t begin,
+                                                index_t end) {
   double value = 0, slope = 0, curvature = 0;
 #pragma omp simd reduction(+ : value, slope, curvature)
   for (index_t i = begin; i < end; ++i) {
@@ -160,9 +164,8 @@ CUTPLANE_MULTIVERSION Sums<3> rounded_ray_block(Examples<L> e, double h, double 
 }
 
 // Exactly on a kink, what counts for the slope to the right is the side the example moves to.
-template <class L>
-CUTPLANE_MULTIVERSION Sums<3> exact_ray_block(Examples<L> e, double t, index_t begin,
-                                              index_t end) {
+template <class E>
+CUTPLANE_MULTIVERSION Sums<3> exact_ray_block(E e, double t, index_t begin, index_t end) {
   double value = 0, slope = 0;
 #pragma omp simd reduction(+ : value, slope)
   for (index_t i = begin; i < end; ++i) {
@@ -181,9 +184,9 @@ CUTPLANE_MULTIVERSION Sums<3> exact_ray_block(Examples<L> e, double t, index_t b
   return {value, slope, 0.0};
 }
 
-template <class L>
-CUTPLANE_MULTIVERSION Sums<kProbes> probe_block(Examples<L> e, const double* probes,
-                                                index_t begin, index_t end) {
+template <class E>
+CUTPLANE_MULTIVERSION Sums<kProbes> probe_block(E e, const double* probes, index_t begin,
+                                                index_t end) {
   Sums<kProbes> total{};
   for (int p = 0; p < kProbes; ++p) {
     const double t = probes[p];
@@ -202,8 +205,8 @@ CUTPLANE_MULTIVERSION Sums<kProbes> probe_block(Examples<L> e, const double* pro
 }
 
 // Breakpoints of the examples that are beyond a kink at one end and not at the other.
-template <class L>
-void collect_block(Examples<L> e, double low, double high, index_t begin, index_t end,
+template <class E>
+void collect_block(E e, double low, double high, index_t begin, index_t end,
                    std::vector<Breakpoint>& out) {
   const double epsilon = e.loss.epsilon;
   for (index_t i = begin; i < end; ++i) {
@@ -218,14 +221,14 @@ void collect_block(Examples<L> e, double low, double high, index_t begin, index_
   }
 }
 
-template <class L>
-CUTPLANE_MULTIVERSION Sums<1> offset_block(Examples<L> e, index_t begin, index_t end) {
+template <class E>
+CUTPLANE_MULTIVERSION Sums<1> offset_block(E e, index_t begin, index_t end) {
   double offset = 0;
 #pragma omp simd reduction(+ : offset)
   for (index_t i = begin; i < end; ++i) {
     // The scores of e are coefficients here: weight times slope. No weight, no slope.
     const double c = e.weight(i);
-    offset += c > 0.0 ? c * e.loss.height(e.s[i] / c, e.y[i]) : 0.0;
+    offset += c * (c > 0.0 ? e.loss.height(e.s[i] / c, e.y[i]) : 0.0);
   }
   return {offset};
 }
@@ -234,7 +237,7 @@ CUTPLANE_MULTIVERSION Sums<1> offset_block(Examples<L> e, index_t begin, index_t
 
 double separable_value(const Loss& loss, const SeparableSample& sample, const double* s,
                        int n_threads) {
-  return with_loss(loss, sample, {s}, [&](const auto& e) {
+  return with_loss(loss, sample, s, [&](const auto& e) {
     return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return value_block(e, begin, end);
     })[0];
@@ -243,7 +246,7 @@ double separable_value(const Loss& loss, const SeparableSample& sample, const do
 
 ScoreCut separable_cut(const Loss& loss, const SeparableSample& sample, const double* s,
                        double* coef, int n_threads) {
-  return with_loss(loss, sample, {s}, [&](const auto& e) -> ScoreCut {
+  return with_loss(loss, sample, s, [&](const auto& e) -> ScoreCut {
     const auto sums = sum_examples<2>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return cut_block(e, coef, begin, end);
     });
@@ -253,7 +256,7 @@ ScoreCut separable_cut(const Loss& loss, const SeparableSample& sample, const do
 
 SmoothedSums separable_smoothed(const Loss& loss, const SeparableSample& sample, const double* s,
                                 double h, double* coef, int n_threads) {
-  return with_loss(loss, sample, {s}, [&](const auto& e) -> SmoothedSums {
+  return with_loss(loss, sample, s, [&](const auto& e) -> SmoothedSums {
     const auto sums = sum_examples<4>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return smoothed_block(e, h, coef, begin, end);
     });
@@ -263,7 +266,7 @@ SmoothedSums separable_smoothed(const Loss& loss, const SeparableSample& sample,
 
 void tube_extrapolated(const TubeLoss& loss, const SeparableSample& sample, const double* s,
                        double h, double reach, double* coef, int n_threads) {
-  const Examples e(loss, sample, {s});
+  const Examples<TubeLoss, true> e(loss, sample, {s});
   for_blocks(example_blocks(sample.n), useful_threads(n_threads, kWorkPerExample * sample.n),
              [&](index_t, index_t begin, index_t end) {
                extrapolated_block(e, h, reach, coef, begin, end);
@@ -276,7 +279,7 @@ CurvedExamples separable_curved(const Loss& loss, const SeparableSample& sample,
   const int threads = useful_threads(n_threads, kWorkPerExample * sample.n);
   std::vector<std::size_t> starts(blocks.count + 1, 0);
   CurvedExamples all;
-  with_loss(loss, sample, {s}, [&](const auto& e) {
+  with_loss(loss, sample, s, [&](const auto& e) {
     for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
       each_curved(e, h, begin, end,
                   [&](const auto&, const auto&, index_t count) { starts[b + 1] += count; });
@@ -298,41 +301,44 @@ CurvedExamples separable_curved(const Loss& loss, const SeparableSample& sample,
 
 RayDerivatives separable_ray(const Loss& loss, const SeparableSample& sample, const ScoreLine& line,
                              double h, double t, int n_threads) {
-  return with_loss(loss, sample, line, [&](const auto& e) -> RayDerivatives {
-    const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t end) {
+  const auto along = [&](const auto& e) {
+    return sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t end) {
       if constexpr (!decltype(e.loss)::kSmooth) {
         if (h == 0.0) return exact_ray_block(e, t, begin, end);
       }
       return rounded_ray_block(e, h, t, begin, end);
     });
-    return {sums[0], sums[1], sums[2]};
-  });
+  };
+  const Sums<3> sums =
+      std::visit([&](const auto& l) { return with_line(l, sample, line, along); }, loss);
+  return {sums[0], sums[1], sums[2]};
 }
 
 double tube_ray_minimum(const TubeLoss& loss, const SeparableSample& sample, const ScoreLine& line,
                         double quadratic, double linear, double C, double from, int n_threads) {
-  const Examples e(loss, sample, line);
-  const auto slopes = [&](const double* probes, index_t part) {
-    return sum_examples<kProbes>(
-        sample.n, n_threads,
-        [&](index_t begin, index_t end) {
-          return probe_block(e, probes, begin, begin + (end - begin) / part);
-        },
-        part);
-  };
-  const auto sweep = [&](double low, double high) {
-    return collect_breakpoints(sample.n, n_threads,
-                               [&](index_t begin, index_t end, std::vector<Breakpoint>& out) {
-                                 collect_block(e, low, high, begin, end, out);
-                                 return Sums<2>{};
-                               });
-  };
-  return ray_minimum({sample.n, slopes, sweep, nullptr}, quadratic, linear, C, from);
+  return with_line(loss, sample, line, [&](const auto& e) {
+    const auto slopes = [&](const double* probes, index_t part) {
+      return sum_examples<kProbes>(
+          sample.n, n_threads,
+          [&](index_t begin, index_t end) {
+            return probe_block(e, probes, begin, begin + (end - begin) / part);
+          },
+          part);
+    };
+    const auto sweep = [&](double low, double high) {
+      return collect_breakpoints(sample.n, n_threads,
+                                 [&](index_t begin, index_t end, std::vector<Breakpoint>& out) {
+                                   collect_block(e, low, high, begin, end, out);
+                                   return Sums<2>{};
+                                 });
+    };
+    return ray_minimum({sample.n, slopes, sweep, nullptr}, quadratic, linear, C, from);
+  });
 }
 
 double separable_offset(const Loss& loss, const SeparableSample& sample, const double* coef,
                         int n_threads) {
-  return with_loss(loss, sample, {coef}, [&](const auto& e) {
+  return with_loss(loss, sample, coef, [&](const auto& e) {
     return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return offset_block(e, begin, end);
     })[0];
