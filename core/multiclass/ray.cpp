@@ -190,9 +190,6 @@ struct LineSweeps {
         });
     return {std::move(found), slopes[0], slopes[1]};
   }
-  std::vector<Breakpoint> breakpoints(double low, double high) const {
-    return in_order(sweep(low, high).parts);
-  }
 };
 
 }  // namespace multiclass
@@ -200,7 +197,12 @@ struct LineSweeps {
 double multiclass_ray_minimum(const MulticlassSample& sample, const double* s, const double* end,
                               double quadratic, double linear, double C, int n_threads) {
   const multiclass::LineSweeps sweeps{sample, s, end, n_threads};
-  return RayMinimum(sweeps, quadratic, linear, C).find(0.0);
+  return ray_minimum(
+      {sweeps.size(),
+       [&](const double* probes, index_t part) { return sweeps.slopes(probes, part); },
+       [&](double low, double high) { return sweeps.sweep(low, high); },
+       [&](double t, index_t part) { return sweeps.squared_slopes(t, part); }},
+      quadratic, linear, C, 0.0);
 }
 
 }  // namespace cutplane
