@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,22 @@ template <class T>
 using Array1 = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 template <class T>
 using Array2 = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
+
+// What function() returns, which is called without the interpreter's lock.
+template <class Function>
+auto released(const Function& function) {
+  nb::gil_scoped_release release;
+  return function();
+}
+
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class T>
+std::span<T> span_of(const Vector<T>& vector) {
+  return {vector.data(), vector.shape(0)};
+}
 
 // Hand memory, and whatever owns it, to NumPy without copying it.
 template <class Owner>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -12,45 +11,57 @@
 
 namespace cutplane::smo {
 
-// Where values lie before they are copied: strides in elements.
+// Where values lie before they are copied, whatever their type: dense with strides in elements, or
+// CSR. Rows are handed out in double precision.
+struct View {
+  index_t rows, cols, stored;
+  const void* values;
+  const void *indices = nullptr, *starts = nullptr;  // null unless CSR
+  index_t row_stride = 0, col_stride = 0;            // unless CSR
+  // Puts the values of row i into `x`, and their columns into `columns` if CSR.
+  void (*fetch)(const View& view, index_t i, std::vector<double>& x,
+                std::vector<index_t>& columns) = nullptr;
+
+  bool is_csr() const { return starts != nullptr; }
+
+  // visit(i, column, value) of each value of some rows.
+  template <class Visit>
+  void each(index_t begin, index_t end, const Visit& visit) const {
+    std::vector<double> x;
+    std::vector<index_t> columns;
+    for (index_t i = begin; i < end; ++i) {
+      fetch(*this, i, x, columns);
+      for (index_t j = 0; j < std::ssize(x); ++j) visit(i, is_csr() ? columns[j] : j, x[j]);
+    }
+  }
+};
+
 template <class T>
-struct DenseView {
-  const T* values;
-  index_t rows, cols, row_stride, col_stride;
-
-  double at(index_t i, index_t k) const {
-    return static_cast<double>(values[i * row_stride + k * col_stride]);
-  }
-  // The values of some rows.
-  template <class Visit>
-  void each(index_t begin, index_t end, Visit&& visit) const {
-    for (index_t i = begin; i < end; ++i)
-      for (index_t k = 0; k < cols; ++k) visit(k, at(i, k));
-  }
-};
-
-template <class T, class I>
-struct CsrView {
-  const T* values;
-  const I* indices;
-  const I* starts;
-  index_t rows, cols;
-
-  template <class Visit>
-  void each(index_t begin, index_t end, Visit&& visit) const {
-    for (I at = starts[begin]; at < starts[end]; ++at)
-      visit(static_cast<index_t>(indices[at]), static_cast<double>(values[at]));
-  }
-};
-
-// The exponent e with |value| < 2^e, or 0 for 0; within what a power of two can undo.
-inline int exponent_of(double value) {
-  if (value == 0.0) return 0;
-  return std::max(std::ilogb(value) + 1, -1022);
+View dense_view(const T* values, index_t rows, index_t cols, index_t row_stride,
+                index_t col_stride) {
+  View view{rows, cols, rows * cols, values};
+  view.row_stride = row_stride;
+  view.col_stride = col_stride;
+  view.fetch = [](const View& v, index_t i, std::vector<double>& x, std::vector<index_t>&) {
+    const T* from = static_cast<const T*>(v.values) + i * v.row_stride;
+    x.resize(v.cols);
+    for (index_t k = 0; k < v.cols; ++k) x[k] = static_cast<double>(from[k * v.col_stride]);
+  };
+  return view;
 }
 
-// Rows that are looked through at a time.
-inline constexpr index_t kRowsPerFrameBlock = 256, kMostFrameBlocks = 64;
+template <class T, class I>
+View csr_view(const T* values, const I* indices, const I* starts, index_t rows, index_t cols) {
+  View view{rows, cols, static_cast<index_t>(starts[rows] - starts[0]), values, indices, starts};
+  view.fetch = [](const View& v, index_t i, std::vector<double>& x, std::vector<index_t>& columns) {
+    const auto* ends = static_cast<const I*>(v.starts) + i;
+    const auto* from = static_cast<const T*>(v.values);
+    const auto* at = static_cast<const I*>(v.indices);
+    x.assign(from + ends[0], from + ends[1]);
+    columns.assign(at + ends[0], at + ends[1]);
+  };
+  return view;
+}
 
 struct Frame {
   int exponent = 0;  // an example x is stored as (x - centre) 2^-exponent
@@ -63,62 +74,5 @@ struct Frame {
     return static_cast<float>(std::clamp(moved, -limit, limit));
   }
 };
-
-// The largest of what `size` makes of every column and value.
-template <class View, class Size>
-double largest_of(const View& view, const Blocks& blocks, int threads, Size&& size) {
-  std::vector<double> found(blocks.count, 0.0);
-  for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
-    double largest = 0.0;
-    view.each(begin, end, [&](index_t k, double x) { largest = std::max(largest, size(k, x)); });
-    found[block] = largest;
-  });
-  return *std::max_element(found.begin(), found.end());
-}
-
-// The sums of the columns, each value multiplied by `factor`.
-template <class View>
-std::vector<double> column_sums(const View& view, const Blocks& blocks, int threads,
-                                double factor) {
-  std::vector<std::vector<double>> parts(blocks.count);
-  for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
-    std::vector<double> sums(view.cols, 0.0);
-    view.each(begin, end, [&](index_t k, double x) { sums[k] += x * factor; });
-    parts[block] = std::move(sums);
-  });
-  std::vector<double> total(view.cols, 0.0);
-  for (const std::vector<double>& part : parts)
-    for (index_t k = 0; k < view.cols; ++k) total[k] += part[k];
-  return total;
-}
-
-// bounded: kernels that are 0 at large distances, where a new example may be as far away as it
-// likes: it is taken for one so far away that squares of distances are still finite.
-template <class View>
-Frame make_frame(const View& view, bool centered, bool bounded, int n_threads) {
-  constexpr double kFar = 1125899906842624.0;  // 2^50
-  Frame frame;
-  if (bounded) frame.limit = kFar;
-  const Blocks blocks = make_blocks(view.rows, kRowsPerFrameBlock, kMostFrameBlocks);
-  const int threads = useful_threads(n_threads, view.rows * view.cols / 4);
-  frame.exponent =
-      exponent_of(largest_of(view, blocks, threads, [](index_t, double x) { return std::abs(x); }));
-  frame.outer = std::ldexp(1.0, -frame.exponent);
-  if (!centered) return frame;
-  frame.center = column_sums(view, blocks, threads, frame.outer);
-  double spread = 0.0;
-  for (double& mean : frame.center) {
-    mean /= static_cast<double>(std::max<index_t>(view.rows, 1));
-    spread = std::max(spread, std::abs(mean));  // of entries that are not stored
-  }
-  if constexpr (requires { view.row_stride; }) spread = 0.0;
-  spread = std::max(spread, largest_of(view, blocks, threads, [&](index_t k, double x) {
-                      return std::abs(x * frame.outer - frame.center[k]);
-                    }));
-  const int exponent = exponent_of(spread);
-  frame.inner = std::ldexp(1.0, -exponent);
-  frame.exponent += exponent;
-  return frame;
-}
 
 }  // namespace cutplane::smo
