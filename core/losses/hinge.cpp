@@ -14,7 +14,7 @@ namespace hinge {
 namespace {
 
 template <class Real>
-constexpr std::array<Real, kChunk> kOnes = [] {
+alignas(64) constexpr std::array<Real, kChunk> kOnes = [] {
   std::array<Real, kChunk> ones{};
   ones.fill(1);
   return ones;
@@ -42,16 +42,15 @@ CUTPLANE_INLINE const Real* read(const AnyScores& from, index_t begin, index_t c
 template <class Real>
 CUTPLANE_MULTIVERSION Chunk<Real> read_chunk(const HingeSample& sample, const ScoreLine& line,
                                              index_t begin, index_t count, ChunkRoom<Real>& room) {
-  Chunk<Real> at{
-      begin, count, room.y, room.c, read<Real>(line.s, begin, count, room.s), kOnes<Real>.data()};
+  const Real* scores = read<Real>(line.s, begin, count, room.s);
+  Chunk<Real> at{begin, count, room.y, room.c, scores, kOnes<Real>.data(), room.y, 0};
   convert(sample.y + begin, count, room.y);
   if (sample.c) at.c = read<Real>(sample.c, begin, count, room.c);
   if (line.kind == LineKind::kConstant) return at;
-  at.direction = read<Real>(line.other, begin, count, room.direction);
+  at.other = read<Real>(line.other, begin, count, room.other);
   if (line.kind == LineKind::kTowards) {
-#pragma omp simd
-    for (index_t k = 0; k < count; ++k) room.direction[k] = at.direction[k] - at.s[k];
-    at.direction = room.direction;
+    at.start = scores;
+    at.back = 1;
   }
   return at;
 }
@@ -78,7 +77,7 @@ CUTPLANE_MULTIVERSION Sums<2> cut_chunk(Chunk<double> at, double mu, double* __r
 #pragma omp simd reduction(+ : value, offset)
   for (index_t k = 0; k < at.count; ++k) {
     const double c = at.c[k];
-    const double z = 1.0 - at.y[k] * (at.s[k] + mu * at.direction[k]);
+    const double z = 1.0 - at.y[k] * (at.s[k] + mu * at.direction(k));
     const double active = z >= 0.0 ? c : 0.0;
     value += active * z;
     offset += active;

@@ -10,18 +10,23 @@ namespace cutplane::hinge {
 
 inline constexpr index_t kChunk = 512;
 
-// Examples begin to begin + count - 1. Where all weights or directions are alike, these are arrays,
-// too: loops are compiled once.
+// Examples begin to begin + count - 1. Weights that are all alike are an array, too, and all kinds
+// of lines have one form: loops are compiled once.
 template <class Real>
 struct Chunk {
   index_t begin, count;
-  const Real *y, *c, *s, *direction;
+  const Real *y, *c, *s;
+  // The direction is other - back * start; back is 0, or 1 on a line towards other.
+  const Real *other, *start;
+  Real back;
+
+  CUTPLANE_INLINE Real direction(index_t k) const { return other[k] - back * start[k]; }
 };
 
 // Room for what does not lie in memory as Real.
 template <class Real>
 struct ChunkRoom {
-  Real y[kChunk], c[kChunk], s[kChunk], direction[kChunk];
+  alignas(64) Real y[kChunk], c[kChunk], s[kChunk], other[kChunk];
 };
 
 // Weights that are all alike have to be in the room already.

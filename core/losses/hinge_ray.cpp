@@ -21,7 +21,7 @@ CUTPLANE_MULTIVERSION Sums<3> smoothed_ray_chunk(Chunk<Real> at, double h, doubl
 #pragma omp simd reduction(+ : value, slope, curvature)
   for (index_t k = 0; k < at.count; ++k) {
     const Real c = at.c[k];
-    const Real direction = at.direction[k];
+    const Real direction = at.direction(k);
     const Real z = 1 - at.y[k] * (at.s[k] + at_t * direction);
     const Real raw = z * per_h + half;
     const Real above = raw > 0 ? raw : 0;
@@ -42,7 +42,7 @@ CUTPLANE_MULTIVERSION Sums<3> exact_ray_chunk(Chunk<Real> at, double t) {
   Real value = 0, slope = 0;
 #pragma omp simd reduction(+ : value, slope)
   for (index_t k = 0; k < at.count; ++k) {
-    const Real fall = at.y[k] * at.direction[k];
+    const Real fall = at.y[k] * at.direction(k);
     const Real z = 1 - at.y[k] * at.s[k] - at_t * fall;
     // Exactly on its kink, an example counts for the slope to the right only if it moves
     // beyond it.
@@ -72,7 +72,7 @@ CUTPLANE_MULTIVERSION Sums<kProbes> probe_chunk(Chunk<Real> at, const double* pr
   Real g0 = 0, g1 = 0, g2 = 0, g3 = 0, g4 = 0, g5 = 0, g6 = 0, g7 = 0;
 #pragma omp simd reduction(- : g0, g1, g2, g3, g4, g5, g6, g7)
   for (index_t k = 0; k < at.count; ++k) {
-    const Real fall = at.y[k] * at.direction[k];
+    const Real fall = at.y[k] * at.direction(k);
     const Real z = 1 - at.y[k] * at.s[k];
     const Real slope = at.c[k] * fall;
     g0 -= counts(z, fall, t0) ? slope : 0;
@@ -94,7 +94,7 @@ CUTPLANE_MULTIVERSION Sums<1> square_chunk(Chunk<Real> at, double t) {
   Real sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (index_t k = 0; k < at.count; ++k) {
-    const Real fall = at.y[k] * at.direction[k];
+    const Real fall = at.y[k] * at.direction(k);
     const Real slope = at.c[k] * fall;
     sum += counts(1 - at.y[k] * at.s[k], fall, at_t) ? slope * slope : 0;
   }
@@ -142,7 +142,7 @@ CUTPLANE_MULTIVERSION Sums<2> collect_chunk(Chunk<Real> at, double low, double h
   Real slope_low = 0, slope_high = 0;
 #pragma omp simd reduction(- : slope_low, slope_high)
   for (index_t k = 0; k < at.count; ++k) {
-    const Real fall = at.y[k] * at.direction[k];
+    const Real fall = at.y[k] * at.direction(k);
     const Real z = 1 - at.y[k] * at.s[k];
     const Real slope = at.c[k] * fall;
     slope_low -= counts(z, fall, at_low) ? slope : 0;
@@ -154,7 +154,7 @@ CUTPLANE_MULTIVERSION Sums<2> collect_chunk(Chunk<Real> at, double low, double h
 #pragma omp simd
   for (index_t j = 0; j < hits; ++j) {
     const index_t k = found[j];
-    const double fall = at.y[k] * at.direction[k];
+    const double fall = at.y[k] * at.direction(k);
     places[j] = (1.0 - at.y[k] * at.s[k]) / fall;
     jumps[j] = at.c[k] * std::abs(fall);
   }

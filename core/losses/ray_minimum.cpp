@@ -54,19 +54,15 @@ void narrow_by_buckets(std::vector<Breakpoint>& points, double q, double& g, dou
   }
 }
 
-std::size_t count_breakpoints(const BreakpointParts& parts) {
-  std::size_t total = 0;
-  for (const auto& part : parts) total += part.size();
-  return total;
-}
-
 // All of them, or of many those in the bucket where the slope turns: the others are never brought
 // together.
 std::vector<Breakpoint> join_parts(const BreakpointParts& parts, double q, double& g, double C,
                                    double& lo, double& hi) {
   std::vector<Breakpoint> points;
   Buckets buckets(lo, hi);
-  const bool many = count_breakpoints(parts) > kManyPoints && buckets.usable();
+  std::size_t count = 0;
+  for (const auto& part : parts) count += part.size();
+  const bool many = count > kManyPoints && buckets.usable();
   if (many) {
     for (const auto& part : parts)
       for (const Breakpoint& point : part) buckets.add(point);
@@ -105,16 +101,6 @@ double select_root(std::vector<Breakpoint>& points, double q, double g, double C
   // Between lo and hi the slope is q t + g.
   if (q > 0.0) return std::clamp(-g / q, lo, hi);
   return g >= 0.0 || !std::isfinite(hi) ? lo : hi;
-}
-
-std::vector<Breakpoint> in_order(BreakpointParts&& parts) {
-  std::vector<Breakpoint> points;
-  points.reserve(count_breakpoints(parts));
-  for (auto& part : parts) {
-    points.insert(points.end(), part.begin(), part.end());
-    std::vector<Breakpoint>().swap(part);
-  }
-  return points;
 }
 
 // Where the slope q t + linear + C g(t) turns from negative to not: an interval and the risk's
@@ -236,7 +222,7 @@ class RayMinimum {
       }
     }
     for (int attempt = 0; attempt < kSweeps; ++attempt) {
-      BreakpointSweep near = sweeps_.sweep(low, high);
+      const BreakpointSweep near = sweeps_.sweep(low, high);
       const double further = kWiden * (high - low);
       if (total(low, near.slope_low) >= 0.0) {
         if (low <= from) return from;
@@ -246,9 +232,7 @@ class RayMinimum {
         low = high;
         high += further;
       } else {
-        double g = linear_ + C_ * near.slope_low;
-        std::vector<Breakpoint> points = join_parts(near.parts, q_, g, C_, low, high);
-        return select_root(points, q_, g, C_, low, high);
+        return root(near.parts, near.slope_low, low, high);
       }
     }
     return NAN;
@@ -299,9 +283,15 @@ class RayMinimum {
   }
 
   double select(const Bracket& bracket) const {
-    std::vector<Breakpoint> points = in_order(sweeps_.sweep(bracket.low, bracket.high).parts);
-    const double g = linear_ + C_ * bracket.slope_low;
-    return select_root(points, q_, g, C_, bracket.low, bracket.high);
+    const BreakpointParts parts = sweeps_.sweep(bracket.low, bracket.high).parts;
+    return root(parts, bracket.slope_low, bracket.low, bracket.high);
+  }
+
+  // Among the breakpoints between low and high, given the slope of the risk at low.
+  double root(const BreakpointParts& parts, double slope_low, double low, double high) const {
+    double g = linear_ + C_ * slope_low;
+    std::vector<Breakpoint> points = join_parts(parts, q_, g, C_, low, high);
+    return select_root(points, q_, g, C_, low, high);
   }
 
   const RaySweeps& sweeps_;
