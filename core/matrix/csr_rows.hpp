@@ -129,16 +129,6 @@ struct CsrRows {
     add(end - k);
   }
 
-  // For algorithms that go from row to row.
-  auto as_any() const {
-    if constexpr (std::is_same_v<T, float> && sizeof(I) == sizeof(std::int64_t)) {
-      return CsrRows<double, I>{nullptr, indices, indptr, n,          d,
-                                chosen,  stored,  sorted, prefetched, values};
-    } else {
-      return *this;
-    }
-  }
-
   // The lanes of a group, written out: compilers keep a vector in memory whose lanes a loop counts.
   template <class Body>
   CUTPLANE_INLINE static void each_lane(const Body& body) {
@@ -242,16 +232,24 @@ struct CsrRows {
   }
 
   CUTPLANE_INLINE double squared_norm(index_t i) const {
+    if constexpr (sizeof(I) == sizeof(std::int64_t)) {
+      if (singles) return sum_of_squares(singles, i);
+    }
+    return sum_of_squares(values, i);
+  }
+  template <class V>
+  CUTPLANE_INLINE double sum_of_squares(const V* from, index_t i) const {
     const index_t end = indptr[i + 1];
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (index_t k = indptr[i]; k < end; ++k) sum += value(k) * value(k);
+    for (index_t k = indptr[i]; k < end; ++k)
+      sum += static_cast<double>(from[k]) * static_cast<double>(from[k]);
     return sum;
   }
 
   CUTPLANE_INLINE bool usable(index_t i) const {
     for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
-      if (unusable(values[k]) != 0) return false;
+      if (unusable(value(k)) != 0) return false;
     return true;
   }
 };

@@ -40,7 +40,6 @@ struct DenseRows {
 
   static constexpr index_t kPerLine = 64 / sizeof(T);  // values of a cache line
 
-  const DenseRows& as_any() const { return *this; }
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
   CUTPLANE_INLINE const T* stored_row(index_t i) const {
     return reinterpret_cast<const T*>(reinterpret_cast<const char*>(values) + i * stride);
@@ -204,7 +203,8 @@ struct DenseRows {
 
   // |x_i|^2; columns become the largest sizes so far.
   CUTPLANE_INLINE double survey(index_t i, double* columns) const {
-    const T* row = stored_row(i);
+    Near<T> near;
+    const T* row = row_at(i, near);
     double square = 0;
 #pragma omp simd reduction(+ : square)
     for (index_t j = 0; j < d; ++j) {
@@ -255,7 +255,8 @@ struct DenseRows {
   // Rows first to last - 1 of the lower triangle.
   CUTPLANE_INLINE void outer(index_t i, double weight, index_t first, index_t last,
                              double* sum) const {
-    const T* row = stored_row(i);
+    Near<T> near;
+    const T* row = row_at(i, near);
     for (index_t j = first; j < last; ++j) {
       const double scaled = weight * static_cast<double>(row[j]);
       if (scaled == 0.0) continue;
@@ -266,7 +267,8 @@ struct DenseRows {
   }
 
   CUTPLANE_INLINE double squared_norm(index_t i) const {
-    const T* row = stored_row(i);
+    Near<T> near;
+    const T* row = row_at(i, near);
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (index_t j = 0; j < d; ++j)
@@ -275,7 +277,8 @@ struct DenseRows {
   }
 
   CUTPLANE_INLINE bool usable(index_t i) const {
-    const T* row = stored_row(i);
+    Near<T> near;
+    const T* row = row_at(i, near);
     T sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (index_t j = 0; j < d; ++j) sum += unusable(row[j]);
