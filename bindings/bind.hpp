@@ -114,6 +114,13 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
   std::vector<Memory> spare_;
 };
 
+// What f returns, run without the interpreter's lock.
+template <class F>
+auto released(F&& f) {
+  nb::gil_scoped_release release;
+  return f();
+}
+
 void bind_matrix(nb::module_& m);
 void bind_labels(nb::module_& m);
 void bind_hinge(nb::module_& m);
