@@ -327,8 +327,8 @@ class SparseBatches final : public BatchAscent {
       visits_[me].scores[k] = scores[k] + shift;
       if (loss_.parabolas()) continue;
       const DualTerm term = loss_.at(e);
-      visits_[me].stale[k] = stale_logistic_move(term.sign, term.target, term.high, alpha[e],
-                                                 scores[k] + shift, state.per_curvature[e]);
+      visits_[me].stale[k] = logistic_move(term.sign, term.target, term.high, alpha[e],
+                                           scores[k] + shift, state.per_curvature[e]);
     }
     visits_[me].round.store(round, std::memory_order_release);
   }

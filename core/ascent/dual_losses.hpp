@@ -12,8 +12,14 @@
 
 #include "core/base/multiversion.hpp"
 #include "core/base/parallel.hpp"
+#include "core/losses/exponential.hpp"
 
 namespace cutplane {
+
+// Of Newton's method for the logistic loss: a step as short as kClose leaves a ten-thousandth of
+// itself, or less.
+inline constexpr int kNewtonSteps = 40;
+inline constexpr double kClose = 1e-2, kLeast = 1e-12;
 
 // What one visit of an example does.
 struct DualMove {
@@ -107,16 +113,64 @@ struct DualTerm {
   }
 
  private:
-  double logistic_height(double alpha) const;
-  double logistic_slope(double alpha) const;
-  double logistic_bend(double alpha) const;
+  double logistic_height(double alpha) const {
+    const double p = alpha / high;
+    const double entropy =
+        -(p > 0.0 ? p * std::log(p) : 0.0) - (p < 1.0 ? (1.0 - p) * std::log1p(-p) : 0.0);
+    return high > 0.0 ? high * entropy - alpha * sign * target : 0.0;
+  }
+
+  double logistic_slope(double alpha) const {
+    return high > 0.0
+               ? std::log(std::max(high - alpha, kLeast * high) / std::max(alpha, kLeast * high)) -
+                     sign * target
+               : 0.0;
+  }
+
+  double logistic_bend(double alpha) const {
+    const double p = std::clamp(alpha / high, kLeast, 1.0 - kLeast);
+    return high > 0.0 ? 1.0 / (high * p * (1.0 - p)) : 0.0;
+  }
 };
 
-// The best move under the logistic loss; the other also tells how it changes with the score.
-DualMove logistic_move(double sign, double base, double upper, double alpha, double score,
-                       double per_curvature);
-StaleMove stale_logistic_move(double sign, double base, double upper, double alpha, double score,
-                              double per_curvature);
+CUTPLANE_INLINE double logistic(double z) {
+  const double small = exp_negative(-std::abs(z));
+  const double less = small / (1.0 + small);
+  return z < 0.0 ? less : 1.0 - less;
+}
+
+// The best move under the logistic loss.
+CUTPLANE_INLINE StaleMove logistic_move(double sign, double base, double upper, double alpha,
+                                        double score, double per_curvature) {
+  if (!(upper > 0.0)) return {{0.0, 0.0, 0.0, 0.0, false}, 0.0};
+  // In z, the logit of alpha/u, the dual value is greatest where z + margin + curvature·(u·p(z) -
+  // alpha) is zero: it rises in z, by at least 1. Newton's method from where v alone would have it.
+  const double margin = sign * (score + base);
+  const double curvature = per_curvature > 0.0 ? 1.0 / per_curvature : 0.0;
+  double z = -margin, p = logistic(z);
+  const double primal = p;
+  double f = curvature * (upper * p - alpha);
+  // As it rises by at least 1, it is zero before it has fallen by f.
+  double low = f > 0.0 ? z - f : z, high = f > 0.0 ? z : z - f;
+  for (int k = 0; k < kNewtonSteps; ++k) {
+    double next = z - f / (1.0 + curvature * upper * p * (1.0 - p));
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    const bool done = std::abs(next - z) <= kClose;
+    z = next;
+    p = logistic(z);
+    if (done) break;
+    f = z + margin + curvature * (upper * p - alpha);
+    (f > 0.0 ? high : low) = z;
+  }
+  const double next = upper * p, change = next - alpha;
+  // The divergence of two coins, by a bound that needs no logarithm.
+  const double spread = std::max(primal * (1.0 - primal), kLeast);
+  const double off = alpha / upper - primal;
+  const double open = upper * off * off / spread;
+  const double gain = 0.5 * change * change * (curvature + 1.0 / (upper * spread));
+  const double bend = upper * p * (1.0 - p);
+  return {{next, change, gain, open, false}, -sign * bend / (1.0 + curvature * bend)};
+}
 
 // The same when the score has changed by so much since. However far that leads, alpha stays between
 // its bounds.
@@ -229,7 +283,8 @@ struct DualLoss {
                                 double per_curvature, const ShrinkBounds& shrink) const {
     if (known == Kind::hinge) return hinge_move(e, alpha, score, per_curvature, shrink);
     if (known == Kind::logistic)
-      return logistic_move(y[e], base ? base[e] : 0.0, weights[e], alpha, score, per_curvature);
+      return logistic_move(y[e], base ? base[e] : 0.0, weights[e], alpha, score, per_curvature)
+          .move;
     return quadratic_move(at(known, e), alpha, score, per_curvature, shrink);
   }
 
