@@ -36,10 +36,16 @@ template <class Size>
 double largest_of(const View& view, const Blocks& blocks, int threads, Size&& size) {
   std::vector<double> found(blocks.count, 0.0);
   for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
-    double largest = 0.0;
-    view.each(begin, end,
-              [&](index_t, index_t k, double x) { largest = std::max(largest, size(k, x)); });
-    found[block] = largest;
+    view.each_row(begin, end, [&](index_t, index_t n, const index_t* columns, const double* x) {
+      double largest = found[block];
+      if (columns != nullptr) {
+        for (index_t j = 0; j < n; ++j) largest = std::max(largest, size(columns[j], x[j]));
+      } else {
+#pragma omp simd reduction(max : largest)
+        for (index_t j = 0; j < n; ++j) largest = std::max(largest, size(j, x[j]));
+      }
+      found[block] = largest;
+    });
   });
   return *std::max_element(found.begin(), found.end());
 }
@@ -50,7 +56,8 @@ std::vector<double> column_sums(const View& view, const Blocks& blocks, int thre
   std::vector<std::vector<double>> parts(blocks.count);
   for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
     std::vector<double> sums(view.cols, 0.0);
-    view.each(begin, end, [&](index_t, index_t k, double x) { sums[k] += x * factor; });
+    double* sum = sums.data();
+    view.each(begin, end, [=](index_t, index_t k, double x) { sum[k] += x * factor; });
     parts[block] = std::move(sums);
   });
   std::vector<double> total(view.cols, 0.0);
@@ -78,8 +85,10 @@ Frame make_frame(const View& view, bool centered, bool bounded, int n_threads) {
     spread = std::max(spread, std::abs(mean));  // of entries that are not stored
   }
   if (!view.is_csr()) spread = 0.0;
-  spread = std::max(spread, largest_of(view, blocks, threads, [&](index_t k, double x) {
-                      return std::abs(x * frame.outer - frame.center[k]);
+  const double* center = frame.center.data();
+  const double outer = frame.outer;
+  spread = std::max(spread, largest_of(view, blocks, threads, [=](index_t k, double x) {
+                      return std::abs(x * outer - center[k]);
                     }));
   const int exponent = exponent_of(spread);
   frame.inner = std::ldexp(1.0, -exponent);
@@ -116,15 +125,16 @@ Examples::Examples(const KernelParameters& parameters, const View& view, const E
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
   } else {
     panels_.assign(padded(size_) * features_, 0.0f);
-    const auto panel_of = [&](index_t i) {
-      return panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
+    const Frame frame = frame_;
+    const index_t features = features_;
+    float* panels = panels_.data();
+    const auto place = [=, &frame](index_t i, index_t k, double x) {
+      panels[(i / kPanel * features + k) * kPanel + i % kPanel] = frame.place(x, k);
     };
     each_panel(n_threads, [&](index_t begin, index_t end) {
       for (index_t i = begin; view.is_csr() && i < end; ++i)
-        for (index_t k = 0; k < features_; ++k) panel_of(i)[k * kPanel] = frame_.place(0.0, k);
-      view.each(begin, end, [&](index_t i, index_t k, double x) {
-        panel_of(i)[k * kPanel] = frame_.place(x, k);
-      });
+        for (index_t k = 0; k < features; ++k) place(i, k, 0.0);
+      view.each(begin, end, place);
     });
   }
   settle(parameters, like, n_threads);

@@ -24,15 +24,25 @@ struct View {
 
   bool is_csr() const { return starts != nullptr; }
 
-  // visit(i, column, value) of each value of some rows.
+  // visit(i, n, columns, values) of some rows; columns: null for all.
   template <class Visit>
-  void each(index_t begin, index_t end, const Visit& visit) const {
+  void each_row(index_t begin, index_t end, const Visit& visit) const {
     std::vector<double> x;
     std::vector<index_t> columns;
     for (index_t i = begin; i < end; ++i) {
       fetch(*this, i, x, columns);
-      for (index_t j = 0; j < std::ssize(x); ++j) visit(i, is_csr() ? columns[j] : j, x[j]);
+      visit(i, static_cast<index_t>(x.size()), is_csr() ? columns.data() : nullptr, x.data());
     }
+  }
+  // visit(i, column, value) of each value of some rows.
+  template <class Visit>
+  void each(index_t begin, index_t end, const Visit& visit) const {
+    each_row(begin, end, [&](index_t i, index_t n, const index_t* columns, const double* x) {
+      if (columns != nullptr)
+        for (index_t j = 0; j < n; ++j) visit(i, columns[j], x[j]);
+      else
+        for (index_t j = 0; j < n; ++j) visit(i, j, x[j]);
+    });
   }
 };
 
@@ -45,7 +55,11 @@ View dense_view(const T* values, index_t rows, index_t cols, index_t row_stride,
   view.fetch = [](const View& v, index_t i, std::vector<double>& x, std::vector<index_t>&) {
     const T* from = static_cast<const T*>(v.values) + i * v.row_stride;
     x.resize(v.cols);
-    for (index_t k = 0; k < v.cols; ++k) x[k] = static_cast<double>(from[k * v.col_stride]);
+    double* to = x.data();
+    if (v.col_stride == 1)  // a loop of vectors
+      for (index_t k = 0; k < v.cols; ++k) to[k] = static_cast<double>(from[k]);
+    else
+      for (index_t k = 0; k < v.cols; ++k) to[k] = static_cast<double>(from[k * v.col_stride]);
   };
   return view;
 }
