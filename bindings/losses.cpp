@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <variant>
 
 #include "bindings/matrix.hpp"
@@ -71,42 +72,46 @@ std::tuple<double, double, double> as_tuple(const RayDerivatives& at) {
   return {at.value, at.slope, at.curvature};
 }
 
-// An array with the numbers of a plane.
-std::tuple<Array1<double>, double, double> with_cut(Array1<double> array, const ScoreCut& cut) {
-  return {std::move(array), cut.offset, cut.value};
+// An array that `make` writes without the interpreter's lock, with the sums that it returns.
+template <class Make>
+auto filled(Array1<double> array, const Make& make) {
+  using Sums = decltype(make(array.data()));
+  if constexpr (std::is_void_v<Sums>) {
+    released([&] { make(array.data()); });
+    return array;
+  } else {
+    const Sums sums = released([&] { return make(array.data()); });
+    if constexpr (std::is_same_v<Sums, ScoreCut>)
+      return std::make_tuple(array, sums.offset, sums.value);
+    else
+      return std::make_tuple(array, sums);
+  }
 }
 
 class Hinge : public PySample<std::int8_t> {
  public:
   using PySample::PySample;
 
-  // A slope for each feature, written by `make` without the lock; and what that returns.
-  template <class Make>
-  auto plane(const PyMatrix& X, const Make& make) const {
-    check(X);
-    Array1<double> slope = new_array<double>(X.matrix->cols());
-    auto sums = released([&] { return make(slope.data()); });
-    return std::make_tuple(std::move(slope), std::move(sums));
+  // Room for a slope of each feature.
+  Array1<double> slope(const PyMatrix& X) const {
+    if (static_cast<std::size_t>(X.matrix->rows()) != size())
+      throw std::invalid_argument("one label per row is needed");
+    return new_array<double>(X.matrix->cols());
   }
   template <class S>
   std::tuple<Array1<S>, Array1<double>, SmoothedSums> scored_plane(
       const PyMatrix& X, Doubles w, std::optional<Vector<const S>> base, double h,
       int n_threads) const {
-    check(X);
+    Array1<double> room = slope(X);
     if (static_cast<std::size_t>(X.matrix->cols()) != w.shape(0))
       throw std::invalid_argument("one weight per feature is needed");
     const S* from = base ? at(*base) : nullptr;
     Array1<S> scores = X.template take<S>();
-    auto [slope, sums] = plane(X, [&](double* to) {
-      return hinge_scored_plane(*X.matrix, get(), w.data(), from, h, scores.data(), to, n_threads);
+    const SmoothedSums sums = released([&] {
+      return hinge_scored_plane(*X.matrix, get(), w.data(), from, h, scores.data(), room.data(),
+                                n_threads);
     });
-    return {std::move(scores), std::move(slope), sums};
-  }
-
- private:
-  void check(const PyMatrix& X) const {
-    if (static_cast<std::size_t>(X.matrix->rows()) != size())
-      throw std::invalid_argument("one label per row is needed");
+    return {std::move(scores), std::move(room), sums};
   }
 };
 
@@ -156,20 +161,17 @@ void bind_hinge(nb::module_& m) {
       .def(
           "cut",
           [](const Hinge& hinge, const Doubles& s, int n_threads) {
-            auto coef = new_array<double>(hinge.size());
-            return with_cut(coef, released([&] {
-                              return hinge_cut(hinge.get(), hinge.at(s), coef.data(), n_threads);
-                            }));
+            return filled(new_array<double>(hinge.size()), [&](double* coef) {
+              return hinge_cut(hinge.get(), hinge.at(s), coef, n_threads);
+            });
           },
           "scores"_a, "n_threads"_a = 0, "(coef, offset, value)")
       .def(
           "balanced_cut",
           [](const Hinge& hinge, const Doubles& s, double width, int n_threads) {
-            auto coef = new_array<double>(hinge.size());
-            return with_cut(coef, released([&] {
-                              return hinge_balanced_cut(hinge.get(), hinge.at(s), width,
-                                                        coef.data(), n_threads);
-                            }));
+            return filled(new_array<double>(hinge.size()), [&](double* coef) {
+              return hinge_balanced_cut(hinge.get(), hinge.at(s), width, coef, n_threads);
+            });
           },
           "scores"_a, "width"_a, "n_threads"_a = 0, "(coef, offset, value), coef summing to zero")
       .def(
@@ -181,21 +183,17 @@ void bind_hinge(nb::module_& m) {
       .def(
           "smoothed",
           [](const Hinge& hinge, const Doubles& s, double h, int n_threads) {
-            auto coef = new_array<double>(hinge.size());
-            const auto sums = released([&] {
-              return hinge_smoothed(hinge.get(), hinge.at(s), h, coef.data(), n_threads);
+            return filled(new_array<double>(hinge.size()), [&](double* coef) {
+              return hinge_smoothed(hinge.get(), hinge.at(s), h, coef, n_threads);
             });
-            return std::make_tuple(coef, sums);
           },
           "scores"_a, "h"_a, "n_threads"_a = 0)
       .def(
           "extrapolated",
           [](const Hinge& hinge, const Doubles& s, double h, double reach, int n_threads) {
-            auto coef = new_array<double>(hinge.size());
-            released([&] {
-              hinge_extrapolated(hinge.get(), hinge.at(s), h, reach, coef.data(), n_threads);
+            return filled(new_array<double>(hinge.size()), [&](double* coef) {
+              hinge_extrapolated(hinge.get(), hinge.at(s), h, reach, coef, n_threads);
             });
-            return coef;
           },
           "scores"_a, "h"_a, "reach"_a, "n_threads"_a = 0)
       .def(
@@ -234,19 +232,18 @@ void bind_hinge(nb::module_& m) {
           "cut_plane",
           [](const Hinge& hinge, const PyMatrix& X, const Singles& s, const Singles& end, double mu,
              int n_threads) {
-            auto [slope, cut] = hinge.plane(X, [&](double* to) {
-              return hinge_cut_plane(*X.matrix, hinge.get(), hinge.at(s), hinge.at(end), mu, to,
+            return filled(hinge.slope(X), [&](double* slope) {
+              return hinge_cut_plane(*X.matrix, hinge.get(), hinge.at(s), hinge.at(end), mu, slope,
                                      n_threads);
             });
-            return with_cut(slope, cut);
           },
           "matrix"_a, "scores"_a.noconvert(), "end"_a.noconvert(), "mu"_a, "n_threads"_a = 0,
           "(slope, offset, value) at scores + mu * (end - scores)")
       .def(
           "smoothed_plane",
           [](const Hinge& hinge, const PyMatrix& X, const Scores& s, double h, int n_threads) {
-            return hinge.plane(X, [&](double* to) {
-              return hinge_smoothed_plane(*X.matrix, hinge.get(), hinge.at(s), h, to, n_threads);
+            return filled(hinge.slope(X), [&](double* slope) {
+              return hinge_smoothed_plane(*X.matrix, hinge.get(), hinge.at(s), h, slope, n_threads);
             });
           },
           "matrix"_a, "scores"_a, "h"_a, "n_threads"_a = 0)
@@ -259,11 +256,10 @@ void bind_hinge(nb::module_& m) {
           "extrapolated_slope",
           [](const Hinge& hinge, const PyMatrix& X, const Singles& s, double h, double reach,
              int n_threads) {
-            return std::get<0>(hinge.plane(X, [&](double* to) {
-              hinge_extrapolated_slope(*X.matrix, hinge.get(), hinge.at(s), h, reach, to,
+            return filled(hinge.slope(X), [&](double* slope) {
+              hinge_extrapolated_slope(*X.matrix, hinge.get(), hinge.at(s), h, reach, slope,
                                        n_threads);
-              return 0;
-            }));
+            });
           },
           "matrix"_a, "scores"_a.noconvert(), "h"_a, "reach"_a, "n_threads"_a = 0)
       .def(
@@ -313,11 +309,9 @@ void bind_separable(nb::module_& m) {
       .def(
           "cut",
           [](const Separable& sums, const Doubles& s, int n_threads) {
-            auto coef = sums.coefficients();
-            return with_cut(coef, released([&] {
-                              return separable_cut(sums.loss, sums.get(), sums.at(s), coef.data(),
-                                                   n_threads);
-                            }));
+            return filled(sums.coefficients(), [&](double* coef) {
+              return separable_cut(sums.loss, sums.get(), sums.at(s), coef, n_threads);
+            });
           },
           "scores"_a, "n_threads"_a = 0, "(coef, offset, value)")
       .def(
@@ -335,12 +329,9 @@ void bind_separable(nb::module_& m) {
       .def(
           "extrapolated",
           [](const Separable& sums, const Doubles& s, double h, double reach, int n_threads) {
-            auto coef = sums.coefficients();
-            released([&] {
-              tube_extrapolated(sums.tube(), sums.get(), sums.at(s), h, reach, coef.data(),
-                                n_threads);
+            return filled(sums.coefficients(), [&](double* coef) {
+              tube_extrapolated(sums.tube(), sums.get(), sums.at(s), h, reach, coef, n_threads);
             });
-            return coef;
           },
           "scores"_a, "h"_a, "reach"_a, "n_threads"_a = 0)
       .def(
