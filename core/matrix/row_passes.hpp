@@ -97,6 +97,13 @@ CUTPLANE_MULTIVERSION RowExtent extent_of_single_rows(const Rows& rows, index_t 
 }
 
 template <class Rows>
+CUTPLANE_MULTIVERSION index_t find_single_unusable(const Rows& rows, index_t begin, index_t end) {
+  for (index_t i = begin; i < end; ++i)
+    if (!rows.usable(rows.at(i))) return i;
+  return -1;
+}
+
+template <class Rows>
 AnyRows RowMatrix<Rows>::any_rows() const {
   return {rows_};
 }
@@ -187,9 +194,7 @@ RowExtent RowMatrix<Rows>::survey_rows(index_t begin, index_t end, double* colum
 
 template <class Rows>
 index_t RowMatrix<Rows>::find_unusable(index_t begin, index_t end) const {
-  for (index_t i = begin; i < end; ++i)
-    if (!rows_.usable(rows_.at(i))) return i;
-  return -1;
+  return find_single_unusable(rows_, begin, end);
 }
 
 }  // namespace cutplane
