@@ -56,7 +56,8 @@ CUTPLANE_INLINE void fill_whole(Tile& tile, const MulticlassSample& sample, cons
 }
 
 CUTPLANE_INLINE void fill_by_example(Tile& tile, const MulticlassSample& sample, const double* s,
-                                     const double* ends, index_t begin, index_t end, index_t part) {
+                                     const double* ends, index_t begin, index_t end, index_t part,
+                                     bool slack) {
   const index_t classes = tile.classes;
   double* __restrict height = tile.heights.data();
   double* __restrict rise = tile.rises.data();
@@ -73,8 +74,9 @@ CUTPLANE_INLINE void fill_by_example(Tile& tile, const MulticlassSample& sample,
     const double own = from[example.k], own_way = to[example.k] - own;
     tile.weights[e] = example.weight;
     for (index_t y = 0; y < sample.classes; ++y) {
-      height[y * kTile + e] = example.line(y, from[y] - own);
-      rise[y * kTile + e] = example.scale(y) * (to[y] - from[y] - own_way);
+      const double over = from[y] - own, way = to[y] - from[y] - own_way;
+      height[y * kTile + e] = slack ? example.line(y, over) : example.cost[y] + over;
+      rise[y * kTile + e] = slack ? example.scale(y) * way : way;
     }
   }
 }
@@ -87,8 +89,10 @@ CUTPLANE_MULTIVERSION void Tile::fill(const MulticlassSample& sample, const doub
   const bool whole = begin + (kTile - 1) * part < end;
   if (sample.equal_costs && sample.classes >= kCorner && whole) {
     fill_whole(*this, sample, s, ends, begin, part);
+  } else if (sample.factor_stride == 0) {  // products with one take a while where classes are few
+    fill_by_example(*this, sample, s, ends, begin, end, part, false);
   } else {
-    fill_by_example(*this, sample, s, ends, begin, end, part);
+    fill_by_example(*this, sample, s, ends, begin, end, part, true);
   }
 }
 
