@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "core/smo/block_tasks.hpp"
 #include "core/smo/tiles.hpp"
@@ -36,16 +35,23 @@ template <class Size>
 double largest_of(const View& view, const Blocks& blocks, int threads, Size&& size) {
   std::vector<double> found(blocks.count, 0.0);
   for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
-    view.each_row(begin, end, [&](index_t, index_t n, const index_t* columns, const double* x) {
-      double largest = found[block];
-      if (columns != nullptr) {
-        for (index_t j = 0; j < n; ++j) largest = std::max(largest, size(columns[j], x[j]));
-      } else {
-#pragma omp simd reduction(max : largest)
-        for (index_t j = 0; j < n; ++j) largest = std::max(largest, size(j, x[j]));
-      }
-      found[block] = largest;
+    double largest = 0.0;
+    view.each_row(begin, end, [&](index_t, const ViewedRow& row) {
+      double most = largest;
+      const auto look = [&](const auto& column) {
+#pragma omp simd reduction(max : most)
+        for (index_t j = 0; j < row.n; ++j) {
+          const double own = size(column(j), row.values[j]);
+          most = own > most ? own : most;
+        }
+      };
+      if (row.columns != nullptr)
+        look([&](index_t j) { return index_t{row.columns[j]}; });
+      else
+        look([](index_t j) { return j; });
+      largest = most;
     });
+    found[block] = largest;
   });
   return *std::max_element(found.begin(), found.end());
 }
@@ -102,6 +108,10 @@ Blocks one_each(std::span<const PanelRun> tasks) { return {std::ssize(tasks), st
 
 }  // namespace
 
+CUTPLANE_MULTIVERSION void widen(const float* from, index_t n, double* to) {
+  for (index_t k = 0; k < n; ++k) to[k] = from[k];
+}
+
 Examples::Examples(const KernelParameters& parameters, const View& view, const Examples* like,
                    int n_threads)
     : size_(view.rows), features_(view.cols) {
@@ -111,21 +121,30 @@ Examples::Examples(const KernelParameters& parameters, const View& view, const E
   const bool centered = !sparse_ && parameters.kernel.shift_invariant();
   frame_ = like != nullptr ? like->frame_
                            : make_frame(view, centered, parameters.kernel.unit_length(), n_threads);
+  const Frame frame = frame_;
   if (sparse_) {
     starts_.assign(size_ + 1, 0);
-    values_.reserve(view.is_csr() ? view.stored : 0);
-    indices_.reserve(view.is_csr() ? view.stored : 0);
-    view.each(0, size_, [&](index_t i, index_t k, double x) {
-      const float value = frame_.place(x, k);
-      if (value == 0.0f && !view.is_csr()) return;
-      values_.push_back(value);
-      indices_.push_back(static_cast<std::int32_t>(k));
-      ++starts_[i + 1];
+    values_.resize(view.is_csr() ? view.stored : 0);
+    indices_.resize(values_.size());
+    view.each_row(0, size_, [&](index_t i, const ViewedRow& row) {
+      const index_t begin = starts_[i];
+      if (row.columns != nullptr) {
+        float* values = values_.data() + begin;
+        for (index_t j = 0; j < row.n; ++j) values[j] = frame.place(row.values[j], row.columns[j]);
+        std::copy_n(row.columns, row.n, indices_.data() + begin);
+        starts_[i + 1] = begin + row.n;
+        return;
+      }
+      for (index_t k = 0; k < row.n; ++k) {
+        const float value = frame.place(row.values[k], k);
+        if (value == 0.0f) continue;
+        values_.push_back(value);
+        indices_.push_back(static_cast<std::int32_t>(k));
+      }
+      starts_[i + 1] = std::ssize(values_);
     });
-    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
   } else {
     panels_.assign(padded(size_) * features_, 0.0f);
-    const Frame frame = frame_;
     const index_t features = features_;
     float* panels = panels_.data();
     const auto place = [=, &frame](index_t i, index_t k, double x) {
