@@ -1,6 +1,7 @@
 #include "core/structured/chain_ascent.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -75,23 +76,22 @@ void ChainAscent::draw_order() {
 }
 
 void ChainAscent::form_batches() {
-  // First visits before second ones.
   std::vector<index_t> times(chains_.sequences(), 0);
-  std::vector<std::pair<index_t, index_t>> ranked(order_.size());
-  for (std::size_t j = 0; j < order_.size(); ++j) ranked[j] = {times[order_[j]]++, order_[j]};
-  std::ranges::stable_sort(ranked, {}, [](const auto& each) { return each.first; });
-  std::ranges::transform(ranked, order_.begin(), [](const auto& each) { return each.second; });
+  std::vector<std::array<index_t, 3>> ranked;  // by what, the place so far, the sequence
+  for (const index_t i : order_) ranked.push_back({times[i]++, std::ssize(ranked), i});
+  std::sort(ranked.begin(), ranked.end());  // first visits before second ones
   batches_.clear();
   const index_t size = std::ssize(order_);
-  for (index_t begin = 0, end; begin < size; begin = end) {
-    for (end = begin + 1; end < size && end < begin + kSorted; ++end)
-      if (ranked[end].first != ranked[begin].first) break;
-    std::ranges::stable_sort(std::span(order_).subspan(begin, end - begin), {},
-                             [&](index_t i) { return chains_.length(i); });
-    const bool new_round = begin == 0 || ranked[begin].first != ranked[begin - 1].first;
+  for (index_t begin = 0, end, before = -1; begin < size; begin = end) {
+    const index_t round = ranked[begin][0];
+    for (end = begin; end < size && end < begin + kSorted && ranked[end][0] == round; ++end)
+      ranked[end] = {chains_.length(ranked[end][2]), end, ranked[end][2]};
+    std::sort(ranked.begin() + begin, ranked.begin() + end);
     for (index_t at = begin; at < end; at += kBatch)
-      batches_.push_back({std::min(at + kBatch, end), new_round && at == begin});
+      batches_.push_back({std::min(at + kBatch, end), round != before && at == begin});
+    before = round;
   }
+  for (index_t j = 0; j < size; ++j) order_[j] = ranked[j][2];
 }
 
 void ChainAscent::epoch(int n_threads) {
@@ -216,8 +216,8 @@ void ChainAscent::renew(const double* heights, int n_threads) {
   });
 }
 
-template <class Coef>
-void ChainAscent::add_features(Coef&& coef, double* sum, std::uint8_t* met, int n_threads) const {
+void ChainAscent::add_features(FunctionView<double(index_t, const Labelling&)> coef, double* sum,
+                               std::uint8_t* met, int n_threads) const {
   const index_t k = chains_.labels;
   const Blocks blocks = sequence_blocks();
   std::vector<std::vector<Differences::Flip>> flips(blocks.count);

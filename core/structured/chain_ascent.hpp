@@ -61,8 +61,8 @@ class ChainAscent {
   double aim(index_t sequence);
   // sum += coef(sequence, labelling) * (features of the labelling - features of the truth), over
   // all labellings. met: 1 for every row that this touches.
-  template <class Coef>
-  void add_features(Coef&& coef, double* sum, std::uint8_t* met, int n_threads) const;
+  void add_features(FunctionView<double(index_t, const Labelling&)> coef, double* sum,
+                    std::uint8_t* met, int n_threads) const;
   void draw_order();
   // So that no sequence comes twice in a round, and those of a batch are of about the same length.
   void form_batches();
