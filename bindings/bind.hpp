@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,22 @@ template <class T>
 using Array1 = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 template <class T>
 using Array2 = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
+
+// What function() returns, which is called without the interpreter's lock.
+template <class Function>
+auto released(const Function& function) {
+  nb::gil_scoped_release release;
+  return function();
+}
+
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class T>
+std::span<T> span_of(const Vector<T>& vector) {
+  return {vector.data(), vector.shape(0)};
+}
 
 // Hand memory, and whatever owns it, to NumPy without copying it.
 template <class Owner>
@@ -113,6 +131,13 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
   std::size_t size_ = 0;
   std::vector<Memory> spare_;
 };
+
+// What f returns, run without the interpreter's lock.
+template <class F>
+auto released(F&& f) {
+  nb::gil_scoped_release release;
+  return f();
+}
 
 void bind_matrix(nb::module_& m);
 void bind_labels(nb::module_& m);

@@ -1,13 +1,13 @@
 #include "core/ascent/dual_ascent.hpp"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/tuple.h>
 
 #include <cmath>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include "bindings/matrix.hpp"
@@ -16,96 +16,87 @@ namespace cutplane::bind {
 namespace {
 
 using nb::literals::operator""_a;
+using Numbers = std::optional<Vector<const double>>;
 
-// Made once for all the bounds that an ascent may have.
-struct PyAscentScale {
-  explicit PyAscentScale(Vector<const double> squares)
-      : scale(std::make_unique<const AscentScale>(
-            std::vector<double>(squares.data(), squares.data() + squares.shape(0)))) {}
+// With what it lies on.
+struct PyDualAscent : DualAscent {
+  PyMatrix matrix;
+  nb::object arrays;
 
-  std::unique_ptr<const AscentScale> scale;
-};
-
-using Weights = std::optional<Vector<const double>>;
-
-struct PyDualAscent {
-  PyDualAscent(const PyMatrix& X, const PyAscentScale& of, nb::object arrays, DualLoss loss,
-               double weight, AscentIntercept intercept, std::uint64_t seed)
-      : owners(nb::make_tuple(nb::cast(X), arrays)), matrix(X.matrix) {
-    if (std::ssize(of.scale->squares) != matrix->rows())
-      throw std::invalid_argument("the scale is not that of these examples");
-    nb::gil_scoped_release release;
-    ascent = std::make_unique<DualAscent>(*matrix, *of.scale, loss, weight, intercept, seed);
+  void require(std::size_t size, index_t wanted, const char* sentence) const {
+    if (static_cast<index_t>(size) != wanted) throw std::invalid_argument(sentence);
   }
-
-  nb::object owners;
-  std::shared_ptr<Matrix> matrix;
-  std::unique_ptr<DualAscent> ascent;
+  const double* scores_of(const Vector<const double>& scores) const {
+    require(scores.shape(0), matrix.matrix->rows(), "one score per example is needed");
+    return scores.data();
+  }
 };
 
-template <class... Arrays>
-void require_one_each(const PyMatrix& X, const Arrays&... arrays) {
-  const auto fits = [&](const auto& array) {
-    return static_cast<index_t>(array.shape(0)) == X.matrix->rows();
-  };
-  const auto given = [&](const auto& array) {
-    if constexpr (requires { array.has_value(); })
-      return !array || fits(*array);
-    else
-      return fits(array);
-  };
-  if (!(given(arrays) && ...))
-    throw std::invalid_argument("one target (and weight, and score) per example is needed");
-}
+const double* data_of(const Numbers& array) { return array ? array->data() : nullptr; }
 
-const double* data_of(const Weights& array) { return array ? array->data() : nullptr; }
-
-double mean_of(const Weights& each, double all) {
+double mean_of(const Numbers& each, double all) {
   if (!each || each->shape(0) == 0) return all;
   const double sum = std::accumulate(each->data(), each->data() + each->shape(0), 0.0);
   return sum / static_cast<double>(each->shape(0));
 }
 
-std::unique_ptr<PyDualAscent> hinge_ascent(const PyMatrix& X, const PyAscentScale& scale,
-                                           Vector<const std::int8_t> y, Weights each, double all,
-                                           bool intercept, double constant, std::uint64_t seed) {
-  require_one_each(X, y, each);
-  const HingeDual loss{y.data(), {data_of(each), all}};
-  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, each), loss, mean_of(each, all),
-                                        AscentIntercept{intercept, constant}, seed);
+// Of a loss whose arrays have these sizes.
+template <class Labels>
+PyDualAscent make(const PyMatrix& X, const AscentScale& scale, const Labels& y, const Numbers& base,
+                  const Numbers& each, double all, DualLoss loss, AscentIntercept intercept,
+                  std::uint64_t seed) {
+  const auto n = static_cast<std::size_t>(X.matrix->rows());
+  if (y.shape(0) != n || (base && base->shape(0) != n) || (each && each->shape(0) != n))
+    throw std::invalid_argument("one target (and weight, and score) per example is needed");
+  if (scale.squares.size() != n)
+    throw std::invalid_argument("the scale is not that of these examples");
+  loss.base = data_of(base);
+  loss.weights = {data_of(each), all};
+  const double weight = mean_of(each, all);
+  return {released([&] { return DualAscent(*X.matrix, scale, loss, weight, intercept, seed); }), X,
+          nb::make_tuple(y, base, each)};
 }
 
-std::unique_ptr<PyDualAscent> quadratic_ascent(const PyMatrix& X, const PyAscentScale& scale,
-                                               Vector<const double> y, Weights base, Weights each,
-                                               double all, double above, double below,
-                                               double epsilon, double ridge, bool one_sided,
-                                               bool intercept, double constant,
-                                               std::uint64_t seed) {
-  require_one_each(X, y, base, each);
-  const QuadraticDual loss{y.data(), data_of(base), {data_of(each), all}, above, below, epsilon,
-                           ridge,    one_sided};
-  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss,
-                                        mean_of(each, all), AscentIntercept{intercept, constant},
-                                        seed);
+PyDualAscent hinge_ascent(const PyMatrix& X, const AscentScale& scale, Vector<const std::int8_t> y,
+                          Numbers each, double all, bool intercept, double constant,
+                          std::uint64_t seed) {
+  return make(X, scale, y, {}, each, all, {.labels = y.data()}, {intercept, constant}, seed);
 }
 
-std::unique_ptr<PyDualAscent> logistic_ascent(const PyMatrix& X, const PyAscentScale& scale,
-                                              Vector<const double> y, Weights base, Weights each,
-                                              double all, bool intercept, double constant,
-                                              std::uint64_t seed) {
-  require_one_each(X, y, base, each);
-  const LogisticDual loss{y.data(), data_of(base), {data_of(each), all}};
-  return std::make_unique<PyDualAscent>(X, scale, nb::make_tuple(y, base, each), loss,
-                                        mean_of(each, all), AscentIntercept{intercept, constant},
-                                        seed);
+PyDualAscent quadratic_ascent(const PyMatrix& X, const AscentScale& scale, Vector<const double> y,
+                              Numbers base, Numbers each, double all, double above, double below,
+                              double epsilon, double ridge, bool one_sided, bool intercept,
+                              double constant, std::uint64_t seed) {
+  const DualLoss loss{.kind = DualLoss::Kind::quadratic,
+                      .y = y.data(),
+                      .above = above,
+                      .below = below,
+                      .epsilon = epsilon,
+                      .ridge = ridge,
+                      .one_sided = one_sided};
+  return make(X, scale, y, base, each, all, loss, {intercept, constant}, seed);
+}
+
+PyDualAscent logistic_ascent(const PyMatrix& X, const AscentScale& scale, Vector<const double> y,
+                             Numbers base, Numbers each, double all, bool intercept,
+                             double constant, std::uint64_t seed) {
+  const DualLoss loss{.kind = DualLoss::Kind::logistic, .y = y.data()};
+  return make(X, scale, y, base, each, all, loss, {intercept, constant}, seed);
 }
 
 }  // namespace
 
 void bind_dual_ascent(nb::module_& m) {
-  nb::class_<PyAscentScale>(m, "AscentScale", "The lengths of examples.")
-      .def(nb::init<Vector<const double>>(), "squares"_a)
-      .def_prop_ro("mean_square", [](PyAscentScale& self) { return self.scale->mean_square; });
+  // Made once for all the bounds that an ascent may have.
+  nb::class_<AscentScale>(m, "AscentScale", "The lengths of examples.")
+      .def(
+          "__init__",
+          [](AscentScale* self, Vector<const double> squares) {
+            new (self) AscentScale({squares.data(), squares.data() + squares.shape(0)});
+          },
+          "squares"_a)
+      .def_ro("mean_square", &AscentScale::mean_square);
+  const nb::call_guard<nb::gil_scoped_release> unlocked;
   nb::class_<PyDualAscent>(m, "DualAscent", "Dual coordinate ascent.")
       .def_static("hinge", &hinge_ascent, "matrix"_a, "scale"_a, "y"_a, "each"_a.none(), "all"_a,
                   "intercept"_a, "constant"_a, "seed"_a)
@@ -114,96 +105,70 @@ void bind_dual_ascent(nb::module_& m) {
                   "one_sided"_a, "intercept"_a, "constant"_a, "seed"_a)
       .def_static("logistic", &logistic_ascent, "matrix"_a, "scale"_a, "y"_a, "base"_a.none(),
                   "each"_a.none(), "all"_a, "intercept"_a, "constant"_a, "seed"_a)
-      .def("epoch",
-           [](PyDualAscent& self) {
-             nb::gil_scoped_release release;
-             self.ascent->epoch();
-           })
-      .def_prop_rw(
-          "sweeps", [](PyDualAscent& self) { return self.ascent->sweeps(); },
-          [](PyDualAscent& self, index_t sweeps) { self.ascent->set_sweeps(sweeps); })
-      .def(
-          "go_in_batches",
-          [](PyDualAscent& self, const PyAscentScale& scale, int n_threads) {
-            nb::gil_scoped_release release;
-            return self.ascent->go_in_batches(*scale.scale, n_threads);
-          },
-          "scale"_a, "n_threads"_a)
+      .def("epoch", &PyDualAscent::epoch, unlocked)
+      .def("extrapolate", &PyDualAscent::extrapolate, unlocked)
+      .def_prop_rw("sweeps", &PyDualAscent::sweeps, &PyDualAscent::set_sweeps)
+      .def("go_in_batches", &PyDualAscent::go_in_batches, "scale"_a, "n_threads"_a, unlocked)
       .def(
           "keep_above",
           [](PyDualAscent& self, Vector<const double> floor) {
-            if (static_cast<index_t>(floor.shape(0)) != self.matrix->cols())
-              throw std::invalid_argument("one number per feature is needed");
-            self.ascent->keep_above(floor.data());
+            self.require(floor.shape(0), self.matrix.matrix->cols(),
+                         "one number per feature is needed");
+            self.keep_above(floor.data());
           },
           "floor"_a)
       .def(
           "resume",
           [](PyDualAscent& self, Vector<const double> coefficients, Vector<const double> v,
              double intercept, double roundings) {
-            if (coefficients.shape(0) != static_cast<std::size_t>(self.matrix->rows()) ||
-                static_cast<index_t>(v.shape(0)) != self.ascent->weights())
-              throw std::invalid_argument(
-                  "one coefficient per example, one entry per feature are needed");
-            self.ascent->resume(coefficients.data(), v.data(), intercept, roundings);
+            const char* sentence = "one coefficient per example, one entry per feature are needed";
+            self.require(coefficients.shape(0), self.matrix.matrix->rows(), sentence);
+            self.require(v.shape(0), self.weights(), sentence);
+            self.resume(coefficients.data(), v.data(), intercept, roundings);
           },
           "coefficients"_a, "v"_a, "intercept"_a, "roundings"_a = INFINITY)
-      .def("unshrink", [](PyDualAscent& self) { self.ascent->unshrink(); })
+      .def("unshrink", [](PyDualAscent& self) { self.unshrink(); })
       .def(
           "unshrink",
           [](PyDualAscent& self, Vector<const double> scores) {
-            if (scores.shape(0) != static_cast<std::size_t>(self.matrix->rows()))
-              throw std::invalid_argument("one score per example is needed");
-            self.ascent->unshrink(scores.data());
+            self.unshrink(self.scores_of(scores));
           },
           "scores"_a)
       .def(
           "shrink",
           [](PyDualAscent& self, Vector<const double> scores, double distance) {
-            if (scores.shape(0) != static_cast<std::size_t>(self.matrix->rows()))
-              throw std::invalid_argument("one score per example is needed");
-            self.ascent->shrink(scores.data(), distance);
+            self.shrink(self.scores_of(scores), distance);
           },
           "scores"_a, "distance"_a)
-      .def("extrapolate",
-           [](PyDualAscent& self) {
-             nb::gil_scoped_release release;
-             self.ascent->extrapolate();
-           })
       .def(
           "climb",
           [](PyDualAscent& self, index_t products, double gap, double seconds) {
-            Climb done;
-            {
-              nb::gil_scoped_release release;
-              done = self.ascent->climb({products, gap, Deadline(seconds)});
-            }
+            const Climb done = self.climb({products, gap, Deadline(seconds)});
             return std::make_tuple(done.products, done.rise, done.stands);
           },
-          "products"_a, "gap"_a, "seconds"_a)
+          "products"_a, "gap"_a, "seconds"_a, unlocked)
       .def(
           "coefficients",
-          [](PyDualAscent& self, double scale, bool balanced) {
-            return to_numpy(self.ascent->coefficients(scale, balanced));
+          [](const PyDualAscent& self, double scale, bool balanced) {
+            return to_numpy(self.coefficients(scale, balanced));
           },
           "scale"_a, "balanced"_a)
       .def_prop_ro(
-          "v", [](PyDualAscent& self) { return to_numpy(self.ascent->v()); },
+          "v", [](const PyDualAscent& self) { return to_numpy(self.v()); },
           nb::rv_policy::automatic)
       .def_prop_ro(
-          "w", [](PyDualAscent& self) { return to_numpy(self.ascent->w()); },
+          "w", [](const PyDualAscent& self) { return to_numpy(self.w()); },
           nb::rv_policy::automatic)
-      .def_prop_ro("dual_value", [](PyDualAscent& self) { return self.ascent->dual_value(); })
-      .def_prop_ro("cost_of_lean", [](PyDualAscent& self) { return self.ascent->cost_of_lean(); })
-      .def_prop_ro("share_at_bounds",
-                   [](PyDualAscent& self) { return self.ascent->share_at_bounds(); })
-      .def_prop_ro("travelled", [](PyDualAscent& self) { return self.ascent->travelled(); })
-      .def_prop_ro("roundings", [](PyDualAscent& self) { return self.ascent->roundings(); })
-      .def_prop_ro("gain", [](PyDualAscent& self) { return self.ascent->gain(); })
-      .def_prop_ro("open_gap", [](PyDualAscent& self) { return self.ascent->open_gap(); })
-      .def_prop_ro("intercept", [](PyDualAscent& self) { return self.ascent->intercept(); })
-      .def_prop_ro("centre", [](PyDualAscent& self) { return self.ascent->centre(); })
-      .def_prop_ro("active", [](PyDualAscent& self) { return self.ascent->active(); });
+      .def_prop_ro("dual_value", &PyDualAscent::dual_value)
+      .def_prop_ro("cost_of_lean", &PyDualAscent::cost_of_lean)
+      .def_prop_ro("share_at_bounds", &PyDualAscent::share_at_bounds)
+      .def_prop_ro("travelled", &PyDualAscent::travelled)
+      .def_prop_ro("roundings", &PyDualAscent::roundings)
+      .def_prop_ro("gain", &PyDualAscent::gain)
+      .def_prop_ro("open_gap", &PyDualAscent::open_gap)
+      .def_prop_ro("intercept", &PyDualAscent::intercept)
+      .def_prop_ro("centre", &PyDualAscent::centre)
+      .def_prop_ro("active", &PyDualAscent::active);
 }
 
 }  // namespace cutplane::bind

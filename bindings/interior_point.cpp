@@ -22,14 +22,15 @@ std::unique_ptr<InteriorPoint> interior_point(const PyMatrix& X, Vector<const do
   const auto n = static_cast<std::size_t>(X.matrix->rows());
   if (y.shape(0) != n || (base && base->shape(0) != n) || (each && each->shape(0) != n))
     throw std::invalid_argument("one target (and weight, and score) per example is needed");
-  const QuadraticDual loss{y.data(),
-                           base ? base->data() : nullptr,
-                           {each ? each->data() : nullptr, all},
-                           above,
-                           below,
-                           epsilon,
-                           ridge,
-                           one_sided};
+  const DualLoss loss{.kind = DualLoss::Kind::quadratic,
+                      .weights = {each ? each->data() : nullptr, all},
+                      .y = y.data(),
+                      .base = base ? base->data() : nullptr,
+                      .above = above,
+                      .below = below,
+                      .epsilon = epsilon,
+                      .ridge = ridge,
+                      .one_sided = one_sided};
   nb::gil_scoped_release release;
   return std::make_unique<InteriorPoint>(*X.matrix, loss, AscentIntercept{intercept, constant},
                                          n_threads);

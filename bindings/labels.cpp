@@ -48,50 +48,41 @@ void coded_into(Vector<const T> y, std::int64_t low, Vector<const Code> table, V
   code_labels(y.data(), static_cast<index_t>(y.size()), low, table.data(), codes.data(), n_threads);
 }
 
-template <class T, class Code>
-void bind_codes_of(nb::module_& m) {
-  m.def("code_labels", &coded_into<T, Code>, "y"_a.noconvert(), "low"_a, "table"_a.noconvert(),
-        "codes"_a.noconvert(), "n_threads"_a = 0,
-        "codes = table[y - low]; labels must have been marked.");
-}
-
-template <class T>
+template <class T, class... Codes>
 void bind_labels_of(nb::module_& m) {
   m.def("marked_labels", &marked_labels<T>, "y"_a.noconvert(), "most"_a, "n_threads"_a = 0,
         "The least label, and which of those from there on occur; None for other than whole "
         "numbers within a range of `most`.");
-  bind_codes_of<T, std::int8_t>(m);
-  bind_codes_of<T, std::int16_t>(m);
-  bind_codes_of<T, std::int32_t>(m);
+  (m.def("code_labels", &coded_into<T, Codes>, "y"_a.noconvert(), "low"_a, "table"_a.noconvert(),
+         "codes"_a.noconvert(), "n_threads"_a = 0,
+         "codes = table[y - low]; labels must have been marked."),
+   ...);
 }
 
 template <class Code>
-void bind_signs_of(nb::module_& m) {
-  m.def(
-      "signs",
-      [](Vector<const Code> codes, int positive, int n_threads) {
-        Array1<std::int8_t> found = new_array<std::int8_t>(codes.size());
-        nb::gil_scoped_release release;
-        sign_codes(codes.data(), static_cast<index_t>(codes.size()), static_cast<Code>(positive),
-                   found.data(), n_threads);
-        return found;
-      },
-      "codes"_a.noconvert(), "positive"_a, "n_threads"_a = 0,
-      "+1 where a code is that of the class, else -1.");
+Array1<std::int8_t> signs(Vector<const Code> codes, int positive, int n_threads) {
+  Array1<std::int8_t> found = new_array<std::int8_t>(codes.size());
+  nb::gil_scoped_release release;
+  sign_codes(codes.data(), static_cast<index_t>(codes.size()), static_cast<Code>(positive),
+             found.data(), n_threads);
+  return found;
+}
+
+template <class... Codes>
+void bind_codes(nb::module_& m) {
+  bind_labels_of<std::int8_t, Codes...>(m);
+  bind_labels_of<std::uint8_t, Codes...>(m);
+  bind_labels_of<std::int32_t, Codes...>(m);
+  bind_labels_of<std::int64_t, Codes...>(m);
+  bind_labels_of<float, Codes...>(m);
+  bind_labels_of<double, Codes...>(m);
+  (m.def("signs", &signs<Codes>, "codes"_a.noconvert(), "positive"_a, "n_threads"_a = 0,
+         "+1 where a code is that of the class, else -1."),
+   ...);
 }
 
 }  // namespace
 
-void bind_labels(nb::module_& m) {
-  bind_labels_of<std::int8_t>(m);
-  bind_labels_of<std::uint8_t>(m);
-  bind_labels_of<std::int32_t>(m);
-  bind_labels_of<std::int64_t>(m);
-  bind_labels_of<float>(m);
-  bind_labels_of<double>(m);
-  bind_signs_of<std::int8_t>(m);
-  bind_signs_of<std::int16_t>(m);
-  bind_signs_of<std::int32_t>(m);
-}
+void bind_labels(nb::module_& m) { bind_codes<std::int8_t, std::int16_t, std::int32_t>(m); }
 
 }  // namespace cutplane::bind

@@ -45,9 +45,11 @@ PyMatrix narrow(nb::ndarray<const Bits, nb::ndim<2>, nb::device::cpu> X, NarrowT
   const auto d = static_cast<index_t>(X.shape(1));
   const index_t step = d <= 1 ? 1 : X.stride(1);
   require(step == 1 || X.stride(0) == 1, "rows or columns of a dense matrix must be contiguous");
+  const auto* bytes = reinterpret_cast<const std::byte*>(X.data());
+  const std::int64_t* chosen = rows ? rows->data() : nullptr;
   PyMatrix result;
-  result.matrix = make_narrow(reinterpret_cast<const std::byte*>(X.data()), type, n, d, X.stride(0),
-                              step, rows ? rows->data() : nullptr, most_lanes);
+  result.matrix = step == 1 ? make_narrow(bytes, type, n, d, X.stride(0), chosen, most_lanes)
+                            : make_narrow_by_columns(bytes, type, n, d, step, chosen);
   result.owners = nb::make_tuple(X, rows);
   return result;
 }

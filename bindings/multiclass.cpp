@@ -10,8 +10,6 @@
 #include <tuple>
 
 #include "bindings/matrix.hpp"
-#include "core/multiclass/choices.hpp"
-#include "core/multiclass/circulation.hpp"
 #include "core/multiclass/sweeps.hpp"
 
 namespace cutplane::bind {
@@ -22,17 +20,17 @@ using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::c
 using OwnTable = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Offsets = std::tuple<nb::object, double, double>;
 
-// The examples on their kinks, for the products of one Newton step.
-struct PyKinks {
-  Kinks kinks;
-};
-
 // The labels, weights and costs of a sample, with the sums over it that training asks for.
 class Multiclass {
  public:
   Multiclass(Vector<const std::int32_t> y, std::optional<Vector<const double>> c, double each,
              Table cost, bool slack)
-      : y_(std::move(y)), c_(std::move(c)), each_(each), cost_(std::move(cost)), slack_(slack) {
+      : y_(std::move(y)),
+        c_(std::move(c)),
+        each_(each),
+        cost_(std::move(cost)),
+        slack_(slack),
+        ones_(cost_.shape(0), 1.0) {
     const auto classes = static_cast<std::int32_t>(cost_.shape(0));
     if (cost_.shape(0) != cost_.shape(1) || (c_ && c_->shape(0) != y_.shape(0)))
       throw std::invalid_argument("a square cost matrix and one weight per label are needed");
@@ -53,11 +51,8 @@ class Multiclass {
   Offsets cut(Table s, int n_threads) const {
     check(s);
     auto coef = take();
-    MulticlassCut result;
-    {
-      nb::gil_scoped_release release;
-      result = multiclass_cut(sample(), s.data(), coef.data(), n_threads);
-    }
+    const auto result =
+        released([&] { return multiclass_cut(sample(), s.data(), coef.data(), n_threads); });
     return {shaped(coef), result.offset, result.value};
   }
 
@@ -66,12 +61,10 @@ class Multiclass {
                                                                    int n_threads) const {
     check(s), check(end);
     std::vector<std::int32_t> chosen(y_.shape(0));
-    MulticlassAdvance result;
-    {
-      nb::gil_scoped_release release;
-      result = multiclass_advance(sample(), s.data(), end.data(), step, mu, s.data(), chosen.data(),
-                                  n_threads);
-    }
+    const auto result = released([&] {
+      return multiclass_advance(sample(), s.data(), end.data(), step, mu, s.data(), chosen.data(),
+                                n_threads);
+    });
     return {result.value, to_numpy(std::move(chosen)), result.cut.offset, result.cut.value};
   }
 
@@ -86,10 +79,7 @@ class Multiclass {
   nb::object coefficients(Vector<const std::int32_t> chosen, int n_threads) const {
     check(chosen);
     auto coef = take();
-    {
-      nb::gil_scoped_release release;
-      multiclass_coefficients(sample(), chosen.data(), coef.data(), n_threads);
-    }
+    released([&] { multiclass_coefficients(sample(), chosen.data(), coef.data(), n_threads); });
     return shaped(coef);
   }
 
@@ -109,37 +99,32 @@ class Multiclass {
   std::tuple<nb::object, SmoothedMulticlass> smoothed(Table s, double h, int n_threads) const {
     check(s);
     auto coef = take();
-    SmoothedMulticlass result;
-    {
-      nb::gil_scoped_release release;
-      result = multiclass_smoothed(sample(), s.data(), h, coef.data(), n_threads);
-    }
+    const auto result = released(
+        [&] { return multiclass_smoothed(sample(), s.data(), h, coef.data(), n_threads); });
     return {shaped(coef), result};
   }
 
   nb::object extrapolated(Table s, double h, double reach, int n_threads) const {
     check(s);
     auto coef = take();
-    {
-      nb::gil_scoped_release release;
-      multiclass_extrapolated(sample(), s.data(), h, reach, coef.data(), n_threads);
-    }
+    released(
+        [&] { multiclass_extrapolated(sample(), s.data(), h, reach, coef.data(), n_threads); });
     return shaped(coef);
   }
 
-  PyKinks kinks(Table s, double h, int n_threads) const {
+  Kinks kinks(Table s, double h, int n_threads) const {
     check(s);
     nb::gil_scoped_release release;
-    return {multiclass_kinks(sample(), s.data(), h, n_threads)};
+    return multiclass_kinks(sample(), s.data(), h, n_threads);
   }
 
-  Array2<double> curvature(const PyKinks& kinks, Table t, int n_threads) const {
-    const std::size_t rows = kinks.kinks.rows.size(), classes = cost_.shape(0);
+  Array2<double> curvature(const Kinks& kinks, Table t, int n_threads) const {
+    const std::size_t rows = kinks.rows.size(), classes = cost_.shape(0);
     if (t.shape(0) != rows || t.shape(1) != classes)
       throw std::invalid_argument("one row of scores per example on its kink is needed");
     Array2<double> out = new_array<double>(rows, classes);
     nb::gil_scoped_release release;
-    multiclass_curvature(sample(), kinks.kinks, t.data(), out.data(), n_threads);
+    multiclass_curvature(sample(), kinks, t.data(), out.data(), n_threads);
     return out;
   }
 
@@ -165,12 +150,10 @@ class Multiclass {
     if (b.shape(0) != classes) throw std::invalid_argument("one intercept per class is needed");
     std::vector<double> gradient(classes);
     Array2<double> hessian = new_array<double>(classes, classes);
-    double value;
-    {
-      nb::gil_scoped_release release;
-      value = multiclass_intercepts(sample(), s.data(), b.data(), h, gradient.data(),
-                                    hessian.data(), n_threads);
-    }
+    const auto value = released([&] {
+      return multiclass_intercepts(sample(), s.data(), b.data(), h, gradient.data(), hessian.data(),
+                                   n_threads);
+    });
     return {value, to_numpy(std::move(gradient)), std::move(hessian)};
   }
 
@@ -199,7 +182,8 @@ class Multiclass {
             static_cast<index_t>(y_.shape(0)),
             static_cast<index_t>(cost_.shape(0)),
             cost_.data(),
-            slack_ ? cost_.data() : nullptr,
+            slack_ ? cost_.data() : ones_.data(),
+            slack_ ? static_cast<index_t>(cost_.shape(0)) : 0,
             equal_costs_};
   }
   void check(const auto& s) const {
@@ -225,13 +209,15 @@ class Multiclass {
   double each_;
   Table cost_;
   bool slack_;
+  std::vector<double> ones_;  // one for each class
   bool equal_costs_ = true;
   std::shared_ptr<Buffers> buffers_ = std::make_shared<Buffers>();
 };
 
+// A field as an array of its own.
 template <class T>
-Array1<T> copied(const std::vector<T>& values) {
-  return to_numpy(std::vector<T>(values));
+auto copied(std::vector<T> Kinks::* field) {
+  return [field](const Kinks& self) { return to_numpy(std::vector<T>(self.*field)); };
 }
 
 }  // namespace
@@ -242,19 +228,12 @@ void bind_multiclass(nb::module_& m) {
       .def_ro("offset", &SmoothedMulticlass::offset)
       .def_ro("error", &SmoothedMulticlass::error)
       .def_ro("kinks", &SmoothedMulticlass::kinks);
-  nb::class_<PyKinks>(m, "Kinks", "The examples on their kinks and the classes that meet there.")
-      .def_prop_ro(
-          "rows", [](const PyKinks& self) { return copied(self.kinks.rows); },
-          nb::rv_policy::automatic)
-      .def_prop_ro(
-          "weights", [](const PyKinks& self) { return copied(self.kinks.weights); },
-          nb::rv_policy::automatic)
-      .def_prop_ro(
-          "starts", [](const PyKinks& self) { return copied(self.kinks.starts); },
-          nb::rv_policy::automatic)
-      .def_prop_ro(
-          "classes", [](const PyKinks& self) { return copied(self.kinks.classes); },
-          nb::rv_policy::automatic);
+  const auto fresh = nb::rv_policy::automatic;
+  nb::class_<Kinks>(m, "Kinks", "The examples on their kinks and the classes that meet there.")
+      .def_prop_ro("rows", copied(&Kinks::rows), fresh)
+      .def_prop_ro("weights", copied(&Kinks::weights), fresh)
+      .def_prop_ro("starts", copied(&Kinks::starts), fresh)
+      .def_prop_ro("classes", copied(&Kinks::classes), fresh);
   // What nanobind cannot tell: arrays of n x classes.
   const char* array = "NDArray[numpy.float64]";
   const auto signature = [&](const char* head, const char* result) {

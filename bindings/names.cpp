@@ -17,7 +17,7 @@ using Names = nb::typed<nb::list, nb::str>;
 
 // Calls body(item) for each of a list or a tuple until it says false; false then, and for others.
 template <class Body>
-bool each_item(PyObject* items, Body&& body) {
+bool each_item(PyObject* items, const Body& body) {
   const bool is_list = PyList_CheckExact(items);
   if (!is_list && !PyTuple_CheckExact(items)) return false;
   const Py_ssize_t size = is_list ? PyList_Size(items) : PyTuple_Size(items);
@@ -26,13 +26,14 @@ bool each_item(PyObject* items, Body&& body) {
   return true;
 }
 
-// The names of all tokens, one after the other.
-struct Collected {
+// The GIL is kept all the time: nobody may change the lists, and the strings stay where they are.
+std::optional<std::tuple<Array1<std::int64_t>, Array1<std::int32_t>, Names>> number_tokens(
+    nb::handle sequences, int n_threads) {
+  // The names of all tokens, one after the other.
   std::vector<std::string_view> texts;
   std::vector<PyObject*> names;  // borrowed: the sequences hold them
   std::vector<std::int64_t> ends{0};
-
-  bool add_name(PyObject* name) {
+  const auto add_name = [&](PyObject* name) {
     if (!PyUnicode_CheckExact(name)) return false;
     Py_ssize_t size = 0;
     const char* text = PyUnicode_AsUTF8AndSize(name, &size);
@@ -43,27 +44,18 @@ struct Collected {
     texts.emplace_back(text, static_cast<std::size_t>(size));
     names.push_back(name);
     return true;
-  }
-
-  bool add_token(PyObject* token) {
-    if (!each_item(token, [&](PyObject* name) { return add_name(name); })) return false;
+  };
+  const auto add_token = [&](PyObject* token) {
+    const bool plain = each_item(token, add_name);
     ends.push_back(std::ssize(texts));
-    return true;
-  }
-};
-
-// The GIL is kept all the time: nobody may change the lists, and the strings stay where they are.
-std::optional<std::tuple<Array1<std::int64_t>, Array1<std::int32_t>, Names>> number_tokens(
-    nb::handle sequences, int n_threads) {
-  Collected found;
-  const bool plain = each_item(sequences.ptr(), [&](PyObject* sequence) {
-    return each_item(sequence, [&](PyObject* token) { return found.add_token(token); });
-  });
-  if (!plain) return std::nullopt;
-  NameNumbers numbered = number_names(found.texts, n_threads);
-  Names names;
-  for (const index_t first : numbered.firsts) names.append(nb::handle(found.names[first]));
-  return std::tuple(to_numpy(std::move(found.ends)), to_numpy(std::move(numbered.numbers)), names);
+    return plain;
+  };
+  if (!each_item(sequences.ptr(), [&](PyObject* each) { return each_item(each, add_token); }))
+    return std::nullopt;
+  NameNumbers numbered = number_names(texts, n_threads);
+  Names firsts;
+  for (const index_t first : numbered.firsts) firsts.append(nb::handle(names[first]));
+  return std::tuple(to_numpy(std::move(ends)), to_numpy(std::move(numbered.numbers)), firsts);
 }
 
 }  // namespace

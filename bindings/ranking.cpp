@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <tuple>
 
 #include "bindings/bind.hpp"
@@ -20,6 +19,9 @@ using Scores = Vector<const double>;
 using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// (coef, offset, value)
+using Cut = std::tuple<Array1<double>, double, double>;
+
 [[noreturn]] void refuse_scores() {
   throw std::invalid_argument("Scores must be finite: the weights or the features are too large.");
 }
@@ -29,8 +31,7 @@ struct PairsHome {
   std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
 
   void check(const Scores& s) const {
-    if (static_cast<index_t>(s.shape(0)) != sample.n)
-      throw std::invalid_argument("one score per example is needed");
+    require(static_cast<index_t>(s.shape(0)) == sample.n, "one score per example is needed");
   }
 };
 
@@ -40,7 +41,7 @@ class PairOrder {
   explicit PairOrder(std::shared_ptr<const PairsHome> home) : home_(std::move(home)) {}
 
   const std::vector<place_t>& places_in(const PairsHome& home) const {
-    if (&home != home_.get()) throw std::invalid_argument("the order is one of other pairs");
+    require(&home == home_.get(), "the order is one of other pairs");
     return places();
   }
 
@@ -61,54 +62,51 @@ class SortedPairs : public PairOrder {
     if (!scores_.finite()) refuse_scores();
   }
 
-  std::tuple<Array1<double>, double, double> cut() {
+  Cut cut() {
     auto coef = home_->buffers->take(home_->sample.n);
-    PairCut result;
-    {
-      nb::gil_scoped_release release;
-      result = pair_cut(home_->sample, scores_, coef.data(), n_threads_);
-    }
-    return {coef, result.offset, result.value};
+    const PairCut cut =
+        released([&] { return pair_cut(home_->sample, scores_, coef.data(), n_threads_); });
+    return {coef, cut.offset, cut.value};
   }
 
-  std::tuple<Array1<double>, double, double> smoothed(double h, double reach) {
+  Cut smoothed(double h, double reach) {
     auto coef = home_->buffers->take(home_->sample.n);
-    PairCut result;
-    {
-      nb::gil_scoped_release release;
-      result = pair_smoothed(home_->sample, scores_.in_order(), h, reach, coef.data(), n_threads_);
-    }
-    return {coef, result.offset, result.value};
+    const PairCut cut = released([&] {
+      return pair_smoothed(home_->sample, scores_.in_order(), h, reach, coef.data(), n_threads_);
+    });
+    return {coef, cut.offset, cut.value};
   }
 
-  Array1<double> curvature(double h, Scores direction) {
+  Array1<double> curvature(double h, const Scores& direction) {
     home_->check(direction);
     auto coef = home_->buffers->take(home_->sample.n);
-    nb::gil_scoped_release release;
-    pair_curvature(home_->sample, scores_.in_order(), h, direction.data(), 1, coef.data(),
-                   n_threads_);
+    multiply(h, direction.data(), 1, coef.data());
     return coef;
   }
 
   void curvature_of_rows(double h, Rows directions, OutRows coef) {
     const index_t columns = static_cast<index_t>(directions.shape(1));
-    if (static_cast<index_t>(directions.shape(0)) != home_->sample.n ||
-        coef.shape(0) != directions.shape(0) || coef.shape(1) != directions.shape(1))
-      throw std::invalid_argument("one row per example is needed");
-    nb::gil_scoped_release release;
-    pair_curvature(home_->sample, scores_.in_order(), h, directions.data(), columns, coef.data(),
-                   n_threads_);
+    require(static_cast<index_t>(directions.shape(0)) == home_->sample.n &&
+                coef.shape(0) == directions.shape(0) && coef.shape(1) == directions.shape(1),
+            "one row per example is needed");
+    multiply(h, directions.data(), columns, coef.data());
   }
 
  private:
+  void multiply(double h, const double* directions, index_t columns, double* coef) {
+    released([&] {
+      pair_curvature(home_->sample, scores_.in_order(), h, directions, columns, coef, n_threads_);
+    });
+  }
+
   const std::vector<place_t>& places() const override { return scores_.places(); }
 
   PairScores sort(const Scores& s, const PairOrder* near) const {
     home_->check(s);
     std::vector<place_t> places;
     if (near) places = near->places_in(*home_);
-    nb::gil_scoped_release release;
-    return PairScores(home_->sample, s.data(), std::move(places), n_threads_);
+    return released(
+        [&] { return PairScores(home_->sample, s.data(), std::move(places), n_threads_); });
   }
 
   int n_threads_;
@@ -126,11 +124,7 @@ class PairRay : public PairOrder {
   }
 
   std::tuple<double, double> at(double t) {
-    PairSlope found;
-    {
-      nb::gil_scoped_release release;
-      found = line_.at(t);
-    }
+    const PairSlope found = released([&] { return line_.at(t); });
     if (!found.finite) refuse_scores();
     return {found.value, found.slope};
   }
@@ -156,11 +150,11 @@ class Pairs {
       : home_(std::make_shared<PairsHome>()) {
     PairSample& sample = home_->sample;
     sample.n = n;
-    sample.example.assign(example.data(), example.data() + example.shape(0));
-    sample.leaf.assign(leaf.data(), leaf.data() + leaf.shape(0));
-    sample.group.assign(group.data(), group.data() + group.shape(0));
-    sample.group_weight.assign(group_weight.data(), group_weight.data() + group_weight.shape(0));
-    if (weight) sample.weight.assign(weight->data(), weight->data() + weight->shape(0));
+    copy(example, sample.example);
+    copy(leaf, sample.leaf);
+    copy(group, sample.group);
+    copy(group_weight, sample.group_weight);
+    if (weight) copy(*weight, sample.weight);
     check();
     sample.few_pairs = has_few_pairs(sample);
   }
@@ -174,6 +168,11 @@ class Pairs {
   }
 
  private:
+  template <class T>
+  static void copy(const Vector<const T>& from, std::vector<T>& to) {
+    to.assign(from.data(), from.data() + from.shape(0));
+  }
+
   // Sweeps trust these offsets.
   void check() const {
     const PairSample& sample = home_->sample;
@@ -187,17 +186,18 @@ class Pairs {
                  sample.group_weight.size() + 1 == sample.group.size() &&
                  (sample.weight.empty() || sample.weight.size() == sample.example.size());
     for (const place_t i : sample.example) right &= static_cast<index_t>(i) < sample.n;
-    if (!right) throw std::invalid_argument("groups, ranks and examples do not fit together");
+    require(right, "groups, ranks and examples do not fit together");
   }
 
   std::shared_ptr<PairsHome> home_;
 };
 
-std::tuple<index_t, index_t, double> worst_for_f1(Scores positive, Scores negative, double shift) {
-  nb::gil_scoped_release release;
-  const F1Labelling worst =
-      f1_worst(positive.data(), static_cast<index_t>(positive.shape(0)), negative.data(),
-               static_cast<index_t>(negative.shape(0)), shift);
+std::tuple<index_t, index_t, double> worst_for_f1(const Scores& positive, const Scores& negative,
+                                                  double shift) {
+  const F1Labelling worst = released([&] {
+    return f1_worst(positive.data(), static_cast<index_t>(positive.shape(0)), negative.data(),
+                    static_cast<index_t>(negative.shape(0)), shift);
+  });
   return {worst.missed, worst.added, worst.loss};
 }
 

@@ -11,8 +11,15 @@
 #include "core/bundle/planes.hpp"
 
 namespace cutplane::bind {
-
 namespace {
+
+using nb::literals::operator""_a;
+
+// Numbers of the planes that were added.
+template <class T>
+Array1<T> without_trivial(std::span<const T> all) {
+  return to_numpy(std::vector<T>(all.begin() + 1, all.end()));
+}
 
 // A bundle: the slopes, and the QP over them. Positions count the planes that were added; the
 // trivial plane, which is the QP's plane 0, has none.
@@ -26,30 +33,24 @@ struct Bundle {
       : planes(dimension, single), qp(lower_bound), n_threads(threads) {}
 
   void add(const Vector<const double>& slope, double offset, double error) {
-    if (static_cast<index_t>(slope.size()) != planes.dimension()) {
-      throw std::invalid_argument("the slope does not have the bundle's dimension");
-    }
-    nb::gil_scoped_release unlocked;
-    append(slope.data(), offset, error);
+    require(static_cast<index_t>(slope.size()) == planes.dimension(),
+            "the slope does not have the bundle's dimension");
+    released([&] { append(slope.data(), offset, error); });
   }
 
   void append(const double* slope, double offset, double error) {
     const index_t before = planes.size();
     const std::vector<double> products =
         std::isfinite(offset) ? planes.add(slope, error, n_threads) : std::vector<double>{};
-    if (planes.size() == before) {
-      throw std::invalid_argument(
-          "a plane's slope, its squared length and its offset must be finite");
-    }
+    require(planes.size() > before,
+            "a plane's slope, its squared length and its offset must be finite");
     qp.append(products, offset);
   }
 
   // Two planes replaced by their mean, weighted as in the last solution, of which the mean then has
   // the weights of both. It lies below the higher of the two, so it is a plane.
   void merge(index_t first, index_t second) {
-    if (first < 0 || first >= second || second >= planes.size()) {
-      throw std::invalid_argument("there are no two such planes");
-    }
+    require(first >= 0 && first < second && second < planes.size(), "there are no two such planes");
     nb::gil_scoped_release unlocked;
     const double a = qp.weights()[first + 1], b = qp.weights()[second + 1];
     const double share = a + b > 0.0 ? a / (a + b) : 0.5;
@@ -129,52 +130,35 @@ struct Bundle {
     return to_numpy(std::move(all));
   }
 
-  auto idle() const {
-    const std::span<const index_t> all = qp.idle();
-    return to_numpy(std::vector<index_t>(all.begin() + 1, all.end()));
-  }
-
-  auto weights() const {
-    const std::span<const double> all = qp.weights();
-    return to_numpy(std::vector<double>(all.begin() + 1, all.end()));
-  }
-
-  auto offsets() const {
-    const std::span<const double> all = qp.offsets();
-    return to_numpy(std::vector<double>(all.begin() + 1, all.end()));
-  }
+  auto idle() const { return without_trivial(qp.idle()); }
+  auto weights() const { return without_trivial(qp.weights()); }
+  auto offsets() const { return without_trivial(qp.offsets()); }
 };
 
 // The QP alone, for planes that are known by their products: (weights, risk_model, violation,
 // pivots). Positions leave out the trivial plane.
 auto solve_qp(ReducedQp& qp, double C) {
-  ReducedQpOutcome outcome{};
-  std::vector<double> weights;
-  {
-    nb::gil_scoped_release unlocked;
-    outcome = qp.solve(C);
-    weights.assign(qp.weights().begin() + 1, qp.weights().end());
-  }
-  return std::make_tuple(to_numpy(std::move(weights)), outcome.risk_model, outcome.violation,
+  const ReducedQpOutcome outcome = released([&] { return qp.solve(C); });
+  return std::make_tuple(without_trivial(qp.weights()), outcome.risk_model, outcome.violation,
                          outcome.pivots);
 }
 
 void append_to_qp(ReducedQp& qp, const Vector<const double>& products, double offset) {
-  if (static_cast<index_t>(products.size()) != qp.size())
-    throw std::invalid_argument("one product for each plane, then that with itself, is needed");
-  for (std::size_t i = 0; i < products.size(); ++i)
-    if (!std::isfinite(products.data()[i])) throw std::invalid_argument("products must be finite");
-  if (!std::isfinite(offset)) throw std::invalid_argument("the offset must be finite");
-  qp.append({products.data(), products.size()}, offset);
+  require(static_cast<index_t>(products.size()) == qp.size(),
+          "one product for each plane, then that with itself, is needed");
+  for (const double product : span_of(products))
+    require(std::isfinite(product), "products must be finite");
+  require(std::isfinite(offset), "the offset must be finite");
+  qp.append(span_of(products), offset);
 }
 
 void remove_from_qp(ReducedQp& qp, const Vector<const index_t>& positions) {
   std::vector<index_t> in_qp;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const index_t at = positions.data()[i] + 1;
-    if (at < 1 || at >= qp.size() || (!in_qp.empty() && at <= in_qp.back()))
-      throw std::invalid_argument("positions must be those of planes, ascending");
-    if (qp.weights()[at] != 0.0) throw std::invalid_argument("a plane with weight must stay");
+  for (const index_t position : span_of(positions)) {
+    const index_t at = position + 1;
+    require(at >= 1 && at < qp.size() && (in_qp.empty() || at > in_qp.back()),
+            "positions must be those of planes, ascending");
+    require(qp.weights()[at] == 0.0, "a plane with weight must stay");
     in_qp.push_back(at);
   }
   qp.remove(in_qp);
@@ -186,23 +170,21 @@ void bind_reduced_qp(nb::module_& m) {
   nb::class_<ReducedQp>(m, "ReducedQp",
                         "The QP over planes known by their products; see "
                         "cutplane.solvers.gram_bundle.")
-      .def(nb::init<double>(), nb::arg("lower_bound"))
-      .def("append", &append_to_qp, nb::arg("products"), nb::arg("offset"))
-      .def("remove", &remove_from_qp, nb::arg("positions"))
-      .def("solve", &solve_qp, nb::arg("C"))
-      .def("idle", [](const ReducedQp& qp) {
-        return to_numpy(std::vector<index_t>(qp.idle().begin() + 1, qp.idle().end()));
-      });
+      .def(nb::init<double>(), "lower_bound"_a)
+      .def("append", &append_to_qp, "products"_a, "offset"_a)
+      .def("remove", &remove_from_qp, "positions"_a)
+      .def("solve", &solve_qp, "C"_a)
+      .def("idle", [](const ReducedQp& qp) { return without_trivial(qp.idle()); });
   nb::class_<Bundle>(m, "Bundle", "Planes and the QP over them; see cutplane.solvers.bundle.")
-      .def(nb::init<index_t, double, bool, int>(), nb::arg("dimension"), nb::arg("lower_bound"),
-           nb::arg("single"), nb::arg("n_threads"))
-      .def(nb::init<const Bundle&>(), nb::arg("other"))
+      .def(nb::init<index_t, double, bool, int>(), "dimension"_a, "lower_bound"_a, "single"_a,
+           "n_threads"_a)
+      .def(nb::init<const Bundle&>(), "other"_a)
       .def("__len__", [](const Bundle& b) { return b.planes.size(); })
-      .def("add", &Bundle::add, nb::arg("slope").noconvert(), nb::arg("offset"), nb::arg("error"))
-      .def("drop", &Bundle::drop, nb::arg("plane"))
-      .def("merge", &Bundle::merge, nb::arg("first"), nb::arg("second"))
-      .def("solve", &Bundle::solve, nb::arg("C"))
-      .def("prune", &Bundle::prune, nb::arg("idle"))
+      .def("add", &Bundle::add, "slope"_a.noconvert(), "offset"_a, "error"_a)
+      .def("drop", &Bundle::drop, "plane"_a)
+      .def("merge", &Bundle::merge, "first"_a, "second"_a)
+      .def("solve", &Bundle::solve, "C"_a)
+      .def("prune", &Bundle::prune, "idle"_a)
       .def("reset", [](Bundle& b) { b.qp.reset(); })
       .def("slopes", &Bundle::slopes)
       .def("offsets", &Bundle::offsets)

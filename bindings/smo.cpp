@@ -1,9 +1,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -20,9 +23,11 @@ namespace {
 using nb::literals::operator""_a;
 using namespace cutplane::smo;
 
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 4> kReductionNames{"product", "squared_difference",
+                                                          "absolute_difference", "chi_square"};
+constexpr std::array<std::string_view, 4> kTransformNames{"identity", "exponential", "power",
+                                                          "tangent"};
 
 template <class Choice>
 Choice choose(const std::string& name, std::initializer_list<std::pair<const char*, Choice>> all) {
@@ -31,60 +36,67 @@ Choice choose(const std::string& name, std::initializer_list<std::pair<const cha
   throw std::invalid_argument("unknown: " + name);
 }
 
-KernelParameters parameters_of(const std::string& name, double gamma, double coef0, int degree) {
-  return {kernel_named(name), gamma, coef0, degree};
-}
-
 // --- examples ---
 
 using PyExamples = std::shared_ptr<Examples>;
+using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-PyExamples dense_examples(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X,
-                          const std::string& name, double gamma, double coef0, int degree,
-                          std::optional<PyExamples> like, int n_threads) {
-  const DenseView<T> view{X.data(), static_cast<index_t>(X.shape(0)),
-                          static_cast<index_t>(X.shape(1)), X.stride(0), X.stride(1)};
-  const KernelParameters parameters = parameters_of(name, gamma, coef0, degree);
-  require(!like || (*like)->features() == view.cols, "the examples have other features");
-  nb::gil_scoped_release release;
-  return std::make_shared<Examples>(parameters, view, like ? like->get() : nullptr, n_threads);
+View view_of(const AnyMatrix& X) {
+  const auto view = [&]<class T>(T) {
+    return dense_view(static_cast<const T*>(X.data()), static_cast<index_t>(X.shape(0)),
+                      static_cast<index_t>(X.shape(1)), X.stride(0), X.stride(1));
+  };
+  if (X.dtype() == nb::dtype<float>()) return view(float{});
+  if (X.dtype() == nb::dtype<double>()) return view(double{});
+  throw nb::type_error("a matrix of float32 or float64 is needed");
 }
 
-template <class T, class I>
-PyExamples csr_examples(Vector<const T> values, Vector<const I> indices, Vector<const I> starts,
-                        index_t cols, const std::string& name, double gamma, double coef0,
-                        int degree, std::optional<PyExamples> like, int n_threads) {
-  const CsrView<T, I> view{values.data(), indices.data(), starts.data(),
-                           static_cast<index_t>(starts.shape(0)) - 1, cols};
-  const KernelParameters parameters = parameters_of(name, gamma, coef0, degree);
+View view_of(const AnyVector& values, const AnyVector& indices, const AnyVector& starts,
+             index_t cols) {
+  const auto rows = static_cast<index_t>(starts.shape(0)) - 1;
+  const auto view = [&]<class T, class I>(T, I) {
+    return csr_view(static_cast<const T*>(values.data()), static_cast<const I*>(indices.data()),
+                    static_cast<const I*>(starts.data()), rows, cols);
+  };
+  const bool single = values.dtype() == nb::dtype<float>();
+  if ((single || values.dtype() == nb::dtype<double>()) && indices.dtype() == starts.dtype()) {
+    if (starts.dtype() == nb::dtype<std::int32_t>())
+      return single ? view(float{}, std::int32_t{}) : view(double{}, std::int32_t{});
+    if (starts.dtype() == nb::dtype<std::int64_t>())
+      return single ? view(float{}, std::int64_t{}) : view(double{}, std::int64_t{});
+  }
+  throw nb::type_error("float32 or float64 values and int32 or int64 indices are needed");
+}
+
+PyExamples examples_of(const View& view, const std::string& kernel, double gamma, double coef0,
+                       int degree, const PyExamples* like, int n_threads) {
+  const KernelParameters parameters{kernel_named(kernel), gamma, coef0, degree};
   require(!like || (*like)->features() == view.cols, "the examples have other features");
-  nb::gil_scoped_release release;
-  return std::make_shared<Examples>(parameters, view, like ? like->get() : nullptr, n_threads);
+  return released([&] {
+    return std::make_shared<Examples>(parameters, view, like ? like->get() : nullptr, n_threads);
+  });
+}
+
+// Rows of a block are padded; of what is handed over they are not.
+void fill_block(const Examples& left, const Examples& right, float* out, int n_threads) {
+  constexpr index_t kAtOnce = 96;
+  const index_t m = left.size(), n = right.size(), width = padded(n);
+  std::vector<float> values(std::min(m, kAtOnce) * width);
+  std::vector<float*> rows;
+  for (index_t r = 0; r < std::min(m, kAtOnce); ++r) rows.push_back(values.data() + r * width);
+  for (index_t first = 0; first < m; first += kAtOnce) {
+    std::vector<std::int64_t> which(std::min(m - first, kAtOnce));
+    std::iota(which.begin(), which.end(), first);
+    right.block(left, which, rows.data(), n_threads);
+    for (const std::int64_t r : which) std::copy(rows[r - first], rows[r - first] + n, out + r * n);
+  }
 }
 
 Array2<float> block(const PyExamples& left, const PyExamples& right, int n_threads) {
   require(left->features() == right->features(), "the examples have other features");
-  const index_t m = left->size(), n = right->size(), width = padded(n);
-  Array2<float> result = new_array<float>(m, n);
-  nb::gil_scoped_release release;
-  // Rows of a block are padded; of what is handed over they are not.
-  constexpr index_t kAtOnce = 96;
-  std::vector<float> values(std::min(m, kAtOnce) * width);
-  std::vector<float*> rows;
-  std::vector<std::int64_t> which;
-  for (index_t first = 0; first < m; first += kAtOnce) {
-    const index_t last = std::min(m, first + kAtOnce);
-    rows.clear();
-    which.clear();
-    for (index_t r = first; r < last; ++r) {
-      which.push_back(r);
-      rows.push_back(values.data() + (r - first) * width);
-    }
-    right->block(*left, which, rows.data(), n_threads);
-    for (index_t r = first; r < last; ++r)
-      std::copy(rows[r - first], rows[r - first] + n, result.data() + r * n);
-  }
+  Array2<float> result = new_array<float>(left->size(), right->size());
+  released([&] { fill_block(*left, *right, result.data(), n_threads); });
   return result;
 }
 
@@ -99,8 +111,8 @@ Array2<double> product(const PyExamples& left, const PyExamples& right,
           "groups that follow each other, up to the last example");
   const auto k = static_cast<index_t>(coef.shape(1));
   Array2<double> result = new_array<double>(left->size(), std::ssize(groups) * k);
-  nb::gil_scoped_release release;
-  kernel_product(*left, *right, coef.data(), k, groups, result.data(), n_threads);
+  released(
+      [&] { kernel_product(*left, *right, coef.data(), k, groups, result.data(), n_threads); });
   return result;
 }
 
@@ -157,14 +169,13 @@ PyKernelMatrix computed(const PyExamples& examples, std::size_t cache_bytes) {
   return result;
 }
 
-template <class T>
-PyKernelMatrix stored(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> K, std::size_t cache_bytes,
-                      double scale) {
+PyKernelMatrix stored(const AnyMatrix& K, std::size_t cache_bytes, double scale) {
   require(K.shape(0) == K.shape(1) && (K.stride(1) == 1 || K.shape(1) <= 1),
           "a kernel matrix is square and stored by rows");
+  const bool single = K.dtype() == nb::dtype<float>();
   PyKernelMatrix result =
-      with_cache(std::make_shared<StoredRows<T>>(K.data(), static_cast<index_t>(K.shape(0)),
-                                                 K.stride(0), scale),
+      with_cache(std::make_shared<StoredRows>(
+                     view_of(K), single ? static_cast<const float*>(K.data()) : nullptr, scale),
                  cache_bytes);
   result.owners = nb::cast(K);
   return result;
@@ -203,12 +214,12 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
               (!start || start->shape(0) == y.shape(0)),
           "one entry per variable");
   Settings settings;
-  settings.selection = choose<Selection>(selection, {{"mvp", Selection::mvp},
-                                                     {"second-order", Selection::second_order},
-                                                     {"hmg", Selection::hmg},
-                                                     {"ofs1", Selection::ofs1},
-                                                     {"ofs2", Selection::ofs2},
-                                                     {"conjugate", Selection::conjugate}});
+  settings.rule = choose<Rule>(selection, {{"mvp", Rule::mvp},
+                                           {"second-order", Rule::second_order},
+                                           {"hmg", Rule::hmg},
+                                           {"ofs1", Rule::ofs1},
+                                           {"ofs2", Rule::ofs2},
+                                           {"conjugate", Rule::conjugate}});
   settings.stop = choose<StopRule>(
       stop, {{"kkt", StopRule::kkt}, {"pair", StopRule::pair}, {"gap", StopRule::none}});
   settings.eps = eps;
@@ -219,51 +230,45 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
   settings.n_threads = n_threads;
   auto result = std::make_unique<PySolver>();
   result->matrix = matrix;
-  nb::gil_scoped_release release;
-  result->view = std::make_unique<RowView>(*matrix.cache, rows ? rows->data() : nullptr, n);
-  const std::span<const double> from =
-      start ? std::span<const double>(start->data(), variables) : std::span<const double>();
-  result->dual = std::make_unique<Dual>(*result->view, static_cast<int>(variables / n),
-                                        std::span<const std::int8_t>(y.data(), variables),
-                                        std::span<const double>(p.data(), variables),
-                                        std::span<const double>(upper.data(), variables), from,
-                                        grouped, n_threads);
-  result->solver = working_set > 2 ? make_block_solver(*result->dual, settings)
-                                   : make_pair_solver(*result->dual, settings);
+  released([&] {
+    result->view = std::make_unique<RowView>(*matrix.cache, rows ? rows->data() : nullptr, n);
+    result->dual = std::make_unique<Dual>(
+        *result->view, static_cast<int>(variables / n), span_of(y), span_of(p), span_of(upper),
+        start ? span_of(*start) : std::span<const double>(), grouped, n_threads);
+    result->solver = working_set > 2 ? make_block_solver(*result->dual, settings)
+                                     : make_pair_solver(*result->dual, settings);
+  });
   return result.release();
 }
 
-Array1<double> alpha_of(const PySolver& self) {
-  std::vector<double> alpha(self.dual->b);
-  for (std::size_t t = 0; t < alpha.size(); ++t) alpha[t] *= self.dual->y[t];
-  return to_numpy(std::move(alpha));
-}
-
-Array1<double> gradient_of(const PySolver& self) {
-  std::vector<double> gradient(self.dual->f);
-  for (std::size_t t = 0; t < gradient.size(); ++t) gradient[t] *= self.dual->y[t];
-  return to_numpy(std::move(gradient));
+// Of the variables themselves, from values of y times them.
+Array1<double> by_label(const Dual& dual, std::vector<double> values) {
+  for (std::size_t t = 0; t < values.size(); ++t) values[t] *= dual.y[t];
+  return to_numpy(std::move(values));
 }
 
 void bind_kernels(nb::module_& m) {
   auto examples = nb::class_<PyExamples>(m, "KernelExamples",
                                          "Examples as kernels read them, in single precision.");
-  const auto bind_dense = [&](auto value) {
-    examples.def_static("dense", &dense_examples<decltype(value)>, "X"_a.noconvert(), "kernel"_a,
-                        "gamma"_a, "coef0"_a, "degree"_a, "like"_a = nb::none(), "n_threads"_a = 0);
-  };
-  bind_dense(float{});
-  bind_dense(double{});
-  const auto bind_csr = [&](auto value, auto index) {
-    examples.def_static("csr", &csr_examples<decltype(value), decltype(index)>,
-                        "values"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(),
-                        "n_cols"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a,
-                        "like"_a = nb::none(), "n_threads"_a = 0);
-  };
-  bind_csr(float{}, std::int32_t{});
-  bind_csr(float{}, std::int64_t{});
-  bind_csr(double{}, std::int32_t{});
-  bind_csr(double{}, std::int64_t{});
+  examples.def_static(
+      "dense",
+      [](const AnyMatrix& X, const std::string& kernel, double gamma, double coef0, int degree,
+         const PyExamples* like, int n_threads) {
+        return examples_of(view_of(X), kernel, gamma, coef0, degree, like, n_threads);
+      },
+      "X"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "like"_a.none() = nb::none(),
+      "n_threads"_a = 0);
+  examples.def_static(
+      "csr",
+      [](const AnyVector& values, const AnyVector& indices, const AnyVector& indptr, index_t n_cols,
+         const std::string& kernel, double gamma, double coef0, int degree, const PyExamples* like,
+         int n_threads) {
+        return examples_of(view_of(values, indices, indptr, n_cols), kernel, gamma, coef0, degree,
+                           like, n_threads);
+      },
+      "values"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_cols"_a,
+      "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "like"_a.none() = nb::none(),
+      "n_threads"_a = 0);
   examples.def_prop_ro("size", [](const PyExamples& self) { return self->size(); });
   examples.def_prop_ro(
       "exponent", [](const PyExamples& self) { return self->exponent(); },
@@ -281,8 +286,7 @@ void bind_kernels(nb::module_& m) {
   auto matrix = nb::class_<PyKernelMatrix>(m, "KernelMatrix",
                                            "Kernel rows with the cache solvers take them from.");
   matrix.def_static("computed", &computed, "examples"_a, "cache_bytes"_a);
-  matrix.def_static("stored", &stored<float>, "K"_a.noconvert(), "cache_bytes"_a, "scale"_a = 1.0);
-  matrix.def_static("stored", &stored<double>, "K"_a.noconvert(), "cache_bytes"_a, "scale"_a = 1.0);
+  matrix.def_static("stored", &stored, "K"_a.noconvert(), "cache_bytes"_a, "scale"_a = 1.0);
   matrix.def_static("called", &called, "rows"_a, "diagonal"_a, "cache_bytes"_a);
   matrix.def_prop_ro("size", [](const PyKernelMatrix& self) { return self.cache->size(); });
   matrix.def_prop_ro(
@@ -350,8 +354,8 @@ void bind_smo(nb::module_& m) {
   solver.def(
       "rounding", [](const PySolver& self) { return self.dual->rounding(); },
       "How large a violation may be for the rounding of kernel values; settle first.");
-  solver.def("alpha", &alpha_of);
-  solver.def("gradient", &gradient_of);
+  solver.def("alpha", [](const PySolver& self) { return by_label(*self.dual, self.dual->b); });
+  solver.def("gradient", [](const PySolver& self) { return by_label(*self.dual, self.dual->f); });
   solver.def(
       "bounds",
       [](const PySolver& self) {
@@ -360,6 +364,42 @@ void bind_smo(nb::module_& m) {
       },
       nb::sig("def bounds(self) -> tuple[float, float, float, float, float]"),
       "Dual and primal objective, maximal violation, thresholds of the two groups.");
+}
+
+void bind_kernel_table(nb::module_& m) {
+  nb::class_<Kernel>(m, "KernelEntry", "A kernel that the core computes, and what is known of it.")
+      .def_ro("name", &Kernel::name)
+      .def_ro("formula", &Kernel::formula)
+      .def_prop_ro(
+          "reduction",
+          [](const Kernel& self) { return kReductionNames[static_cast<int>(self.reduction)]; },
+          "What is summed over the features of a pair: \"product\", \"squared_difference\", "
+          "\"absolute_difference\" or \"chi_square\".")
+      .def_prop_ro(
+          "transform",
+          [](const Kernel& self) { return kTransformNames[static_cast<int>(self.transform)]; },
+          "What becomes of the sum s: \"identity\", \"exponential\" exp(-gamma s), \"power\" "
+          "(gamma s + coef0)^degree or \"tangent\" tanh(gamma s + coef0).")
+      .def_prop_ro(
+          "parameters",
+          [](const Kernel& self) {
+            std::vector<std::string> used;
+            if (self.uses_gamma()) used.emplace_back("gamma");
+            if (self.uses_coef0()) used.emplace_back("coef0");
+            if (self.uses_degree()) used.emplace_back("degree");
+            return used;
+          },
+          "Those that it has: gamma, coef0, degree.")
+      .def_prop_ro("unit_length", &Kernel::unit_length, "Whether K(x, x) = 1.")
+      .def_prop_ro("positive_only", &Kernel::positive_only,
+                   "Whether examples must not have negative values.")
+      .def_prop_ro("growth", &Kernel::growth,
+                   "Examples t times as large have sums t**growth times as large.")
+      .def("definite", &Kernel::definite, "coef0"_a,
+           "Whether every kernel matrix is positive semi-definite, by construction.");
+  m.def(
+      "kernels", [] { return std::vector<Kernel>(kKernels.begin(), kKernels.end()); },
+      "The kernels that the core computes.");
 }
 
 }  // namespace cutplane::bind

@@ -42,12 +42,10 @@ class Softmax {
     if (b) check(y_.shape(0), b->shape(0));
     auto coef = new_array<double>(y_.shape(0), static_cast<std::size_t>(classes_));
     std::vector<double> totals(classes_);
-    SoftmaxCut found;
-    {
-      nb::gil_scoped_release release;
-      found = softmax_cut(sample(), s.data(), b ? b->data() : nullptr, coef.data(), totals.data(),
-                          n_threads);
-    }
+    const auto found = released([&] {
+      return softmax_cut(sample(), s.data(), b ? b->data() : nullptr, coef.data(), totals.data(),
+                         n_threads);
+    });
     return {coef, to_numpy(std::move(totals)), found.offset, found.value};
   }
 
@@ -58,12 +56,10 @@ class Softmax {
     const auto k = static_cast<std::size_t>(classes_);
     auto hessian = new_array<double>(k, k);
     std::vector<double> totals(k);
-    double value;
-    {
-      nb::gil_scoped_release release;
-      value = softmax_in_intercepts(sample(), s.data(), b.data(), totals.data(), hessian.data(),
-                                    n_threads);
-    }
+    const auto value = released([&] {
+      return softmax_in_intercepts(sample(), s.data(), b.data(), totals.data(), hessian.data(),
+                                   n_threads);
+    });
     return {value, to_numpy(std::move(totals)), hessian};
   }
 
@@ -80,10 +76,7 @@ class Softmax {
     check(coef.shape(0), coef.shape(1));
     check(v.shape(0), v.shape(1));
     std::vector<double> totals(classes_);
-    {
-      nb::gil_scoped_release release;
-      softmax_curve(sample(), coef.data(), v.data(), totals.data(), n_threads);
-    }
+    released([&] { softmax_curve(sample(), coef.data(), v.data(), totals.data(), n_threads); });
     return to_numpy(std::move(totals));
   }
 

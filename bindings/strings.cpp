@@ -24,10 +24,6 @@ using namespace cutplane::strings;
 using Bytes = Vector<const std::uint8_t>;
 using Scales = std::vector<std::optional<Vector<const double>>>;
 
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
 Array1<std::uint8_t> new_bytes(index_t size) {
   return new_array<std::uint8_t>(static_cast<std::size_t>(size));
 }
@@ -89,10 +85,9 @@ struct PyPacked : PyStrings {
               "an unknown letter lies outside its string");
     this->alphabet = alphabet;
     owners = nb::make_tuple(data, strings, begin, positions);
-    this->strings = std::make_unique<Packed>(layout, alphabet, data.data(),
-                                             Unknown{{strings.data(), strings.size()},
-                                                     {begin.data(), begin.size()},
-                                                     {positions.data(), positions.size()}});
+    this->strings =
+        std::make_unique<Packed>(layout, alphabet, data.data(),
+                                 Unknown{span_of(strings), span_of(begin), span_of(positions)});
   }
 
   const Packed& packed() const { return static_cast<const Packed&>(*strings); }
@@ -101,16 +96,14 @@ struct PyPacked : PyStrings {
     for (std::size_t k = 0; k < rows.size(); ++k)
       require(rows.data()[k] >= 0 && rows.data()[k] < packed().layout.count,
               "a row position is out of range");
-    const std::span<const std::int64_t> chosen{rows.data(), rows.size()};
+    const auto chosen = span_of(rows);
     const Layout layout{static_cast<index_t>(rows.size()), packed().layout.length,
                         packed().layout.quarters};
     Array1<std::uint8_t> out = new_bytes(layout.bytes());
-    PackOutcome found;
-    {
-      nb::gil_scoped_release release;
+    PackOutcome found = released([&] {
       strings::gather(packed(), chosen, layout, out.data(), n_threads);
-      found = gather_unknown(packed(), chosen);
-    }
+      return gather_unknown(packed(), chosen);
+    });
     return std::make_tuple(out, unknown_lists(std::move(found)));
   }
 };
@@ -142,11 +135,8 @@ auto pack_strings(nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb:
   const Layout layout{static_cast<index_t>(text.shape(0)), static_cast<index_t>(text.shape(1)),
                       quarters};
   Array1<std::uint8_t> out = new_bytes(layout.bytes());
-  PackOutcome found;
-  {
-    nb::gil_scoped_release release;
-    found = pack(text.data(), layout, codes.data(), out.data(), n_threads);
-  }
+  PackOutcome found =
+      released([&] { return pack(text.data(), layout, codes.data(), out.data(), n_threads); });
   const auto wrong = std::make_tuple(found.wrong_string, found.wrong_position);
   return std::make_tuple(out, wrong, unknown_lists(std::move(found)));
 }
@@ -195,8 +185,7 @@ struct PyFeatures {
   PyTables collapse(Vector<const double> w, int n_threads) const {
     require(static_cast<index_t>(w.size()) == features->dimension(),
             "one weight per feature is needed");
-    nb::gil_scoped_release release;
-    return PyTables{features->collapse(w.data(), n_threads)};
+    return released([&] { return PyTables{features->collapse(w.data(), n_threads)}; });
   }
 
   void scores(const PyStrings& of, const PyTables& tables, Vector<const double> w,

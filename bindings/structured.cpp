@@ -19,11 +19,6 @@ namespace {
 
 using nb::literals::operator""_a;
 
-template <class T>
-std::span<T> span_of(const Vector<T>& vector) {
-  return {vector.data(), vector.shape(0)};
-}
-
 // Sequences on the NumPy arrays they lie on.
 struct PyChains {
   PyChains(Vector<const std::int64_t> starts, Vector<const std::int64_t> indptr,
@@ -50,14 +45,14 @@ struct PyChains {
   }
 
   const double* checked(const Vector<const double>& w) const {
-    if (static_cast<index_t>(w.shape(0)) != chains.weights())
-      throw std::invalid_argument("w must have a weight for every feature, transition and label");
+    require(static_cast<index_t>(w.shape(0)) == chains.weights(),
+            "w must have a weight for every feature, transition and label");
     return w.data();
   }
 
   const label_t* checked(const Vector<const label_t>& labels) const {
-    if (static_cast<index_t>(labels.shape(0)) != chains.tokens())
-      throw std::invalid_argument("one label per token is needed");
+    require(static_cast<index_t>(labels.shape(0)) == chains.tokens(),
+            "one label per token is needed");
     for (const label_t label : span_of(labels))
       if (label < 0 || label >= chains.labels)
         throw std::invalid_argument("a label is out of range");
@@ -65,14 +60,14 @@ struct PyChains {
   }
 
   const double* checked_cost(const Vector<const double>& cost) const {
-    if (static_cast<index_t>(cost.shape(0)) != chains.labels * chains.labels)
-      throw std::invalid_argument("cost must have labels * labels entries");
+    require(static_cast<index_t>(cost.shape(0)) == chains.labels * chains.labels,
+            "cost must have labels * labels entries");
     return cost.data();
   }
 
   const double* checked_each(const Vector<const double>& numbers) const {
-    if (static_cast<index_t>(numbers.shape(0)) != chains.sequences())
-      throw std::invalid_argument("one number per sequence is needed");
+    require(static_cast<index_t>(numbers.shape(0)) == chains.sequences(),
+            "one number per sequence is needed");
     return numbers.data();
   }
 
@@ -104,10 +99,7 @@ Array1<label_t> label(const PyChains& self, Vector<const double> w,
   const label_t* right = truth ? self.checked(*truth) : nullptr;
   const double* costs = truth && cost ? self.checked_cost(*cost) : nullptr;
   std::vector<label_t> out(static_cast<std::size_t>(self.chains.tokens()));
-  {
-    nb::gil_scoped_release release;
-    label_chains(self.chains, weights, right, costs, out.data(), n_threads);
-  }
+  released([&] { label_chains(self.chains, weights, right, costs, out.data(), n_threads); });
   return to_numpy(std::move(out));
 }
 
@@ -122,11 +114,10 @@ std::tuple<Array1<label_t>, Array1<double>, Array1<double>> search(const PyChain
   const auto n = static_cast<std::size_t>(self.chains.sequences());
   std::vector<label_t> labels(static_cast<std::size_t>(self.chains.tokens()));
   std::vector<double> heights(n), losses(n);
-  {
-    nb::gil_scoped_release release;
+  released([&] {
     search_chains(self.chains, weights, right, costs, labels.data(), heights.data(), losses.data(),
                   n_threads);
-  }
+  });
   return {to_numpy(std::move(labels)), to_numpy(std::move(heights)), to_numpy(std::move(losses))};
 }
 
@@ -136,51 +127,39 @@ Array1<double> difference(const PyChains& self, Vector<const label_t> labels,
   const label_t* right = self.checked(truth);
   const double* each = self.checked_each(coefs);
   std::vector<double> sum(static_cast<std::size_t>(self.chains.weights()), 0.0);
-  {
-    nb::gil_scoped_release release;
-    add_difference(self.chains, found, right, each, sum.data());
-  }
+  released([&] { add_difference(self.chains, found, right, each, sum.data()); });
   return to_numpy(std::move(sum));
 }
 
 Array1<double> features(const PyChains& self, Vector<const label_t> labels) {
   const label_t* given = self.checked(labels);
   std::vector<double> sum(static_cast<std::size_t>(self.chains.weights()), 0.0);
-  {
-    nb::gil_scoped_release release;
-    add_features(self.chains, given, sum.data());
-  }
+  released([&] { add_features(self.chains, given, sum.data()); });
   return to_numpy(std::move(sum));
 }
 
 // Fresh memory is met first by all threads: finding pages takes longer than filling them.
 Array1<double> weights(PyChainAscent& self, int n_threads) {
   auto copy = new_array<double>(self.weights);
-  nb::gil_scoped_release release;
   const double* w = self.ascent->weights().data();
-  mix(w, w, 1.0, copy.data(), static_cast<index_t>(self.weights), n_threads);
+  released([&] { mix(w, w, 1.0, copy.data(), static_cast<index_t>(self.weights), n_threads); });
   return copy;
 }
 
 std::pair<Array1<double>, double> plane(PyChainAscent& self, int n_threads) {
   auto slope = new_array<double>(self.weights);
-  nb::gil_scoped_release release;
-  const double offset = self.ascent->plane(slope.data(), n_threads);
+  const double offset = released([&] { return self.ascent->plane(slope.data(), n_threads); });
   return {slope, offset};
 }
 
 void blend(PyChainAscent& self, Vector<double> mean, double share, int n_threads) {
-  if (mean.shape(0) != self.weights)
-    throw std::invalid_argument("a mean has as many entries as there are weights");
-  nb::gil_scoped_release release;
-  self.ascent->blend(mean.data(), share, n_threads);
+  require(mean.shape(0) == self.weights, "a mean has as many entries as there are weights");
+  released([&] { self.ascent->blend(mean.data(), share, n_threads); });
 }
 
 void renew(PyChainAscent& self, Vector<const double> heights, int n_threads) {
-  if (heights.shape(0) != self.sequences)
-    throw std::invalid_argument("one height per sequence is needed");
-  nb::gil_scoped_release release;
-  self.ascent->renew(heights.data(), n_threads);
+  require(heights.shape(0) == self.sequences, "one height per sequence is needed");
+  released([&] { self.ascent->renew(heights.data(), n_threads); });
 }
 
 }  // namespace
@@ -201,12 +180,8 @@ void bind_structured(nb::module_& m) {
                     Vector<const double>, std::uint64_t>(),
            "chains"_a, "truth"_a, "cost"_a, "C"_a, "factors"_a, "seed"_a)
       .def(
-          "epoch",
-          [](PyChainAscent& self, int n_threads) {
-            nb::gil_scoped_release release;
-            self.ascent->epoch(n_threads);
-          },
-          "n_threads"_a)
+          "epoch", [](PyChainAscent& self, int n_threads) { self.ascent->epoch(n_threads); },
+          "n_threads"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("blend", &blend, "mean"_a, "share"_a, "n_threads"_a, "mean += share (weights - mean)")
       .def("renew", &renew, "heights"_a, "n_threads"_a)
       .def("plane", &plane, "n_threads"_a)

@@ -8,9 +8,9 @@
 #include "bindings/bind.hpp"
 
 namespace cutplane::bind {
-
 namespace {
 
+using nb::literals::operator""_a;
 using svmlight::Fault;
 using svmlight::IndexArray;
 using svmlight::Options;
@@ -25,7 +25,7 @@ nb::object to_numpy(GrowingArray<T>& values) {
 }
 
 nb::object to_numpy(IndexArray& values) {
-  return values.wide() ? to_numpy(values.large()) : to_numpy(values.small());
+  return std::visit([](auto& items) { return to_numpy(items); }, values.items);
 }
 
 svmlight::Base parse_base(const std::string& name) {
@@ -35,8 +35,14 @@ svmlight::Base parse_base(const std::string& name) {
   throw std::invalid_argument("base must be auto, zero or one, not " + name);
 }
 
-// None, or (line, column, token, wanted).
-nb::object to_python(const std::optional<Fault>& fault) {
+// Runs body() without the GIL. None, or (line, column, token, wanted).
+template <class Body>
+nb::object fault_of(Body&& body) {
+  std::optional<Fault> fault;
+  {
+    nb::gil_scoped_release release;
+    fault = body();
+  }
   if (!fault) return nb::none();
   return nb::make_tuple(fault->line, fault->column,
                         nb::bytes(fault->token.data(), fault->token.size()), fault->wanted);
@@ -56,30 +62,17 @@ void bind_reader(nb::module_& m, const char* name) {
             new (self)
                 R(Options{parse_base(base), n_features, n_threads, chunk_bytes, narrow_limit});
           },
-          nb::arg("base"), nb::arg("n_features").none(), nb::arg("n_threads"),
-          nb::arg("chunk_bytes") = Options{}.chunk_bytes,
-          nb::arg("narrow_limit") = Options{}.narrow_limit)
+          "base"_a, "n_features"_a.none(), "n_threads"_a, "chunk_bytes"_a = Options{}.chunk_bytes,
+          "narrow_limit"_a = Options{}.narrow_limit)
       .def(
           "feed",
           [](R& self, Vector<const std::uint8_t> block) {
-            std::optional<Fault> fault;
-            {
-              nb::gil_scoped_release release;
-              fault = self.feed({reinterpret_cast<const char*>(block.data()), block.size()});
-            }
-            return to_python(fault);
+            const auto* text = reinterpret_cast<const char*>(block.data());
+            return fault_of([&] { return self.feed({text, block.size()}); });
           },
-          nb::arg("block"), fault_signature_note)
+          "block"_a, fault_signature_note)
       .def(
-          "finish",
-          [](R& self) {
-            std::optional<Fault> fault;
-            {
-              nb::gil_scoped_release release;
-              fault = self.finish();
-            }
-            return to_python(fault);
-          },
+          "finish", [](R& self) { return fault_of([&] { return self.finish(); }); },
           fault_signature_note)
       .def(
           "take",
@@ -101,26 +94,24 @@ nb::typed<nb::list, nb::bytes> format_rows(Vector<const Value> values, Vector<co
                                            index_t first_index, int n_threads) {
   const auto span = [](const auto& array) { return std::span(array.data(), array.size()); };
   if (indptr.size() != labels.size() + 1 || values.size() != indices.size() ||
-      (qid && qid->size() != labels.size())) {
+      (qid && qid->size() != labels.size()))
     throw std::invalid_argument("format_rows: array lengths do not belong together");
-  }
+  svmlight::Rows<Value, Index> rows{span(values), span(indices), span(indptr), span(labels), {}};
+  if (qid) rows.qids = span(*qid);
   std::vector<GrowingArray<char>> pieces;
   {
     nb::gil_scoped_release release;
-    const auto qids = qid ? span(*qid) : std::span<const std::int64_t>();
-    pieces = svmlight::format_rows<Value, Index>(span(values), span(indices), span(indptr),
-                                                 span(labels), qids, first_index, n_threads);
+    pieces = svmlight::format_rows(rows, first_index, n_threads);
   }
-  nb::list texts;
+  nb::typed<nb::list, nb::bytes> texts;
   for (auto& piece : pieces) texts.append(nb::bytes(piece.data(), piece.size()));
-  return nb::typed<nb::list, nb::bytes>(texts);
+  return texts;
 }
 
 template <class Value, class Index>
 void bind_format_rows(nb::module_& m) {
-  m.def("svmlight_format_rows", &format_rows<Value, Index>, nb::arg("values"), nb::arg("indices"),
-        nb::arg("indptr"), nb::arg("labels"), nb::arg("qid").none(), nb::arg("first_index"),
-        nb::arg("n_threads"),
+  m.def("svmlight_format_rows", &format_rows<Value, Index>, "values"_a, "indices"_a, "indptr"_a,
+        "labels"_a, "qid"_a.none(), "first_index"_a, "n_threads"_a,
         "Rows as svmlight text, in pieces; indptr holds offsets into the whole values.");
 }
 

@@ -1,3 +1,8 @@
+// The entries of a sparse matrix are kept by ranges of its features, a range for each thread: what
+// a thread reads and writes of v then stays in its own cache.
+//
+// Scores are sums over the ranges, and must not depend on where these end. So every product is
+// rounded to a multiple of one quantum, the same for all, and sums of such multiples are exact.
 #include "core/ascent/batch_ascent.hpp"
 
 #include <algorithm>
@@ -5,10 +10,9 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
-#include <variant>
 #include <vector>
 
-#include "core/ascent/feature_parts.hpp"
+#include "core/base/multiversion.hpp"
 #include "core/base/random_order.hpp"
 #include "core/base/team.hpp"
 #include "core/base/vectors.hpp"
@@ -31,38 +35,117 @@ constexpr index_t kHeights = 1024, kMostHeights = 64;
 // Of the lengths that v can have: room for what is not foreseen.
 constexpr double kRoom = 4.0;
 
-// What threads tell one another: about each of some examples, and in which batch.
-template <class Told>
+// Added to a number and taken off again, it rounds that to a multiple of the quantum. Numbers, and
+// sums of them, may be as large as `reach`.
+double rounding_constant(double reach) {
+  return 1.5 * std::exp2(std::ceil(std::log2(std::max(reach, 1e-100))) + 2.0);
+}
+
+template <class T>
+class FeaturePart {
+ public:
+  // <x_e, v> over the features of the part, as multiples of the quantum.
+  CUTPLANE_INLINE double score(index_t e, const double* v, double constant) const {
+    std::int32_t k = starts[e];
+    const std::int32_t end = starts[e + 1];
+    double even = 0, odd = 0;
+    for (; k + 2 <= end; k += 2) {
+      even += (static_cast<double>(values[k]) * v[features[k]] + constant) - constant;
+      odd += (static_cast<double>(values[k + 1]) * v[features[k + 1]] + constant) - constant;
+    }
+    if (k < end) even += (static_cast<double>(values[k]) * v[features[k]] + constant) - constant;
+    return even + odd;
+  }
+  CUTPLANE_INLINE void add(index_t e, double change, double* v) const {
+    const std::int32_t end = starts[e + 1];
+    for (std::int32_t k = starts[e]; k < end; ++k)
+      v[features[k]] += change * static_cast<double>(values[k]);
+  }
+  // The first and the last entries of an example; few have more than lie in those lines.
+  CUTPLANE_INLINE void prefetch(index_t e) const {
+    const std::int32_t begin = starts[e], end = starts[e + 1];
+    __builtin_prefetch(features.data() + begin);
+    __builtin_prefetch(features.data() + end);
+    __builtin_prefetch(values.data() + begin);
+    __builtin_prefetch(values.data() + end);
+  }
+
+  std::vector<std::int32_t> starts;  // of the entries of each example
+  std::vector<std::int32_t> features;
+  std::vector<T> values;
+};
+
+template <class T>
+class FeatureParts {
+ public:
+  template <class I>
+  FeatureParts(const CsrRows<T, I>& rows, int count, int n_threads) : parts_(count) {
+    const std::vector<std::uint8_t> owner = owners(rows, count);
+    const Blocks blocks = make_blocks(rows.n, kRows, kMostBlocks);
+    for (auto& part : parts_) part.starts.assign(rows.n + 1, 0);
+    for_blocks(blocks, n_threads, [&](index_t, index_t begin, index_t end) {
+      for (index_t e = begin; e < end; ++e)
+        rows.each(rows.at(e))([&](double, index_t j) { ++parts_[owner[j]].starts[e + 1]; });
+    });
+    for_blocks({count, count}, n_threads, [&](index_t p, index_t, index_t) {
+      auto& part = parts_[p];
+      for (index_t e = 0; e < rows.n; ++e) part.starts[e + 1] += part.starts[e];
+      part.features.resize(part.starts[rows.n]);
+      part.values.resize(part.starts[rows.n]);
+    });
+    for_blocks(blocks, n_threads, [&](index_t, index_t begin, index_t end) {
+      std::vector<std::int32_t> next(count);
+      for (index_t e = begin; e < end; ++e) {
+        for (int p = 0; p < count; ++p) next[p] = parts_[p].starts[e];
+        rows.each(rows.at(e))([&](double value, index_t j) {
+          auto& part = parts_[owner[j]];
+          const std::int32_t k = next[owner[j]]++;
+          part.features[k] = static_cast<std::int32_t>(j);
+          part.values[k] = static_cast<T>(value);
+        });
+      }
+    });
+  }
+
+  const FeaturePart<T>& operator[](int p) const { return parts_[p]; }
+
+ private:
+  static constexpr index_t kRows = 256, kMostBlocks = 64;
+  // Examples that are asked how often each feature comes.
+  static constexpr index_t kAsked = 2000;
+
+  // The part of each feature: ranges of about as many entries each.
+  template <class I>
+  static std::vector<std::uint8_t> owners(const CsrRows<T, I>& rows, int count) {
+    std::vector<index_t> often(rows.d, 0);
+    index_t total = 0;
+    const index_t step = std::max<index_t>(1, rows.n / kAsked);
+    for (index_t e = 0; e < rows.n; e += step)
+      rows.each(rows.at(e))([&](double, index_t j) {
+        ++often[j];
+        ++total;
+      });
+    std::vector<std::uint8_t> owner(rows.d);
+    index_t passed = 0;
+    for (index_t j = 0; j < rows.d; ++j) {
+      owner[j] = static_cast<std::uint8_t>(
+          std::min<index_t>(count - 1, passed * count / std::max<index_t>(total, 1)));
+      passed += often[j];
+    }
+    return owner;
+  }
+
+  std::vector<FeaturePart<T>> parts_;
+};
+
+// What threads tell one another: about each of some examples, and in which batch. Of the logistic
+// loss also what is worked out of an example before the batch is moved.
 struct alignas(64) Message {
   std::atomic<std::uint64_t> round{0};
-  Told told[kBatch];
+  double scores[kBatch];
 };
-
-// What is worked out of an example before the batch is moved, and its move when the score has
-// changed by so much since: for most losses, the score alone.
-template <class Term>
-struct Visit {
-  double score = 0;
-
-  CUTPLANE_INLINE static Visit ahead(const Term&, double, double score, double) { return {score}; }
-  CUTPLANE_INLINE DualMove move(const Term& term, double alpha, double change, double per,
-                                const ShrinkBounds& shrink) const {
-    return term.move(alpha, score + change, per, shrink);
-  }
-};
-
-template <>
-struct Visit<LogisticDual::Term> {
-  using Term = LogisticDual::Term;
-  Term::Stale stale{};
-
-  CUTPLANE_INLINE static Visit ahead(const Term& term, double alpha, double score, double per) {
-    return {term.stale_move(alpha, score, per)};
-  }
-  CUTPLANE_INLINE DualMove move(const Term& term, double alpha, double change, double,
-                                const ShrinkBounds&) const {
-    return term.late_move(alpha, stale, change);
-  }
+struct Visits : Message {
+  StaleMove stale[kBatch];
 };
 
 // What the moves of a sweep come to. Every thread adds up the same.
@@ -79,29 +162,28 @@ struct Change {
 
 // Half the square of what v may be as long as: while the dual value is above that of zero, ½|v|² is
 // at most the heights of all planes, and these are at most the losses at scores of zero.
-template <class Loss>
-double highest(const Loss& loss, index_t n) {
+double highest(const DualLoss& loss, index_t n) {
   double total = 0;
   for (index_t e = 0; e < n; ++e) {
-    const auto term = loss.at(e);
-    total += term.move(std::clamp(0.0, term.low(), term.high()), 0.0, 0.0, {}).gain;
+    const DualTerm term = loss.at(e);
+    total += loss.move(e, std::clamp(0.0, term.low, term.high), 0.0, 0.0, {}).gain;
   }
   return total;
 }
 
-template <class T, class Loss>
+template <class T>
 class SparseBatches final : public BatchAscent {
  public:
   template <class I>
   SparseBatches(const Matrix& matrix, const CsrRows<T, I>& rows, const AscentScale& scale,
-                const Loss& loss, int n_threads)
+                const DualLoss& loss, int n_threads)
       : loss_(loss),
         threads_(n_threads),
         parts_(std::min(n_threads, kMostParts)),
         entries_(rows, parts_, n_threads),
         along_mean_(rows.n),
-        sums_(std::make_unique<Message<double>[]>(parts_ * parts_)),
-        visits_(std::make_unique<Message<Visited>[]>(parts_)),
+        sums_(std::make_unique<Message[]>(parts_ * parts_)),
+        visits_(std::make_unique<Visits[]>(parts_)),
         alphas_(parts_) {
     std::vector<double> mean(rows.d);
     matrix.combine(std::vector<double>(rows.n, 1.0).data(), 1, mean.data(), n_threads);
@@ -152,15 +234,13 @@ class SparseBatches final : public BatchAscent {
   }
 
  private:
-  using Visited = Visit<typename Loss::Term>;
-
   // Heights that are parabolas count from those before: their moves have told by how much they
   // rise.
   double heights_before(const Ascent& state) const {
-    return Loss::kParabolas ? 0.0 : sum_of_heights(state);
+    return loss_.parabolas() ? 0.0 : sum_of_heights(state);
   }
   double heights_after(const Ascent& state, const Tally& tally) const {
-    return Loss::kParabolas ? tally.rise : sum_of_heights(state);
+    return loss_.parabolas() ? tally.rise : sum_of_heights(state);
   }
   double sum_of_heights(const Ascent& state) const {
     const Blocks blocks = make_blocks(std::ssize(state.alpha), kHeights, kMostHeights);
@@ -187,7 +267,7 @@ class SparseBatches final : public BatchAscent {
     const FeaturePart<T>& entries = entries_[me];
     Tally tally;
     tally.bias_weight = state.bias_weight;
-    Visited visits[kBatch];
+    std::unique_ptr<Visits> visits = std::make_unique<Visits>();
     Change changes[kBatch];
     std::uint64_t round = round_;
     for (index_t begin = 0; begin < state.active; begin += batch) {
@@ -199,11 +279,13 @@ class SparseBatches final : public BatchAscent {
              me, round);
       for (int from = 0; from < parts_; ++from) {
         wait_for(visits_[from].round, round);
-        std::copy_n(visits_[from].told, shares.end(from) - shares.begin(from),
-                    visits + shares.begin(from));
+        const index_t at = shares.begin(from), size = shares.end(from) - at;
+        std::copy_n(visits_[from].scores, size, visits->scores + at);
+        if (!loss_.parabolas()) std::copy_n(visits_[from].stale, size, visits->stale + at);
       }
       char* idle = me == 0 ? idle_.data() + begin : nullptr;
-      const index_t count = move(state, alpha, examples, shares.size, visits, tally, changes, idle);
+      const index_t count =
+          move(state, alpha, examples, shares.size, *visits, tally, changes, idle);
       for (index_t k = 0; k < count; ++k)
         entries.add(changes[k].example, changes[k].size, state.v.data());
     }
@@ -215,7 +297,7 @@ class SparseBatches final : public BatchAscent {
                              const Blocks& shares, index_t left, int me, std::uint64_t round) {
     const FeaturePart<T>& entries = entries_[me];
     for (int to = 0; to < parts_; ++to) {
-      Message<double>& message = sums_[to * parts_ + me];
+      Message& message = sums_[to * parts_ + me];
       const index_t begin = shares.begin(to), end = shares.end(to);
       for (index_t s = begin; s < end; ++s) {
         if (s + kRowsAhead < left) entries.prefetch(examples[s + kRowsAhead]);
@@ -223,7 +305,7 @@ class SparseBatches final : public BatchAscent {
         __builtin_prefetch(alpha + e);
         __builtin_prefetch(along_mean_.data() + e);
         __builtin_prefetch(state.per_curvature.data() + e);
-        message.told[s - begin] = entries.score(e, state.v.data(), constant_);
+        message.scores[s - begin] = entries.score(e, state.v.data(), constant_);
       }
       message.round.store(round, std::memory_order_release);
     }
@@ -236,32 +318,36 @@ class SparseBatches final : public BatchAscent {
     double scores[kBatch];
     std::fill_n(scores, size, 0.0);
     for (int from = 0; from < parts_; ++from) {
-      const Message<double>& message = sums_[me * parts_ + from];
+      const Message& message = sums_[me * parts_ + from];
       wait_for(message.round, round);
-      for (index_t k = 0; k < size; ++k) scores[k] += message.told[k];
+      for (index_t k = 0; k < size; ++k) scores[k] += message.scores[k];
     }
     for (index_t k = 0; k < size; ++k) {
       const std::int32_t e = examples[k];
-      visits_[me].told[k] =
-          Visited::ahead(loss_.at(e), alpha[e], scores[k] + shift, state.per_curvature[e]);
+      visits_[me].scores[k] = scores[k] + shift;
+      if (loss_.parabolas()) continue;
+      const DualTerm term = loss_.at(e);
+      visits_[me].stale[k] = logistic_move(term.sign, term.target, term.high, alpha[e],
+                                           scores[k] + shift, state.per_curvature[e]);
     }
     visits_[me].round.store(round, std::memory_order_release);
   }
 
   // The moves of a batch, one after the other. Returns how many changes there are.
   CUTPLANE_INLINE index_t move(const Ascent& state, double* alpha, const std::int32_t* examples,
-                               index_t size, const Visited* visits, Tally& tally, Change* changes,
+                               index_t size, const Visits& visits, Tally& tally, Change* changes,
                                char* idle) const {
     const double first_weight = tally.bias_weight;
     double along_mean = 0;
     index_t count = 0;
     for (index_t s = 0; s < size; ++s) {
       const std::int32_t e = examples[s];
-      const auto term = loss_.at(e);
       const double per = state.per_curvature[e];
       const double since =
           along_mean_[e] * along_mean + state.bias * (tally.bias_weight - first_weight);
-      const DualMove move = visits[s].move(term, alpha[e], since, per, state.shrink);
+      const DualMove move =
+          loss_.parabolas() ? loss_.move(e, alpha[e], visits.scores[s] + since, per, state.shrink)
+                            : late_move(loss_.weights[e], alpha[e], visits.stale[s], since);
       if (move.idle) {
         if (idle) idle[s] = 1;
         continue;
@@ -271,11 +357,11 @@ class SparseBatches final : public BatchAscent {
       if (move.projected == 0.0) continue;
       tally.open += move.open;
       tally.gain += move.gain;
-      const double change = (move.next - alpha[e]) * term.sign;
+      const double change = (move.next - alpha[e]) * loss_.sign(e);
       alpha[e] = move.next;
       if (change == 0.0) continue;
-      if constexpr (Loss::kParabolas) {
-        tally.rise += move.gain + change * (visits[s].score + since);
+      if (loss_.parabolas()) {
+        tally.rise += move.gain + change * (visits.scores[s] + since);
         if (per > 0.0) tally.rise += 0.5 * change * change / per;
       }
       along_mean += change * along_mean_[e];
@@ -301,7 +387,7 @@ class SparseBatches final : public BatchAscent {
     state.active = kept;
   }
 
-  Loss loss_;
+  DualLoss loss_;
   int threads_, parts_;
   FeatureParts<T> entries_;
   std::vector<double> along_mean_;  // how far each example goes along the mean of all
@@ -309,9 +395,9 @@ class SparseBatches final : public BatchAscent {
   double usual_ = 0;                // what v is at most as long as
   double constant_ = 0;
   index_t batch_ = kBatch;
-  std::uint64_t round_ = 0;                  // batches so far
-  std::unique_ptr<Message<double>[]> sums_;  // over one part: [who adds them up][whose part]
-  std::unique_ptr<Message<Visited>[]> visits_;
+  std::uint64_t round_ = 0;          // batches so far
+  std::unique_ptr<Message[]> sums_;  // over one part: [who adds them up][whose part]
+  std::unique_ptr<Visits[]> visits_;
   std::vector<std::vector<double>> alphas_;  // each thread's own
   DualVariables before_;                     // the sweep
   std::vector<char> idle_;
@@ -328,12 +414,8 @@ std::unique_ptr<BatchAscent> make_batch_ascent(const Matrix& matrix, const Ascen
   visit_rows(matrix, [&]<class Rows>(const Rows& rows) {
     if constexpr (requires { rows.indptr; }) {
       using T = std::remove_cvref_t<decltype(*rows.values)>;
-      std::visit(
-          [&]<class Loss>(const Loss& of) {
-            made = std::make_unique<SparseBatches<T, Loss>>(matrix, rows, scale, of,
-                                                            resolve_threads(n_threads));
-          },
-          loss);
+      made =
+          std::make_unique<SparseBatches<T>>(matrix, rows, scale, loss, resolve_threads(n_threads));
     }
   });
   return made;

@@ -6,7 +6,7 @@
 // diverge on TF-IDF text; with it, those of 256 take as many sweeps as single examples do
 // (docs/decisions.md).
 //
-// Each thread has the features of one range (feature_parts.hpp). It scores the batch there, adds up
+// Each thread has the features of one range (batch_ascent.cpp). It scores the batch there, adds up
 // the scores of its share of the batch, makes all moves of the batch as every other thread does,
 // and adds them to its range of v. Threads meet twice a batch. Results are the same to the bit for
 // any number of them.
@@ -23,7 +23,7 @@ namespace cutplane {
 class BatchAscent {
  public:
   virtual ~BatchAscent() = default;
-  // Like ascend_rows (row_ascent.hpp). False, and nothing is done, where the active examples are
+  // Like ascend (row_ascent.hpp). False, and nothing is done, where the active examples are
   // too few for batches, or batches have been found to mislead.
   virtual bool sweep(Ascent& state) = 0;
 };

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
-#include "core/ascent/balance.hpp"
 #include "core/ascent/row_ascent.hpp"
 #include "core/base/vectors.hpp"
 #include "core/matrix/any_rows.hpp"
@@ -48,20 +45,66 @@ double depth(const std::vector<double>& floor, const std::vector<double>& v) {
 }
 
 double plain_dual_value(const Ascent& state, const DualVariables& variables) {
-  const double heights = std::visit(
-      [&](const auto& of) {
-        const double* alpha = variables.alpha.data();
-        const index_t n = std::ssize(variables.alpha);
-        if constexpr (std::is_same_v<std::decay_t<decltype(of)>, HingeDual>) {
-          return sum(alpha, n, 1);
-        } else {
-          double total = 0;
-          for (index_t e = 0; e < n; ++e) total += of.at(e).height(alpha[e]);
-          return total;
-        }
-      },
-      state.loss);
+  const double* alpha = variables.alpha.data();
+  const index_t n = std::ssize(variables.alpha);
+  double heights = 0;
+  if (state.loss.linear())
+    heights = sum(alpha, n, 1);
+  else
+    for (index_t e = 0; e < n; ++e) heights += state.loss.at(e).height(alpha[e]);
   return heights - depth(state.floor, variables.v);
+}
+
+// Variables that meet their bounds leave the others a rest of the imbalance: so often these share
+// it anew.
+constexpr int kRounds = 8;
+
+// A free variable as a coefficient: where it is, how far it may go, and how readily it moves.
+struct Free {
+  index_t example;
+  double sign, coef, low, high, ready;
+};
+
+std::vector<Free> free_ones(const Ascent& state) {
+  std::vector<Free> found;
+  for (index_t e = 0; e < std::ssize(state.alpha); ++e) {
+    const auto term = state.loss.at(e);
+    const double alpha = state.alpha[e], per = state.per_curvature[e];
+    const DualRoom room = term.room(alpha);
+    if (!(room.low < alpha && alpha < room.high) || per == 0.0) continue;
+    const double low = term.sign * room.low, high = term.sign * room.high;
+    found.push_back({e, term.sign, term.sign * alpha, std::min(low, high), std::max(low, high),
+                     per / (1.0 + per * term.bend(alpha))});
+  }
+  return found;
+}
+
+// Dual variables out of balance prove little where an intercept is free: planes must not lean on
+// it. The dual variables, moved so that alpha_i sign_i sum to zero (to what the intercept asks for,
+// where that is penalised) as far as those between their bounds have room for it. These are where
+// the dual value is about greatest, and moving them costs a square of the imbalance; to scale all
+// variables of one sign costs in proportion to it.
+std::vector<double> balanced_by_free(const Ascent& state) {
+  std::vector<double> alpha(state.alpha);
+  double lean = state.penalised ? -state.intercept() / (state.constant * state.constant) : 0.0;
+  for (index_t e = 0; e < std::ssize(alpha); ++e) lean += state.loss.sign(e) * alpha[e];
+  if (lean == 0.0) return alpha;
+  std::vector<Free> free = free_ones(state);
+  for (int round = 0; round < kRounds && !free.empty() && lean != 0.0; ++round) {
+    double ready = 0, moved = 0;
+    for (const Free& one : free) ready += one.ready;
+    const double each = -lean / ready;
+    for (Free& one : free) {
+      const double next = std::clamp(one.coef + each * one.ready, one.low, one.high);
+      moved += next - one.coef;
+      one.coef = next;
+      alpha[one.example] = one.sign * next;
+    }
+    std::erase_if(free,
+                  [](const Free& one) { return one.coef <= one.low || one.coef >= one.high; });
+    lean += moved;
+  }
+  return alpha;
 }
 
 }  // namespace
@@ -133,47 +176,35 @@ void DualAscent::unshrink() {
 }
 
 void DualAscent::unshrink(const double* scores) {
-  std::visit(
-      [&](const auto& loss) {
-        for (index_t s = state_.active; s < std::ssize(state_.order); ++s) {
-          const std::int32_t e = state_.order[s];
-          if (loss.at(e).wants_to_move(state_.alpha[e], scores[e]))
-            std::swap(state_.order[s], state_.order[state_.active++]);
-        }
-      },
-      state_.loss);
+  for (index_t s = state_.active; s < std::ssize(state_.order); ++s) {
+    const std::int32_t e = state_.order[s];
+    if (state_.loss.at(e).wants_to_move(state_.alpha[e], scores[e]))
+      std::swap(state_.order[s], state_.order[state_.active++]);
+  }
 }
 
 void DualAscent::shrink(const double* scores, double distance) {
   unshrink();
-  std::visit(
-      [&](const auto& loss) {
-        for (index_t s = 0; s < state_.active;) {
-          const std::int32_t e = state_.order[s];
-          if (loss.at(e).settled(state_.alpha[e], scores[e], distance))
-            std::swap(state_.order[s], state_.order[--state_.active]);
-          else
-            ++s;
-        }
-      },
-      state_.loss);
+  for (index_t s = 0; s < state_.active;) {
+    const std::int32_t e = state_.order[s];
+    if (state_.loss.at(e).settled(state_.alpha[e], scores[e], distance))
+      std::swap(state_.order[s], state_.order[--state_.active]);
+    else
+      ++s;
+  }
 }
 
 void DualAscent::resume(const double* coefficients, const double* v, double intercept,
                         double roundings) {
   double balance = 0, travelled = 0;
-  std::visit(
-      [&](const auto& loss) {
-        for (std::size_t i = 0; i < state_.alpha.size(); ++i) {
-          const auto term = loss.at(static_cast<index_t>(i));
-          const double given = coefficients[i] * term.sign;
-          state_.alpha[i] = std::clamp(given, term.low(), term.high());
-          if (state_.alpha[i] != given) roundings = INFINITY;  // v is that of other variables
-          balance += state_.alpha[i] * term.sign;
-          travelled += std::abs(given);
-        }
-      },
-      state_.loss);
+  for (std::size_t i = 0; i < state_.alpha.size(); ++i) {
+    const DualTerm term = state_.loss.at(static_cast<index_t>(i));
+    const double given = coefficients[i] * term.sign;
+    state_.alpha[i] = std::clamp(given, term.low, term.high);
+    if (state_.alpha[i] != given) roundings = INFINITY;  // v is that of other variables
+    balance += state_.alpha[i] * term.sign;
+    travelled += std::abs(given);
+  }
   std::copy_n(v, state_.v.size(), state_.v.begin());
   state_.keep_above();
   state_.bias_weight = state_.bias * balance;
@@ -208,14 +239,16 @@ void DualAscent::sweep() {
 
 void DualAscent::visit_one_by_one() {
   visit_rows(matrix_, [&](const auto& rows) {
-    std::visit(
-        [&](const auto& loss) {
-          if (state_.floor.empty())
-            ascend_rows<FreeWeights>(rows, loss, state_);
-          else
-            ascend_rows<FlooredWeights>(rows, loss, state_);
-        },
-        state_.loss);
+    using enum DualLoss::Kind;
+    if (!state_.floor.empty()) return ascend_floored(rows, state_);
+    switch (state_.loss.kind) {
+      case hinge:
+        return ascend_free<hinge>(rows, state_);
+      case quadratic:
+        return ascend_free<quadratic>(rows, state_);
+      case logistic:
+        return ascend_free<logistic>(rows, state_);
+    }
   });
 }
 
@@ -228,30 +261,22 @@ Climb DualAscent::climb(const ClimbUntil& until) {
 
 double DualAscent::share_at_bounds() const {
   index_t moved = 0, at_bounds = 0;
-  std::visit(
-      [&](const auto& loss) {
-        for (std::size_t i = 0; i < state_.alpha.size(); ++i) {
-          const auto term = loss.at(static_cast<index_t>(i));
-          const double alpha = state_.alpha[i];
-          moved += alpha != 0.0;
-          at_bounds += alpha != 0.0 && (alpha <= term.low() || alpha >= term.high());
-        }
-      },
-      state_.loss);
+  for (std::size_t i = 0; i < state_.alpha.size(); ++i) {
+    const DualTerm term = state_.loss.at(static_cast<index_t>(i));
+    const double alpha = state_.alpha[i];
+    moved += alpha != 0.0;
+    at_bounds += alpha != 0.0 && (alpha <= term.low || alpha >= term.high);
+  }
   return moved == 0 ? 0.0 : static_cast<double>(at_bounds) / static_cast<double>(moved);
 }
 
 std::vector<double> DualAscent::coefficients(double scale, bool balanced) const {
   std::vector<double> coef = balanced ? balanced_by_free(state_) : state_.alpha;
   double positive = 0, negative = 0;
-  std::visit(
-      [&](const auto& loss) {
-        for (std::size_t i = 0; i < coef.size(); ++i) {
-          coef[i] *= -loss.at(static_cast<index_t>(i)).sign;
-          (coef[i] < 0.0 ? positive : negative) += std::abs(coef[i]);
-        }
-      },
-      state_.loss);
+  for (std::size_t i = 0; i < coef.size(); ++i) {
+    coef[i] *= -state_.loss.sign(static_cast<index_t>(i));
+    (coef[i] < 0.0 ? positive : negative) += std::abs(coef[i]);
+  }
   const double least = std::min(positive, negative);
   const bool even = balanced && !state_.penalised;
   const double on_positive = even && positive > 0 ? scale * (least / positive) : scale;

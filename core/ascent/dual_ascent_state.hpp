@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <variant>
 #include <vector>
 
 #include "core/ascent/dual_losses.hpp"
@@ -13,8 +12,6 @@ namespace cutplane {
 
 // Of a change: its difference, its product with an entry, and its sum with v.
 inline constexpr double kFewRoundings = 4;
-
-using DualLoss = std::variant<HingeDual, QuadraticDual, LogisticDual>;
 
 struct DualVariables {
   std::vector<double> alpha;

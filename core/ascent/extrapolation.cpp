@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "core/base/vectors.hpp"
 
@@ -71,28 +69,24 @@ Extrapolation::Steps Extrapolation::best_steps(const Ascent& state) const {
     product += change0 * change1;
   }
   double rise0 = -slope0, rise1 = -slope1;
-  std::visit(
-      [&](const auto& loss) {
-        if constexpr (std::decay_t<decltype(loss)>::kLinear) {
-          const double total = sum(state.alpha.data(), n, 1);
-          rise0 += total - sum(last.alpha.data(), n, 1);
-          rise1 += total - sum(before.alpha.data(), n, 1);
-        } else {
-          for (index_t e = 0; e < n; ++e) {
-            const double alpha = state.alpha[e];
-            const double change0 = alpha - last.alpha[e], change1 = alpha - before.alpha[e];
-            if (change0 == 0.0 && change1 == 0.0) continue;
-            const auto term = loss.at(e);
-            const double slope = term.slope(alpha), bend = term.bend(alpha);
-            rise0 += slope * change0;
-            rise1 += slope * change1;
-            square0 += bend * change0 * change0;
-            square1 += bend * change1 * change1;
-            product += bend * change0 * change1;
-          }
-        }
-      },
-      state.loss);
+  if (state.loss.linear()) {
+    const double total = sum(state.alpha.data(), n, 1);
+    rise0 += total - sum(last.alpha.data(), n, 1);
+    rise1 += total - sum(before.alpha.data(), n, 1);
+  } else {
+    for (index_t e = 0; e < n; ++e) {
+      const double alpha = state.alpha[e];
+      const double change0 = alpha - last.alpha[e], change1 = alpha - before.alpha[e];
+      if (change0 == 0.0 && change1 == 0.0) continue;
+      const DualTerm term = state.loss.at(e);
+      const double slope = term.slope(alpha), bend = term.bend(alpha);
+      rise0 += slope * change0;
+      rise1 += slope * change1;
+      square0 += bend * change0 * change0;
+      square1 += bend * change1 * change1;
+      product += bend * change0 * change1;
+    }
+  }
   if (std::max(std::abs(rise0), std::abs(rise1)) <= kRounding * size) return {};
   const double determinant = square0 * square1 - product * product;
   if (determinant > kIndependent * square0 * square1)
@@ -111,17 +105,13 @@ void Extrapolation::look(const Matrix& matrix, const Ascent& state, const Steps&
   further_.v.resize(d);
   beyond_.resize(n);
   double balance = 0;
-  std::visit(
-      [&](const auto& loss) {
-        for (index_t e = 0; e < n; ++e) {
-          const auto term = loss.at(e);
-          const double wanted = on(state.alpha[e], last.alpha[e], before.alpha[e]);
-          further_.alpha[e] = std::clamp(wanted, term.low(), term.high());
-          beyond_[e] = (further_.alpha[e] - wanted) * term.sign;
-          balance += further_.alpha[e] * term.sign;
-        }
-      },
-      state.loss);
+  for (index_t e = 0; e < n; ++e) {
+    const DualTerm term = state.loss.at(e);
+    const double wanted = on(state.alpha[e], last.alpha[e], before.alpha[e]);
+    further_.alpha[e] = std::clamp(wanted, term.low, term.high);
+    beyond_[e] = (further_.alpha[e] - wanted) * term.sign;
+    balance += further_.alpha[e] * term.sign;
+  }
   // Neither v nor the earlier ones were longer than all changes before, and what each of them is
   // off by, the steps multiply. Then follow the changes that bounds ask for, and a sum of all
   // variables.

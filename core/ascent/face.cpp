@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <type_traits>
-#include <variant>
 
 #include "core/base/multiversion.hpp"
 #include "core/base/vectors.hpp"
@@ -47,15 +45,14 @@ void score(const Matrix& matrix, const Examples& examples, const double* w,
 
 }  // namespace
 
-template <class Loss>
-void Face::collect(const Loss& loss, const Ascent& state) {
+void Face::collect(const Ascent& state) {
   // In the order of the matrix, passes find the next row in the cache.
   examples_.assign(state.order.begin(), state.order.begin() + state.active);
   std::sort(examples_.begin(), examples_.end());
   free_.clear();
   others_.clear();
   std::erase_if(examples_, [&](std::int32_t e) {
-    const auto term = loss.at(e);
+    const DualTerm term = state.loss.at(e);
     const double alpha = state.alpha[e], per = state.per_curvature[e];
     const DualRoom room = term.room(alpha);
     if (!(room.low < alpha && alpha < room.high) || per == 0.0) {
@@ -69,13 +66,12 @@ void Face::collect(const Loss& loss, const Ascent& state) {
   });
 }
 
-template <class Loss>
-void Face::differentiate(const Matrix& matrix, const Loss& loss, const Ascent& state) {
+void Face::differentiate(const Matrix& matrix, const Ascent& state) {
   score(matrix, examples_, state.v.data(), first_);
   const double shift = state.penalised ? state.constant * state.constant_weight() : 0.0;
   for (std::size_t k = 0; k < free_.size(); ++k) {
     const std::int32_t e = examples_[k];
-    first_[k] = free_[k].sign * loss.at(e).slope(state.alpha[e]) - first_[k] - shift;
+    first_[k] = free_[k].sign * state.loss.at(e).slope(state.alpha[e]) - first_[k] - shift;
   }
 }
 
@@ -114,8 +110,7 @@ void Face::balance(double imbalance) {
     direction_[k] = -imbalance * free_[k].per_curvature / weight;
 }
 
-template <class Loss>
-double Face::look_at_others(const Matrix& matrix, const Loss& loss, Ascent& state) {
+double Face::look_at_others(const Matrix& matrix, Ascent& state) {
   gradient_ = first_;
   const double shift =
       has_free_intercept(state) ? best_intercept(state) : state.constant * state.constant_weight();
@@ -125,7 +120,7 @@ double Face::look_at_others(const Matrix& matrix, const Loss& loss, Ascent& stat
   double open = 0;
   for (index_t k = 0; k < std::ssize(others_); ++k) {
     const std::int32_t e = others_[k];
-    const auto term = loss.at(e);
+    const DualTerm term = state.loss.at(e);
     const double there = scores_[k] + shift;
     open += term.open(state.alpha[e], there);
     if (k >= awake && term.wants_to_move(state.alpha[e], there))
@@ -205,30 +200,23 @@ double Face::move(const Matrix& matrix, Ascent& state) {
 Climb Face::climb(const Matrix& matrix, Ascent& state, const ClimbUntil& until) {
   Climb done;
   combined_.resize(state.v.size());
-  std::visit(
-      [&](const auto& loss) {
-        if constexpr (std::decay_t<decltype(loss)>::kParabolas) {
-          double rise = 0;
-          do {
-            collect(loss, state);
-            if (free_.empty()) return;
-            differentiate(matrix, loss, state);
-            const double others = look_at_others(matrix, loss, state);
-            const double gap = until.gap > 0.0 ? std::max(until.gap, kProportion * others) : 0.0;
-            const index_t products = solve(matrix, state,
-                                           {.products = until.products - done.products,
-                                            .gap = gap,
-                                            .deadline = until.deadline});
-            if (products == 0) return;
-            done.products += 2 + products;
-            rise = move(matrix, state);
-            done.rise += rise;
-            done.stands = rise > 0.0 && !met_;
-          } while (rise > 0.0 && met_ && done.products < until.products &&
-                   !until.deadline.passed());
-        }
-      },
-      state.loss);
+  if (!state.loss.parabolas()) return done;
+  double rise = 0;
+  do {
+    collect(state);
+    if (free_.empty()) break;
+    differentiate(matrix, state);
+    const double others = look_at_others(matrix, state);
+    const double gap = until.gap > 0.0 ? std::max(until.gap, kProportion * others) : 0.0;
+    const index_t products =
+        solve(matrix, state,
+              {.products = until.products - done.products, .gap = gap, .deadline = until.deadline});
+    if (products == 0) break;
+    done.products += 2 + products;
+    rise = move(matrix, state);
+    done.rise += rise;
+    done.stands = rise > 0.0 && !met_;
+  } while (rise > 0.0 && met_ && done.products < until.products && !until.deadline.passed());
   return done;
 }
 

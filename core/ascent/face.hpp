@@ -45,15 +45,12 @@ class Face {
     double sign, coef, low, high, bend, per_curvature;
   };
 
-  template <class Loss>
-  void collect(const Loss& loss, const Ascent& state);
+  void collect(const Ascent& state);
   // The gradient of the dual value at v, but for a free intercept.
-  template <class Loss>
-  void differentiate(const Matrix& matrix, const Loss& loss, const Ascent& state);
+  void differentiate(const Matrix& matrix, const Ascent& state);
   // What the variables that are not free leave of the duality gap, at the intercept that is best
   // for the free ones. Those that rest and should not are woken.
-  template <class Loss>
-  double look_at_others(const Matrix& matrix, const Loss& loss, Ascent& state);
+  double look_at_others(const Matrix& matrix, Ascent& state);
   // The mean gradient in the metric of the steps, where an intercept is free; else zero.
   double best_intercept(const Ascent& state) const;
   // Conjugate gradients from the present variables: sets `way_`, returns the products it took.

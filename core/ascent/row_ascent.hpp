@@ -14,16 +14,15 @@
 namespace cutplane {
 
 // How a row meets weights that are free.
-template <class Rows>
+template <DualLoss::Kind kKind, class Rows>
 struct FreeWeights {
   const Rows& rows;
   Ascent& state;
 
+  CUTPLANE_INLINE double sign(index_t e) const { return state.loss.sign(kKind, e); }
   CUTPLANE_INLINE double score(index_t i) const { return rows.dot(i, state.v.data()); }
-  template <class Term>
-  CUTPLANE_INLINE DualMove move(const Term& term, index_t, std::int32_t e, double,
-                                double shifted) const {
-    return term.move(state.alpha[e], shifted, state.per_curvature[e], state.shrink);
+  CUTPLANE_INLINE DualMove move(index_t, std::int32_t e, double, double, double shifted) const {
+    return state.loss.move(kKind, e, state.alpha[e], shifted, state.per_curvature[e], state.shrink);
   }
   CUTPLANE_INLINE void add(index_t i, double change) const { rows.axpy(i, change, state.v.data()); }
 };
@@ -40,6 +39,7 @@ struct FlooredWeights {
   Ascent& state;
   double moving = 0;  // the squared length of that part of the last row
 
+  double sign(index_t e) const { return state.loss.sign(e); }
   CUTPLANE_INLINE double score(index_t i) {
     double total = 0, square = 0;
     rows.each(i)([&](double x, index_t j) CUTPLANE_INLINED {
@@ -49,15 +49,17 @@ struct FlooredWeights {
     moving = square;
     return total;
   }
-  template <class Term>
-  CUTPLANE_INLINE DualMove move(const Term& term, index_t i, std::int32_t e, double score,
+  CUTPLANE_INLINE DualMove move(index_t i, std::int32_t e, double sign, double score,
                                 double shifted) const {
     const double safe = state.per_curvature[e], alpha = state.alpha[e];
-    if (safe == 0.0) return term.move(alpha, shifted, safe, state.shrink);
+    const auto move = [&](double per) {
+      return state.loss.move(e, alpha, shifted, per, state.shrink);
+    };
+    if (safe == 0.0) return move(safe);
     const double constant = state.bias * state.bias, whole = 1.0 / safe - constant;
     const double part = std::max(moving, kLeastShare * whole);
-    const DualMove bold = term.move(alpha, shifted, 1.0 / (part + constant), state.shrink);
-    const double change = (bold.next - alpha) * term.sign;
+    const DualMove bold = move(1.0 / (part + constant));
+    const double change = (bold.next - alpha) * sign;
     if (change == 0.0) return bold;
     double deeper = 0;  // <w, v> - ½|w|² along the change, less what was promised
     rows.each(i)([&](double x, index_t j) CUTPLANE_INLINED {
@@ -68,7 +70,7 @@ struct FlooredWeights {
     deeper -= change * (score + 0.5 * change * part);
     return deeper <= (1.0 - kEnoughOfGain) * bold.gain
                ? DualMove{bold.next, bold.projected, bold.gain - deeper, bold.open, bold.idle}
-               : term.move(alpha, shifted, safe, state.shrink);
+               : move(safe);
   }
   CUTPLANE_INLINE void add(index_t i, double change) const {
     rows.axpy(i, change, state.v.data());
@@ -77,22 +79,24 @@ struct FlooredWeights {
   }
 };
 
-template <template <class> class Weights, class Rows, class Loss>
-CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascent& state) {
+// A sweep over the active examples.
+template <class Weights>
+CUTPLANE_INLINE void ascend(Weights weights) {
+  const auto& rows = weights.rows;
+  Ascent& state = weights.state;
   shuffle_runs(state.order, state.active, state.random);
   double largest = -INFINITY, smallest = INFINITY, gain = 0, open = 0, travelled = 0;
   index_t changes = 0;
-  Weights<Rows> weights{rows, state};
   index_t s = 0;
   while (s < state.active) {
     if (s + kAhead < state.active) rows.prefetch(rows.at(state.order[s + kAhead]));
     const std::int32_t e = state.order[s];
     const index_t i = rows.at(e);
-    const auto term = loss.at(e);
+    const double sign = weights.sign(e);
     double& alpha = state.alpha[e];
     const double score = weights.score(i);
     const double shifted = score + state.bias * state.bias_weight + state.bias_center;
-    const DualMove move = weights.move(term, i, e, score, shifted);
+    const DualMove move = weights.move(i, e, sign, score, shifted);
     if (move.idle) {
       std::swap(state.order[s], state.order[--state.active]);
       continue;
@@ -103,7 +107,7 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascen
     if (move.projected == 0.0) continue;
     open += move.open;
     gain += move.gain;
-    const double change = (move.next - alpha) * term.sign;
+    const double change = (move.next - alpha) * sign;
     alpha = move.next;
     if (change != 0.0) {
       weights.add(i, change);
@@ -117,6 +121,17 @@ CUTPLANE_MULTIVERSION void ascend_rows(const Rows& rows, const Loss& loss, Ascen
   state.open_gap = open;
   state.travelled += travelled;
   state.roundings += static_cast<double>(changes);
+}
+
+template <DualLoss::Kind kKind, class Rows>
+CUTPLANE_MULTIVERSION void ascend_free(const Rows& rows, Ascent& state) {
+  ascend(FreeWeights<kKind, Rows>{rows, state});
+}
+
+// Floors are rare, and their loops go entry by entry: one version does.
+template <class Rows>
+void ascend_floored(const Rows& rows, Ascent& state) {
+  ascend(FlooredWeights<Rows>{rows, state});
 }
 
 }  // namespace cutplane

@@ -37,8 +37,8 @@ double InteriorPoint::Piece::loss(double margin) const {
   return bound * (beyond - 0.5 * ridge * bound);
 }
 
-InteriorPoint::InteriorPoint(const Matrix& matrix, const QuadraticDual& loss,
-                             AscentIntercept intercept, int n_threads)
+InteriorPoint::InteriorPoint(const Matrix& matrix, const DualLoss& loss, AscentIntercept intercept,
+                             int n_threads)
     : rows_(matrix, intercept_columns(intercept)),
       free_(intercept.free),
       n_threads_(n_threads),
@@ -51,11 +51,11 @@ InteriorPoint::InteriorPoint(const Matrix& matrix, const QuadraticDual& loss,
   pieces_.reserve(loss.one_sided ? rows_.rows() : 2 * rows_.rows());
   double weights = 0.0, targets = 0.0;
   for (index_t i = 0; i < rows_.rows(); ++i) {
-    const QuadraticDual::Term term = loss.at(i);
+    const DualTerm term = loss.at(i);
     weights += loss.weights[i];
     targets += std::abs(term.target);
-    add_piece(i, 1.0, term.target - term.epsilon, term.highest, term.ridge);
-    add_piece(i, -1.0, -term.target - term.epsilon, -term.lowest, term.ridge);
+    add_piece(i, 1.0, term.target - term.epsilon, term.high, term.ridge);
+    add_piece(i, -1.0, -term.target - term.epsilon, -term.low, term.ridge);
   }
   const double n = std::max<double>(1.0, static_cast<double>(rows_.rows()));
   if (targets > 0.0) scale_ = targets / n;

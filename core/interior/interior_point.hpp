@@ -2,10 +2,11 @@
 // curvature costs next to nothing: ten to thirty steps whatever C is and however features are
 // scaled.
 //
-// Minimises ½|w|² + the sum of losses whose heights are parabolas in pieces (QuadraticDual). Such a
-// loss is a sum of at most two pieces, one for each side of its target: a piece of the sign s costs
-// nothing while its margin s·score is at least `kink`. Its dual variable, from 0 to `bound`, adds
-// dual·s·x to the weights and kink·dual - ½·ridge·dual² to the dual value. At the optimum
+// Minimises ½|w|² + the sum of losses whose heights are parabolas in pieces
+// (core/ascent/dual_losses.hpp). Such a loss is a sum of at most two pieces, one for each side of
+// its target: a piece of the sign s costs nothing while its margin s·score is at least `kink`. Its
+// dual variable, from 0 to `bound`, adds dual·s·x to the weights and kink·dual - ½·ridge·dual² to
+// the dual value. At the optimum
 //
 //   s·score - kink + ridge·dual = surplus - excess,   dual·surplus = 0,   (bound - dual)·excess =
 //   0,
@@ -25,7 +26,7 @@ namespace cutplane {
 
 class InteriorPoint {
  public:
-  InteriorPoint(const Matrix& matrix, const QuadraticDual& loss, AscentIntercept intercept,
+  InteriorPoint(const Matrix& matrix, const DualLoss& loss, AscentIntercept intercept,
                 int n_threads);
 
   // Predictor and corrector, and as far as the boundary allows; false where rounding leaves no way

@@ -2,25 +2,60 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/parallel.hpp"
 
 namespace cutplane {
 
+// The targets of examples and their weights; c null: every weight is `each`.
+template <class Y>
+struct SampleOf {
+  const Y* y;
+  const double* c;
+  double each;
+  index_t n;
+};
+
+// A plane <coef, s> + offset below the risk, and the risk where it was made.
+struct ScoreCut {
+  double value, offset;
+};
+
+// The same with coefficients of a rounded risk.
+struct SmoothedSums {
+  double value;   // the risk itself, exactly
+  double offset;  // of the plane
+  double error;   // what rounding adds to the gap: value - <coef, s> - offset
+  index_t kinks;  // examples where the rounded loss is curved
+};
+
 // Scores on a line s + t * direction, the direction given as an array, by its end (direction = end
 // - s), or constant: 1 for every example, as the intercept moves.
 enum class LineKind { kConstant, kAlong, kTowards };
 
-template <class S>
-struct LineOf {
-  using Kind = LineKind;
-  const S* s;
-  const S* other = nullptr;
-  Kind kind = Kind::kConstant;
+// In double or in single precision: one of the two is null.
+struct AnyScores {
+  AnyScores() = default;
+  AnyScores(const double* from) : doubles(from) {}
+  AnyScores(const float* from) : singles(from) {}
+  template <class S>
+  const S* as() const {
+    if constexpr (std::is_same_v<S, float>)
+      return singles;
+    else
+      return doubles;
+  }
+  const double* doubles = nullptr;
+  const float* singles = nullptr;
 };
-using ScoreLine = LineOf<double>;
-using SingleLine = LineOf<float>;  // of scores in single precision
+
+struct ScoreLine {
+  AnyScores s;
+  AnyScores other = {};
+  LineKind kind = LineKind::kConstant;
+};
 
 struct RayDerivatives {
   double value, slope, curvature;

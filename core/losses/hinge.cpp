@@ -1,87 +1,179 @@
 #include "core/losses/hinge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 
-#include "core/losses/hinge_blocks.hpp"
+#include "core/losses/hinge_chunks.hpp"
 
 namespace cutplane {
+namespace hinge {
 namespace {
 
-using hinge::by_chunks;
-using hinge::cut_block;
-using hinge::extrapolated_block;
-using hinge::smoothed_block;
-using hinge::value_block;
-using hinge::with_examples;
+template <class Real>
+alignas(64) constexpr std::array<Real, kChunk> kOnes = [] {
+  std::array<Real, kChunk> ones{};
+  ones.fill(1);
+  return ones;
+}();
 
-template <class E>
-CUTPLANE_MULTIVERSION index_t count_kinks_block(E e, double h, index_t begin, index_t end) {
-  const double half = 0.5 * h;
-  double total = 0;
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        double near = 0;
+template <class T, class Real>
+CUTPLANE_INLINE void convert(const T* __restrict from, index_t count, Real* __restrict out) {
+  for (index_t k = 0; k < count; ++k) out[k] = static_cast<Real>(from[k]);
+}
+
+// Numbers where they lie, if they are of this type already.
+template <class Real>
+CUTPLANE_INLINE const Real* read(const AnyScores& from, index_t begin, index_t count, Real* room) {
+  if (const Real* there = from.as<Real>()) return there + begin;
+  if (from.singles) {
+    convert(from.singles + begin, count, room);
+  } else {
+    convert(from.doubles + begin, count, room);
+  }
+  return room;
+}
+
+}  // namespace
+
+template <class Real>
+CUTPLANE_MULTIVERSION Chunk<Real> read_chunk(const HingeSample& sample, const ScoreLine& line,
+                                             index_t begin, index_t count, ChunkRoom<Real>& room) {
+  const Real* scores = read<Real>(line.s, begin, count, room.s);
+  Chunk<Real> at{begin, count, room.y, room.c, scores, kOnes<Real>.data(), room.y, 0};
+  convert(sample.y + begin, count, room.y);
+  if (sample.c) at.c = read<Real>(sample.c, begin, count, room.c);
+  if (line.kind == LineKind::kConstant) return at;
+  at.other = read<Real>(line.other, begin, count, room.other);
+  if (line.kind == LineKind::kTowards) {
+    at.start = scores;
+    at.back = 1;
+  }
+  return at;
+}
+template Chunk<double> read_chunk(const HingeSample&, const ScoreLine&, index_t, index_t,
+                                  ChunkRoom<double>&);
+template Chunk<float> read_chunk(const HingeSample&, const ScoreLine&, index_t, index_t,
+                                 ChunkRoom<float>&);
+
+namespace {
+
+CUTPLANE_MULTIVERSION Sums<1> value_chunk(Chunk<double> at) {
+  double value = 0;
+#pragma omp simd reduction(+ : value)
+  for (index_t k = 0; k < at.count; ++k) {
+    const double z = 1.0 - at.y[k] * at.s[k];
+    value += at.c[k] * (z > 0.0 ? z : 0.0);
+  }
+  return {value};
+}
+
+// coef, here and below: of the examples of the chunk.
+CUTPLANE_MULTIVERSION Sums<2> cut_chunk(Chunk<double> at, double mu, double* __restrict coef) {
+  double value = 0, offset = 0;
+#pragma omp simd reduction(+ : value, offset)
+  for (index_t k = 0; k < at.count; ++k) {
+    const double c = at.c[k];
+    const double z = 1.0 - at.y[k] * (at.s[k] + mu * at.direction(k));
+    const double active = z >= 0.0 ? c : 0.0;
+    value += active * z;
+    offset += active;
+    coef[k] = -at.y[k] * active;
+  }
+  return {value, offset};
+}
+
+CUTPLANE_MULTIVERSION Sums<4> smoothed_chunk(Chunk<double> at, double h, double* __restrict coef) {
+  const double per_h = 1.0 / h;
+  double value = 0, offset = 0, error = 0, kinks = 0;
+#pragma omp simd reduction(+ : value, offset, error, kinks)
+  for (index_t k = 0; k < at.count; ++k) {
+    const double c = at.c[k];
+    const double z = 1.0 - at.y[k] * at.s[k];
+    const double raw = z * per_h + 0.5;
+    const double above = raw > 0.0 ? raw : 0.0;
+    const double pi = above < 1.0 ? above : 1.0;
+    const double hinge = z > 0.0 ? z : 0.0;
+    value += c * hinge;
+    offset += c * pi;
+    error += c * (hinge - pi * z);
+    kinks += raw == pi ? 1.0 : 0.0;
+    coef[k] = -at.y[k] * c * pi;
+  }
+  return {value, offset, error, kinks};
+}
+
+CUTPLANE_MULTIVERSION void extrapolated_chunk(Chunk<double> at, double h, double reach,
+                                              double* __restrict coef) {
+  const double per_h = 1.0 / h;
+  const double half = 0.5 * reach;
+#pragma omp simd
+  for (index_t k = 0; k < at.count; ++k) {
+    const double z = 1.0 - at.y[k] * at.s[k];
+    const double beyond = z > 0.0 ? 1.0 : 0.0;
+    const double inside = z * per_h + 0.5;
+    const double pi = std::abs(z) <= half ? inside : beyond;
+    coef[k] = -at.y[k] * at.c[k] * pi;
+  }
+}
+
+CUTPLANE_MULTIVERSION Sums<1> count_kinks(Chunk<double> at, double half) {
+  double near = 0;
 #pragma omp simd reduction(+ : near)
-        for (index_t k = 0; k < count; ++k)
-          near += std::abs(1.0 - labels[k] * at.s[k]) <= half ? 1.0 : 0.0;
-        total += near;
-      });
-  return static_cast<index_t>(total);
+  for (index_t k = 0; k < at.count; ++k)
+    near += std::abs(1.0 - at.y[k] * at.s[k]) <= half ? 1.0 : 0.0;
+  return {near};
 }
 
-// Writes the positions of the examples on kinks, in order.
-template <class E>
-CUTPLANE_MULTIVERSION void list_kinks_block(E e, double h, index_t begin, index_t end,
-                                            std::int64_t* place) {
-  const double half = 0.5 * h;
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        // Eight marks are looked at together: mostly none of them is set.
-        static_assert(std::endian::native == std::endian::little);
-        alignas(8) std::uint8_t marks[hinge::kChunk];
-        for (index_t k = 0; k < count; ++k) marks[k] = std::abs(1.0 - labels[k] * at.s[k]) <= half;
-        std::fill(marks + count, marks + (count + 7) / 8 * 8, std::uint8_t{0});
-        const index_t first = at.y - e.y;
-        for (index_t k = 0; k < count; k += 8) {
-          std::uint64_t eight;
-          std::memcpy(&eight, marks + k, sizeof eight);
-          for (; eight != 0; eight &= eight - 1) *place++ = first + k + std::countr_zero(eight) / 8;
-        }
-      });
+// Writes the positions of the examples on kinks, in order; returns where the next goes.
+CUTPLANE_MULTIVERSION std::int64_t* list_kinks(Chunk<double> at, double half, std::int64_t* place) {
+  // Eight marks are looked at together: mostly none of them is set.
+  static_assert(std::endian::native == std::endian::little);
+  alignas(8) std::uint8_t marks[kChunk];
+  for (index_t k = 0; k < at.count; ++k) marks[k] = std::abs(1.0 - at.y[k] * at.s[k]) <= half;
+  std::fill(marks + at.count, marks + (at.count + 7) / 8 * 8, std::uint8_t{0});
+  for (index_t k = 0; k < at.count; k += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, marks + k, sizeof eight);
+    for (; eight != 0; eight &= eight - 1) *place++ = at.begin + k + std::countr_zero(eight) / 8;
+  }
+  return place;
 }
 
-// Writes where it reads: not by the pointers of Examples, which no one else points to.
-template <class E>
-CUTPLANE_MULTIVERSION Sums<3> advance_block(E e, double* s, double* other, double step, double mu,
-                                            index_t begin, index_t end) {
-  Sums<3> total{};
-  by_chunks(
-      e, begin, end, CUTPLANE_CHUNK {
-        double* here = s + (at.y - e.y);
-        double* there = other + (at.y - e.y);
-        double value = 0, cut_value = 0, offset = 0;
+// Writes where it reads: to the scores of the chunk and their ends.
+CUTPLANE_MULTIVERSION Sums<3> advance_chunk(Chunk<double> at, double* here, double* there,
+                                            double step, double mu) {
+  double value = 0, cut_value = 0, offset = 0;
 #pragma omp simd reduction(+ : value, cut_value, offset)
-        for (index_t k = 0; k < count; ++k) {
-          const double c = at.weight(k);
-          const double next = here[k] + step * (there[k] - here[k]);
-          const double loss = 1.0 - labels[k] * next;
-          const double z = 1.0 - labels[k] * (next + mu * (there[k] - next));
-          const double active = z >= 0.0 ? c : 0.0;
-          here[k] = next;
-          there[k] = -labels[k] * active;
-          value += c * (loss > 0.0 ? loss : 0.0);
-          cut_value += active * z;
-          offset += active;
-        }
-        total[0] += value;
-        total[1] += cut_value;
-        total[2] += offset;
-      });
-  return total;
+  for (index_t k = 0; k < at.count; ++k) {
+    const double c = at.c[k];
+    const double next = here[k] + step * (there[k] - here[k]);
+    const double loss = 1.0 - at.y[k] * next;
+    const double z = 1.0 - at.y[k] * (next + mu * (there[k] - next));
+    const double active = z >= 0.0 ? c : 0.0;
+    here[k] = next;
+    there[k] = -at.y[k] * active;
+    value += c * (loss > 0.0 ? loss : 0.0);
+    cut_value += active * z;
+    offset += active;
+  }
+  return {value, cut_value, offset};
+}
+
+CUTPLANE_MULTIVERSION Sums<1> move_chunk(Chunk<float> at, float* here, const float* there,
+                                         float step) {
+  float value = 0;
+#pragma omp simd reduction(+ : value)
+  for (index_t k = 0; k < at.count; ++k) {
+    const float next = here[k] + step * (there[k] - here[k]);
+    const float loss = 1 - at.y[k] * next;
+    here[k] = next;
+    value += at.c[k] * (loss > 0 ? loss : 0);
+  }
+  return {value};
 }
 
 CUTPLANE_MULTIVERSION double signed_sum(const double* coef, const std::int8_t* y, index_t begin,
@@ -94,25 +186,45 @@ CUTPLANE_MULTIVERSION double signed_sum(const double* coef, const std::int8_t* y
 
 }  // namespace
 
-template <class S>
-double hinge_value(const HingeSample& sample, const S* s, int n_threads) {
-  return with_examples(sample, s, [&](auto e) {
-    return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
-      return value_block(e, begin, end);
-    })[0];
+Sums<2> cut_block(const HingeSample& sample, const ScoreLine& line, double mu, double* coef,
+                  index_t begin, index_t end) {
+  return sum_chunks<double, 2>(sample, line, begin, end, [&](const Chunk<double>& at) {
+    return cut_chunk(at, mu, coef + (at.begin - begin));
   });
 }
 
-HingeCut hinge_cut(const HingeSample& sample, const double* s, double* coef, int n_threads) {
-  return with_examples(sample, s, [&](auto e) -> HingeCut {
-    const auto sums = sum_examples<2>(sample.n, n_threads, [&](index_t begin, index_t end) {
-      return cut_block(e, 0.0, coef + begin, begin, end);
-    });
-    return {sums[0], sums[1]};
+Sums<4> smoothed_block(const HingeSample& sample, AnyScores s, double h, double* coef,
+                       index_t begin, index_t end) {
+  return sum_chunks<double, 4>(sample, {s}, begin, end, [&](const Chunk<double>& at) {
+    return smoothed_chunk(at, h, coef + (at.begin - begin));
   });
 }
 
-HingeCut hinge_balanced_cut(const HingeSample& sample, const double* s, double width, double* coef,
+void extrapolated_block(const HingeSample& sample, AnyScores s, double h, double reach,
+                        double* coef, index_t begin, index_t end) {
+  sum_chunks<double, 0>(sample, {s}, begin, end, [&](const Chunk<double>& at) {
+    extrapolated_chunk(at, h, reach, coef + (at.begin - begin));
+    return Sums<0>{};
+  });
+}
+
+}  // namespace hinge
+
+using hinge::Chunk;
+
+double hinge_value(const HingeSample& sample, AnyScores s, int n_threads) {
+  return hinge::sum_sample<double, 1>(
+      sample, {s}, n_threads, [](const Chunk<double>& at) { return hinge::value_chunk(at); })[0];
+}
+
+ScoreCut hinge_cut(const HingeSample& sample, const double* s, double* coef, int n_threads) {
+  const auto sums = sum_examples<2>(sample.n, n_threads, [&](index_t begin, index_t end) {
+    return hinge::cut_block(sample, {s}, 0.0, coef + begin, begin, end);
+  });
+  return {sums[0], sums[1]};
+}
+
+ScoreCut hinge_balanced_cut(const HingeSample& sample, const double* s, double width, double* coef,
                             int n_threads) {
   auto weight = [&](index_t i) { return sample.c ? sample.c[i] : sample.each; };
   // Weights of the examples beyond the kink and on it, by side: {value, beyond+, beyond-, on+,
@@ -161,72 +273,77 @@ HingeCut hinge_balanced_cut(const HingeSample& sample, const double* s, double w
   return {sums[0], offset[0]};
 }
 
-SmoothedHinge hinge_smoothed(const HingeSample& sample, const double* s, double h, double* coef,
-                             int n_threads) {
-  return with_examples(sample, s, [&](auto e) -> SmoothedHinge {
-    const auto sums = sum_examples<4>(sample.n, n_threads, [&](index_t begin, index_t end) {
-      return smoothed_block(e, h, coef + begin, begin, end);
-    });
-    return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
+SmoothedSums hinge_smoothed(const HingeSample& sample, const double* s, double h, double* coef,
+                            int n_threads) {
+  const auto sums = sum_examples<4>(sample.n, n_threads, [&](index_t begin, index_t end) {
+    return hinge::smoothed_block(sample, s, h, coef + begin, begin, end);
   });
+  return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
 }
 
 double hinge_offset(const HingeSample& sample, const double* coef, int n_threads) {
   return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) -> Sums<1> {
-    return {-signed_sum(coef, sample.y, begin, end)};
+    return {-hinge::signed_sum(coef, sample.y, begin, end)};
   })[0];
 }
 
 void hinge_extrapolated(const HingeSample& sample, const double* s, double h, double reach,
                         double* coef, int n_threads) {
-  with_examples(sample, s, [&](auto e) {
-    for_blocks(example_blocks(sample.n), useful_threads(n_threads, kWorkPerExample * sample.n),
-               [&](index_t, index_t begin, index_t end) {
-                 extrapolated_block(e, h, reach, coef + begin, begin, end);
-               });
-  });
+  for_blocks(example_blocks(sample.n), useful_threads(n_threads, kWorkPerExample * sample.n),
+             [&](index_t, index_t begin, index_t end) {
+               hinge::extrapolated_block(sample, s, h, reach, coef + begin, begin, end);
+             });
 }
 
-template <class S>
-void hinge_kinks(const HingeSample& sample, const S* s, double h, std::vector<std::int64_t>& rows,
+void hinge_kinks(const HingeSample& sample, AnyScores s, double h, std::vector<std::int64_t>& rows,
                  std::vector<double>& weights, int n_threads) {
+  const double half = 0.5 * h;
   const Blocks blocks = example_blocks(sample.n);
   const int threads = useful_threads(n_threads, kWorkPerExample * sample.n);
   // Counted before they are listed: no more memory than the list takes. Labels are -1 or +1, so
   // that both times z is the same to the bit, whatever instructions compute it.
   std::vector<index_t> starts(blocks.count + 1, 0);
-  with_examples(sample, s, [&](auto e) {
-    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
-      starts[b + 1] = count_kinks_block(e, h, begin, end);
-    });
+  for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
+    const auto counts = hinge::sum_chunks<double, 1>(
+        sample, {s}, begin, end,
+        [&](const Chunk<double>& at) { return hinge::count_kinks(at, half); });
+    starts[b + 1] = static_cast<index_t>(counts[0]);
   });
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
   rows.resize(starts.back());
   weights.resize(starts.back());
-  with_examples(sample, s, [&](auto e) {
-    for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
-      list_kinks_block(e, h, begin, end, rows.data() + starts[b]);
-      for (index_t place = starts[b]; place < starts[b + 1]; ++place)
-        weights[place] = sample.c ? sample.c[rows[place]] : sample.each;
+  for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
+    std::int64_t* place = rows.data() + starts[b];
+    hinge::sum_chunks<double, 0>(sample, {s}, begin, end, [&](const Chunk<double>& at) {
+      place = hinge::list_kinks(at, half, place);
+      return Sums<0>{};
     });
+    for (index_t k = starts[b]; k < starts[b + 1]; ++k)
+      weights[k] = sample.c ? sample.c[rows[k]] : sample.each;
   });
 }
 
 HingeAdvance hinge_advance(const HingeSample& sample, double* s, double* end, double step,
                            double mu, int n_threads) {
-  return with_examples(sample, s, [&](auto e) -> HingeAdvance {
-    const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t stop) {
-      return advance_block(e, s, end, step, mu, begin, stop);
-    });
-    return {sums[0], {sums[1], sums[2]}};
-  });
+  const auto sums =
+      hinge::sum_sample<double, 3>(sample, {s}, n_threads, [&](const Chunk<double>& at) {
+        return hinge::advance_chunk(at, s + at.begin, end + at.begin, step, mu);
+      });
+  return {sums[0], {sums[1], sums[2]}};
 }
 
-template double hinge_value(const HingeSample&, const double*, int);
-template double hinge_value(const HingeSample&, const float*, int);
-template void hinge_kinks(const HingeSample&, const double*, double, std::vector<std::int64_t>&,
-                          std::vector<double>&, int);
-template void hinge_kinks(const HingeSample&, const float*, double, std::vector<std::int64_t>&,
-                          std::vector<double>&, int);
+double hinge_move(const HingeSample& sample, float* s, const float* end, double step,
+                  int n_threads) {
+  return hinge::sum_sample<float, 1>(sample, {s}, n_threads, [&](const Chunk<float>& at) {
+    return hinge::move_chunk(at, s + at.begin, end + at.begin, static_cast<float>(step));
+  })[0];
+}
+
+double hinge_rounding_error(const HingeSample& sample, AnyScores s, double h, int n_threads) {
+  return hinge::sum_sample<double, 1>(sample, {s}, n_threads, [&](const Chunk<double>& at) {
+    double coef[hinge::kChunk];  // not wanted
+    return Sums<1>{hinge::smoothed_chunk(at, h, coef)[2]};
+  })[0];
+}
 
 }  // namespace cutplane

@@ -14,31 +14,13 @@
 
 namespace cutplane {
 
-struct HingeSample {
-  const std::int8_t* y;
-  const double* c;
-  double each;
-  index_t n;
-};
+using HingeSample = SampleOf<std::int8_t>;
 
-struct HingeCut {
-  double value;   // R at the scores
-  double offset;  // sum c_i pi_i
-};
-
-struct SmoothedHinge {
-  double value;   // the hinge itself, exactly
-  double offset;  // sum c_i pi_i
-  double error;   // sum c_i (max(0, z_i) - pi_i z_i): what rounding adds to the gap
-  index_t kinks;  // examples with 0 <= z/h + ½ <= 1
-};
-
-// S: double, or float where scores are in single precision; sums are in double.
-template <class S>
-double hinge_value(const HingeSample& sample, const S* s, int n_threads);
+// Scores may be in single precision; sums are in double.
+double hinge_value(const HingeSample& sample, AnyScores s, int n_threads);
 
 // coef_i = -c_i y_i pi_i, pi_i = 1 iff z_i >= 0. The plane <X' coef, .> + offset is tight at s.
-HingeCut hinge_cut(const HingeSample& sample, const double* s, double* coef, int n_threads);
+ScoreCut hinge_cut(const HingeSample& sample, const double* s, double* coef, int n_threads);
 
 // The offset of the plane with these coefficients: each stands for a weight pi = -coef y.
 double hinge_offset(const HingeSample& sample, const double* coef, int n_threads);
@@ -46,11 +28,13 @@ double hinge_offset(const HingeSample& sample, const double* coef, int n_threads
 // As hinge_cut, but examples within `width` of the kink get the one common pi in [0, 1] for which
 // sum coef_i = 0, as it must for an unpenalised intercept; if none does, pi is scaled down on the
 // heavier side. Valid always, tight up to width.
-HingeCut hinge_balanced_cut(const HingeSample& sample, const double* s, double width, double* coef,
+ScoreCut hinge_balanced_cut(const HingeSample& sample, const double* s, double width, double* coef,
                             int n_threads);
 
-SmoothedHinge hinge_smoothed(const HingeSample& sample, const double* s, double h, double* coef,
-                             int n_threads);
+// offset: sum c_i pi_i; error: sum c_i (max(0, z_i) - pi_i z_i); kinks: examples with
+// 0 <= z/h + ½ <= 1.
+SmoothedSums hinge_smoothed(const HingeSample& sample, const double* s, double h, double* coef,
+                            int n_threads);
 
 // Coefficients of the risk rounded over h as if the examples on the kink of width `reach` stayed on
 // it while it narrows to h: pi there is not clipped. Where Newton's next step starts from when the
@@ -59,31 +43,35 @@ void hinge_extrapolated(const HingeSample& sample, const double* s, double h, do
                         double* coef, int n_threads);
 
 // Examples on the kink of width h, in order; weights[k] = c_i.
-template <class S>
-void hinge_kinks(const HingeSample& sample, const S* s, double h, std::vector<std::int64_t>& rows,
+void hinge_kinks(const HingeSample& sample, AnyScores s, double h, std::vector<std::int64_t>& rows,
                  std::vector<double>& weights, int n_threads);
 
 // Of R(s(t)), rounded over h (h = 0: the hinge; then slope is the right derivative and curvature
 // 0).
-template <class S>
-RayDerivatives hinge_ray(const HingeSample& sample, const LineOf<S>& line, double h, double t,
+RayDerivatives hinge_ray(const HingeSample& sample, const ScoreLine& line, double h, double t,
                          int n_threads);
 
 // argmin over t >= from of ½ quadratic t² + linear t + C R(s(t)), exactly and in O(n) expected: the
 // slope is bracketed by sweeps that take it at several t at once, then the breakpoints inside the
 // bracket are selected among.
-template <class S>
-double hinge_ray_minimum(const HingeSample& sample, const LineOf<S>& line, double quadratic,
+double hinge_ray_minimum(const HingeSample& sample, const ScoreLine& line, double quadratic,
                          double linear, double C, double from, int n_threads);
 
 struct HingeAdvance {
   double value;  // R at the new incumbent
-  HingeCut cut;  // at the cut point
+  ScoreCut cut;  // at the cut point
 };
 
 // OCA's step in one sweep and in place: `s` becomes s + step (end - s), the new incumbent, and
 // `end` the coefficients of the cut at the new s + mu (end - s).
 HingeAdvance hinge_advance(const HingeSample& sample, double* s, double* end, double step,
                            double mu, int n_threads);
+
+// s becomes s + step (end - s); returns the risk there.
+double hinge_move(const HingeSample& sample, float* s, const float* end, double step,
+                  int n_threads);
+
+// What rounding over h costs.
+double hinge_rounding_error(const HingeSample& sample, AnyScores s, double h, int n_threads);
 
 }  // namespace cutplane

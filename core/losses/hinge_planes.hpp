@@ -14,30 +14,21 @@ namespace cutplane {
 bool single_scores(const Matrix& matrix, const double* w, float* out, int n_threads);
 
 // slope, offset and value of the plane at s + mu (end - s).
-HingeCut hinge_cut_plane(const Matrix& matrix, const HingeSample& sample, const float* s,
+ScoreCut hinge_cut_plane(const Matrix& matrix, const HingeSample& sample, const float* s,
                          const float* end, double mu, double* slope, int n_threads);
 
-// The same of the rounded hinge; S: float or double, here and below.
-template <class S>
-SmoothedHinge hinge_smoothed_plane(const Matrix& matrix, const HingeSample& sample, const S* s,
-                                   double h, double* slope, int n_threads);
+// The same of the rounded hinge.
+SmoothedSums hinge_smoothed_plane(const Matrix& matrix, const HingeSample& sample, AnyScores s,
+                                  double h, double* slope, int n_threads);
 
 // The same at s = X w, or base + X w if there is a base; s goes to out. The value is infinite where
-// s is too large for its precision.
+// s is too large for its precision. S: float or double.
 template <class S>
-SmoothedHinge hinge_scored_plane(const Matrix& matrix, const HingeSample& sample, const double* w,
-                                 const S* base, double h, S* out, double* slope, int n_threads);
+SmoothedSums hinge_scored_plane(const Matrix& matrix, const HingeSample& sample, const double* w,
+                                const S* base, double h, S* out, double* slope, int n_threads);
 
 // X' times what hinge_extrapolated gives.
 void hinge_extrapolated_slope(const Matrix& matrix, const HingeSample& sample, const float* s,
                               double h, double reach, double* slope, int n_threads);
-
-// What rounding over h costs.
-template <class S>
-double hinge_rounding_error(const HingeSample& sample, const S* s, double h, int n_threads);
-
-// s becomes s + step (end - s); returns the risk there.
-double hinge_move(const HingeSample& sample, float* s, const float* end, double step,
-                  int n_threads);
 
 }  // namespace cutplane

@@ -12,24 +12,32 @@
 namespace cutplane {
 namespace {
 
-using Kind = ScoreLine::Kind;
-
-// The arrays of a sample and a line, with what is constant known to the compiler: loops over these
-// vectorise.
-template <class L, bool kWeighted, Kind kKind>
+// The arrays of a sample and a line. One type serves all weights and all lines but the constant, so
+// that loops are compiled once: where an array is missing, y stands in, times 0. That is exact.
+template <class L, bool kConstant>
 struct Examples {
   L loss;
   const double* __restrict y;
-  const double* __restrict c;
-  double each;
   const double* __restrict s;
+  const double* __restrict c;  // or y
+  double c_scale, each;
   const double* __restrict other;
+  const double* __restrict start;  // s on the way to other, or y
+  double start_scale;
 
-  CUTPLANE_INLINE double weight(index_t i) const { return kWeighted ? c[i] : each; }
+  Examples(const L& of, const SeparableSample& sample, const ScoreLine& line)
+      : loss(of), y(sample.y), s(line.s.doubles), other(line.other.doubles) {
+    const bool weighted = sample.c, towards = line.kind == LineKind::kTowards;
+    c = weighted ? sample.c : y;
+    c_scale = weighted ? 1.0 : 0.0;
+    each = weighted ? 0.0 : sample.each;
+    start = towards ? s : y;
+    start_scale = towards ? 1.0 : 0.0;
+  }
+
+  CUTPLANE_INLINE double weight(index_t i) const { return each + c_scale * c[i]; }
   CUTPLANE_INLINE double direction(index_t i) const {
-    if constexpr (kKind == Kind::kConstant) return 1.0;
-    if constexpr (kKind == Kind::kAlong) return other[i];
-    return other[i] - s[i];
+    return kConstant ? 1.0 : other[i] - start_scale * start[i];
   }
   // The loss where the plane is to touch it.
   CUTPLANE_INLINE LossAt touch(double score, double target) const {
@@ -41,26 +49,19 @@ struct Examples {
   }
 };
 
-template <Kind kKind, class L, class Body>
-auto with_kind(const L& loss, const SeparableSample& sample, const ScoreLine& line, Body&& body) {
-  if (sample.c)
-    return body(
-        Examples<L, true, kKind>{loss, sample.y, sample.c, sample.each, line.s, line.other});
-  return body(Examples<L, false, kKind>{loss, sample.y, sample.c, sample.each, line.s, line.other});
-}
-
-// Calls body with the Examples type that fits.
 template <class L, class Body>
 auto with_line(const L& loss, const SeparableSample& sample, const ScoreLine& line, Body&& body) {
-  if (line.kind == Kind::kAlong) return with_kind<Kind::kAlong>(loss, sample, line, body);
-  if (line.kind == Kind::kTowards) return with_kind<Kind::kTowards>(loss, sample, line, body);
-  return with_kind<Kind::kConstant>(loss, sample, line, body);
+  if (line.kind == LineKind::kConstant) return body(Examples<L, true>(loss, sample, line));
+  return body(Examples<L, false>(loss, sample, line));
 }
 
+// Calls body with the Examples of the loss.
 template <class Body>
 auto with_loss(const Loss& loss, const SeparableSample& sample, const double* s, Body&& body) {
   return std::visit(
-      [&](const auto& l) { return with_kind<Kind::kConstant>(l, sample, ScoreLine{s}, body); },
+      [&](const auto& l) {
+        return body(Examples<std::decay_t<decltype(l)>, true>(l, sample, {s}));
+      },
       loss);
 }
 
@@ -220,36 +221,6 @@ void collect_block(E e, double low, double high, index_t begin, index_t end,
   }
 }
 
-struct TubeSweeps {
-  const TubeLoss& loss;
-  const SeparableSample& sample;
-  const ScoreLine& line;
-  int n_threads;
-
-  index_t size() const { return sample.n; }
-
-  Sums<kProbes> slopes(const double* probes, index_t part) const {
-    return with_line(loss, sample, line, [&](auto e) {
-      return sum_examples<kProbes>(
-          sample.n, n_threads,
-          [&](index_t begin, index_t end) {
-            return probe_block(e, probes, begin, begin + (end - begin) / part);
-          },
-          part);
-    });
-  }
-
-  std::vector<Breakpoint> breakpoints(double low, double high) const {
-    return with_line(loss, sample, line, [&](auto e) {
-      return in_order(
-          collect_parts(sample.n, n_threads,
-                        [&](index_t, index_t begin, index_t end, std::vector<Breakpoint>& out) {
-                          collect_block(e, low, high, begin, end, out);
-                        }));
-    });
-  }
-};
-
 template <class E>
 CUTPLANE_MULTIVERSION Sums<1> offset_block(E e, index_t begin, index_t end) {
   double offset = 0;
@@ -257,7 +228,7 @@ CUTPLANE_MULTIVERSION Sums<1> offset_block(E e, index_t begin, index_t end) {
   for (index_t i = begin; i < end; ++i) {
     // The scores of e are coefficients here: weight times slope. No weight, no slope.
     const double c = e.weight(i);
-    offset += c > 0.0 ? c * e.loss.height(e.s[i] / c, e.y[i]) : 0.0;
+    offset += c * (c > 0.0 ? e.loss.height(e.s[i] / c, e.y[i]) : 0.0);
   }
   return {offset};
 }
@@ -266,16 +237,16 @@ CUTPLANE_MULTIVERSION Sums<1> offset_block(E e, index_t begin, index_t end) {
 
 double separable_value(const Loss& loss, const SeparableSample& sample, const double* s,
                        int n_threads) {
-  return with_loss(loss, sample, s, [&](auto e) {
+  return with_loss(loss, sample, s, [&](const auto& e) {
     return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return value_block(e, begin, end);
     })[0];
   });
 }
 
-SeparableCut separable_cut(const Loss& loss, const SeparableSample& sample, const double* s,
-                           double* coef, int n_threads) {
-  return with_loss(loss, sample, s, [&](auto e) -> SeparableCut {
+ScoreCut separable_cut(const Loss& loss, const SeparableSample& sample, const double* s,
+                       double* coef, int n_threads) {
+  return with_loss(loss, sample, s, [&](const auto& e) -> ScoreCut {
     const auto sums = sum_examples<2>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return cut_block(e, coef, begin, end);
     });
@@ -283,9 +254,9 @@ SeparableCut separable_cut(const Loss& loss, const SeparableSample& sample, cons
   });
 }
 
-SeparableSmoothed separable_smoothed(const Loss& loss, const SeparableSample& sample,
-                                     const double* s, double h, double* coef, int n_threads) {
-  return with_loss(loss, sample, s, [&](auto e) -> SeparableSmoothed {
+SmoothedSums separable_smoothed(const Loss& loss, const SeparableSample& sample, const double* s,
+                                double h, double* coef, int n_threads) {
+  return with_loss(loss, sample, s, [&](const auto& e) -> SmoothedSums {
     const auto sums = sum_examples<4>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return smoothed_block(e, h, coef, begin, end);
     });
@@ -295,12 +266,11 @@ SeparableSmoothed separable_smoothed(const Loss& loss, const SeparableSample& sa
 
 void tube_extrapolated(const TubeLoss& loss, const SeparableSample& sample, const double* s,
                        double h, double reach, double* coef, int n_threads) {
-  with_kind<Kind::kConstant>(loss, sample, ScoreLine{s}, [&](auto e) {
-    for_blocks(example_blocks(sample.n), useful_threads(n_threads, kWorkPerExample * sample.n),
-               [&](index_t, index_t begin, index_t end) {
-                 extrapolated_block(e, h, reach, coef, begin, end);
-               });
-  });
+  const Examples<TubeLoss, true> e(loss, sample, {s});
+  for_blocks(example_blocks(sample.n), useful_threads(n_threads, kWorkPerExample * sample.n),
+             [&](index_t, index_t begin, index_t end) {
+               extrapolated_block(e, h, reach, coef, begin, end);
+             });
 }
 
 CurvedExamples separable_curved(const Loss& loss, const SeparableSample& sample, const double* s,
@@ -309,7 +279,7 @@ CurvedExamples separable_curved(const Loss& loss, const SeparableSample& sample,
   const int threads = useful_threads(n_threads, kWorkPerExample * sample.n);
   std::vector<std::size_t> starts(blocks.count + 1, 0);
   CurvedExamples all;
-  with_loss(loss, sample, s, [&](auto e) {
+  with_loss(loss, sample, s, [&](const auto& e) {
     for_blocks(blocks, threads, [&](index_t b, index_t begin, index_t end) {
       each_curved(e, h, begin, end,
                   [&](const auto&, const auto&, index_t count) { starts[b + 1] += count; });
@@ -331,30 +301,44 @@ CurvedExamples separable_curved(const Loss& loss, const SeparableSample& sample,
 
 RayDerivatives separable_ray(const Loss& loss, const SeparableSample& sample, const ScoreLine& line,
                              double h, double t, int n_threads) {
-  return std::visit(
-      [&](const auto& l) {
-        return with_line(l, sample, line, [&](auto e) -> RayDerivatives {
-          const auto sums = sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t end) {
-            if constexpr (!decltype(e.loss)::kSmooth) {
-              if (h == 0.0) return exact_ray_block(e, t, begin, end);
-            }
-            return rounded_ray_block(e, h, t, begin, end);
-          });
-          return {sums[0], sums[1], sums[2]};
-        });
-      },
-      loss);
+  const auto along = [&](const auto& e) {
+    return sum_examples<3>(sample.n, n_threads, [&](index_t begin, index_t end) {
+      if constexpr (!decltype(e.loss)::kSmooth) {
+        if (h == 0.0) return exact_ray_block(e, t, begin, end);
+      }
+      return rounded_ray_block(e, h, t, begin, end);
+    });
+  };
+  const Sums<3> sums =
+      std::visit([&](const auto& l) { return with_line(l, sample, line, along); }, loss);
+  return {sums[0], sums[1], sums[2]};
 }
 
 double tube_ray_minimum(const TubeLoss& loss, const SeparableSample& sample, const ScoreLine& line,
                         double quadratic, double linear, double C, double from, int n_threads) {
-  const TubeSweeps sweeps{loss, sample, line, n_threads};
-  return RayMinimum(sweeps, quadratic, linear, C).find(from);
+  return with_line(loss, sample, line, [&](const auto& e) {
+    const auto slopes = [&](const double* probes, index_t part) {
+      return sum_examples<kProbes>(
+          sample.n, n_threads,
+          [&](index_t begin, index_t end) {
+            return probe_block(e, probes, begin, begin + (end - begin) / part);
+          },
+          part);
+    };
+    const auto sweep = [&](double low, double high) {
+      return collect_breakpoints(sample.n, n_threads,
+                                 [&](index_t begin, index_t end, std::vector<Breakpoint>& out) {
+                                   collect_block(e, low, high, begin, end, out);
+                                   return Sums<2>{};
+                                 });
+    };
+    return ray_minimum({sample.n, slopes, sweep, nullptr}, quadratic, linear, C, from);
+  });
 }
 
 double separable_offset(const Loss& loss, const SeparableSample& sample, const double* coef,
                         int n_threads) {
-  return with_loss(loss, sample, coef, [&](auto e) {
+  return with_loss(loss, sample, coef, [&](const auto& e) {
     return sum_examples<1>(sample.n, n_threads, [&](index_t begin, index_t end) {
       return offset_block(e, begin, end);
     })[0];

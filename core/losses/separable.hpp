@@ -14,36 +14,19 @@ namespace cutplane {
 
 using Loss = std::variant<SquaredHingeLoss, LogisticLoss, SquaredEpsilonLoss, HuberLoss, TubeLoss>;
 
-// c null: every weight is `each`.
-struct SeparableSample {
-  const double* y;
-  const double* c;
-  double each;
-  index_t n;
-};
-
-struct SeparableCut {
-  double value;   // the risk at the scores
-  double offset;  // of the plane <coef, s> + offset
-};
-
-struct SeparableSmoothed {
-  double value;    // the risk itself, exactly
-  double offset;   // of the plane
-  double error;    // what rounding adds to the gap: value - <coef, s> - offset
-  index_t curved;  // examples where the rounded loss is not linear
-};
+using SeparableSample = SampleOf<double>;
 
 double separable_value(const Loss& loss, const SeparableSample& sample, const double* s,
                        int n_threads);
 
 // The plane that touches the risk at s.
-SeparableCut separable_cut(const Loss& loss, const SeparableSample& sample, const double* s,
-                           double* coef, int n_threads);
+ScoreCut separable_cut(const Loss& loss, const SeparableSample& sample, const double* s,
+                       double* coef, int n_threads);
 
-// The plane below the risk with the slopes of the risk rounded over h.
-SeparableSmoothed separable_smoothed(const Loss& loss, const SeparableSample& sample,
-                                     const double* s, double h, double* coef, int n_threads);
+// The plane below the risk with the slopes of the risk rounded over h; kinks: examples where that
+// is not linear.
+SmoothedSums separable_smoothed(const Loss& loss, const SeparableSample& sample, const double* s,
+                                double h, double* coef, int n_threads);
 
 // Slopes of a tube rounded over h as if the examples on a kink of width `reach` stayed on it.
 void tube_extrapolated(const TubeLoss& loss, const SeparableSample& sample, const double* s,

@@ -1,8 +1,9 @@
 // One way to visit the rows of a matrix, whatever its layout.
 //
-// visit_rows(matrix, visit) calls visit(rows) with the rows' own type, so that loops over them are
-// compiled for each layout. `Rows` of every layout offer at, dot, axpy, dot_many, ... on one row; a
-// new layout is a type of rows, its name here, and a matrix that answers with it.
+// visit_rows(matrix, visit) calls visit(rows) with rows of one of the types below, so that loops
+// over them are compiled for each. They offer at, dot, axpy, dot_many, ... on one row. Rows of
+// rarer layouts (columns that are contiguous, values of one or two bytes, floats with wide indices)
+// are fetched into a buffer of the thread, row by row, and are then rows of one of these types.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,11 @@
 #include "core/matrix/csr_rows.hpp"
 #include "core/matrix/dense_rows.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/matrix/narrow_rows.hpp"
-#include "core/matrix/strided_rows.hpp"
 
 namespace cutplane {
 
 struct AnyRows {
-  std::variant<DenseRows<float>, DenseRows<double>, StridedRows<float>, StridedRows<double>,
-               NarrowRows, CsrRows<float, std::int32_t>, CsrRows<float, std::int64_t>,
+  std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float, std::int32_t>,
                CsrRows<double, std::int32_t>, CsrRows<double, std::int64_t>>
       rows;
 };

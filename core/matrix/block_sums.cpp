@@ -35,9 +35,13 @@ void PartialSums::add_to(double* out, index_t count, int n_threads) {
 }
 
 void add_blocks(index_t n, index_t work, index_t size, double* out, int n_threads, SumBody body) {
-  const Blocks blocks = sum_blocks_of(n, work, size);
+  add_blocks(sum_blocks_of(n, work, size), work, size, out, n_threads, body);
+}
+
+void add_blocks(const Blocks& blocks, index_t work, index_t size, double* out, int n_threads,
+                SumBody body) {
   if (blocks.count == 1) {
-    body(0, n, out);
+    body(0, blocks.size, out);
     return;
   }
   // Long sums in rounds of two blocks a thread: no more are in memory, and they are added in block

@@ -54,6 +54,8 @@ inline Blocks sum_blocks_of(index_t n, index_t work, index_t size) {
 
 // out += the sum over blocks of what body(begin, end, sum) adds to `sum`.
 using SumBody = FunctionView<void(index_t begin, index_t end, double* sum)>;
+void add_blocks(const Blocks& blocks, index_t work, index_t size, double* out, int n_threads,
+                SumBody body);
 void add_blocks(index_t n, index_t work, index_t size, double* out, int n_threads, SumBody body);
 
 // out = the same sum.

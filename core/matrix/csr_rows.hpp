@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "core/base/lanes.hpp"
 #include "core/base/multiversion.hpp"
 #include "core/matrix/columns.hpp"
+#include "core/matrix/dense_rows.hpp"
 #include "core/matrix/matrix.hpp"
 
 namespace cutplane {
@@ -28,9 +31,18 @@ struct CsrRows {
   const I* indptr;
   index_t n, d;
   const std::int64_t* chosen;
-  index_t stored;  // entries of the arrays, of which `chosen` may leave some out
-  bool sorted;     // the indices within every row
-  index_t fetched = kStart;
+  index_t stored;               // entries of the arrays, of which `chosen` may leave some out
+  bool sorted;                  // the indices within every row
+  index_t prefetched = kStart;  // bytes of a row
+  // Values that are floats, where indices are wide and `values` null: too rare for a type.
+  const float* singles = nullptr;
+
+  CUTPLANE_INLINE double value(index_t k) const {
+    if constexpr (sizeof(I) == sizeof(std::int64_t)) {
+      if (singles) return static_cast<double>(singles[k]);
+    }
+    return static_cast<double>(values[k]);
+  }
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
 
@@ -53,8 +65,11 @@ struct CsrRows {
   }
   CUTPLANE_INLINE void prefetch(index_t i) const {
     const char* value = reinterpret_cast<const char*>(values + indptr[i]);
+    if constexpr (sizeof(I) == sizeof(std::int64_t)) {
+      if (singles) value = reinterpret_cast<const char*>(singles + indptr[i]);
+    }
     const char* index = reinterpret_cast<const char*>(indices + indptr[i]);
-    for (index_t at = 0; at < fetched; at += 64) {
+    for (index_t at = 0; at < prefetched; at += 64) {
       __builtin_prefetch(value + at);
       __builtin_prefetch(index + at);
     }
@@ -69,7 +84,7 @@ struct CsrRows {
     const index_t end = indptr[i + 1];
     for (; k + kGroup <= end; k += kGroup) add_group(k, kGroup, w, sum);
     double rest = 0;
-    for (; k < end; ++k) rest += static_cast<double>(values[k]) * w[indices[k]];
+    for (; k < end; ++k) rest += value(k) * w[indices[k]];
     return sum_group(sum) + rest;
   }
   CUTPLANE_INLINE double dot_in_order(index_t i, const double* w) const {
@@ -89,12 +104,16 @@ struct CsrRows {
     index_t k = indptr[i];
     const index_t end = indptr[i + 1];
     for (; k + 4 <= end; k += 4) {
-      S products[4];
-      for (int l = 0; l < 4; ++l)
-        products[l] = static_cast<S>(coef * static_cast<double>(values[k + l]));
-      for (int l = 0; l < 4; ++l) sum[indices[k + l]] += products[l];
+      const auto product = [&](index_t m)
+                               CUTPLANE_INLINED { return static_cast<S>(coef * value(m)); };
+      const S first = product(k), second = product(k + 1), third = product(k + 2),
+              fourth = product(k + 3);
+      sum[indices[k]] += first;
+      sum[indices[k + 1]] += second;
+      sum[indices[k + 2]] += third;
+      sum[indices[k + 3]] += fourth;
     }
-    for (; k < end; ++k) sum[indices[k]] += static_cast<S>(coef * static_cast<double>(values[k]));
+    for (; k < end; ++k) sum[indices[k]] += static_cast<S>(coef * value(k));
   }
   CUTPLANE_INLINE void axpy_in_order(index_t i, double coef, double* sum) const {
     index_t k = indptr[i];
@@ -104,40 +123,49 @@ struct CsrRows {
       Lanes<kGroup> x;
       load_some(k, count, x);
       x *= coef;
-      for (int l = 0; l < kGroup; ++l) sum[indices[k + l]] += x[l];
+      each_lane([&](auto l) CUTPLANE_INLINED { sum[indices[k + l()]] += x[l()]; });
     };
     for (; k + kGroup < end; k += kGroup) add(kGroup);
     add(end - k);
   }
 
+  // The lanes of a group, written out: compilers keep a vector in memory whose lanes a loop counts.
+  template <class Body>
+  CUTPLANE_INLINE static void each_lane(const Body& body) {
+    [&]<int... L>(std::integer_sequence<int, L...>) CUTPLANE_INLINED {
+      (body(LaneCount<L>{}), ...);
+    }(std::make_integer_sequence<int, kGroup>{});
+  }
   CUTPLANE_INLINE bool fillable(index_t end) const { return end + kGroup <= stored; }
-  // `count` values from the k-th on; the others are zero.
+  // `count` of the values from the k-th on; the others are zero.
   CUTPLANE_INLINE void load_some(index_t k, index_t count, Lanes<kGroup>& out) const {
-    load<kGroup>(values + k, out);
+    if (sizeof(I) == sizeof(std::int64_t) && singles) {
+      load<kGroup>(singles + k, out);
+    } else {
+      load<kGroup>(values + k, out);
+    }
     if (__builtin_constant_p(count == kGroup) && count == kGroup) return;
     typename LanesOf<kGroup>::mask place;
-    for (int l = 0; l < kGroup; ++l) place[l] = l;
+    each_lane([&](auto l) CUTPLANE_INLINED { place[l()] = l(); });
     out = place < count ? out : Lanes<kGroup>{};
   }
   CUTPLANE_INLINE void add_group(index_t k, index_t count, const double* w,
                                  Lanes<kGroup>& sum) const {
     Lanes<kGroup> x, weights{};
     load_some(k, count, x);
-    for (int l = 0; l < kGroup; ++l) weights[l] = w[indices[k + l]];
+    each_lane([&](auto l) CUTPLANE_INLINED { weights[l()] = w[indices[k + l()]]; });
     sum += x * weights;
   }
   CUTPLANE_INLINE static double sum_group(const Lanes<kGroup>& sum) {
-    double rest = 0;
-    for (int l = 2; l < kGroup; ++l) rest += sum[l];
-    return (sum[0] + sum[1]) + rest;
+    if constexpr (kGroup == 2) return sum[0] + sum[1];
+    return (sum[0] + sum[1]) + (sum[2] + sum[kGroup - 1]);
   }
 
   // Calls a function with the value and the feature of every entry of a row.
   CUTPLANE_INLINE auto each(index_t i) const {
     return [this, i](auto&& body) __attribute__((always_inline)) {
       const index_t end = indptr[i + 1];
-      for (index_t k = indptr[i]; k < end; ++k)
-        body(static_cast<double>(values[k]), static_cast<index_t>(indices[k]));
+      for (index_t k = indptr[i]; k < end; ++k) body(value(k), static_cast<index_t>(indices[k]));
     };
   }
   // |x_i|^2; columns become the largest sizes so far.
@@ -157,10 +185,10 @@ struct CsrRows {
       const index_t end = indptr[i + 1];
       index_t k = indptr[i];
       for (; k + 2 <= end; k += 2) {
-        one(static_cast<double>(values[k]), static_cast<index_t>(indices[k]));
-        other(static_cast<double>(values[k + 1]), static_cast<index_t>(indices[k + 1]));
+        one(value(k), static_cast<index_t>(indices[k]));
+        other(value(k + 1), static_cast<index_t>(indices[k + 1]));
       }
-      if (k < end) one(static_cast<double>(values[k]), static_cast<index_t>(indices[k]));
+      if (k < end) one(value(k), static_cast<index_t>(indices[k]));
     };
   }
   CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
@@ -186,10 +214,9 @@ struct CsrRows {
     if (!sorted) return outer_of_unsorted(i, weight, first, last, sum);
     index_t k = std::lower_bound(indices + indptr[i], indices + indptr[i + 1], first) - indices;
     for (; k < indptr[i + 1] && indices[k] < last; ++k) {
-      const double scaled = weight * static_cast<double>(values[k]);
+      const double scaled = weight * value(k);
       double* row = sum + static_cast<index_t>(indices[k]) * d;
-      for (index_t m = indptr[i]; m <= k; ++m)
-        row[indices[m]] += scaled * static_cast<double>(values[m]);
+      for (index_t m = indptr[i]; m <= k; ++m) row[indices[m]] += scaled * value(m);
     }
   }
 
@@ -197,25 +224,32 @@ struct CsrRows {
     for (index_t k = indptr[i]; k < indptr[i + 1]; ++k) {
       const I column = indices[k];
       if (column < first || column >= last) continue;
-      const double scaled = weight * static_cast<double>(values[k]);
+      const double scaled = weight * value(k);
       double* row = sum + static_cast<index_t>(column) * d;
       for (index_t m = indptr[i]; m < indptr[i + 1]; ++m)
-        if (indices[m] <= column) row[indices[m]] += scaled * static_cast<double>(values[m]);
+        if (indices[m] <= column) row[indices[m]] += scaled * value(m);
     }
   }
 
   CUTPLANE_INLINE double squared_norm(index_t i) const {
+    if constexpr (sizeof(I) == sizeof(std::int64_t)) {
+      if (singles) return sum_of_squares(singles, i);
+    }
+    return sum_of_squares(values, i);
+  }
+  template <class V>
+  CUTPLANE_INLINE double sum_of_squares(const V* from, index_t i) const {
     const index_t end = indptr[i + 1];
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (index_t k = indptr[i]; k < end; ++k)
-      sum += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+      sum += static_cast<double>(from[k]) * static_cast<double>(from[k]);
     return sum;
   }
 
   CUTPLANE_INLINE bool usable(index_t i) const {
     for (index_t k = indptr[i]; k < indptr[i + 1]; ++k)
-      if (unusable(values[k]) != 0) return false;
+      if (unusable(value(k)) != 0) return false;
     return true;
   }
 };

@@ -1,8 +1,9 @@
-// Rows of a dense matrix, each of them contiguous.
+// Rows of a dense matrix, each of them contiguous: where they lie, or fetched into a buffer.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "core/base/lanes.hpp"
 #include "core/base/multiversion.hpp"
@@ -11,17 +12,41 @@
 
 namespace cutplane {
 
+// Room for a row that is fetched: next to its user where it is short, else in a buffer of the
+// thread, which holds one row.
+inline constexpr index_t kNear = 512;
+template <class T>
+using Near = T[kNear];
+
+template <class T>
+T* room_for(index_t count, T* near) {
+  if (count <= kNear) return near;
+  thread_local std::vector<T> buffer;
+  if (std::ssize(buffer) < count) buffer.resize(count);
+  return buffer.data();
+}
+
 template <class T>
 struct DenseRows {
   const T* values;
-  index_t stride;
+  index_t stride;  // from one row to the next, in bytes
   index_t n, d;
   const std::int64_t* chosen;
   int most_lanes;  // numbers of a vector, where eight rows are taken at a time
+  // Layouts that are rare: row i of `source`, until the next is fetched. `values` and `stride` then
+  // say what is worth a prefetch.
+  const T* (*fetch)(const void* source, index_t i, T* near) = nullptr;
+  const void* source = nullptr;
 
   static constexpr index_t kPerLine = 64 / sizeof(T);  // values of a cache line
 
   CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
+  CUTPLANE_INLINE const T* stored_row(index_t i) const {
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(values) + i * stride);
+  }
+  CUTPLANE_INLINE const T* row_at(index_t i, T* near) const {
+    return fetch ? fetch(source, i, near) : stored_row(i);
+  }
   index_t entries() const { return n * d; }
   CUTPLANE_INLINE index_t size(index_t) const { return d; }
 
@@ -32,15 +57,16 @@ struct DenseRows {
     axpy(i, coef, sum);
   }
   CUTPLANE_INLINE void prefetch(index_t i) const {
-    const char* row = reinterpret_cast<const char*>(values + i * stride);
-    __builtin_prefetch(row);
-    __builtin_prefetch(row + 64);
+    const char* begin = reinterpret_cast<const char*>(values) + i * stride;
+    __builtin_prefetch(begin);
+    __builtin_prefetch(begin + 64);
   }
 
   // One row by itself, in vectors that all of the versions of its callers have.
   CUTPLANE_INLINE double dot(index_t i, const double* w) const {
     constexpr int N = kCommonLanes;
-    const T* row = values + i * stride;
+    Near<T> near;
+    const T* row = row_at(i, near);
     Lanes<N> sum{}, other{}, x, weights;
     index_t j = 0;
     for (; j + 2 * N <= d; j += 2 * N) {
@@ -50,15 +76,16 @@ struct DenseRows {
       other += x * weights;
     }
     sum += other;
-    double total = 0;
-    for (int l = 0; l < N; ++l) total += sum[l];
+    double total = sum[0] + sum[1];
+    if constexpr (N == 4) total = (total + sum[2]) + sum[3];
     for (; j < d; ++j) total += static_cast<double>(row[j]) * w[j];
     return total;
   }
 
   template <class S>
   CUTPLANE_INLINE void axpy(index_t i, double coef, S* sum) const {
-    const T* row = values + i * stride;
+    Near<T> near;
+    const T* row = row_at(i, near);
 #pragma omp simd
     for (index_t j = 0; j < d; ++j) sum[j] += static_cast<S>(coef * static_cast<double>(row[j]));
   }
@@ -71,7 +98,7 @@ struct DenseRows {
       eight_times([&](int r) CUTPLANE_INLINED { __builtin_prefetch(row[r] + j); });
     }
   };
-  CUTPLANE_INLINE const T* begin_of(index_t i) const { return values + at(i) * stride; }
+  CUTPLANE_INLINE const T* begin_of(index_t i) const { return stored_row(at(i)); }
 
   // Eight rows at a time: eight sums in flight hide the latency of the additions, and w is read
   // once. `last` is load_last of w. The rows `next` are asked for. d >= N, here and below.
@@ -176,7 +203,8 @@ struct DenseRows {
 
   // |x_i|^2; columns become the largest sizes so far.
   CUTPLANE_INLINE double survey(index_t i, double* columns) const {
-    const T* row = values + i * stride;
+    Near<T> near;
+    const T* row = row_at(i, near);
     double square = 0;
 #pragma omp simd reduction(+ : square)
     for (index_t j = 0; j < d; ++j) {
@@ -189,21 +217,24 @@ struct DenseRows {
 
   // Calls a function with the value and the feature of every entry of a row.
   CUTPLANE_INLINE auto each(index_t i) const {
-    return [row = values + i * stride, this](auto&& body) __attribute__((always_inline)) {
+    return [this, i](auto&& body) __attribute__((always_inline)) {
+      Near<T> near;
+      const T* row = row_at(i, near);
       for (index_t j = 0; j < d; ++j) body(static_cast<double>(row[j]), j);
     };
   }
   // The same with two functions in turn.
   CUTPLANE_INLINE auto each_in_turn(index_t i) const {
-    return [row = values + i * stride, this](auto&& one, auto&& other)
-               __attribute__((always_inline)) {
-                 index_t j = 0;
-                 for (; j + 2 <= d; j += 2) {
-                   one(static_cast<double>(row[j]), j);
-                   other(static_cast<double>(row[j + 1]), j + 1);
-                 }
-                 if (j < d) one(static_cast<double>(row[j]), j);
-               };
+    return [this, i](auto&& one, auto&& other) __attribute__((always_inline)) {
+      Near<T> near;
+      const T* row = row_at(i, near);
+      index_t j = 0;
+      for (; j + 2 <= d; j += 2) {
+        one(static_cast<double>(row[j]), j);
+        other(static_cast<double>(row[j + 1]), j + 1);
+      }
+      if (j < d) one(static_cast<double>(row[j]), j);
+    };
   }
   CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
     dot_all_columns(each_in_turn(i), w, m, out);
@@ -224,7 +255,8 @@ struct DenseRows {
   // Rows first to last - 1 of the lower triangle.
   CUTPLANE_INLINE void outer(index_t i, double weight, index_t first, index_t last,
                              double* sum) const {
-    const T* row = values + i * stride;
+    Near<T> near;
+    const T* row = row_at(i, near);
     for (index_t j = first; j < last; ++j) {
       const double scaled = weight * static_cast<double>(row[j]);
       if (scaled == 0.0) continue;
@@ -235,7 +267,8 @@ struct DenseRows {
   }
 
   CUTPLANE_INLINE double squared_norm(index_t i) const {
-    const T* row = values + i * stride;
+    Near<T> near;
+    const T* row = row_at(i, near);
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (index_t j = 0; j < d; ++j)
@@ -244,7 +277,8 @@ struct DenseRows {
   }
 
   CUTPLANE_INLINE bool usable(index_t i) const {
-    const T* row = values + i * stride;
+    Near<T> near;
+    const T* row = row_at(i, near);
     T sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (index_t j = 0; j < d; ++j) sum += unusable(row[j]);

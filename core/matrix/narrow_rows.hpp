@@ -1,4 +1,4 @@
-// Rows of a dense matrix of values of one or two bytes, by rows or by columns.
+// Eight rows at a time of a dense matrix of values of one or two bytes.
 //
 // Some values at a time become floats in the nearest cache, and are then rows of floats like any
 // other (core/matrix/dense_rows.hpp): sums are those of a matrix of floats, to the bit. Of the type
@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "core/base/lanes.hpp"
 #include "core/base/multiversion.hpp"
@@ -21,83 +20,31 @@ namespace cutplane {
 struct NarrowRows {
   const std::byte* values;
   NarrowType type;
-  index_t row_stride, column_stride;  // in values
+  index_t stride;  // from one row to the next, in bytes
   index_t n, d;
   const std::int64_t* chosen;
-  int most_lanes;  // numbers of a vector, where eight rows are taken at a time
+  int most_lanes;  // numbers of a vector
 
   using Floats = DenseRows<float>;
 
   // Values of each of eight rows that are widened at a time: whole vectors of every machine.
   static constexpr index_t kTile = 256;
-  // Of one row, so many lie on the stack.
-  static constexpr index_t kShort = 2048;
 
-  CUTPLANE_INLINE index_t at(index_t i) const { return chosen ? chosen[i] : i; }
-  index_t entries() const { return n * d; }
-  CUTPLANE_INLINE index_t size(index_t) const { return d; }
-  CUTPLANE_INLINE const std::byte* place(index_t i, index_t j) const {
-    return values + (i * row_stride + j * column_stride) * bytes_of(type);
-  }
-
-  // A row as floats: its only row is row 0.
-  class Widened {
-   public:
-    Widened(const NarrowRows& rows, index_t i) {
-      float* to = near_;
-      if (rows.d > kShort) {
-        far_ = std::make_unique_for_overwrite<float[]>(rows.d);
-        to = far_.get();
-      }
-      const std::byte* from = rows.place(i, 0);
-      widen(rows.type, &from, 1, rows.d, rows.column_stride, to, 0);
-      as_floats = {to, 0, 1, rows.d, nullptr, rows.most_lanes};
-    }
-    Widened(const Widened&) = delete;
-    Widened& operator=(const Widened&) = delete;
-
-    Floats as_floats;
-
-   private:
-    float near_[kShort];
-    std::unique_ptr<float[]> far_;
-  };
-
-  // Values `begin` to `end` - 1 of a column, in `out`.
-  const float* column(index_t j, index_t begin, index_t end, float* out) const {
-    const std::byte* from = place(begin, j);
-    widen(type, &from, 1, end - begin, row_stride, out, 0);
-    return out;
-  }
-
-  CUTPLANE_INLINE void prefetch_start(index_t) const {}
-  CUTPLANE_INLINE void prefetch(index_t i) const {
-    if (column_stride == 1) __builtin_prefetch(place(i, 0));
-  }
-  CUTPLANE_INLINE double dot(index_t i, const double* w) const {
-    return Widened(*this, i).as_floats.dot(0, w);
-  }
-  CUTPLANE_INLINE double dot_in_order(index_t i, const double* w) const { return dot(i, w); }
-  template <class S>
-  CUTPLANE_INLINE void axpy(index_t i, double coef, S* sum) const {
-    Widened(*this, i).as_floats.axpy(0, coef, sum);
-  }
-  CUTPLANE_INLINE void axpy_in_order(index_t i, double coef, double* sum) const {
-    axpy(i, coef, sum);
+  CUTPLANE_INLINE const std::byte* begin_of(index_t i) const {
+    return values + (chosen ? chosen[i] : i) * stride;
   }
 
   // Where eight rows begin.
   struct Eight {
     const std::byte* row[8];
   };
-  CUTPLANE_INLINE const std::byte* begin_of(index_t i) const { return place(at(i), 0); }
 
   // Calls `use` with some columns of eight rows at a time, as floats: their matrix, where the rows
   // of that begin, and the first column. The last of them are at least as many as a vector holds.
   template <class Use>
   CUTPLANE_INLINE void by_tiles(const Eight& x, const Eight& next, const Use& use) const {
     alignas(64) float tile[8 * (kTile + kMostLanes)];
-    const index_t bytes = column_stride * bytes_of(type);
+    const index_t bytes = bytes_of(type);
     for (index_t begin = 0, end; begin < d; begin = end) {
       end = d - begin <= kTile + kMostLanes ? d : begin + kTile;
       const index_t width = end - begin;
@@ -107,9 +54,9 @@ struct NarrowRows {
         from.row[r] = x.row[r] + begin * bytes;
         to.row[r] = tile + r * (kTile + kMostLanes);
       });
-      if (column_stride == 1) prefetch_lines(next, begin * bytes, end * bytes);
-      widen(type, from.row, 8, width, column_stride, tile, kTile + kMostLanes);
-      use(Floats{tile, kTile + kMostLanes, 8, width, nullptr, most_lanes}, to, begin);
+      prefetch_lines(next, begin * bytes, end * bytes);
+      widen(type, from.row, 8, width, 1, tile, kTile + kMostLanes);
+      use(Floats{tile, 0, 8, width, nullptr, most_lanes}, to, begin);
     }
   }
   CUTPLANE_INLINE static void prefetch_lines(const Eight& next, index_t begin, index_t end) {
@@ -160,7 +107,7 @@ struct NarrowRows {
              });
   }
 #ifdef __aarch64__
-  CUTPLANE_INLINE bool in_registers() const { return column_stride == 1 && d >= neon::kEight; }
+  CUTPLANE_INLINE bool in_registers() const { return d >= neon::kEight; }
   template <class Type>
   CUTPLANE_INLINE neon::EightRows<Type> neon_rows(Type, const Eight& x, const Eight& next) const {
     return {x.row, next.row, d, bytes_of(type)};
@@ -191,11 +138,10 @@ struct NarrowRows {
                                      [[maybe_unused]] const Use& use) const {
 #ifdef __x86_64__
     if constexpr (N >= 4) {
-      if (column_stride != 1) return false;
       with_type<x86::Types>(type, [&](auto known) CUTPLANE_INLINED {
         using T = decltype(known);
         const DenseRows<T> rows{
-            reinterpret_cast<const T*>(values), row_stride, n, d, chosen, most_lanes};
+            reinterpret_cast<const T*>(values), stride, n, d, chosen, most_lanes};
         typename DenseRows<T>::Eight now, then;
         eight_times([&](int r) CUTPLANE_INLINED {
           now.row[r] = reinterpret_cast<const T*>(x.row[r]);
@@ -212,43 +158,6 @@ struct NarrowRows {
   CUTPLANE_INLINE void add_end(const Lanes<N>& end, double* sum) const {
     for (index_t l = N - d % N; l < N; ++l) sum[d - N + l] += end[l];
   }
-
-  // |x_i|^2; columns become the largest sizes so far.
-  CUTPLANE_INLINE double survey(index_t i, double* columns) const {
-    return Widened(*this, i).as_floats.survey(0, columns);
-  }
-
-  // Calls a function with the value and the feature of every entry of a row.
-  CUTPLANE_INLINE auto each(index_t i) const {
-    return [this, i](auto&& body) __attribute__((always_inline)) {
-      const Widened row(*this, i);
-      row.as_floats.each(0)(body);
-    };
-  }
-  CUTPLANE_INLINE void dot_many(index_t i, const double* w, index_t m, double* out) const {
-    Widened(*this, i).as_floats.dot_many(0, w, m, out);
-  }
-  CUTPLANE_INLINE void dot_few(index_t i, const std::int16_t* at_columns, index_t count, index_t m,
-                               const double* w, double* out) const {
-    Widened(*this, i).as_floats.dot_few(0, at_columns, count, m, w, out);
-  }
-  CUTPLANE_INLINE void axpy_many(index_t i, const double* coef, index_t m, double* sum) const {
-    Widened(*this, i).as_floats.axpy_many(0, coef, m, sum);
-  }
-  // sum (d x m) += x_i times the coefficients of a few columns.
-  CUTPLANE_INLINE void axpy_few(index_t i, const std::int32_t* at_columns, const double* coef,
-                                index_t count, index_t m, double* sum) const {
-    Widened(*this, i).as_floats.axpy_few(0, at_columns, coef, count, m, sum);
-  }
-  // Rows first to last - 1 of the lower triangle.
-  CUTPLANE_INLINE void outer(index_t i, double weight, index_t first, index_t last,
-                             double* sum) const {
-    Widened(*this, i).as_floats.outer(0, weight, first, last, sum);
-  }
-  CUTPLANE_INLINE double squared_norm(index_t i) const {
-    return Widened(*this, i).as_floats.squared_norm(0);
-  }
-  CUTPLANE_INLINE bool usable(index_t i) const { return Widened(*this, i).as_floats.usable(0); }
 };
 
 }  // namespace cutplane

@@ -11,13 +11,12 @@
 #include "core/base/lanes.hpp"
 #include "core/base/multiversion.hpp"
 #include "core/base/parallel.hpp"
+#include "core/matrix/matrix.hpp"
 
 namespace cutplane {
 
 inline constexpr index_t kStreams = 8;
 
-// Scores that are read and coefficients that are made at a time: they stay in the first cache.
-inline constexpr index_t kRowsTogether = 1024;
 // Rows that are looked at twice: so many entries stay in the second cache.
 inline constexpr index_t kEntriesTogether = 1 << 16;
 inline constexpr index_t kLeastTogether = 64;
@@ -54,18 +53,6 @@ CUTPLANE_INLINE index_t by_octets(const Rows& rows, index_t count, RowAt row_at,
   return kStreams * length;
 }
 
-// A sparse row is asked for so many rows before its turn.
-inline constexpr index_t kRowsAhead = 16;
-
-template <class Rows>
-CUTPLANE_MULTIVERSION void score_single_rows(const Rows& rows, index_t begin, index_t end,
-                                             const double* w, double* out) {
-  for (index_t i = begin; i < end; ++i) {
-    if (i + kRowsAhead < end) rows.prefetch_start(rows.at(i + kRowsAhead));
-    out[i] = rows.dot_in_order(rows.at(i), w);
-  }
-}
-
 template <int N, class Rows>
 CUTPLANE_INLINE index_t score_octets(const Rows& rows, index_t begin, index_t end, const double* w,
                                      double* out) {
@@ -84,15 +71,14 @@ CUTPLANE_INLINE index_t score_octets(const Rows& rows, index_t begin, index_t en
   return begin + by_octets(rows, end - begin, row_at, score);
 }
 
+// Scores eight rows at a time where the machine does. Returns the first row that is left.
 template <class Rows>
-void score_rows(const Rows& rows, index_t begin, index_t end, const double* w, double* out) {
-  index_t rest = begin;
-  if constexpr (Octets<Rows>) {
-    with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
-      if (rows.d >= lanes()) rest = score_octets<lanes()>(rows, begin, end, w, out);
-    });
-  }
-  score_single_rows(rows, rest, end, w, out);
+index_t score_by_octets(const Rows& rows, index_t begin, index_t end, const double* w,
+                        double* out) {
+  with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
+    if (rows.d >= lanes()) begin = score_octets<lanes()>(rows, begin, end, w, out);
+  });
+  return begin;
 }
 
 // So many rows are looked at, and those that have coefficients listed, before they are added.
@@ -121,33 +107,58 @@ CUTPLANE_INLINE index_t add_octets(const Rows& rows, const index_t* listed, inde
   return rest;
 }
 
+// Adds listed rows as score_by_octets scores rows, and returns how many.
 template <class Rows>
-CUTPLANE_MULTIVERSION void add_single_rows(const Rows& rows, const index_t* listed, index_t count,
-                                           const double* coef, double* sum) {
-  for (index_t k = 0; k < count; ++k) {
-    if (k + kRowsAhead < count) rows.prefetch_start(rows.at(listed[k + kRowsAhead]));
-    rows.axpy_in_order(rows.at(listed[k]), coef[listed[k]], sum);
-  }
+index_t add_by_octets(const Rows& rows, const index_t* listed, index_t count, const double* coef,
+                      double* sum) {
+  index_t added = 0;
+  with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
+    if (rows.d >= lanes()) added = add_octets<lanes()>(rows, listed, count, coef, sum);
+  });
+  return added;
 }
 
-template <class Rows>
-void add_rows(const Rows& rows, index_t begin, index_t end, const double* coef, double* sum) {
+// Calls `add` with lists of the rows that have coefficients.
+template <class Add>
+void list_rows(index_t begin, index_t end, const double* coef, const Add& add) {
   index_t listed[kListed];
   for (index_t start = begin; start < end; start += kListed) {
     // Written everywhere and kept where it counts: whether the next row has a coefficient cannot be
     // foreseen.
-    index_t count = 0, rest = 0;
+    index_t count = 0;
     for (index_t i = start; i < std::min(start + kListed, end); ++i) {
       listed[count] = i;
       count += coef[i] != 0.0;
     }
-    if constexpr (Octets<Rows>) {
-      with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
-        if (rows.d >= lanes()) rest = add_octets<lanes()>(rows, listed, count, coef, sum);
-      });
-    }
-    add_single_rows(rows, listed + rest, count - rest, coef, sum);
+    add(listed, count);
   }
+}
+
+template <int N, class Rows>
+CUTPLANE_INLINE index_t survey_octets(const Rows& rows, index_t begin, index_t end, double* columns,
+                                      double* squares, double& longest) {
+  const auto row_at = [&](index_t k) CUTPLANE_INLINED { return begin + k; };
+  const auto survey = [&](const auto& now, const auto& next, index_t k, index_t length)
+                          CUTPLANE_INLINED {
+                            double found[kStreams];
+                            rows.template survey_eight<N>(now, next, columns, found);
+                            for (index_t s = 0; s < kStreams; ++s) {
+                              longest = std::max(longest, found[s]);
+                              if (squares) squares[begin + k + s * length] = found[s];
+                            }
+                          };
+  return begin + by_octets(rows, end - begin, row_at, survey);
+}
+
+// Surveys rows as score_by_octets scores them; `longest` is the largest square.
+template <class Rows>
+index_t survey_by_octets(const Rows& rows, index_t begin, index_t end, double* columns,
+                         double* squares, double& longest) {
+  with_lanes(rows.most_lanes, [&](auto lanes) CUTPLANE_INLINED {
+    if (rows.d >= lanes())
+      begin = survey_octets<lanes()>(rows, begin, end, columns, squares, longest);
+  });
+  return begin;
 }
 
 }  // namespace cutplane

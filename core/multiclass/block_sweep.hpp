@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <vector>
 
 #include "core/base/deadline.hpp"
@@ -11,7 +10,7 @@
 #include "core/base/random_order.hpp"
 #include "core/matrix/columns.hpp"
 #include "core/multiclass/ascent_state.hpp"
-#include "core/multiclass/whole_block.hpp"
+#include "core/multiclass/block_step.hpp"
 
 namespace cutplane {
 
@@ -33,34 +32,6 @@ CUTPLANE_INLINE void move_weights(const Rows& rows, index_t e, BlockAscent& stat
   for (index_t c = 0; c < count; ++c) scratch.by_class[changed[c]] = 0.0;
 }
 
-// The projection of target on the simplex of this size: max(0, target - threshold). Only entries
-// above the highest less `size` can stay positive.
-CUTPLANE_INLINE double simplex_threshold(const double* target, index_t count, double top,
-                                         double size, double* sorted) {
-  index_t near = 0;
-  for (index_t y = 0; y < count; ++y)
-    if (target[y] > top - size) sorted[near++] = target[y];
-  if (near == 1) return top - size;
-  std::sort(sorted, sorted + near, std::greater<>());
-  double sum = 0, threshold = top - size;
-  for (index_t j = 0; j < near; ++j) {
-    const double next = (sum + sorted[j] - size) / static_cast<double>(j + 1);
-    if (sorted[j] <= next) break;
-    sum += sorted[j];
-    threshold = next;
-  }
-  return threshold;
-}
-
-// The classes of an example that are looked at, and how many they are.
-struct ActiveClasses {
-  std::int16_t* list;
-  std::int16_t* count;  // null: all of them, always
-  index_t classes;
-
-  CUTPLANE_INLINE index_t size() const { return count ? *count : classes; }
-};
-
 template <class Rows>
 CUTPLANE_INLINE BlockLines block_lines(const Rows& rows, const BlockAscent& state, index_t e,
                                        const ActiveClasses& active, BlockScratch& scratch) {
@@ -72,66 +43,8 @@ CUTPLANE_INLINE BlockLines block_lines(const Rows& rows, const BlockAscent& stat
   } else {
     rows.dot_many(i, state.v.data(), state.columns, scores);
   }
-  if (!active.count) return whole_lines(state, e, scratch);
-  const double* cost = state.cost + state.y[e] * state.classes;
-  const double* u = state.u.data() + e * state.columns;
-  BlockLines found;
-  for (index_t c = 0; c < count; ++c) {
-    const index_t y = active.list[c];
-    const double z =
-        cost[y] + scores[few ? c : y] + state.bias * state.bias_weight[y] + state.bias_center[y];
-    scratch.lines[c] = z;
-    found.mixed += u[y] * z;
-    found.highest = z > found.highest ? z : found.highest;
-    if (u[y] > 0.0) {
-      found.lowest = z < found.lowest ? z : found.lowest;
-    } else {
-      found.next = z > found.next ? z : found.next;
-    }
-  }
-  return found;
-}
-
-// The best block of an example for the classes that are looked at, the others as they are.
-CUTPLANE_INLINE void step_listed(BlockAscent& state, index_t e, const ActiveClasses& active,
-                                 double step, double size, BlockScratch& scratch) {
-  double* u = state.u.data() + e * state.columns;
-  double* target = scratch.target.data();
-  const index_t count = active.size();
-  double top = -INFINITY;
-  for (index_t c = 0; c < count; ++c) {
-    target[c] = u[active.list[c]] + scratch.lines[c] * step;
-    top = target[c] > top ? target[c] : top;
-  }
-  const double threshold = simplex_threshold(target, count, top, size, scratch.sorted.data());
-  scratch.changes = 0;
-  for (index_t c = 0; c < count; ++c) {
-    const index_t y = active.list[c];
-    const double fresh = target[c] > threshold ? std::min(target[c] - threshold, size) : 0.0;
-    const double change = u[y] - fresh;
-    if (change == 0.0) continue;
-    u[y] = fresh;
-    scratch.changed[scratch.changes] = static_cast<std::int32_t>(y);
-    scratch.change[scratch.changes++] = change;
-    state.bias_weight[y] += change * state.bias;
-  }
-}
-
-// Classes without weight whose lines lie far below are looked at no more.
-CUTPLANE_INLINE void drop_classes(const ActiveClasses& active, const double* u, double below,
-                                  double* lines) {
-  if (!active.count) return;
-  index_t count = *active.count;
-  for (index_t c = 0; c < count;) {
-    if (u[active.list[c]] > 0.0 || lines[c] >= below) {
-      ++c;
-      continue;
-    }
-    --count;
-    std::swap(active.list[c], active.list[count]);
-    lines[c] = lines[count];
-  }
-  *active.count = static_cast<std::int16_t>(count);
+  return active.count ? listed_lines(state, e, active, few, scratch)
+                      : whole_lines(state, e, scratch);
 }
 
 template <class Rows>
@@ -171,8 +84,9 @@ CUTPLANE_MULTIVERSION void ascend_row_blocks(const Rows& rows, BlockAscent& stat
     move_weights(rows, e, state, scratch);
     ++steps;
     changes += scratch.changes;
-    drop_classes(active, state.u.data() + e * state.columns, found.lowest - state.shrink_beyond,
-                 scratch.lines.data());
+    if (wide)
+      drop_classes(active, state.u.data() + e * state.columns, found.lowest - state.shrink_beyond,
+                   scratch.lines.data());
   }
   state.open_gap = s < state.active ? INFINITY : open;
   state.classes_changed =

@@ -44,7 +44,6 @@ Sums<N> sum_examples(const MulticlassSample& sample, int n_threads, Body&& body,
 }
 
 // An example: its true class, its weight and its rows of the cost matrix.
-template <bool kSlack>
 struct Example {
   index_t k, classes;
   double weight;
@@ -56,12 +55,12 @@ struct Example {
         classes(sample.classes),
         weight(sample.c ? sample.c[i] : sample.each),
         cost(sample.cost + k * classes),
-        factor(kSlack ? sample.factor + k * classes : nullptr) {}
+        factor(sample.factor + k * sample.factor_stride) {}
 
   // What a difference of scores counts.
-  CUTPLANE_INLINE double scale(index_t y) const { return kSlack ? factor[y] : 1.0; }
+  CUTPLANE_INLINE double scale(index_t y) const { return factor[y]; }
   CUTPLANE_INLINE double line(index_t y, double difference) const {
-    return kSlack ? cost[y] + factor[y] * difference : cost[y] + difference;
+    return cost[y] + factor[y] * difference;
   }
 
   CUTPLANE_INLINE double highest(const double* s) const {
@@ -113,12 +112,6 @@ struct Example {
     return weight * cost[at];
   }
 };
-
-// Calls body with the rescaling known to the compiler.
-template <class Body>
-auto with_rescaling(const MulticlassSample& sample, Body&& body) {
-  return sample.factor ? body(std::true_type{}) : body(std::false_type{});
-}
 
 // The projection of z / width on the simplex: p_y = max(0, z_y - threshold) / width. `near` are the
 // z within `width` of the highest: no other can have weight. Returns how many have.

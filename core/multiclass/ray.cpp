@@ -17,7 +17,6 @@ using Probes = Sums<kProbes>;
 
 // Slopes at each probe, left or right ones where it meets a breakpoint: any will do there. Every
 // `part`-th example is looked at.
-template <bool kSlack>
 CUTPLANE_MULTIVERSION Probes probe_block(const MulticlassSample& sample, const double* s,
                                          const double* ends, const double* probes, index_t part,
                                          index_t begin, index_t end) {
@@ -25,7 +24,7 @@ CUTPLANE_MULTIVERSION Probes probe_block(const MulticlassSample& sample, const d
   Tile tile(sample.classes);
   double best[kTile], slope[kTile];
   for (index_t i = begin; i < end; i += part * kTile) {
-    tile.fill<kSlack>(sample, s, ends, i, end, part);
+    tile.fill(sample, s, ends, i, end, part);
     for (int p = 0; p < kProbes; ++p) {
       tile.highest(probes[p], best, slope);
       sums[p].add(tile.weights, slope);
@@ -37,7 +36,6 @@ CUTPLANE_MULTIVERSION Probes probe_block(const MulticlassSample& sample, const d
 }
 
 // The squares of what each example adds to the slope at t.
-template <bool kSlack>
 CUTPLANE_MULTIVERSION Sums<1> square_block(const MulticlassSample& sample, const double* s,
                                            const double* ends, double t, index_t part,
                                            index_t begin, index_t end) {
@@ -45,7 +43,7 @@ CUTPLANE_MULTIVERSION Sums<1> square_block(const MulticlassSample& sample, const
   Tile tile(sample.classes);
   double best[kTile], slope[kTile];
   for (index_t i = begin; i < end; i += part * kTile) {
-    tile.fill<kSlack>(sample, s, ends, i, end, part);
+    tile.fill(sample, s, ends, i, end, part);
     tile.highest(t, best, slope);
     for (index_t e = 0; e < kTile; ++e) {
       const double mine = tile.weights[e] * slope[e];
@@ -87,11 +85,10 @@ inline void envelope(std::vector<Line>& lines, double span, double low, double w
 
 // The breakpoints of an example whose highest lines at the ends of a bracket are `first` and
 // `last`, where others may be above them in between.
-template <bool kSlack>
 void bend(const MulticlassSample& sample, const double* s, const double* ends, index_t i,
           const Line& first, const Line& last, double low, double span, std::vector<Line>& lines,
           std::vector<Breakpoint>& out) {
-  const Example<kSlack> example(sample, i);
+  const Example example(sample, i);
   const double* from = s + i * example.classes;
   const double* to = ends + i * example.classes;
   const double own = from[example.k], own_way = to[example.k] - own;
@@ -110,7 +107,6 @@ void bend(const MulticlassSample& sample, const double* s, const double* ends, i
 
 // The slopes at `low` and `high`, and the breakpoints between. Few examples have any in a narrow
 // bracket: their highest lines at its ends differ. Most of these have one, where the two meet.
-template <bool kSlack>
 CUTPLANE_MULTIVERSION Sums<2> collect_block(const MulticlassSample& sample, const double* s,
                                             const double* ends, double low, double high,
                                             index_t begin, index_t end,
@@ -122,7 +118,7 @@ CUTPLANE_MULTIVERSION Sums<2> collect_block(const MulticlassSample& sample, cons
   double best_low[kTile], best_high[kTile], rise_low[kTile], rise_high[kTile];
   double meeting[kTile], there[kTile], more[kTile];
   for (index_t i = begin; i < end; i += kTile) {
-    tile.fill<kSlack>(sample, s, ends, i, end);
+    tile.fill(sample, s, ends, i, end);
     tile.highest(low, best_low, rise_low);
     tile.highest(high, best_high, rise_high);
     sum_low.add(tile.weights, rise_low);
@@ -143,7 +139,7 @@ CUTPLANE_MULTIVERSION Sums<2> collect_block(const MulticlassSample& sample, cons
       const Line first{rise_low[e], best_low[e]}, last{rise_high[e], best_high[e]};
       if (!(first.rise < last.rise)) continue;
       if (more[e] > 0.0) {
-        bend<kSlack>(sample, s, ends, i + e, first, last, low, span, lines, out);
+        bend(sample, s, ends, i + e, first, last, low, span, lines, out);
       } else {
         out.push_back(
             {low + std::clamp(meeting[e], 0.0, span), tile.weights[e] * (last.rise - first.rise)});
@@ -167,41 +163,32 @@ struct LineSweeps {
   static index_t weigh(index_t part) { return std::max<index_t>(1, part / 4); }
 
   Probes slopes(const double* probes, index_t part) const {
-    return with_rescaling(sample, [&](auto slack) {
-      return sum_examples<kProbes>(
-          sample, n_threads,
-          [&](index_t begin, index_t end) {
-            return probe_block<slack.value>(sample, s, ends, probes, part, begin, end);
-          },
-          weigh(part));
-    });
+    return sum_examples<kProbes>(
+        sample, n_threads,
+        [&](index_t begin, index_t end) {
+          return probe_block(sample, s, ends, probes, part, begin, end);
+        },
+        weigh(part));
   }
 
   double squared_slopes(double t, index_t part) const {
-    return with_rescaling(sample, [&](auto slack) {
-      return sum_examples<1>(
-          sample, n_threads,
-          [&](index_t begin, index_t end) {
-            return square_block<slack.value>(sample, s, ends, t, part, begin, end);
-          },
-          weigh(part))[0];
-    });
+    return sum_examples<1>(
+        sample, n_threads,
+        [&](index_t begin, index_t end) {
+          return square_block(sample, s, ends, t, part, begin, end);
+        },
+        weigh(part))[0];
   }
 
   // The breakpoints between low and high, and the slopes there.
   BreakpointSweep sweep(double low, double high) const {
     const Blocks blocks = example_blocks(sample);
     BreakpointParts found(blocks.count);
-    const auto slopes = with_rescaling(sample, [&](auto slack) {
-      return sum_blocks<2>(
-          blocks, sweep_threads(sample, n_threads), [&](index_t b, index_t begin, index_t end) {
-            return collect_block<slack.value>(sample, s, ends, low, high, begin, end, found[b]);
-          });
-    });
+    const auto slopes = sum_blocks<2>(
+        blocks, sweep_threads(sample, n_threads), [&](index_t b, index_t begin, index_t end) {
+          return collect_block(sample, s, ends, low, high, begin, end, found[b]);
+        });
     return {std::move(found), slopes[0], slopes[1]};
-  }
-  std::vector<Breakpoint> breakpoints(double low, double high) const {
-    return in_order(sweep(low, high).parts);
   }
 };
 
@@ -210,7 +197,12 @@ struct LineSweeps {
 double multiclass_ray_minimum(const MulticlassSample& sample, const double* s, const double* end,
                               double quadratic, double linear, double C, int n_threads) {
   const multiclass::LineSweeps sweeps{sample, s, end, n_threads};
-  return RayMinimum(sweeps, quadratic, linear, C).find(0.0);
+  return ray_minimum(
+      {sweeps.size(),
+       [&](const double* probes, index_t part) { return sweeps.slopes(probes, part); },
+       [&](double low, double high) { return sweeps.sweep(low, high); },
+       [&](double t, index_t part) { return sweeps.squared_slopes(t, part); }},
+      quadratic, linear, C, 0.0);
 }
 
 }  // namespace cutplane

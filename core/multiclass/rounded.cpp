@@ -6,14 +6,13 @@
 namespace cutplane {
 namespace multiclass {
 
-template <bool kSlack>
 CUTPLANE_MULTIVERSION Sums<4> smoothed_block(const MulticlassSample& sample, const double* s,
                                              double h, double* coef, index_t begin, index_t end) {
   const double width = 0.5 * h;
   Sums<4> sum{};
   std::vector<double> z(sample.classes), p(sample.classes), near;
   for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
+    const Example e(sample, i);
     const index_t row = i * e.classes;
     double top;
     const index_t at = e.highest_class(s + row, top);
@@ -40,12 +39,11 @@ CUTPLANE_MULTIVERSION Sums<4> smoothed_block(const MulticlassSample& sample, con
   return sum;
 }
 
-template <bool kSlack>
 void extrapolated_block(const MulticlassSample& sample, const double* s, double h, double reach,
                         double* coef, index_t begin, index_t end) {
   std::vector<double> z(sample.classes), p(sample.classes), near;
   for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
+    const Example e(sample, i);
     const index_t row = i * e.classes;
     double top;
     const index_t at = e.highest_class(s + row, top);
@@ -65,12 +63,11 @@ void extrapolated_block(const MulticlassSample& sample, const double* s, double 
   }
 }
 
-template <bool kSlack>
 void kinks_block(const MulticlassSample& sample, const double* s, double h, index_t begin,
                  index_t end, Kinks& found) {
   std::vector<double> z(sample.classes), near;
   for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
+    const Example e(sample, i);
     const double top = e.highest(s + i * e.classes);
     e.lines(s + i * e.classes, z.data());
     const Projection on = project(z.data(), e.classes, top, 0.5 * h, near);
@@ -83,12 +80,11 @@ void kinks_block(const MulticlassSample& sample, const double* s, double h, inde
   }
 }
 
-template <bool kSlack>
 CUTPLANE_MULTIVERSION void curvature_block(const MulticlassSample& sample, const Kinks& kinks,
                                            const double* t, double* out, index_t begin,
                                            index_t end) {
   for (index_t r = begin; r < end; ++r) {
-    const Example<kSlack> e(sample, kinks.rows[r]);
+    const Example e(sample, kinks.rows[r]);
     const double* from = t + r * e.classes;
     double* to = out + r * e.classes;
     std::fill(to, to + e.classes, 0.0);
@@ -110,13 +106,12 @@ CUTPLANE_MULTIVERSION void curvature_block(const MulticlassSample& sample, const
   }
 }
 
-template <bool kSlack>
 CUTPLANE_MULTIVERSION Sums<3> ray_block(const MulticlassSample& sample, const double* s,
                                         const double* other, bool towards, double t, index_t begin,
                                         index_t end) {
   Sums<3> sum{};
   for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
+    const Example e(sample, i);
     const double* from = s + i * e.classes;
     const double* to = other + i * e.classes;
     const double own = from[e.k];
@@ -135,7 +130,6 @@ CUTPLANE_MULTIVERSION Sums<3> ray_block(const MulticlassSample& sample, const do
   return sum;
 }
 
-template <bool kSlack>
 CUTPLANE_MULTIVERSION Sums<3> smoothed_ray_block(const MulticlassSample& sample, const double* s,
                                                  const double* other, bool towards, double t,
                                                  double h, index_t begin, index_t end) {
@@ -143,7 +137,7 @@ CUTPLANE_MULTIVERSION Sums<3> smoothed_ray_block(const MulticlassSample& sample,
   Sums<3> sum{};
   std::vector<double> z(sample.classes), rise(sample.classes), near;
   for (index_t i = begin; i < end; ++i) {
-    const Example<kSlack> e(sample, i);
+    const Example e(sample, i);
     const double* from = s + i * e.classes;
     const double* to = other + i * e.classes;
     const double own = from[e.k];
@@ -187,32 +181,25 @@ using namespace multiclass;
 
 SmoothedMulticlass multiclass_smoothed(const MulticlassSample& sample, const double* s, double h,
                                        double* coef, int n_threads) {
-  return with_rescaling(sample, [&](auto slack) -> SmoothedMulticlass {
-    const auto sums = sum_examples<4>(sample, n_threads, [&](index_t begin, index_t end) {
-      return smoothed_block<slack.value>(sample, s, h, coef, begin, end);
-    });
-    return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
+  const auto sums = sum_examples<4>(sample, n_threads, [&](index_t begin, index_t end) {
+    return smoothed_block(sample, s, h, coef, begin, end);
   });
+  return {sums[0], sums[1], sums[2], static_cast<index_t>(sums[3])};
 }
 
 void multiclass_extrapolated(const MulticlassSample& sample, const double* s, double h,
                              double reach, double* coef, int n_threads) {
-  with_rescaling(sample, [&](auto slack) {
-    for_blocks(example_blocks(sample), sweep_threads(sample, n_threads),
-               [&](index_t, index_t begin, index_t end) {
-                 extrapolated_block<slack.value>(sample, s, h, reach, coef, begin, end);
-               });
-  });
+  for_blocks(example_blocks(sample), sweep_threads(sample, n_threads),
+             [&](index_t, index_t begin, index_t end) {
+               extrapolated_block(sample, s, h, reach, coef, begin, end);
+             });
 }
 
 Kinks multiclass_kinks(const MulticlassSample& sample, const double* s, double h, int n_threads) {
   const Blocks blocks = example_blocks(sample);
   std::vector<Kinks> found(blocks.count);
-  with_rescaling(sample, [&](auto slack) {
-    for_blocks(blocks, sweep_threads(sample, n_threads),
-               [&](index_t b, index_t begin, index_t end) {
-                 kinks_block<slack.value>(sample, s, h, begin, end, found[b]);
-               });
+  for_blocks(blocks, sweep_threads(sample, n_threads), [&](index_t b, index_t begin, index_t end) {
+    kinks_block(sample, s, h, begin, end, found[b]);
   });
   Kinks all;
   all.starts.push_back(0);
@@ -229,25 +216,21 @@ Kinks multiclass_kinks(const MulticlassSample& sample, const double* s, double h
 void multiclass_curvature(const MulticlassSample& sample, const Kinks& kinks, const double* t,
                           double* out, int n_threads) {
   const index_t rows = std::ssize(kinks.rows);
-  with_rescaling(sample, [&](auto slack) {
-    for_blocks(make_blocks(rows, 1024, 64),
-               useful_threads(n_threads, kWorkPerScore * rows * sample.classes),
-               [&](index_t, index_t begin, index_t end) {
-                 curvature_block<slack.value>(sample, kinks, t, out, begin, end);
-               });
-  });
+  for_blocks(make_blocks(rows, 1024, 64),
+             useful_threads(n_threads, kWorkPerScore * rows * sample.classes),
+             [&](index_t, index_t begin, index_t end) {
+               curvature_block(sample, kinks, t, out, begin, end);
+             });
 }
 
 MulticlassDerivatives multiclass_ray(const MulticlassSample& sample, const double* s,
                                      const double* other, bool towards, double t, double h,
                                      int n_threads) {
-  return with_rescaling(sample, [&](auto slack) -> MulticlassDerivatives {
-    const auto sums = sum_examples<3>(sample, n_threads, [&](index_t begin, index_t end) {
-      return h > 0.0 ? smoothed_ray_block<slack.value>(sample, s, other, towards, t, h, begin, end)
-                     : ray_block<slack.value>(sample, s, other, towards, t, begin, end);
-    });
-    return {sums[0], sums[1], sums[2]};
+  const auto sums = sum_examples<3>(sample, n_threads, [&](index_t begin, index_t end) {
+    return h > 0.0 ? smoothed_ray_block(sample, s, other, towards, t, h, begin, end)
+                   : ray_block(sample, s, other, towards, t, begin, end);
   });
+  return {sums[0], sums[1], sums[2]};
 }
 
 }  // namespace cutplane

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/parallel.hpp"
+#include "core/matrix/matrix.hpp"
 
 namespace cutplane {
 
@@ -25,8 +25,9 @@ struct MulticlassSample {
   index_t n;
   index_t classes;
   const double* cost;    // classes x classes, row: the true class
-  const double* factor;  // the same; null: 1
-  bool equal_costs;      // whether every mistake costs 1
+  const double* factor;  // the same; its rows are so far apart, 0: one row for all classes
+  index_t factor_stride;
+  bool equal_costs;  // whether every mistake costs 1
 };
 
 struct MulticlassCut {
@@ -82,9 +83,16 @@ MulticlassAdvance multiclass_advance(const MulticlassSample& sample, const doubl
 
 // The coefficients (n x classes) of the plane of these choices: of an example, its weight for the
 // chosen class and as much less for the true one. change_choices
-// (core/multiclass/choices.hpp) sums up without them.
+// sums up without them.
 void multiclass_coefficients(const MulticlassSample& sample, const std::int32_t* chosen,
                              double* coef, int n_threads);
+
+// The slope of a plane that chooses one class for every example: out (d x classes) += by how much
+// the slope changes when the choices do. The slope is the sum over i of c_i factor(k, y) x_i (e_y -
+// e_k)', y the chosen class and k the true one. From a choice of the true classes, it changes from
+// zero.
+void change_choices(const Matrix& matrix, const MulticlassSample& sample, const std::int32_t* from,
+                    const std::int32_t* to, double* out, int n_threads);
 
 SmoothedMulticlass multiclass_smoothed(const MulticlassSample& sample, const double* s, double h,
                                        double* coef, int n_threads);
@@ -117,6 +125,12 @@ double multiclass_intercepts(const MulticlassSample& sample, const double* s, co
 // coef_iy, y != k. The plane does not depend on the intercepts iff as much flows into every class
 // as out of it.
 void multiclass_flows(const MulticlassSample& sample, const double* coef, double* out);
+
+// Given flows (classes x classes, none negative, zero diagonal), the fraction of each to keep so
+// that as much flows into every class as out of it. What is taken away are paths from classes with
+// too much outflow to classes with too much inflow, each as short as there is, so that it adds up
+// to little more than the imbalance.
+std::vector<double> circulation(const double* flows, index_t classes);
 
 // Scale the flows: coef_iy *= keep[k, y], coef_ik = -sum of the others. Returns the plane's offset.
 double multiclass_scale_flows(const MulticlassSample& sample, const double* keep, double* coef,

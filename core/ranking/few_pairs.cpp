@@ -4,7 +4,7 @@
 
 #include "core/base/lanes.hpp"
 #include "core/base/multiversion.hpp"
-#include "core/ranking/pair_sweep.hpp"
+#include "core/ranking/pair_tree.hpp"
 
 namespace cutplane {
 namespace {

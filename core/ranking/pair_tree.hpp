@@ -1,7 +1,7 @@
-// The tree over ranks: its nodes from the leaves up, each visited with both halves in order.
+// The tree over ranks: its nodes from the leaves up, each visited with both halves in order. What
+// every sweep over pairs shares: how pairs are compared, and values by example or by place.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -24,10 +24,9 @@ struct OrderedSpan {
   const double* before = nullptr;
   double total = 0.0;
 
-  template <bool kWeighted>
   double mass(index_t end) const {
-    if constexpr (kWeighted) return end < size ? before[end] : total;
-    return static_cast<double>(end);
+    if (before == nullptr) return static_cast<double>(end);
+    return end < size ? before[end] : total;
   }
 };
 
@@ -37,206 +36,71 @@ struct RankNode {
   double weight;  // of the group
 };
 
-// A visitor sweeps a part of either half: higher(node, begin, end) and lower(node, begin, end) give
-// sums, and may write to what belongs to the examples of that part.
-template <class Visitor>
-class PairTree {
+// Sweeps a part of either half: higher and lower give sums, and may write to what belongs to the
+// examples of that part.
+class PairVisitor {
  public:
-  PairTree(const PairSample& sample, Visitor& visitor, int n_threads)
-      : sample_(sample),
-        visitor_(visitor),
-        n_threads_(useful_threads(n_threads, 8 * sample.places())) {
-    const std::size_t n = sample.example.size();
-    if (!sample.weight.empty()) before_.resize(n);
-    if (needs_merging()) {
-      for (auto& key : keys_) key.resize(n);
-      for (auto& place : places_) place.resize(n);
-    }
-  }
+  // direction: by place, to order equal scores; or null.
+  explicit PairVisitor(const PairSample& sample, const double* along = nullptr)
+      : direction(along), weight_(sample.weight.empty() ? nullptr : sample.weight.data()) {}
+  virtual PairSums higher(const RankNode& node, index_t begin, index_t end) const = 0;
+  virtual PairSums lower(const RankNode& node, index_t begin, index_t end) const = 0;
 
-  PairSums sweep(const SortedScores& sorted) {
-    PairSums total{};
-    const auto batches = make_batches();
-    std::vector<PairSums> partial(batches.size());
-    for_blocks({static_cast<index_t>(batches.size()), static_cast<index_t>(batches.size())},
-               n_threads_, [&](index_t b, index_t, index_t) {
-                 const Batch& batch = batches[b];
-                 for (index_t g = batch.group; g < batch.group_end; ++g)
-                   for (index_t level = 1; level <= batch.levels(*this, g); ++level)
-                     sweep_level(sorted, g, level, batch, partial[b]);
-               });
-    for (const PairSums& sums : partial) add(total, sums);
-    for (index_t g = 0; g < groups(); ++g)
-      if (is_large(g))
-        for (index_t level = first_shared_level(g); level <= top_level(g); ++level)
-          sweep_shared_level(sorted, g, level, total);
-    return total;
+  bool less(double a, place_t pa, double b, place_t pb) const {
+    return a < b || (a == b && direction != nullptr && direction[pa] < direction[pb]);
   }
+  double own(place_t p) const { return weight_ != nullptr ? weight_[p] : 1.0; }
+
+  const double* const direction;
+
+ protected:
+  ~PairVisitor() = default;
 
  private:
-  static constexpr index_t kBatch = (1 << 15) / kFineness;  // places that one thread takes
-  static constexpr index_t kMostParts = 32;                 // of a node that threads share
-
-  // Small groups as a whole, or the lower levels of a part of a large one: nodes [node, node_end)
-  // of level `level`, with all below.
-  struct Batch {
-    index_t group, group_end;
-    index_t level, node, node_end;
-
-    index_t levels(const PairTree& tree, index_t g) const {
-      return level < 0 ? tree.top_level(g) : level;
-    }
-  };
-
-  index_t groups() const { return static_cast<index_t>(sample_.group.size()) - 1; }
-  index_t ranks(index_t g) const { return sample_.group[g + 1] - sample_.group[g]; }
-  index_t size(index_t g) const {
-    return sample_.leaf[sample_.group[g + 1]] - sample_.leaf[sample_.group[g]];
-  }
-  bool is_large(index_t g) const { return size(g) > kBatch; }
-  bool needs_merging() const {
-    for (index_t g = 0; g < groups(); ++g)
-      if (ranks(g) > 2) return true;
-    return false;
-  }
-  index_t top_level(index_t g) const {
-    index_t level = 0;
-    while ((index_t{1} << level) < ranks(g)) ++level;
-    return level;
-  }
-  // Below it, nodes are small enough on average for one thread each.
-  index_t first_shared_level(index_t g) const {
-    index_t level = 1;
-    while (level <= top_level(g) && (size(g) << level) / ranks(g) < kBatch) ++level;
-    return level;
-  }
-  index_t nodes(index_t g, index_t level) const {
-    return (ranks(g) + (index_t{1} << level) - 1) >> level;
-  }
-  index_t place_of_rank(index_t g, index_t rank) const {
-    return sample_.leaf[sample_.group[g] + std::min(rank, ranks(g))];
-  }
-
-  std::vector<Batch> make_batches() const {
-    std::vector<Batch> batches;
-    index_t filled = kBatch;
-    for (index_t g = 0; g < groups(); ++g) {
-      if (is_large(g)) {
-        const index_t level = first_shared_level(g) - 1, count = nodes(g, level);
-        if (level > 0)
-          for (index_t node = 0; node < count; ++node)
-            batches.push_back({g, g + 1, level, node, node + 1});
-        filled = kBatch;
-      } else {
-        if (filled >= kBatch) batches.push_back({g, g, -1, 0, 0}), filled = 0;
-        batches.back().group_end = g + 1;
-        filled += size(g);
-      }
-    }
-    return batches;
-  }
-
-  // The order of a level is that of the leaves, or what merging its nodes wrote.
-  const double* keys(const SortedScores& sorted, index_t level) const {
-    return level == 0 ? sorted.key.data() : keys_[level % 2].data();
-  }
-  const place_t* places(const SortedScores& sorted, index_t level) const {
-    return level == 0 ? sorted.place.data() : places_[level % 2].data();
-  }
-
-  OrderedSpan span(const SortedScores& sorted, index_t level, index_t begin, index_t end) {
-    OrderedSpan part{keys(sorted, level) + begin, places(sorted, level) + begin, end - begin};
-    if (before_.empty()) return part;
-    for (index_t k = 0; k < part.size; ++k) {
-      before_[begin + k] = part.total;
-      part.total += sample_.weight[part.place[k]];
-    }
-    part.before = before_.data() + begin;
-    return part;
-  }
-
-  struct Extent {
-    index_t begin, middle, end;
-  };
-  Extent extent(index_t g, index_t level, index_t node) const {
-    const index_t first = node << level, half = index_t{1} << (level - 1);
-    return {place_of_rank(g, first), place_of_rank(g, first + half),
-            place_of_rank(g, first + 2 * half)};
-  }
-  RankNode node_at(const SortedScores& sorted, index_t g, index_t level, const Extent& at) {
-    return {span(sorted, level - 1, at.begin, at.middle),
-            span(sorted, level - 1, at.middle, at.end), sample_.group_weight[g]};
-  }
-
-  void sweep_level(const SortedScores& sorted, index_t g, index_t level, const Batch& batch,
-                   PairSums& sums) {
-    const index_t shift = batch.level < 0 ? 0 : batch.level - level;
-    const index_t first = batch.level < 0 ? 0 : batch.node << shift;
-    const index_t last =
-        batch.level < 0 ? nodes(g, level) : std::min(batch.node_end << shift, nodes(g, level));
-    for (index_t k = first; k < last; ++k) {
-      const Extent at = extent(g, level, k);
-      const RankNode node = node_at(sorted, g, level, at);
-      add(sums, visitor_.higher(node, 0, node.higher.size));
-      add(sums, visitor_.lower(node, 0, node.lower.size));
-      if (level < top_level(g)) merge_part(node, level, at.begin, 0, node.lower.size);
-    }
-  }
-
-  void sweep_shared_level(const SortedScores& sorted, index_t g, index_t level, PairSums& total) {
-    for (index_t k = 0; k < nodes(g, level); ++k) {
-      const Extent at = extent(g, level, k);
-      const RankNode node = node_at(sorted, g, level, at);
-      const Blocks higher = make_blocks(node.higher.size, kBatch / 2, kMostParts);
-      const Blocks lower = make_blocks(node.lower.size, kBatch / 2, kMostParts);
-      std::vector<PairSums> partial(higher.count + lower.count);
-      for_blocks({higher.count + lower.count, higher.count + lower.count}, n_threads_,
-                 [&](index_t b, index_t, index_t) {
-                   const index_t c = b - higher.count;
-                   partial[b] = c < 0 ? visitor_.higher(node, higher.begin(b), higher.end(b))
-                                      : visitor_.lower(node, lower.begin(c), lower.end(c));
-                 });
-      for (const PairSums& sums : partial) add(total, sums);
-      if (level < top_level(g))
-        for_blocks(lower, n_threads_, [&](index_t, index_t begin, index_t end) {
-          merge_part(node, level, at.begin, begin, end);
-        });
-    }
-  }
-
-  // The lower half's examples [begin, end), with those of the higher half that belong between them.
-  void merge_part(const RankNode& node, index_t level, index_t start, index_t begin, index_t end) {
-    const OrderedSpan &low = node.lower, &high = node.higher;
-    const auto before = [&](index_t from, place_t place, double score) {
-      return std::partition_point(high.score + from, high.score + high.size,
-                                  [&](const double& s) {
-                                    return visitor_.less(s, high.place[&s - high.score], score,
-                                                         place);
-                                  }) -
-             high.score;
-    };
-    index_t h = begin == 0 ? 0 : before(0, low.place[begin], low.score[begin]);
-    const index_t stop = end == low.size ? high.size : before(h, low.place[end], low.score[end]);
-    double* key = keys_[level % 2].data() + start + begin + h;
-    place_t* place = places_[level % 2].data() + start + begin + h;
-    const auto put = [&](const OrderedSpan& from, index_t k) {
-      *key++ = from.score[k];
-      *place++ = from.place[k];
-    };
-    for (index_t l = begin; l < end; ++l) {
-      while (h < stop && visitor_.less(high.score[h], high.place[h], low.score[l], low.place[l]))
-        put(high, h++);
-      put(low, l);
-    }
-    while (h < stop) put(high, h++);
-  }
-
-  const PairSample& sample_;
-  Visitor& visitor_;
-  int n_threads_;
-  std::array<std::vector<double>, 2> keys_;
-  std::array<std::vector<place_t>, 2> places_;
-  std::vector<double> before_;
+  const double* weight_;
 };
+
+PairSums sweep(const PairSample& sample, const SortedScores& sorted, const PairVisitor& visitor,
+               int n_threads);
+
+// z_ij as every comparison computes it: monotone in both scores even after rounding, so sweeps over
+// either half agree on every pair.
+inline double violation(double higher, double lower) { return (1.0 - higher) + lower; }
+
+// The first k in [from, size) for which holds(k), which is false and then true.
+template <class Holds>
+index_t first_that(index_t from, index_t size, Holds holds) {
+  index_t count = size - from;
+  while (count > 0) {
+    const index_t half = count / 2;
+    if (holds(from + half)) {
+      count = half;
+    } else {
+      from += half + 1;
+      count -= half + 1;
+    }
+  }
+  return from;
+}
+
+inline Blocks place_blocks(index_t n) { return make_blocks(n, 1 << 14, 64); }
+
+// copy(place, example) for each place.
+template <class Copy>
+void for_places(const PairSample& sample, index_t columns, int n_threads, const Copy& copy) {
+  for_blocks(place_blocks(sample.places()),
+             useful_threads(n_threads, 4 * columns * sample.places()),
+             [&](index_t, index_t begin, index_t end) {
+               for (index_t p = begin; p < end; ++p) copy(p, index_t{sample.example[p]});
+             });
+}
+
+// Values, or rows, of examples by place.
+std::vector<double> gather(const PairSample& sample, const double* values, index_t columns,
+                           int n_threads);
+
+// Back to the order of the examples; those without a partner get 0.
+void scatter(const PairSample& sample, const std::vector<double>& by_place, index_t columns,
+             double* values, int n_threads);
 
 }  // namespace cutplane

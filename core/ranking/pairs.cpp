@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/ranking/few_pairs.hpp"
-#include "core/ranking/pair_sweep.hpp"
+#include "core/ranking/pair_tree.hpp"
 #include "core/ranking/score_grid.hpp"
 
 namespace cutplane {
@@ -16,25 +16,23 @@ namespace {
 constexpr index_t kLeafInParallel = 1 << 15;
 
 // Every pair at or beyond its kink counts whole. Sums: value, offset.
-template <bool kWeighted>
-struct CutVisitor : ByScore {
-  const double* weight;
+struct CutVisitor final : PairVisitor {
   double* coef;  // by place
 
-  double own(place_t p) const { return kWeighted ? weight[p] : 1.0; }
+  CutVisitor(const PairSample& sample, double* to) : PairVisitor(sample), coef(to) {}
 
-  PairSums higher(const RankNode& node, index_t begin, index_t end) const {
+  PairSums higher(const RankNode& node, index_t begin, index_t end) const override {
     const OrderedSpan &low = node.lower, &high = node.higher;
     if (begin == end) return {};
     const auto counts = [&](index_t i, index_t j) {
       return violation(high.score[i], low.score[j]) >= 0.0;
     };
     index_t from = first_that(0, low.size, [&](index_t j) { return counts(begin, j); });
-    const double all = low.mass<kWeighted>(low.size);
+    const double all = low.mass(low.size);
     double value = 0, offset = 0;
     for (index_t i = begin; i < end; ++i) {
       while (from < low.size && !counts(i, from)) ++from;
-      const double led = own(high.place[i]) * (all - low.mass<kWeighted>(from));
+      const double led = own(high.place[i]) * (all - low.mass(from));
       value += led * (1.0 - high.score[i]);
       offset += led;
       coef[high.place[i]] -= node.weight * led;
@@ -42,7 +40,7 @@ struct CutVisitor : ByScore {
     return {node.weight * value, node.weight * offset, 0.0};
   }
 
-  PairSums lower(const RankNode& node, index_t begin, index_t end) const {
+  PairSums lower(const RankNode& node, index_t begin, index_t end) const override {
     const OrderedSpan &low = node.lower, &high = node.higher;
     if (begin == end) return {};
     const auto counts = [&](index_t i, index_t j) {
@@ -52,7 +50,7 @@ struct CutVisitor : ByScore {
     double value = 0;
     for (index_t j = begin; j < end; ++j) {
       while (to < high.size && counts(to, j)) ++to;
-      const double trails = own(low.place[j]) * high.mass<kWeighted>(to);
+      const double trails = own(low.place[j]) * high.mass(to);
       value += trails * low.score[j];
       coef[low.place[j]] += node.weight * trails;
     }
@@ -62,44 +60,38 @@ struct CutVisitor : ByScore {
 
 // Value and right derivative along a direction. A pair exactly on its kink counts for the
 // derivative if it moves beyond: scores are ordered, and pairs compared, as if a little further on.
-template <bool kWeighted>
-struct RayVisitor {
-  const double* weight;
-  const double* direction;  // by place
+struct RayVisitor final : PairVisitor {
+  using PairVisitor::PairVisitor;
 
-  double own(place_t p) const { return kWeighted ? weight[p] : 1.0; }
-  bool less(double a, place_t pa, double b, place_t pb) const {
-    return a < b || (a == b && direction[pa] < direction[pb]);
-  }
   bool counts(const RankNode& node, index_t i, index_t j) const {
     const double z = violation(node.higher.score[i], node.lower.score[j]);
     if (z != 0.0) return z > 0.0;
     return direction[node.lower.place[j]] > direction[node.higher.place[i]];
   }
 
-  PairSums higher(const RankNode& node, index_t begin, index_t end) const {
+  PairSums higher(const RankNode& node, index_t begin, index_t end) const override {
     const OrderedSpan &low = node.lower, &high = node.higher;
     if (begin == end) return {};
     index_t from = first_that(0, low.size, [&](index_t j) { return counts(node, begin, j); });
-    const double all = low.mass<kWeighted>(low.size);
+    const double all = low.mass(low.size);
     double value = 0, slope = 0;
     for (index_t i = begin; i < end; ++i) {
       while (from < low.size && !counts(node, i, from)) ++from;
-      const double led = own(high.place[i]) * (all - low.mass<kWeighted>(from));
+      const double led = own(high.place[i]) * (all - low.mass(from));
       value += led * (1.0 - high.score[i]);
       slope -= led * direction[high.place[i]];
     }
     return {node.weight * value, node.weight * slope, 0.0};
   }
 
-  PairSums lower(const RankNode& node, index_t begin, index_t end) const {
+  PairSums lower(const RankNode& node, index_t begin, index_t end) const override {
     const OrderedSpan &low = node.lower, &high = node.higher;
     if (begin == end) return {};
     index_t to = first_that(0, high.size, [&](index_t i) { return !counts(node, i, begin); });
     double value = 0, slope = 0;
     for (index_t j = begin; j < end; ++j) {
       while (to < high.size && counts(node, to, j)) ++to;
-      const double trails = own(low.place[j]) * high.mass<kWeighted>(to);
+      const double trails = own(low.place[j]) * high.mass(to);
       value += trails * low.score[j];
       slope += trails * direction[low.place[j]];
     }
@@ -179,10 +171,7 @@ PairCut pair_cut(const PairSample& sample, PairScores& scores, double* coef, int
   if (sample.few_pairs) return few_pairs_cut(sample, scores.by_place(), coef, n_threads);
   const SortedScores& sorted = scores.in_order();
   std::vector<double> by_place(sample.example.size());
-  const PairSums sums = sweep<CutVisitor>(sample, sorted, n_threads, [&](auto visitor) {
-    visitor.coef = by_place.data();
-    return visitor;
-  });
+  const PairSums sums = sweep(sample, sorted, CutVisitor(sample, by_place.data()), n_threads);
   scatter(sample, by_place, 1, coef, n_threads);
   return {sums[0], sums[1]};
 }
@@ -204,10 +193,8 @@ PairSlope PairLine::at(double t) {
   if (!all_finite(scores_)) return {0.0, 0.0, false};
   if (sample_.few_pairs) return few_pairs_slope(sample_, scores_, direction_, n_threads_);
   sort_leaves(sample_, {scores_.data(), direction_.data()}, sorted_, n_threads_);
-  const PairSums sums = sweep<RayVisitor>(sample_, sorted_, n_threads_, [&](auto visitor) {
-    visitor.direction = direction_.data();
-    return visitor;
-  });
+  const RayVisitor visitor(sample_, direction_.data());
+  const PairSums sums = sweep(sample_, sorted_, visitor, n_threads_);
   return {sums[0], sums[1], true};
 }
 

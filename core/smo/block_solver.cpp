@@ -5,19 +5,11 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
-#include <type_traits>
 #include <vector>
 
 #include "core/base/large_memory.hpp"
-#include "core/smo/conjugate_solver.hpp"
 #include "core/smo/inner_solver.hpp"
-#include "core/smo/select_hmg.hpp"
-#include "core/smo/select_mvp.hpp"
-#include "core/smo/select_ofs1.hpp"
-#include "core/smo/select_ofs2.hpp"
-#include "core/smo/select_second_order.hpp"
 #include "core/smo/solver.hpp"
-#include "core/smo/team_steps.hpp"
 #include "core/smo/working_set.hpp"
 
 namespace cutplane::smo {
@@ -39,9 +31,6 @@ constexpr double kMargin = 0.9, kInnerMargin = 0.5;
 constexpr std::int64_t kStepsPerVariable = 20;
 // |f| times this is the rounding of scans in single precision.
 constexpr double kSingleNoise = 2e-6;
-// Variables that are worth a thread: to tell one another what they find takes threads as long as
-// to scan some hundred.
-constexpr index_t kLeastPart = std::max<index_t>(512 / kFineness, 16);
 // Kernel rows, and values, that are computed between looks at the clock.
 constexpr index_t kFewestRows = 48, kValuesAtOnce = index_t{1} << 24;
 
@@ -58,107 +47,11 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-struct Conjugate {};  // in place of a selector
-
-template <class Real, class Selector>
-using InnerOf = std::conditional_t<std::is_same_v<Selector, Conjugate>, ConjugateSolver<Real>,
-                                   InnerSolver<Real, Selector>>;
-
-template <class Real, class Inner>
-CUTPLANE_MULTIVERSION InnerResult take_steps(Inner& inner, double eps, std::int64_t steps) {
-  return run_inner<Real>(inner, eps, steps);
-}
-
-template <class Real>
-CUTPLANE_MULTIVERSION InnerResult take_steps(Member<Real>& member, double eps, std::int64_t steps) {
-  return member.run(eps, steps);
-}
-
-// Variables of a set whose kernel values are at hand, and who may work on them.
-struct InnerProblem {
-  InnerState& state;
-  const float* kernel;
-  index_t stride;
-  int n_threads;
-  Rest& rest;  // of a team of them
-};
-
-template <class Real, class Selector>
-InnerResult solve_inner(const InnerProblem& p, double eps, std::int64_t steps) {
-  InnerOf<Real, Selector> inner(p.state, p.kernel, p.stride);
-  return take_steps<Real>(inner, eps, steps);
-}
-
-template <class Real>
-InnerResult solve_by_team(const InnerProblem& p, double eps, std::int64_t steps) {
-  const index_t most = std::min(resolve_threads(p.n_threads), kMostMembers);
-  const Blocks parts{p.state.size(), std::min(p.state.size() / kLeastPart, most)};
-  const int members = static_cast<int>(parts.count);
-  InnerResult together;
-  if (members > 1 && !p.state.grouped && !p.rest.lasts()) {
-    struct Part {
-      InnerState state;
-      bool tired = false;
-      double delay = 0.0;
-    } part[kMostMembers];
-    Board<Real> board;
-    const bool ran = run_team(members, [&](int me) {
-      const index_t begin = parts.begin(me);
-      InnerState own = p.state.part(begin, parts.end(me));
-      Member<Real> member(board, me, members, own, p.kernel, p.stride, begin);
-      const InnerResult found = take_steps<Real>(member, eps, steps);
-      part[me] = {std::move(own), member.tired(), member.delay()};
-      if (me == 0) together = found;
-    });
-    double delay = 0.0;
-    for (int me = 0; me < members; ++me) {
-      p.state.put(parts.begin(me), part[me].state);
-      delay = std::max(delay, part[me].delay);
-    }
-    if (ran && !part[0].tired) return together;
-    p.rest.begin(delay);
-  }
-  InnerResult alone = solve_inner<Real, SelectSecondOrder>(p, eps, steps - together.steps);
-  alone.steps += together.steps;
-  return alone;
-}
-
-// Pair steps within a set, their scans in single or in double precision. All else of the solver is
-// the same whatever selects the pairs.
-struct InnerSteps {
-  using Solve = InnerResult (*)(const InnerProblem& problem, double eps, std::int64_t steps);
-  Solve in_single, in_double;
-};
-
-template <class Selector>
-InnerSteps inner_steps() {
-  return {solve_inner<float, Selector>, solve_inner<double, Selector>};
-}
-
-InnerSteps inner_steps(Selection selection) {
-  switch (selection) {
-    case Selection::mvp:
-      return inner_steps<SelectMostViolating>();
-    case Selection::hmg:
-      return inner_steps<SelectHybridMaximumGain>();
-    case Selection::ofs1:
-      return inner_steps<SelectOfs1>();
-    case Selection::ofs2:
-      return inner_steps<SelectOfs2>();
-    case Selection::conjugate:
-      return inner_steps<Conjugate>();
-    case Selection::second_order:
-      break;
-  }
-  return {solve_by_team<float>, solve_by_team<double>};
-}
-
 class BlockSolver : public Solver {
  public:
   BlockSolver(Dual& dual, const Settings& settings)
       : dual_(dual),
         settings_(settings),
-        inner_steps_(inner_steps(settings.selection)),
         most_(std::min(std::max(settings.working_set, kSmallest), dual.size())),
         eps_(settings.stop == StopRule::none ? 0.0 : settings.eps),
         set_(dual, most_) {
@@ -252,10 +145,10 @@ class BlockSolver : public Solver {
         all && eps_ > 0.0 ? kMargin * eps_ : std::max(kInnerMargin * eps_, kInner * violation);
     const std::int64_t most =
         std::min<std::int64_t>(kStepsPerVariable * set_.size(), settings_.most_steps - iterations_);
-    const InnerSteps::Solve solve = single_ && kSingleNoise * inner_.largest < eps
-                                        ? inner_steps_.in_single
-                                        : inner_steps_.in_double;
-    return solve({inner_, block_.get(), stride_, settings_.n_threads, rest_}, eps, most);
+    const InnerProblem problem{inner_, block_.get(), stride_, settings_.n_threads, rest_};
+    return single_ && kSingleNoise * inner_.largest < eps
+               ? solve_inner<float>(problem, settings_.rule, eps, most)
+               : solve_inner<double>(problem, settings_.rule, eps, most);
   }
 
   // More violators at once while most of them move; fewer where they do not.
@@ -336,7 +229,6 @@ class BlockSolver : public Solver {
 
   Dual& dual_;
   Settings settings_;
-  InnerSteps inner_steps_;
   index_t most_;
   double eps_;
   WorkingSet set_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/smo/block_tasks.hpp"
 #include "core/smo/tiles.hpp"
@@ -20,70 +21,139 @@ constexpr double kSparse = 0.25;
 // Bytes of scattered rows at a time.
 constexpr index_t kScatteredBytes = index_t{1} << 21;
 
+// The exponent e with |value| < 2^e, or 0 for 0; within what a power of two can undo.
+int exponent_of(double value) {
+  if (value == 0.0) return 0;
+  return std::max(std::ilogb(value) + 1, -1022);
+}
+
+// Rows that are looked through at a time.
+constexpr index_t kRowsPerFrameBlock = 256, kMostFrameBlocks = 64;
+
+// The largest of what `size` makes of every column and value.
+template <class Size>
+double largest_of(const View& view, const Blocks& blocks, int threads, Size&& size) {
+  std::vector<double> found(blocks.count, 0.0);
+  for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
+    double largest = 0.0;
+    view.each_row(begin, end, [&](index_t, const ViewedRow& row) {
+      double most = largest;
+      const auto look = [&](const auto& column) {
+#pragma omp simd reduction(max : most)
+        for (index_t j = 0; j < row.n; ++j) {
+          const double own = size(column(j), row.values[j]);
+          most = own > most ? own : most;
+        }
+      };
+      if (row.columns != nullptr)
+        look([&](index_t j) { return index_t{row.columns[j]}; });
+      else
+        look([](index_t j) { return j; });
+      largest = most;
+    });
+    found[block] = largest;
+  });
+  return *std::max_element(found.begin(), found.end());
+}
+
+// The sums of the columns, each value multiplied by `factor`.
+std::vector<double> column_sums(const View& view, const Blocks& blocks, int threads,
+                                double factor) {
+  std::vector<std::vector<double>> parts(blocks.count);
+  for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
+    std::vector<double> sums(view.cols, 0.0);
+    double* sum = sums.data();
+    view.each(begin, end, [=](index_t, index_t k, double x) { sum[k] += x * factor; });
+    parts[block] = std::move(sums);
+  });
+  std::vector<double> total(view.cols, 0.0);
+  for (const std::vector<double>& part : parts)
+    for (index_t k = 0; k < view.cols; ++k) total[k] += part[k];
+  return total;
+}
+
+// bounded: kernels that are 0 at large distances, where a new example may be as far away as it
+// likes: it is taken for one so far away that squares of distances are still finite.
+Frame make_frame(const View& view, bool centered, bool bounded, int n_threads) {
+  constexpr double kFar = 1125899906842624.0;  // 2^50
+  Frame frame;
+  if (bounded) frame.limit = kFar;
+  const Blocks blocks = make_blocks(view.rows, kRowsPerFrameBlock, kMostFrameBlocks);
+  const int threads = useful_threads(n_threads, view.rows * view.cols / 4);
+  frame.exponent =
+      exponent_of(largest_of(view, blocks, threads, [](index_t, double x) { return std::abs(x); }));
+  frame.outer = std::ldexp(1.0, -frame.exponent);
+  if (!centered) return frame;
+  frame.center = column_sums(view, blocks, threads, frame.outer);
+  double spread = 0.0;
+  for (double& mean : frame.center) {
+    mean /= static_cast<double>(std::max<index_t>(view.rows, 1));
+    spread = std::max(spread, std::abs(mean));  // of entries that are not stored
+  }
+  if (!view.is_csr()) spread = 0.0;
+  const double* center = frame.center.data();
+  const double outer = frame.outer;
+  spread = std::max(spread, largest_of(view, blocks, threads, [=](index_t k, double x) {
+                      return std::abs(x * outer - center[k]);
+                    }));
+  const int exponent = exponent_of(spread);
+  frame.inner = std::ldexp(1.0, -exponent);
+  frame.exponent += exponent;
+  return frame;
+}
+
 int threads_for(index_t work, int n_threads) { return useful_threads(n_threads, work / 16); }
 
 Blocks one_each(std::span<const PanelRun> tasks) { return {std::ssize(tasks), std::ssize(tasks)}; }
 
 }  // namespace
 
-template <class T>
-Examples::Examples(const KernelParameters& parameters, const DenseView<T>& view,
-                   const Examples* like, int n_threads)
+CUTPLANE_MULTIVERSION void widen(const float* from, index_t n, double* to) {
+  for (index_t k = 0; k < n; ++k) to[k] = from[k];
+}
+
+Examples::Examples(const KernelParameters& parameters, const View& view, const Examples* like,
+                   int n_threads)
     : size_(view.rows), features_(view.cols) {
-  sparse_ = like != nullptr && like->sparse_;
+  sparse_ = like != nullptr ? like->sparse_
+                            : view.is_csr() && static_cast<double>(view.stored) <
+                                                   kSparse * static_cast<double>(size_ * features_);
+  const bool centered = !sparse_ && parameters.kernel.shift_invariant();
   frame_ = like != nullptr ? like->frame_
-                           : make_frame(view, parameters.kernel.shift_invariant(),
-                                        parameters.kernel.unit_length(), n_threads);
-  if (!sparse_) {
-    panels_.assign(padded(size_) * features_, 0.0f);
-    each_row(n_threads, [&](index_t i) {
-      float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
-      for (index_t k = 0; k < features_; ++k) panel[k * kPanel] = frame_.place(view.at(i, k), k);
-    });
-  } else {
-    starts_.push_back(0);
-    for (index_t i = 0; i < size_; ++i) {
-      for (index_t k = 0; k < features_; ++k) {
-        const float value = frame_.place(view.at(i, k), k);
+                           : make_frame(view, centered, parameters.kernel.unit_length(), n_threads);
+  const Frame frame = frame_;
+  if (sparse_) {
+    starts_.assign(size_ + 1, 0);
+    values_.resize(view.is_csr() ? view.stored : 0);
+    indices_.resize(values_.size());
+    view.each_row(0, size_, [&](index_t i, const ViewedRow& row) {
+      const index_t begin = starts_[i];
+      if (row.columns != nullptr) {
+        float* values = values_.data() + begin;
+        for (index_t j = 0; j < row.n; ++j) values[j] = frame.place(row.values[j], row.columns[j]);
+        std::copy_n(row.columns, row.n, indices_.data() + begin);
+        starts_[i + 1] = begin + row.n;
+        return;
+      }
+      for (index_t k = 0; k < row.n; ++k) {
+        const float value = frame.place(row.values[k], k);
         if (value == 0.0f) continue;
         values_.push_back(value);
         indices_.push_back(static_cast<std::int32_t>(k));
       }
-      starts_.push_back(static_cast<std::int64_t>(values_.size()));
-    }
-  }
-  settle(parameters, like, n_threads);
-}
-
-template <class T, class I>
-Examples::Examples(const KernelParameters& parameters, const CsrView<T, I>& view,
-                   const Examples* like, int n_threads)
-    : size_(view.rows), features_(view.cols) {
-  const index_t first = view.starts[0], stored = view.starts[size_] - first;
-  sparse_ = like != nullptr
-                ? like->sparse_
-                : static_cast<double>(stored) < kSparse * static_cast<double>(size_ * features_);
-  const bool centered = !sparse_ && parameters.kernel.shift_invariant();
-  frame_ = like != nullptr ? like->frame_
-                           : make_frame(view, centered, parameters.kernel.unit_length(), n_threads);
-  if (sparse_) {
-    values_.resize(stored);
-    indices_.resize(stored);
-    starts_.resize(size_ + 1);
-    for (index_t i = 0; i <= size_; ++i) starts_[i] = view.starts[i] - first;
-    for (index_t at = 0; at < stored; ++at) {
-      indices_[at] = static_cast<std::int32_t>(view.indices[first + at]);
-      values_[at] = frame_.place(static_cast<double>(view.values[first + at]), indices_[at]);
-    }
+      starts_[i + 1] = std::ssize(values_);
+    });
   } else {
     panels_.assign(padded(size_) * features_, 0.0f);
-    each_row(n_threads, [&](index_t i) {
-      float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
-      for (index_t k = 0; k < features_; ++k) panel[k * kPanel] = frame_.place(0.0, k);
-      for (I at = view.starts[i]; at < view.starts[i + 1]; ++at) {
-        const index_t k = view.indices[at];
-        panel[k * kPanel] = frame_.place(static_cast<double>(view.values[at]), k);
-      }
+    const index_t features = features_;
+    float* panels = panels_.data();
+    const auto place = [=, &frame](index_t i, index_t k, double x) {
+      panels[(i / kPanel * features + k) * kPanel + i % kPanel] = frame.place(x, k);
+    };
+    each_panel(n_threads, [&](index_t begin, index_t end) {
+      for (index_t i = begin; view.is_csr() && i < end; ++i)
+        for (index_t k = 0; k < features; ++k) place(i, k, 0.0);
+      view.each(begin, end, place);
     });
   }
   settle(parameters, like, n_threads);
@@ -91,19 +161,30 @@ Examples::Examples(const KernelParameters& parameters, const CsrView<T, I>& view
 
 double Examples::largest_square(int n_threads) const {
   std::vector<double> squares(std::max<index_t>(size_, 1), 0.0);
-  each_row(n_threads, [&](index_t i) {
-    double square = 0.0;
-    if (sparse_) {
-      for (std::int64_t at = starts_[i]; at < starts_[i + 1]; ++at)
-        square += static_cast<double>(values_[at]) * values_[at];
-    } else {
-      const float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
-      for (index_t k = 0; k < features_; ++k)
-        square += static_cast<double>(panel[k * kPanel]) * panel[k * kPanel];
+  each_panel(n_threads, [&](index_t begin, index_t end) {
+    for (index_t i = begin; i < end; ++i) {
+      double square = 0.0;
+      if (sparse_) {
+        for (std::int64_t at = starts_[i]; at < starts_[i + 1]; ++at)
+          square += static_cast<double>(values_[at]) * values_[at];
+      } else {
+        const float* panel = panels_.data() + i / kPanel * kPanel * features_ + i % kPanel;
+        for (index_t k = 0; k < features_; ++k)
+          square += static_cast<double>(panel[k * kPanel]) * panel[k * kPanel];
+      }
+      squares[i] = square;
     }
-    squares[i] = square;
   });
   return *std::max_element(squares.begin(), squares.end());
+}
+
+void Examples::each_panel(int n_threads,
+                          FunctionView<void(index_t begin, index_t end)> visit) const {
+  const index_t work = sparse_ ? static_cast<index_t>(values_.size()) : size_ * features_;
+  for_blocks(make_blocks(panels_for(size_), 16, 1 << 10), useful_threads(n_threads, work / 4),
+             [&](index_t, index_t begin, index_t end) {
+               visit(begin * kPanel, std::min(size_, end * kPanel));
+             });
 }
 
 void Examples::settle(const KernelParameters& parameters, const Examples* like, int n_threads) {
@@ -282,17 +363,5 @@ void Examples::self_products(const KernelFunction& function, index_t begin, inde
 std::vector<float> Examples::diagonal(int n_threads) const {
   return self_products(function_, n_threads);
 }
-
-template Examples::Examples(const KernelParameters&, const DenseView<float>&, const Examples*, int);
-template Examples::Examples(const KernelParameters&, const DenseView<double>&, const Examples*,
-                            int);
-template Examples::Examples(const KernelParameters&, const CsrView<float, std::int32_t>&,
-                            const Examples*, int);
-template Examples::Examples(const KernelParameters&, const CsrView<float, std::int64_t>&,
-                            const Examples*, int);
-template Examples::Examples(const KernelParameters&, const CsrView<double, std::int32_t>&,
-                            const Examples*, int);
-template Examples::Examples(const KernelParameters&, const CsrView<double, std::int64_t>&,
-                            const Examples*, int);
 
 }  // namespace cutplane::smo

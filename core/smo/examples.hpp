@@ -19,11 +19,7 @@ namespace cutplane::smo {
 class Examples {
  public:
   // like: examples these will be compared with, whose frame and layout are taken over; or null.
-  template <class T>
-  Examples(const KernelParameters& parameters, const DenseView<T>& view, const Examples* like,
-           int n_threads);
-  template <class T, class I>
-  Examples(const KernelParameters& parameters, const CsrView<T, I>& view, const Examples* like,
+  Examples(const KernelParameters& parameters, const View& view, const Examples* like,
            int n_threads);
 
   index_t size() const { return size_; }
@@ -50,15 +46,8 @@ class Examples {
  private:
   void settle(const KernelParameters& parameters, const Examples* like, int n_threads);
   double largest_square(int n_threads) const;
-  // visit(i) for every example, in parallel, those of a panel by one thread.
-  template <class Visit>
-  void each_row(int n_threads, Visit&& visit) const {
-    const index_t work = sparse_ ? static_cast<index_t>(values_.size()) : size_ * features_;
-    for_blocks(make_blocks(panels_for(size_), 16, 1 << 10), useful_threads(n_threads, work / 4),
-               [&](index_t, index_t begin, index_t end) {
-                 for (index_t i = begin * kPanel; i < std::min(size_, end * kPanel); ++i) visit(i);
-               });
-  }
+  // visit(begin, end) for all examples, in parallel, those of a panel by one thread.
+  void each_panel(int n_threads, FunctionView<void(index_t begin, index_t end)> visit) const;
   void gather(index_t row, float* out) const;
   // Where a block goes: its rows, and the panel they begin with.
   struct Target {

@@ -4,53 +4,97 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/parallel.hpp"
 
 namespace cutplane::smo {
 
-// Where values lie before they are copied: strides in elements.
-template <class T>
-struct DenseView {
-  const T* values;
-  index_t rows, cols, row_stride, col_stride;
+// The values of a row, and their columns, or null for all of them.
+struct ViewedRow {
+  index_t n;
+  const double* values;
+  const std::int32_t* columns;
+};
 
-  double at(index_t i, index_t k) const {
-    return static_cast<double>(values[i * row_stride + k * col_stride]);
-  }
-  // The values of some rows.
+// Where values lie before they are copied, whatever their type: dense with strides in elements, or
+// CSR. Rows are handed out in double precision.
+struct View {
+  struct Buffer {
+    std::vector<double> values;
+    std::vector<std::int32_t> columns;
+  };
+
+  index_t rows, cols, stored;
+  const void* values;
+  const void *indices = nullptr, *starts = nullptr;  // null unless CSR
+  index_t row_stride = 0, col_stride = 0;            // unless CSR
+  // Row i where it lies if it can be used there, else from the buffer.
+  ViewedRow (*fetch)(const View& view, index_t i, Buffer& buffer) = nullptr;
+
+  bool is_csr() const { return starts != nullptr; }
+
+  // visit(i, row) for some rows.
   template <class Visit>
-  void each(index_t begin, index_t end, Visit&& visit) const {
-    for (index_t i = begin; i < end; ++i)
-      for (index_t k = 0; k < cols; ++k) visit(k, at(i, k));
+  void each_row(index_t begin, index_t end, const Visit& visit) const {
+    Buffer buffer;
+    for (index_t i = begin; i < end; ++i) visit(i, fetch(*this, i, buffer));
+  }
+  // visit(i, column, value) of each value of some rows.
+  template <class Visit>
+  void each(index_t begin, index_t end, const Visit& visit) const {
+    each_row(begin, end, [&](index_t i, const ViewedRow& row) {
+      if (row.columns != nullptr)
+        for (index_t j = 0; j < row.n; ++j) visit(i, index_t{row.columns[j]}, row.values[j]);
+      else
+        for (index_t j = 0; j < row.n; ++j) visit(i, j, row.values[j]);
+    });
   }
 };
 
-template <class T, class I>
-struct CsrView {
-  const T* values;
-  const I* indices;
-  const I* starts;
-  index_t rows, cols;
+// to[k] = from[k], compiled for every CPU.
+void widen(const float* from, index_t n, double* to);
 
-  template <class Visit>
-  void each(index_t begin, index_t end, Visit&& visit) const {
-    for (I at = starts[begin]; at < starts[end]; ++at)
-      visit(static_cast<index_t>(indices[at]), static_cast<double>(values[at]));
-  }
-};
-
-// The exponent e with |value| < 2^e, or 0 for 0; within what a power of two can undo.
-inline int exponent_of(double value) {
-  if (value == 0.0) return 0;
-  return std::max(std::ilogb(value) + 1, -1022);
+// n values, `stride` apart, as type To: where they lie, or in the buffer.
+template <class To, class From>
+const To* converted(const From* from, index_t n, index_t stride, std::vector<To>& buffer) {
+  if constexpr (std::is_same_v<To, From>)
+    if (stride == 1) return from;
+  if (std::ssize(buffer) < n) buffer.resize(n);
+  To* to = buffer.data();
+  if constexpr (std::is_same_v<From, float>)
+    if (stride == 1) return widen(from, n, to), to;
+  for (index_t k = 0; k < n; ++k) to[k] = static_cast<To>(from[k * stride]);
+  return to;
 }
 
-// Rows that are looked through at a time.
-inline constexpr index_t kRowsPerFrameBlock = 256, kMostFrameBlocks = 64;
+template <class T>
+View dense_view(const T* values, index_t rows, index_t cols, index_t row_stride,
+                index_t col_stride) {
+  View view{rows, cols, rows * cols, values};
+  view.row_stride = row_stride;
+  view.col_stride = col_stride;
+  view.fetch = [](const View& v, index_t i, View::Buffer& buffer) {
+    const T* row = static_cast<const T*>(v.values) + i * v.row_stride;
+    return ViewedRow{v.cols, converted(row, v.cols, v.col_stride, buffer.values), nullptr};
+  };
+  return view;
+}
+
+template <class T, class I>
+View csr_view(const T* values, const I* indices, const I* starts, index_t rows, index_t cols) {
+  View view{rows, cols, static_cast<index_t>(starts[rows] - starts[0]), values, indices, starts};
+  view.fetch = [](const View& v, index_t i, View::Buffer& buffer) {
+    const I* ends = static_cast<const I*>(v.starts) + i;
+    const index_t begin = ends[0], n = ends[1] - begin;
+    return ViewedRow{n, converted(static_cast<const T*>(v.values) + begin, n, 1, buffer.values),
+                     converted(static_cast<const I*>(v.indices) + begin, n, 1, buffer.columns)};
+  };
+  return view;
+}
 
 struct Frame {
   int exponent = 0;  // an example x is stored as (x - centre) 2^-exponent
@@ -63,62 +107,5 @@ struct Frame {
     return static_cast<float>(std::clamp(moved, -limit, limit));
   }
 };
-
-// The largest of what `size` makes of every column and value.
-template <class View, class Size>
-double largest_of(const View& view, const Blocks& blocks, int threads, Size&& size) {
-  std::vector<double> found(blocks.count, 0.0);
-  for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
-    double largest = 0.0;
-    view.each(begin, end, [&](index_t k, double x) { largest = std::max(largest, size(k, x)); });
-    found[block] = largest;
-  });
-  return *std::max_element(found.begin(), found.end());
-}
-
-// The sums of the columns, each value multiplied by `factor`.
-template <class View>
-std::vector<double> column_sums(const View& view, const Blocks& blocks, int threads,
-                                double factor) {
-  std::vector<std::vector<double>> parts(blocks.count);
-  for_blocks(blocks, threads, [&](index_t block, index_t begin, index_t end) {
-    std::vector<double> sums(view.cols, 0.0);
-    view.each(begin, end, [&](index_t k, double x) { sums[k] += x * factor; });
-    parts[block] = std::move(sums);
-  });
-  std::vector<double> total(view.cols, 0.0);
-  for (const std::vector<double>& part : parts)
-    for (index_t k = 0; k < view.cols; ++k) total[k] += part[k];
-  return total;
-}
-
-// bounded: kernels that are 0 at large distances, where a new example may be as far away as it
-// likes: it is taken for one so far away that squares of distances are still finite.
-template <class View>
-Frame make_frame(const View& view, bool centered, bool bounded, int n_threads) {
-  constexpr double kFar = 1125899906842624.0;  // 2^50
-  Frame frame;
-  if (bounded) frame.limit = kFar;
-  const Blocks blocks = make_blocks(view.rows, kRowsPerFrameBlock, kMostFrameBlocks);
-  const int threads = useful_threads(n_threads, view.rows * view.cols / 4);
-  frame.exponent =
-      exponent_of(largest_of(view, blocks, threads, [](index_t, double x) { return std::abs(x); }));
-  frame.outer = std::ldexp(1.0, -frame.exponent);
-  if (!centered) return frame;
-  frame.center = column_sums(view, blocks, threads, frame.outer);
-  double spread = 0.0;
-  for (double& mean : frame.center) {
-    mean /= static_cast<double>(std::max<index_t>(view.rows, 1));
-    spread = std::max(spread, std::abs(mean));  // of entries that are not stored
-  }
-  if constexpr (requires { view.row_stride; }) spread = 0.0;
-  spread = std::max(spread, largest_of(view, blocks, threads, [&](index_t k, double x) {
-                      return std::abs(x * frame.outer - frame.center[k]);
-                    }));
-  const int exponent = exponent_of(spread);
-  frame.inner = std::ldexp(1.0, -exponent);
-  frame.exponent += exponent;
-  return frame;
-}
 
 }  // namespace cutplane::smo

@@ -45,34 +45,35 @@ class ComputedRows : public KernelRows {
 };
 
 // A kernel matrix the caller has computed.
-template <class T>
 class StoredRows : public KernelRows {
  public:
-  // scale: a power of two that every value is multiplied by.
-  StoredRows(const T* values, index_t n, index_t row_stride, double scale)
-      : values_(values), n_(n), row_stride_(row_stride), scale_(scale) {}
-  index_t size() const override { return n_; }
+  // scale: a power of two that every value is multiplied by. in_place: the values, where they are
+  // in single precision and stored by rows; or null.
+  StoredRows(const View& values, const float* in_place, double scale)
+      : values_(values), in_place_(scale == 1.0 ? in_place : nullptr), scale_(scale) {}
+  index_t size() const override { return values_.rows; }
   void rows(std::span<const std::int64_t> which, std::span<const PanelRun>, float* const* out,
             int) const override {
     for (std::size_t r = 0; r < which.size(); ++r)
-      for (index_t j = 0; j < n_; ++j) out[r][j] = single(values_[which[r] * row_stride_ + j]);
+      values_.each(which[r], which[r] + 1,
+                   [&](index_t, index_t j, double value) { out[r][j] = single(value); });
   }
   std::vector<float> diagonal(int) const override {
-    std::vector<float> result(n_);
-    for (index_t i = 0; i < n_; ++i) result[i] = single(values_[i * row_stride_ + i]);
+    std::vector<float> result(size());
+    values_.each(0, size(), [&](index_t i, index_t j, double value) {
+      if (i == j) result[i] = single(value);
+    });
     return result;
   }
   const float* resident(index_t i) const override {
-    if constexpr (std::is_same_v<T, float>)
-      if (scale_ == 1.0) return values_ + i * row_stride_;
-    return nullptr;
+    return in_place_ != nullptr ? in_place_ + i * values_.row_stride : nullptr;
   }
 
  private:
-  float single(T value) const { return static_cast<float>(static_cast<double>(value) * scale_); }
+  float single(double value) const { return static_cast<float>(value * scale_); }
 
-  const T* values_;
-  index_t n_, row_stride_;
+  View values_;
+  const float* in_place_;
   double scale_;
 };
 

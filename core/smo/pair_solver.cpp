@@ -1,16 +1,10 @@
-// One pair at a time: the solver of the papers, generic over its selector.
+// One pair at a time: the solver of the papers, by whichever rule.
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "core/smo/select_hmg.hpp"
-#include "core/smo/select_mvp.hpp"
-#include "core/smo/select_ofs1.hpp"
-#include "core/smo/select_ofs2.hpp"
-#include "core/smo/select_second_order.hpp"
 #include "core/smo/solver.hpp"
 
 namespace cutplane::smo {
@@ -78,24 +72,8 @@ class Active {
     return step;
   }
 
-  // For selectors, which are compiled for several instruction sets: calls of such functions are
-  // taken never to throw, so what a kernel throws waits for rethrow().
-  const float* row(index_t t) {
-    try {
-      return fetch(t);
-    } catch (...) {
-      failure_ = std::current_exception();
-      none_.resize(size());
-      return none_.data();
-    }
-  }
-
-  void rethrow() {
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-  }
-
   // Valid until the next but one call.
-  const float* fetch(index_t t) {
+  const float* row(index_t t) {
     if (held_[0].variable == t) return held_[0].values;
     if (held_[1].variable == t) {
       std::swap(newer_, older_);
@@ -160,31 +138,16 @@ class Active {
   Held held_[2];  // the row asked for last, and the one before
   int newer_ = 0, older_ = 1;
   Lease leases_[2];
-  std::vector<float> gathered_[2], none_;
-  std::exception_ptr failure_;
+  std::vector<float> gathered_[2];
 };
 
-CUTPLANE_MULTIVERSION void add_difference(index_t n, double step, const float* k_up,
-                                          const float* k_low, double* f) {
-  for (index_t t = 0; t < n; ++t)
-    f[t] += step * (static_cast<double>(k_up[t]) - static_cast<double>(k_low[t]));
-}
-
-CUTPLANE_MULTIVERSION Extremes extremes_of(const Candidates<double>& c) { return find_extremes(c); }
-
-template <class Selector>
-CUTPLANE_MULTIVERSION Pair select_pair(Selector& selector, const Candidates<double>& c,
-                                       const Extremes& e, Active& rows) {
-  return selector.select(c, e, rows);
-}
-
-template <class Selector>
 class PairSolver : public Solver {
  public:
   PairSolver(Dual& dual, const Settings& settings)
       : dual_(dual), settings_(settings), active_(dual, settings.n_threads) {
     // The gap is that of all variables.
     if (settings.stop == StopRule::none) settings_.shrinking = false;
+    if (settings.rule == Rule::conjugate) settings_.rule = Rule::second_order;
   }
 
   Progress advance(std::int64_t most, const Deadline& deadline) override {
@@ -236,21 +199,10 @@ class PairSolver : public Solver {
  private:
   // False where the rule says to stop.
   bool step() {
-    Pair best;
     double maximal = 0.0;
-    for (int g = 0; g < dual_.groups(); ++g) {
-      const int label = dual_.grouped ? 1 - 2 * g : 0;
-      const Candidates<double> c = active_.candidates(label);
-      const Extremes extremes = extremes_of(c);
-      if (!(extremes.violation() > 0.0)) continue;
-      maximal = std::max(maximal, extremes.violation());
-      const Pair pair = select_pair(selectors_[g], c, extremes, active_);
-      active_.rethrow();
-      if (pair.up < 0) continue;
-      if (best.up < 0 || pair.gain > best.gain ||
-          (pair.gain == best.gain && pair.violation > best.violation))
-        best = pair;
-    }
+    const Pair best = best_pair(
+        settings_.rule, dual_.grouped, [&](int label) { return active_.candidates(label); }, last_,
+        [&](index_t t) { return active_.row(t); }, maximal);
     if (best.up < 0) return false;
     if (settings_.stop == StopRule::kkt && maximal <= settings_.eps) return false;
     if (settings_.stop == StopRule::pair &&
@@ -260,13 +212,13 @@ class PairSolver : public Solver {
   }
 
   double gain_floor(const Pair& pair) const {
-    return pair.gain > 0.0 ? settings_.least_gain : 0.0;  // a selector may not compute it
+    return pair.gain > 0.0 ? settings_.least_gain : 0.0;  // a rule may not compute it
   }
 
   bool move(const Pair& pair) {
     const auto [i, j] = std::pair{pair.up, pair.low};
-    const float* k_up = active_.fetch(i);
-    const float* k_low = active_.fetch(j);
+    const float* k_up = active_.row(i);
+    const float* k_low = active_.row(j);
     const double eta = curvature(active_.candidates(0), i, j, k_up[j]);
     const double old_up = active_.b[i], old_low = active_.b[j];
     const double taken = active_.move(i, j, pair.violation / eta);
@@ -301,7 +253,7 @@ class PairSolver : public Solver {
     const auto look = [&] {
       double violation = 0.0;
       for (int g = 0; g < dual_.groups(); ++g) {
-        extremes[g] = extremes_of(active_.candidates(dual_.grouped ? 1 - 2 * g : 0));
+        extremes[g] = find_extremes(active_.candidates(dual_.grouped ? 1 - 2 * g : 0));
         violation = std::max(violation, extremes[g].violation());
       }
       return violation;
@@ -322,7 +274,7 @@ class PairSolver : public Solver {
       if (active_.b[t] <= active_.low[t]) return !(active_.f[t] > e.low_value);
       return true;
     });
-    for (Selector& selector : selectors_) selector.forget();
+    last_[0] = last_[1] = Pair{};  // candidates have been renumbered
   }
 
   void unshrink() {
@@ -334,13 +286,13 @@ class PairSolver : public Solver {
     for (const double value : active_.f) largest_ = std::max(largest_, std::abs(value));
     since_shrink_ = 0;
     stuck_ = false;
-    for (Selector& selector : selectors_) selector.forget();
+    last_[0] = last_[1] = Pair{};  // candidates have been renumbered
   }
 
   Dual& dual_;
   Settings settings_;
   Active active_;
-  Selector selectors_[2];  // one for each group
+  Pair last_[2];  // of each group
   std::int64_t iterations_ = 0, since_shrink_ = 0;
   bool unshrunk_ = false, stuck_ = false;
   Bounds full_{};
@@ -351,20 +303,7 @@ class PairSolver : public Solver {
 }  // namespace
 
 std::unique_ptr<Solver> make_pair_solver(Dual& dual, const Settings& settings) {
-  switch (settings.selection) {
-    case Selection::mvp:
-      return std::make_unique<PairSolver<SelectMostViolating>>(dual, settings);
-    case Selection::hmg:
-      return std::make_unique<PairSolver<SelectHybridMaximumGain>>(dual, settings);
-    case Selection::ofs1:
-      return std::make_unique<PairSolver<SelectOfs1>>(dual, settings);
-    case Selection::ofs2:
-      return std::make_unique<PairSolver<SelectOfs2>>(dual, settings);
-    case Selection::conjugate:  // is of sets of more than a pair
-    case Selection::second_order:
-      break;
-  }
-  return std::make_unique<PairSolver<SelectSecondOrder>>(dual, settings);
+  return std::make_unique<PairSolver>(dual, settings);
 }
 
 }  // namespace cutplane::smo

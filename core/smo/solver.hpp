@@ -4,20 +4,18 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string_view>
 
 #include "core/smo/dual.hpp"
+#include "core/smo/rules.hpp"
 
 namespace cutplane::smo {
 
-// conjugate: second-order, with conjugate directions within working sets of more than a pair.
-enum class Selection { mvp, second_order, hmg, ofs1, ofs2, conjugate };
 // kkt: the maximal violation is at most eps. pair: that of the pair selected is (or its gain is at
 // most least_gain): not a proof, kept to reproduce the OFS paper. none: the caller decides.
 enum class StopRule { kkt, pair, none };
 
 struct Settings {
-  Selection selection = Selection::second_order;
+  Rule rule = Rule::second_order;
   StopRule stop = StopRule::kkt;
   double eps = 1e-3;
   double least_gain = 0.0;

@@ -16,8 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "core/strings/kmers.hpp"
-#include "core/strings/windows.hpp"
+#include "core/strings/packed.hpp"
 
 namespace cutplane::strings {
 
@@ -35,9 +34,7 @@ struct Part {
 };
 
 // The tables of one group, one after the other, on large pages: lookups are all over them.
-struct Tables {
-  std::shared_ptr<double[]> values;
-};
+using Tables = std::shared_ptr<double[]>;
 
 class Features {
  public:
@@ -75,8 +72,8 @@ class Features {
   struct Group {
     index_t begin, end, order;
     std::vector<index_t> parts;
-    std::vector<index_t>
-        table;  // by slot, a position with a k-mer of full order; -1: nothing to look up
+    // By slot, a position with a k-mer of full order; -1: nothing to look up.
+    std::vector<index_t> table;
     std::vector<index_t> owner;  // the slot that a table is made for
     index_t spectra = 0;         // features of its spectra together
     index_t slots() const { return end - begin - order + 1; }
@@ -84,7 +81,6 @@ class Features {
   };
 
   Group make_group(index_t number);
-  bool alike(const Group& group, index_t p, index_t q) const;
   index_t power(index_t k) const { return powers_[static_cast<std::size_t>(k)]; }
   // Where the weights of a part's k-mers of order k at a position begin.
   index_t place(index_t part, index_t position, index_t k) const;
@@ -99,7 +95,6 @@ class Features {
                      int n_threads) const;
   void finish_spectra(const Group& group, std::vector<std::vector<double>>& sums, double* out,
                       int n_threads) const;
-  double squared_length(const Part& part, const std::uint8_t* letters) const;
   struct SpectrumScratch {
     std::vector<std::uint16_t> counts;
     std::vector<index_t> squares, kmers, repeated;
@@ -115,9 +110,9 @@ class Features {
   std::vector<index_t> powers_;  // of the alphabet's size
   std::vector<index_t> below_;   // k-mers of orders 1..k - 1 together
   std::vector<Part> parts_;
-  std::vector<index_t> offsets_;                 // of the parts among the weights
-  std::vector<std::vector<index_t>> positions_;  // of the positions within a positional part
-  std::vector<index_t> spectra_;                 // of a spectrum among those of its group
+  // Where the weights of each part's positions begin; of a spectrum, all of them.
+  std::vector<std::vector<index_t>> starts_;
+  std::vector<index_t> spectra_;  // of a spectrum among those of its group
   std::vector<Group> groups_;
   index_t dimension_ = 0;
 };

@@ -65,17 +65,31 @@ void Features::add_one(const std::uint8_t* letters, index_t group, double coef, 
   }
 }
 
-double Features::squared_length(const Part& part, const std::uint8_t* letters) const {
+// out[i] += the squared length of a part of window i. From one window to the next, k-mers that
+// begin at its first letter leave and those that end behind its last letter enter.
+void Features::slide(const Part& part, const std::uint8_t* codes, index_t begin, index_t end,
+                     std::vector<std::uint16_t>& counts, double* out) const {
+  counts.assign(part.positional ? 0 : below_[part.order() + 1], 0);
   std::vector<index_t> squares(part.values.size(), 0);
-  if (part.positional) {
-    for_kmers(part, alphabet_, letters, [&](index_t, index_t k, index_t) { ++squares[k - 1]; });
-    return weighed(part, squares);
-  }
-  std::vector<std::uint16_t> counts(below_[part.order() + 1], 0);
-  for_kmers(part, alphabet_, letters, [&](index_t, index_t k, index_t kmer) {
-    squares[k - 1] += again(counts[below_[k] + kmer]);
+  for_kmers(part, alphabet_, codes + begin, [&](index_t, index_t k, index_t kmer) {
+    squares[k - 1] += part.positional ? 1 : again(counts[below_[k] + kmer]);
   });
-  return weighed(part, squares);
+  for (index_t i = begin; i < end; ++i) {
+    out[i] += weighed(part, squares);
+    const std::uint8_t* first = codes + i + part.begin;
+    const std::uint8_t* behind = codes + i + part.end;
+    if (i + 1 == end) break;
+    index_t kmer = 0;
+    for (index_t k = 1; k <= part.order() && first[k - 1] != kUnknown; ++k) {
+      kmer = kmer * alphabet_ + first[k - 1];
+      squares[k - 1] -= part.positional ? 1 : 2 * --counts[below_[k] + kmer] + 1;
+    }
+    kmer = 0;
+    for (index_t k = 1; k <= part.order() && behind[1 - k] != kUnknown; ++k) {
+      kmer += behind[1 - k] * power(k - 1);
+      squares[k - 1] += part.positional ? 1 : again(counts[below_[k] + kmer]);
+    }
+  }
 }
 
 // Counts and lists the k-mers of order k: each is the one before without its first letter, and with
@@ -95,9 +109,9 @@ void Features::list_kmers(const Part& part, const std::uint8_t* letters, index_t
   }
 }
 
-// The same for a spectrum of a string without unknown letters. k-mers longer than `shallow` occur
-// once but for the few whose beginning occurs again: these are compared with each other, and their
-// counts, which fill no cache, not kept.
+// The squared length of a spectrum of a string without unknown letters. k-mers longer than
+// `shallow` occur once but for the few whose beginning occurs again: these are compared with each
+// other, and their counts, which fill no cache, not kept.
 double Features::known_spectrum(const Part& part, const std::uint8_t* letters,
                                 SpectrumScratch& scratch) const {
   index_t shallow = 1;
@@ -145,12 +159,12 @@ void Features::squared_lengths(const Strings& strings, index_t group, double* ou
   double fixed = 0.0;
   std::vector<index_t> spectra;
   const std::vector<std::uint8_t> known(length_, 0);
+  std::vector<std::uint16_t> none;
   for (index_t j : groups_[group].parts) {
-    if (parts_[j].positional) {
-      fixed += squared_length(parts_[j], known.data());
-    } else {
+    if (parts_[j].positional)
+      slide(parts_[j], known.data(), 0, 1, none, &fixed);
+    else
       spectra.push_back(j);
-    }
   }
   const std::span<const std::int64_t> odd = strings.with_unknown();
   for_blocks(make_blocks(strings.count(), 4096, 1024), n_threads,
@@ -162,42 +176,14 @@ void Features::squared_lengths(const Strings& strings, index_t group, double* ou
                  out[i] = as_all ? fixed : 0.0;
                  if (as_all && spectra.empty()) continue;
                  strings.letters(i, letters.data());
-                 if (as_all) {
-                   for (index_t j : spectra)
+                 for (index_t j : as_all ? spectra : groups_[group].parts) {
+                   if (as_all)
                      out[i] += known_spectrum(parts_[j], letters.data(), scratch);
-                 } else {
-                   for (index_t j : groups_[group].parts)
-                     out[i] += squared_length(parts_[j], letters.data());
+                   else
+                     slide(parts_[j], letters.data(), 0, 1, scratch.counts, out + i);
                  }
                }
              });
-}
-
-// out[i] += the squared length of a part of window i. From one window to the next, k-mers that
-// begin at its first letter leave and those that end behind its last letter enter.
-void Features::slide(const Part& part, const std::uint8_t* codes, index_t begin, index_t end,
-                     std::vector<std::uint16_t>& counts, double* out) const {
-  std::fill(counts.begin(), counts.end(), std::uint16_t{0});
-  std::vector<index_t> squares(part.values.size(), 0);
-  for_kmers(part, alphabet_, codes + begin, [&](index_t, index_t k, index_t kmer) {
-    squares[k - 1] += part.positional ? 1 : 2 * counts[below_[k] + kmer]++ + 1;
-  });
-  for (index_t i = begin; i < end; ++i) {
-    out[i] += weighed(part, squares);
-    const std::uint8_t* first = codes + i + part.begin;
-    const std::uint8_t* behind = codes + i + part.end;
-    if (i + 1 == end) break;
-    index_t kmer = 0;
-    for (index_t k = 1; k <= part.order() && first[k - 1] != kUnknown; ++k) {
-      kmer = kmer * alphabet_ + first[k - 1];
-      squares[k - 1] -= part.positional ? 1 : 2 * --counts[below_[k] + kmer] + 1;
-    }
-    kmer = 0;
-    for (index_t k = 1; k <= part.order() && behind[1 - k] != kUnknown; ++k) {
-      kmer += behind[1 - k] * power(k - 1);
-      squares[k - 1] += part.positional ? 1 : 2 * counts[below_[k] + kmer]++ + 1;
-    }
-  }
 }
 
 void Features::squared_lengths(const Windows& windows, index_t group, double* out,
@@ -206,7 +192,7 @@ void Features::squared_lengths(const Windows& windows, index_t group, double* ou
   for_blocks(make_blocks(n, 16384, 1024), n_threads, [&](index_t, index_t begin, index_t end) {
     std::fill(out + begin, out + end, 0.0);
     if (begin == end) return;
-    std::vector<std::uint16_t> counts(below_.back());
+    std::vector<std::uint16_t> counts;
     for (index_t j : groups_[group].parts)
       slide(parts_[j], windows.codes(), begin, end, counts, out);
   });

@@ -24,23 +24,23 @@ CUTPLANE_MULTIVERSION void from_quarters(const std::uint8_t* a, const std::uint8
   }
 }
 
-struct Found {
-  index_t wrong_string = -1, wrong_position = -1;
-  std::vector<std::int64_t> strings, begin;
-  std::vector<std::int32_t> positions;
+CUTPLANE_MULTIVERSION void append_letter(const std::uint8_t* letters, index_t n,
+                                         std::uint32_t alphabet, std::uint32_t* out) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) out[i] = out[i] * alphabet + letters[i];
+}
 
-  void note(index_t string, index_t position) {
-    if (strings.empty() || strings.back() != string) {
-      strings.push_back(string);
-      begin.push_back(std::ssize(positions));
-    }
-    positions.push_back(static_cast<std::int32_t>(position));
-  }
-};
+// out[i] = the k-mer of letters[i], letters[i + apart] and so on, letter by letter.
+void join_letters(const std::uint8_t* letters, index_t apart, index_t order, index_t n,
+                  index_t alphabet, std::uint32_t* out) {
+  for (index_t i = 0; i < n; ++i) out[i] = letters[i];
+  for (index_t k = 1; k < order; ++k)
+    append_letter(letters + k * apart, n, static_cast<std::uint32_t>(alphabet), out);
+}
 
 // The letters of strings [begin, end) of a piece into its columns.
 void pack_tile(const std::uint8_t* text, const Layout& layout, index_t piece, index_t begin,
-               index_t end, const std::uint8_t* codes, std::uint8_t* out, Found& found) {
+               index_t end, const std::uint8_t* codes, std::uint8_t* out, PackOutcome& found) {
   const index_t length = layout.length;
   const index_t first = layout.piece_begin(piece);
   for (index_t column = 0; column < layout.columns(); ++column) {
@@ -68,7 +68,7 @@ void pack_tile(const std::uint8_t* text, const Layout& layout, index_t piece, in
     if (!any) continue;
     for (index_t position = 0; position < length; ++position) {
       const std::uint8_t code = codes[row[position]];
-      if (code == kUnknown) found.note(first + i, position);
+      if (code == kUnknown) found.note_unknown(first + i, position);
       if (code == kInvalid && found.wrong_string < 0) {
         found.wrong_string = first + i;
         found.wrong_position = position;
@@ -77,9 +77,9 @@ void pack_tile(const std::uint8_t* text, const Layout& layout, index_t piece, in
   }
 }
 
-PackOutcome joined(std::vector<Found>& parts) {
+PackOutcome joined(std::vector<PackOutcome>& parts) {
   PackOutcome all;
-  for (Found& part : parts) {
+  for (PackOutcome& part : parts) {
     if (all.wrong_string < 0) {
       all.wrong_string = part.wrong_string;
       all.wrong_position = part.wrong_position;
@@ -97,15 +97,13 @@ PackOutcome joined(std::vector<Found>& parts) {
 
 PackOutcome pack(const std::uint8_t* text, const Layout& layout, const std::uint8_t* codes,
                  std::uint8_t* out, int n_threads) {
-  std::vector<Found> found(std::max<index_t>(layout.pieces(), 1));
-  for_blocks({layout.pieces(), std::max<index_t>(layout.pieces(), 1)}, n_threads,
-             [&](index_t piece, index_t begin, index_t end) {
-               if (begin == end) return;
-               const index_t size = layout.piece_size(piece);
-               for (index_t i = 0; i < size; i += kTile)
-                 pack_tile(text, layout, piece, i, std::min(size, i + kTile), codes, out,
-                           found[piece]);
-             });
+  const index_t pieces = layout.pieces();
+  std::vector<PackOutcome> found(pieces);
+  for_blocks({pieces, pieces}, n_threads, [&](index_t piece, index_t, index_t) {
+    const index_t size = layout.piece_size(piece);
+    for (index_t i = 0; i < size; i += kTile)
+      pack_tile(text, layout, piece, i, std::min(size, i + kTile), codes, out, found[piece]);
+  });
   return joined(found);
 }
 
@@ -113,33 +111,24 @@ void gather(const Packed& from, std::span<const std::int64_t> strings, const Lay
             std::uint8_t* out, int n_threads) {
   const index_t columns = layout.columns();
   const int threads = useful_threads(n_threads, layout.bytes());
-  for_blocks({columns, std::max<index_t>(columns, 1)}, threads,
-             [&](index_t column, index_t begin, index_t end) {
-               if (begin == end) return;
-               for (index_t piece = 0; piece < layout.pieces(); ++piece) {
-                 std::uint8_t* target = out + layout.column(piece, column);
-                 const std::int64_t* chosen = strings.data() + layout.piece_begin(piece);
-                 const index_t size = layout.piece_size(piece);
-                 for (index_t i = 0; i < size; ++i) {
-                   const index_t home = chosen[i] / kPiece;
-                   target[i] = from.data[from.layout.column(home, column) + chosen[i] % kPiece];
-                 }
-               }
-             });
+  for_blocks({columns, columns}, threads, [&](index_t column, index_t, index_t) {
+    for (index_t piece = 0; piece < layout.pieces(); ++piece) {
+      std::uint8_t* target = out + layout.column(piece, column);
+      const std::int64_t* chosen = strings.data() + layout.piece_begin(piece);
+      const index_t size = layout.piece_size(piece);
+      for (index_t i = 0; i < size; ++i) {
+        const index_t home = chosen[i] / kPiece;
+        target[i] = from.data[from.layout.column(home, column) + chosen[i] % kPiece];
+      }
+    }
+  });
 }
 
 PackOutcome gather_unknown(const Packed& from, std::span<const std::int64_t> strings) {
   PackOutcome result;
-  const Unknown& unknown = from.unknown;
-  for (index_t i = 0; !unknown.strings.empty() && i < std::ssize(strings); ++i) {
-    const auto at = std::lower_bound(unknown.strings.begin(), unknown.strings.end(), strings[i]);
-    if (at == unknown.strings.end() || *at != strings[i]) continue;
-    const auto k = at - unknown.strings.begin();
-    result.strings.push_back(i);
-    result.begin.push_back(std::ssize(result.positions));
-    result.positions.insert(result.positions.end(), unknown.positions.begin() + unknown.begin[k],
-                            unknown.positions.begin() + unknown.begin[k + 1]);
-  }
+  for (index_t i = 0; i < std::ssize(strings); ++i)
+    for (const std::int32_t position : from.unknown.of(strings[i]))
+      result.note_unknown(i, position);
   result.begin.push_back(std::ssize(result.positions));
   return result;
 }
@@ -170,10 +159,7 @@ void Packed::read(index_t position, index_t order, index_t begin, index_t end,
       }
     } else {
       const std::uint8_t* first = data + layout.column(piece, position) + i;
-      first_letter(first, n, out);
-      for (index_t k = 1; k < order; ++k)
-        append_letter(first + k * layout.piece_size(piece), n, static_cast<std::uint32_t>(alphabet),
-                      out);
+      join_letters(first, layout.piece_size(piece), order, n, alphabet, out);
     }
     begin += n;
     out += n;
@@ -183,21 +169,34 @@ void Packed::read(index_t position, index_t order, index_t begin, index_t end,
 void Packed::letters(index_t string, std::uint8_t* out) const {
   const index_t piece = string / kPiece, i = string % kPiece;
   const std::uint8_t* bytes = data + layout.column(piece, 0) + i;
-  const index_t apart = layout.piece_size(piece), whole = layout.quarters ? layout.length / 4 : 0;
-  for (index_t column = 0; column < whole; ++column) {
-    const std::uint8_t byte = bytes[column * apart];
-    for (int letter = 0; letter < 4; ++letter)
-      out[4 * column + letter] = (byte >> (6 - 2 * letter)) & 3;
+  for (index_t column = 0; column < layout.columns(); ++column) {
+    const std::uint8_t byte = bytes[column * layout.piece_size(piece)];
+    if (!layout.quarters) out[column] = byte;
+    for (index_t k = 4 * column; layout.quarters && k < std::min(layout.length, 4 * column + 4);
+         ++k)
+      out[k] = (byte >> (6 - 2 * (k % 4))) & 3;
   }
-  for (index_t position = 4 * whole; position < layout.length; ++position) {
-    const std::uint8_t byte = bytes[(layout.quarters ? position / 4 : position) * apart];
-    out[position] = layout.quarters ? (byte >> (6 - 2 * (position % 4))) & 3 : byte;
+  for (const std::int32_t position : unknown.of(string)) out[position] = kUnknown;
+}
+
+Windows::Windows(const std::uint8_t* codes, index_t size, index_t length, index_t alphabet)
+    : codes_(codes, codes + size), known_(codes_), length_(length), alphabet_(alphabet) {
+  index_t next = 0;  // windows before it are listed
+  for (index_t i = 0; i < size; ++i) {
+    if (codes_[i] != kUnknown) continue;
+    known_[i] = 0;
+    for (next = std::max(next, i - length + 1); next <= std::min(i, count() - 1); ++next)
+      with_unknown_.push_back(next);
   }
-  const auto at = std::lower_bound(unknown.strings.begin(), unknown.strings.end(), string);
-  if (at == unknown.strings.end() || *at != string) return;
-  const auto k = at - unknown.strings.begin();
-  for (std::int64_t u = unknown.begin[k]; u < unknown.begin[k + 1]; ++u)
-    out[unknown.positions[u]] = kUnknown;
+}
+
+void Windows::read(index_t position, index_t order, index_t begin, index_t end,
+                   std::uint32_t* out) const {
+  join_letters(known_.data() + begin + position, 1, order, end - begin, alphabet_, out);
+}
+
+void Windows::letters(index_t string, std::uint8_t* out) const {
+  std::copy_n(codes_.data() + string, length_, out);
 }
 
 }  // namespace cutplane::strings

@@ -31,7 +31,27 @@ struct Chains {
   index_t tokens() const { return std::ssize(indptr) - 1; }
   index_t weights() const { return (features + labels) * labels; }
   index_t length(index_t i) const { return starts[i + 1] - starts[i]; }
+  // What a sequence has of labels of all tokens.
+  template <class Label>
+  std::span<Label> part(Label* labels, index_t sequence) const {
+    return {labels + starts[sequence], static_cast<std::size_t>(length(sequence))};
+  }
 };
+
+// body(feature, value): the features of a token; values are null where all are 1.
+template <class Body>
+void each_feature(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
+                  const double* values, index_t token, Body&& body) {
+  const index_t end = indptr[token + 1];
+  if (values)
+    for (index_t f = indptr[token]; f < end; ++f) body(indices[f], values[f]);
+  else
+    for (index_t f = indptr[token]; f < end; ++f) body(indices[f], 1.0);
+}
+template <class Body>
+void each_feature(const Chains& chains, index_t token, Body&& body) {
+  each_feature(chains.indptr, chains.indices, chains.values, token, body);
+}
 
 // What one thread needs to label one sequence. Rows of scores are padded to whole vectors.
 class ChainScratch {
@@ -63,6 +83,10 @@ class ChainScratch {
   std::vector<double> scores_;       // length x stride
   std::vector<double> reached_;      // length x stride: the best score of a start that ends here
 };
+
+// body(sequence, scratch) for every sequence, the scratch having the scores of its tokens under w.
+void for_sequences(const Chains& chains, const double* w, int n_threads,
+                   FunctionView<void(index_t, ChainScratch&)> body);
 
 // out (tokens): the best labelling of each sequence; with costs (labels x labels, true by
 // predicted), the one with the highest score plus cost.

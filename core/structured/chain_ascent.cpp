@@ -1,9 +1,9 @@
 #include "core/structured/chain_ascent.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 #include "core/ascent/simplex_aim.hpp"
 #include "core/base/random_order.hpp"
@@ -22,7 +22,7 @@ constexpr index_t kSorted = 8 * kBatch;
 
 // Rows that are added to lie all over the memory: they are fetched some flips early.
 constexpr std::size_t kFlipsAhead = 2;
-constexpr index_t kEntriesPerBlock = 1 << 15;
+constexpr index_t kEntriesPerBlock = 1 << 15, kMostBlocks = 256;
 // Rows of one thread follow each other by so many, where there are many rows.
 constexpr index_t kRowsInTurn = 64, kLeastGroups = 256;
 
@@ -47,10 +47,11 @@ ChainAscent::ChainAscent(const Chains& chains, const label_t* truth, const doubl
       searched_(std::min(kBatch, std::max<index_t>(1, chains.sequences())),
                 ChainBlock(chains, truth, cost)),
       stepping_(searched_),
-      direction_(chains.features + chains.labels, chains.labels) {
+      direction_(chains.weights()),
+      met_(chains.features + chains.labels) {
   for (index_t i = 0; i < chains_.sequences(); ++i) {
-    const label_t* begin = truth_ + chains_.starts[i];
-    labellings_[i].add({{begin, begin + chains_.length(i)}, 1.0, 0.0, 1.0, 0.0}, {0.0});
+    const auto right = chains_.part(truth_, i);
+    labellings_[i].add({{right.begin(), right.end()}, 1.0, 0.0, 1.0, 0.0}, {0.0});
   }
   std::iota(order_.begin(), order_.end(), 0);
 }
@@ -75,23 +76,22 @@ void ChainAscent::draw_order() {
 }
 
 void ChainAscent::form_batches() {
-  // First visits before second ones.
   std::vector<index_t> times(chains_.sequences(), 0);
-  std::vector<std::pair<index_t, index_t>> ranked(order_.size());
-  for (std::size_t j = 0; j < order_.size(); ++j) ranked[j] = {times[order_[j]]++, order_[j]};
-  std::ranges::stable_sort(ranked, {}, [](const auto& each) { return each.first; });
-  std::ranges::transform(ranked, order_.begin(), [](const auto& each) { return each.second; });
+  std::vector<std::array<index_t, 3>> ranked;  // by what, the place so far, the sequence
+  for (const index_t i : order_) ranked.push_back({times[i]++, std::ssize(ranked), i});
+  std::sort(ranked.begin(), ranked.end());  // first visits before second ones
   batches_.clear();
   const index_t size = std::ssize(order_);
-  for (index_t begin = 0, end; begin < size; begin = end) {
-    for (end = begin + 1; end < size && end < begin + kSorted; ++end)
-      if (ranked[end].first != ranked[begin].first) break;
-    std::ranges::stable_sort(std::span(order_).subspan(begin, end - begin), {},
-                             [&](index_t i) { return chains_.length(i); });
-    const bool new_round = begin == 0 || ranked[begin].first != ranked[begin - 1].first;
+  for (index_t begin = 0, end, before = -1; begin < size; begin = end) {
+    const index_t round = ranked[begin][0];
+    for (end = begin; end < size && end < begin + kSorted && ranked[end][0] == round; ++end)
+      ranked[end] = {chains_.length(ranked[end][2]), end, ranked[end][2]};
+    std::sort(ranked.begin() + begin, ranked.begin() + end);
     for (index_t at = begin; at < end; at += kBatch)
-      batches_.push_back({std::min(at + kBatch, end), new_round && at == begin});
+      batches_.push_back({std::min(at + kBatch, end), round != before && at == begin});
+    before = round;
   }
+  for (index_t j = 0; j < size; ++j) order_[j] = ranked[j][2];
 }
 
 void ChainAscent::epoch(int n_threads) {
@@ -163,9 +163,31 @@ void ChainAscent::extrapolate(int n_threads) {
   });
   const double loss = std::accumulate(losses.begin(), losses.end(), 0.0);
   add_features([&](index_t i, const Labelling& known) { return C_of(i) * known.aim; },
-               direction_.table(), direction_.marks(), n_threads);
-  const auto [along, square] = direction_.products(w_.data(), n_threads);
-  const double share = reach_.take(square > 0.0 ? (loss + along) / square : 0.0);
+               direction_.data(), met_.data(), n_threads);
+  const Blocks rows = make_blocks(
+      std::ssize(met_), std::max<index_t>(1, kEntriesPerBlock / chains_.labels), kMostBlocks);
+  const int threads = useful_threads(n_threads, chains_.weights());
+  std::vector<Along> parts(rows.count);
+  for_blocks(rows, threads, [&](index_t b, index_t begin, index_t end) {
+    double slope = 0, square = 0;
+    for (index_t row = begin; row < end; ++row) {
+      if (!met_[row]) continue;
+      const double* w = w_.data() + row * chains_.labels;
+      const double* x = direction_.data() + row * chains_.labels;
+#pragma omp simd reduction(+ : slope, square)
+      for (index_t j = 0; j < chains_.labels; ++j) {
+        slope += w[j] * x[j];
+        square += x[j] * x[j];
+      }
+    }
+    parts[b] = {square, slope};
+  });
+  Along along{0.0, 0.0};
+  for (const Along& part : parts) {
+    along.square += part.square;
+    along.slope += part.slope;
+  }
+  const double share = reach_.take(along.square > 0.0 ? (loss + along.slope) / along.square : 0.0);
   for_blocks(blocks, n_threads, [&](index_t, index_t begin, index_t end) {
     for (index_t i = begin; i < end; ++i) {
       for (Labelling& known : labellings_[i]) {
@@ -175,47 +197,44 @@ void ChainAscent::extrapolate(int n_threads) {
     }
   });
   loss_ += share * loss;
-  direction_.take_from(w_.data(), share, n_threads);
-}
-
-void ChainAscent::renew(const double* heights, int n_threads) {
-  const Blocks blocks = sequence_blocks();
-  for_blocks(blocks, n_threads, [&](index_t, index_t begin, index_t end) {
-    ChainScratch scratch(chains_.labels);
-    scratch.load_transitions(chains_, w_.data());
-    for (index_t i = begin; i < end; ++i) {
-      scratch.score_tokens(chains_, w_.data(), i);
-      double mixed = -scratch.score(truth_of(i));
-      for (const Labelling& known : labellings_[i])
-        mixed += known.weight * (known.loss + scratch.score(known.labels));
-      gaps_[i] = C_of(i) * std::max(0.0, heights[i] - mixed);
+  for_blocks(rows, threads, [&](index_t, index_t begin, index_t end) {
+    for (index_t row = begin; row < end; ++row) {
+      if (!std::exchange(met_[row], std::uint8_t{0})) continue;
+      double* w = w_.data() + row * chains_.labels;
+      double* x = direction_.data() + row * chains_.labels;
+      for (index_t j = 0; j < chains_.labels; ++j) w[j] -= share * std::exchange(x[j], 0.0);
     }
   });
 }
 
-template <class Coef>
-void ChainAscent::add_features(Coef&& coef, double* sum, std::uint8_t* met, int n_threads) const {
+void ChainAscent::renew(const double* heights, int n_threads) {
+  for_sequences(chains_, w_.data(), n_threads, [&](index_t i, const ChainScratch& scratch) {
+    double mixed = -scratch.score(chains_.part(truth_, i));
+    for (const Labelling& known : labellings_[i])
+      mixed += known.weight * (known.loss + scratch.score(known.labels));
+    gaps_[i] = C_of(i) * std::max(0.0, heights[i] - mixed);
+  });
+}
+
+void ChainAscent::add_features(FunctionView<double(index_t, const Labelling&)> coef, double* sum,
+                               std::uint8_t* met, int n_threads) const {
   const index_t k = chains_.labels;
   const Blocks blocks = sequence_blocks();
-  std::vector<std::vector<Flip>> flips(blocks.count);
+  std::vector<std::vector<Differences::Flip>> flips(blocks.count);
   std::vector<std::vector<double>> moves(blocks.count);
   for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
     moves[b].assign(k * k, 0.0);
-    Flips listed;
+    Differences differences;
     for (index_t i = begin; i < end; ++i) {
-      listed.start(chains_.starts[i], truth_of(i), k);
-      std::size_t j = 0;
-      for (const Labelling& known : labellings_[i]) {
-        const double times = coef(i, known);
-        listed.add(known.labels);
-        listed.add_to(j++, times);
-        each_move(chains_, known.labels, truth_of(i).data(),
-                  [&](index_t row, label_t label, double value) {
-                    moves[b][(row - chains_.features) * k + label] += times * value;
-                  });
-      }
-      for (const Flip& flip : listed)
+      differences.start(chains_, chains_.starts[i], chains_.part(truth_, i));
+      for (const Labelling& known : labellings_[i]) differences.add(known.labels);
+      const auto times = [&](index_t j) { return coef(i, labellings_[i][j]); };
+      differences.set_sums(times);
+      for (const auto& flip : differences.flips)
         if (flip.value != 0.0) flips[b].push_back(flip);
+      for (index_t j = 0; j < differences.labellings(); ++j)
+        for (const auto& move : differences.moves[j])
+          moves[b][(move.row - chains_.features) * k + move.label] += times(j) * move.value;
     }
   });
   // A thread adds to rows of its own: every entry has its terms in the same order, whatever the
@@ -228,19 +247,19 @@ void ChainAscent::add_features(Coef&& coef, double* sum, std::uint8_t* met, int 
     const auto is_other = [&](index_t row) { return ((row >> shift) & (parts - 1)) != part; };
     for (const auto& some : flips) {
       for (std::size_t j = 0; j < some.size(); ++j) {
-        const Flip& flip = some[j];
+        const auto& flip = some[j];
         each_feature(chains_, flip.token, [&](index_t row, double value) {
           if (is_other(row)) return;
           met[row] = 1;
           sum[row * k + flip.label] += flip.value * value;
-          sum[row * k + truth_[flip.token]] -= flip.value * value;
+          sum[row * k + flip.right] -= flip.value * value;
         });
         if (j + kFlipsAhead >= some.size()) continue;
-        const Flip& next = some[j + kFlipsAhead];
+        const auto& next = some[j + kFlipsAhead];
         each_feature(chains_, next.token, [&](index_t row, double) {
           if (is_other(row)) return;
           __builtin_prefetch(sum + row * k + next.label, 1);
-          __builtin_prefetch(sum + row * k + truth_[next.token], 1);
+          __builtin_prefetch(sum + row * k + next.right, 1);
         });
       }
     }
@@ -264,7 +283,7 @@ double ChainAscent::plane(double* slope, int n_threads) const {
     for (const Labelling& known : labellings_[i]) offset += shares[i] * known.weight * known.loss;
   }
   for_blocks(
-      make_blocks(chains_.weights(), kEntriesPerBlock, 256),
+      make_blocks(chains_.weights(), kEntriesPerBlock, kMostBlocks),
       useful_threads(n_threads, chains_.weights()),
       [&](index_t, index_t begin, index_t end) { std::fill(slope + begin, slope + end, 0.0); });
   std::vector<std::uint8_t> met(chains_.features + chains_.labels);
@@ -282,7 +301,5 @@ index_t ChainAscent::most_labellings() const {
   for (const auto& known : labellings_) most = std::max(most, static_cast<index_t>(known.size()));
   return most;
 }
-
-double ChainAscent::gap() const { return std::accumulate(gaps_.begin(), gaps_.end(), 0.0); }
 
 }  // namespace cutplane

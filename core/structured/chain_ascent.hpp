@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,6 @@
 #include "core/base/large_memory.hpp"
 #include "core/structured/chain.hpp"
 #include "core/structured/chain_block.hpp"
-#include "core/structured/marked_rows.hpp"
 
 namespace cutplane {
 
@@ -44,7 +44,7 @@ class ChainAscent {
   std::span<const double> weights() const { return {w_.begin(), w_.end()}; }
   // After the last epoch.
   double dual_value() const { return dual_; }
-  double gap() const;
+  double gap() const { return std::accumulate(gaps_.begin(), gaps_.end(), 0.0); }
   // Of the sequence that has most of them.
   index_t most_labellings() const;
 
@@ -61,15 +61,12 @@ class ChainAscent {
   double aim(index_t sequence);
   // sum += coef(sequence, labelling) * (features of the labelling - features of the truth), over
   // all labellings. met: 1 for every row that this touches.
-  template <class Coef>
-  void add_features(Coef&& coef, double* sum, std::uint8_t* met, int n_threads) const;
+  void add_features(FunctionView<double(index_t, const Labelling&)> coef, double* sum,
+                    std::uint8_t* met, int n_threads) const;
   void draw_order();
   // So that no sequence comes twice in a round, and those of a batch are of about the same length.
   void form_batches();
   Blocks sequence_blocks() const { return make_blocks(chains_.sequences(), 64, 256); }
-  std::span<const label_t> truth_of(index_t sequence) const {
-    return {truth_ + chains_.starts[sequence], static_cast<std::size_t>(chains_.length(sequence))};
-  }
   double C_of(index_t sequence) const { return C_ * factors_[sequence]; }
 
   struct Batch {
@@ -92,8 +89,9 @@ class ChainAscent {
   bool first_ = true;
   std::vector<ChainBlock> searched_, stepping_;  // one for each place in a batch
   std::vector<Batch> batches_;
-  Reach reach_;           // of extrapolations
-  MarkedRows direction_;  // of the weights: zero between extrapolations
+  Reach reach_;                    // of extrapolations
+  LargeArray direction_;           // of the weights: zero between extrapolations
+  std::vector<std::uint8_t> met_;  // its rows that may be other than zero
 };
 
 }  // namespace cutplane

@@ -28,124 +28,128 @@ void Labellings::prune() {
   products_.resize(place(kept.size(), 0));
 }
 
-ChainBlock::ChainBlock(const Chains& chains, const label_t* truth, const double* cost)
-    : chains_(chains), truth_(truth), cost_(cost), scratch_(chains.labels) {}
-
-void ChainBlock::search(index_t sequence, const double* w, Labellings& known) {
-  const index_t first = chains_.starts[sequence];
-  found_.resize(chains_.length(sequence));
-  right_ = {truth_ + first, found_.size()};
-  scratch_.load_transitions(chains_, w);
-  scratch_.score_tokens(chains_, w, sequence);
-  scratch_.add_costs(right_, cost_);
-  const double mixed = measure(known);
-  flips_.start(first, right_, chains_.labels);
-  moves_.clear();
-  move_ends_.assign(1, 0);
-  for (const Labelling& each : known) list(each.labels);
-
-  scratch_.best_labelling(found_);
-  const double highest = scratch_.lead(found_, right_);
-  gap_ = std::max(0.0, highest - mixed);
-  take(highest, known);
-  copy_features();
+void Differences::add(std::span<const label_t> labels) {
+  for (std::size_t t = 0; t < labels.size(); ++t) {
+    const bool differs = labels[t] != truth_[t];
+    if (t > 0 && (differs || labels[t - 1] != truth_[t - 1])) {
+      moves.items.push_back({features_ + labels[t - 1], labels[t], 1.0});
+      moves.items.push_back({features_ + truth_[t - 1], truth_[t], -1.0});
+    }
+    if (!differs) continue;
+    std::int32_t& place = place_[t * labels_ + labels[t]];
+    if (place == kNone) {
+      place = static_cast<std::int32_t>(flips.size());
+      flips.push_back({first_ + static_cast<index_t>(t), labels[t], truth_[t], 0.0});
+    }
+    places_.items.push_back(place);
+  }
+  moves.end_list();
+  places_.end_list();
 }
 
-void ChainBlock::take(double height, Labellings& known) {
+void ChainBlock::search(index_t sequence, const double* w, Labellings& known) {
+  const auto right = chains_.part(truth_, sequence);
+  found_.resize(right.size());
+  scratch_.load_transitions(chains_, w);
+  scratch_.score_tokens(chains_, w, sequence);
+  scratch_.add_costs(right, cost_);
+  differences_.start(chains_, chains_.starts[sequence], right);
+  heights_.clear();
+  double mixed = 0;
+  for (const Labelling& each : known) {
+    differences_.add(each.labels);
+    heights_.push_back(scratch_.lead(each.labels, right));
+    mixed += each.weight * heights_.back();
+  }
+  scratch_.best_labelling(found_);
+  const double highest = scratch_.lead(found_, right);
+  gap_ = std::max(0.0, highest - mixed);
   const auto is_found = [&](const Labelling& each) {
     return std::ranges::equal(each.labels, found_);
   };
-  if (!(height > std::ranges::min(heights_)) || std::ranges::any_of(known, is_found)) return;
-  double loss = 0;
-  for (std::size_t t = 0; t < found_.size(); ++t)
-    loss += cost_[right_[t] * chains_.labels + found_[t]];
-  const std::size_t before = known.size();
-  list(found_);
-  known.add({found_, 0.0, loss, 0.0, 0.0}, products(before));
-  heights_.push_back(height);
+  const bool is_new = highest > std::ranges::min(heights_) && std::ranges::none_of(known, is_found);
+  if (is_new) differences_.add(found_);
+  copy_features();
+  if (is_new) take(highest, right, known);
 }
 
 void ChainBlock::copy_features() {
   rows_.clear();
   values_.clear();
-  row_ends_.assign(1, 0);
-  for (const Flip& flip : flips_) {
+  for (const auto& flip : differences_.flips) {
     const index_t begin = chains_.indptr[flip.token], end = chains_.indptr[flip.token + 1];
-    rows_.insert(rows_.end(), chains_.indices.begin() + begin, chains_.indices.begin() + end);
+    rows_.items.insert(rows_.items.end(), chains_.indices.begin() + begin,
+                       chains_.indices.begin() + end);
     if (chains_.values) values_.insert(values_.end(), chains_.values + begin, chains_.values + end);
-    row_ends_.push_back(rows_.size());
+    rows_.end_list();
   }
 }
 
-double ChainBlock::measure(const Labellings& known) {
-  double mixed = 0;
-  heights_.clear();
-  for (const Labelling& each : known) {
-    heights_.push_back(scratch_.lead(each.labels, right_));
-    mixed += each.weight * heights_.back();
-  }
-  return mixed;
-}
-
-void ChainBlock::list(std::span<const label_t> labels) {
-  flips_.add(labels);
-  each_move(chains_, labels, right_.data(), [&](index_t row, label_t label, double value) {
-    moves_.push_back({row, label, value});
-  });
-  move_ends_.push_back(moves_.size());
-}
-
-std::vector<double> ChainBlock::products(std::size_t known) {
+// Adds the labelling found to those that are known.
+void ChainBlock::take(double height, std::span<const label_t> right, Labellings& known) {
+  const index_t last = std::ssize(heights_);
   difference_.clear();
-  flips_.clear_values();
-  flips_.add_to(known, 1.0);
-  for (const Flip& flip : flips_) {
-    if (flip.value == 0.0) continue;
-    each_feature(chains_, flip.token, [&](index_t row, double value) {
-      difference_.add(key(row, flip.label), value);
-      difference_.add(key(row, flip.right), -value);
-    });
-  }
-  for (const Move& move : moves_of(known)) difference_.add(key(move.row, move.label), move.value);
+  add_differences(1.0, [=](index_t j) { return j == last ? 1.0 : 0.0; }, difference_);
+  std::vector<double> products(last);
+  add_products(difference_, products);
+  products.push_back(difference_.square());
+  double loss = 0;
+  for (std::size_t t = 0; t < found_.size(); ++t)
+    loss += cost_[right[t] * chains_.labels + found_[t]];
+  known.add({found_, 0.0, loss, 0.0, 0.0}, products);
+  heights_.push_back(height);
+}
 
-  for (Flip& flip : flips_) {
+template <class Table>
+void ChainBlock::add_products(const Table& table, std::span<double> sums) {
+  index_t f = 0;
+  for (auto& flip : differences_.flips) {
     double sum = 0;
-    each_feature(chains_, flip.token, [&](index_t row, double value) {
-      sum += value * (difference_[key(row, flip.label)] - difference_[key(row, flip.right)]);
+    each_row(f++, [&](index_t row, double value) {
+      sum += value * table.difference(row, flip.label, flip.right);
     });
     flip.value = sum;
   }
-  std::vector<double> products;
-  for (std::size_t j = 0; j < known; ++j) {
-    double sum = flips_.sum(j);
-    for (const Move& move : moves_of(j)) sum += move.value * difference_[key(move.row, move.label)];
-    products.push_back(sum);
+  for (index_t j = 0; j < std::ssize(sums); ++j) {
+    double sum = differences_.sum(j);
+    for (const auto& move : differences_.moves[j])
+      sum += move.value * table.at(move.row, move.label);
+    sums[j] += sum;
   }
-  products.push_back(difference_.square());
-  return products;
+}
+
+template <class Coef, class Table>
+void ChainBlock::add_differences(double factor, Coef&& coef, Table& table) {
+  differences_.set_sums(coef);
+  index_t f = 0;
+  for (const auto& flip : differences_.flips) {
+    const index_t at = f++;
+    if (flip.value == 0.0) continue;
+    table.reserve(rows_.ends[at + 1] - rows_.ends[at]);
+    each_row(at, [&](index_t row, double value) {
+      table.move(row, flip.right, flip.label, factor * flip.value * value);
+    });
+  }
+  for (index_t j = 0; j < differences_.labellings(); ++j) {
+    const double times = factor * coef(j);
+    if (times == 0.0) continue;
+    table.reserve(std::ssize(differences_.moves[j]));
+    for (const auto& move : differences_.moves[j])
+      table.add(move.row, move.label, times * move.value);
+  }
 }
 
 double ChainBlock::step(double C, RowChanges& changes, Labellings& known) {
   catch_up(changes);
   balance(C, known);
-  return follow(C, changes, known);
+  add_differences(-C, [&](index_t j) { return known[j].aim; }, changes);
+  double loss = 0;
+  for (const Labelling& each : known) loss += each.aim * each.loss;
+  return loss;
 }
 
 void ChainBlock::catch_up(const RowChanges& changes) {
-  if (changes.empty()) return;
-  std::size_t f = 0;
-  for (Flip& flip : flips_) {
-    double sum = 0;
-    each_row(f++, [&](index_t row, double value) {
-      sum += value * changes.difference(row, flip.label, flip.right);
-    });
-    flip.value = sum;
-  }
-  for (std::size_t j = 0; j < heights_.size(); ++j) {
-    double sum = flips_.sum(j);
-    for (const Move& move : moves_of(j)) sum += move.value * changes.at(move.row, move.label);
-    heights_[j] += sum;
-  }
+  if (!changes.empty()) add_products(changes, heights_);
 }
 
 void ChainBlock::balance(double C, Labellings& known) {
@@ -169,32 +173,6 @@ void ChainBlock::balance(double C, Labellings& known) {
     for (std::size_t j = 0; j < count; ++j)
       heights_[j] -= C * moved * (known.product(j, high) - known.product(j, low));
   }
-}
-
-double ChainBlock::follow(double C, RowChanges& changes, const Labellings& known) {
-  double loss = 0;
-  flips_.clear_values();
-  std::size_t j = 0;
-  for (const Labelling& each : known) {
-    if (each.aim != 0.0) {
-      loss += each.aim * each.loss;
-      flips_.add_to(j, each.aim);
-      changes.reserve(std::ssize(moves_of(j)));
-      for (const Move& move : moves_of(j))
-        changes.add(move.row, move.label, -C * each.aim * move.value);
-    }
-    ++j;
-  }
-  std::size_t f = 0;
-  for (const Flip& flip : flips_) {
-    const std::size_t at = f++;
-    if (flip.value == 0.0) continue;
-    changes.reserve(static_cast<index_t>(row_ends_[at + 1] - row_ends_[at]));
-    each_row(at, [&](index_t row, double value) {
-      changes.move(row, flip.label, flip.right, C * flip.value * value);
-    });
-  }
-  return loss;
 }
 
 }  // namespace cutplane

@@ -6,38 +6,254 @@
 #include "core/text/svmlight.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <charconv>
+#include <cstring>
+#include <type_traits>
 
-#include "core/text/svmlight_chunk.hpp"
+#include "core/text/decimal.hpp"
 
 namespace cutplane::svmlight {
 
-void IndexArray::resize(std::size_t size) {
-  if (wide_) {
-    large_.resize(size);
-  } else {
-    small_.resize(size);
-  }
+// What a line is held against.
+struct Rules {
+  bool with_qid;
+  bool zero_allowed;
+  index_t largest_index;  // beyond it no base can save the line
+  index_t watched_index;  // acceptable only if the file turns out to start at 1; -1: none
+  const char* too_large;  // what is wanted instead
+};
+
+namespace {
+
+constexpr index_t no_limit = std::numeric_limits<index_t>::max();
+constexpr int max_index_digits = 18;
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool ends_token(char c) { return is_space(c) || c == '\n' || c == '#'; }
+
+const char* skip_spaces(const char* p) {
+  while (is_space(*p)) ++p;
+  return p;
 }
+
+const char* token_end(const char* p) {
+  while (!ends_token(*p)) ++p;
+  return p;
+}
+
+const char* line_end(const char* p, const char* limit) {
+  return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(limit - p)));
+}
+
+bool at_qid(const char* p) {
+  // Character by character: the newline that ends every line is not passed.
+  return p[0] == 'q' && p[1] == 'i' && p[2] == 'd' && p[3] == ':';
+}
+
+// Whether the first example of these lines has a query id; nothing if there is no example.
+std::optional<bool> first_has_qid(std::string_view lines) {
+  const char* const limit = lines.data() + lines.size();
+  for (const char* p = lines.data(); p < limit; p = line_end(p, limit) + 1) {
+    p = skip_spaces(p);
+    if (*p != '\n' && *p != '#') return at_qid(skip_spaces(token_end(p)));
+  }
+  return std::nullopt;
+}
+
+// The first token of a well-formed line whose index satisfies the predicate.
+template <class Predicate>
+const char* find_index(const char* line, Predicate&& predicate) {
+  const char* p = skip_spaces(token_end(skip_spaces(line)));
+  if (at_qid(p)) p = skip_spaces(token_end(p));
+  for (; *p != '\n' && *p != '#'; p = skip_spaces(token_end(p))) {
+    std::int64_t index = 0;
+    std::from_chars(p, token_end(p), index);
+    if (predicate(index)) break;
+  }
+  return p;
+}
+
+// Parses one chunk. Throws nothing and allocates nothing: it runs in a thread.
+template <class Value>
+class ChunkParser {
+ public:
+  ChunkParser(const Rules& rules, Chunk<Value>& chunk)
+      : rules_(rules), chunk_(chunk), end_(chunk.lines.data() + chunk.lines.size()) {}
+
+  void run() {
+    entry_ = chunk_.entries.data();
+    row_ = chunk_.rows.data();
+    for (const char* p = chunk_.lines.data(); p != nullptr && p < end_;) p = parse_line(p);
+    chunk_.entries.resize(static_cast<std::size_t>(entry_ - chunk_.entries.data()));
+    chunk_.rows.resize(static_cast<std::size_t>(row_ - chunk_.rows.data()));
+  }
+
+ private:
+  static constexpr const char* kPair =
+      "index:value, a whole number and a finite real number, such as 3:0.5";
+  static constexpr const char* kFinite = std::is_same_v<Value, float>
+                                             ? "a value that is finite in float32"
+                                             : "a value that is finite in float64";
+
+  // The start of the next line, or null if this one is malformed.
+  const char* parse_line(const char* p) {
+    line_ = p;
+    p = skip_spaces(p);
+    if (*p != '\n' && *p != '#') {
+      first_ = entry_;
+      p = parse_example(p);
+      if (p == nullptr) return nullptr;
+    }
+    if (*p == '#') p = line_end(p, end_);
+    ++chunk_.n_lines;
+    return p + 1;
+  }
+
+  // The '\n' or '#' behind the example.
+  const char* parse_example(const char* p) {
+    const char* const label = p;
+    const auto status = decimal::parse(p, end_, row_->label);
+    if (status == decimal::Status::malformed || !ends_token(*p))
+      return fail("a label that is a real number, such as 1, -1 or 0.5", label);
+    if (status != decimal::Status::ok) return fail("a label that is finite in float64", label);
+    p = skip_spaces(p);
+
+    if (at_qid(p) != rules_.with_qid) {
+      if (rules_.with_qid)
+        return fail("qid:N after this label, since the first example has a qid", label);
+      return fail("index:value without a qid before it, since the first example has no qid", p);
+    }
+    if (rules_.with_qid) {
+      const char* const end = token_end(p);
+      const auto result = std::from_chars(p + 4, end, row_->qid);
+      if (result.ec != std::errc() || result.ptr != end)
+        return fail("qid:N with a whole number N that fits in 64 bits", p);
+      p = skip_spaces(end);
+    }
+
+    bool sorted = true;
+    std::int64_t previous = -1;
+    while (*p != '\n' && *p != '#') {
+      const char* const token = p;
+      std::uint64_t digits = 0;
+      decimal::detail::read_short_run(p, digits);
+      if (*p != ':' || p == token || p - token > max_index_digits) return fail_pair(token);
+      const auto index = static_cast<std::int64_t>(digits);
+      ++p;
+      const auto status = decimal::parse(p, end_, entry_->value);
+      if (status == decimal::Status::malformed || !ends_token(*p)) return fail(kPair, token);
+      if (status != decimal::Status::ok) return fail(kFinite, token);
+      entry_->index = index;
+      ++entry_;
+      sorted &= index > previous;
+      previous = index;
+      p = skip_spaces(p);
+    }
+    if (!sorted) p = sort_row(p);
+    if (p != nullptr && entry_ != first_) p = check_range(p);
+    if (p == nullptr) return nullptr;
+    row_->end = entry_ - chunk_.entries.data();
+    ++row_;
+    return p;
+  }
+
+  // These return p, or null where something is wrong.
+  const char* sort_row(const char* p) {
+    const auto by_index = [](const auto& a, const auto& b) { return a.index < b.index; };
+    const auto same_index = [](const auto& a, const auto& b) { return a.index == b.index; };
+    std::sort(first_, entry_, by_index);
+    if (std::adjacent_find(first_, entry_, same_index) == entry_) return p;
+    return fail("each index at most once in a row", find_repeated());
+  }
+
+  // The first token whose index stands in the row already. The values are of no more use, so they
+  // mark the indices seen: no memory is needed, and a long bad line costs little more than a good
+  // one.
+  const char* find_repeated() {
+    const auto before = [](const auto& entry, std::int64_t index) { return entry.index < index; };
+    for (auto* entry = first_; entry != entry_; ++entry) entry->value = 0;
+    return find_index(line_, [&](std::int64_t index) {
+      auto* const seen = std::lower_bound(first_, entry_, index, before);
+      return std::exchange(seen->value, Value{1}) != 0;
+    });
+  }
+
+  // The row is sorted: its first and last index tell all.
+  const char* check_range(const char* p) {
+    const std::int64_t largest = entry_[-1].index;
+    if (first_->index == 0) {
+      if (!rules_.zero_allowed) {
+        return fail("indices from 1 up, or zero_based=True or \"auto\"",
+                    find_index(line_, [](auto index) { return index == 0; }));
+      }
+      chunk_.zero_seen = true;
+    }
+    if (largest > rules_.largest_index) {
+      const auto beyond = [&](auto index) { return index > rules_.largest_index; };
+      return fail(rules_.too_large, find_index(line_, beyond));
+    }
+    if (largest == rules_.watched_index && chunk_.watched.wanted == nullptr) {
+      const auto is_largest = [=](auto index) { return index == largest; };
+      chunk_.watched = {line_, find_index(line_, is_largest), chunk_.n_lines, rules_.too_large};
+    }
+    chunk_.max_index = std::max(chunk_.max_index, largest);
+    return p;
+  }
+
+  // A token that is not digits and a colon: too many digits, or something else altogether.
+  const char* fail_pair(const char* token) {
+    const char* p = token;
+    while (decimal::detail::is_digit(*p)) ++p;
+    const bool too_long = p - token > max_index_digits && *p == ':';
+    return fail(too_long ? "an index of at most 18 digits" : kPair, token);
+  }
+
+  const char* fail(const char* wanted, const char* token) {
+    chunk_.fault = {line_, token, chunk_.n_lines, wanted};
+    return nullptr;
+  }
+
+  const Rules& rules_;
+  Chunk<Value>& chunk_;
+  const char* const end_;
+  const char* line_ = nullptr;
+  Entry<Value>* first_ = nullptr;  // of the row
+  Entry<Value>* entry_ = nullptr;  // the next to be written
+  Row* row_ = nullptr;             // the same
+};
+
+Fault describe(const Place& place, index_t lines_before) {
+  return {lines_before + place.line_number + 1, place.token - place.line + 1,
+          std::string(place.token, token_end(place.token)), place.wanted};
+}
+
+// The longest of each, with the character before or behind it.
+constexpr index_t index_room = 20;  // 19 digits and a colon
+constexpr index_t value_room = 25;  // -2.2250738585072014e-308 and a space
+constexpr index_t qid_room = 26;    // " qid:" and 20 digits, and a newline in all
+
+template <class Number>
+char* put(char* p, Number number) {
+  // The caller has reserved room for the longest number, so this cannot fail.
+  return std::to_chars(p, p + value_room, number).ptr;
+}
+
+}  // namespace
 
 void IndexArray::widen() {
-  if (wide_) return;
-  large_.resize(small_.size());
-  std::copy_n(small_.data(), small_.size(), large_.data());
-  small_ = {};
-  wide_ = true;
-}
-
-void IndexArray::shrink_to_fit() {
-  if (wide_) {
-    large_.shrink_to_fit();
-  } else {
-    small_.shrink_to_fit();
-  }
+  if (wide()) return;
+  const auto& narrow = std::get<0>(items);
+  GrowingArray<std::int64_t> wider;
+  wider.resize(narrow.size());
+  std::copy_n(narrow.data(), narrow.size(), wider.data());
+  items = std::move(wider);
 }
 
 template <class Value>
-Reader<Value>::Reader(const Options& options) : options_(options) {
+Reader<Value>::Reader(const Options& options)
+    : options_(options),
+      too_large_("an index that fits n_features=" +
+                 std::to_string(options.n_features.value_or(0))) {
   if (options.n_features.value_or(0) > options.narrow_limit) {
     examples_.indices.widen();
     examples_.indptr.widen();
@@ -47,23 +263,14 @@ Reader<Value>::Reader(const Options& options) : options_(options) {
 }
 
 template <class Value>
-Reader<Value>::Reader(Reader&&) noexcept = default;
-
-template <class Value>
-Reader<Value>::~Reader() = default;
-
-template <class Value>
 Rules Reader<Value>::rules() const {
-  const bool bounded = options_.n_features.has_value();
   const index_t n_features = options_.n_features.value_or(0);
-  Rules rules{with_qid_.value_or(false),
-              options_.base != Base::one,
-              no_limit,
-              -1,
-              n_features,
-              std::is_same_v<Value, float> ? "float32" : "float64"};
-  if (bounded) rules.largest_index = options_.base == Base::zero ? n_features - 1 : n_features;
-  if (bounded && options_.base == Base::automatic) rules.watched_index = n_features;
+  Rules rules{with_qid_.value_or(false), options_.base != Base::one, no_limit, -1,
+              too_large_.c_str()};
+  if (options_.n_features) {
+    rules.largest_index = options_.base == Base::zero ? n_features - 1 : n_features;
+    if (options_.base == Base::automatic) rules.watched_index = n_features;
+  }
   return rules;
 }
 
@@ -127,12 +334,9 @@ std::optional<Fault> Reader<Value>::parse(const std::vector<std::string_view>& p
 template <class Value>
 std::optional<Fault> Reader<Value>::gather() {
   for (const auto& chunk : parsed_) {
-    if (chunk.problem != Problem::none) {
-      return describe(chunk.problem, chunk.place, n_lines_, rules());
-    }
-    if (chunk.watched.line != nullptr && !beyond_if_zero_based_) {
-      beyond_if_zero_based_ = describe(Problem::beyond_features, chunk.watched, n_lines_, rules());
-    }
+    if (chunk.fault.wanted) return describe(chunk.fault, n_lines_);
+    if (chunk.watched.wanted && !beyond_if_zero_based_)
+      beyond_if_zero_based_ = describe(chunk.watched, n_lines_);
     n_lines_ += chunk.n_lines;
     max_index_ = std::max(max_index_, chunk.max_index);
     zero_seen_ |= chunk.zero_seen;
@@ -228,5 +432,42 @@ std::optional<Fault> Reader<Value>::finish() {
 
 template class Reader<float>;
 template class Reader<double>;
+
+template <class Value, class Index>
+std::vector<GrowingArray<char>> format_rows(const Rows<Value, Index>& rows, index_t first_index,
+                                            int n_threads) {
+  const Blocks blocks = make_blocks(std::ssize(rows.labels), 256, 256);
+  std::vector<GrowingArray<char>> pieces(blocks.count);
+  for (index_t b = 0; b < blocks.count; ++b) {
+    const index_t first = blocks.begin(b), last = blocks.end(b);
+    pieces[b].resize((rows.indptr[last] - rows.indptr[first]) * (index_room + value_room) +
+                     (last - first) * (value_room + qid_room));
+  }
+  for_blocks(blocks, n_threads, [&](index_t b, index_t begin, index_t end) {
+    char* p = pieces[b].data();
+    for (index_t row = begin; row < end; ++row) {
+      p = put(p, rows.labels[row]);
+      if (!rows.qids.empty()) {
+        std::memcpy(p, " qid:", 5);
+        p = put(p + 5, rows.qids[row]);
+      }
+      for (Index e = rows.indptr[row]; e < rows.indptr[row + 1]; ++e) {
+        *p++ = ' ';
+        p = put(p, static_cast<std::int64_t>(rows.indices[e]) + first_index);
+        *p++ = ':';
+        p = put(p, rows.values[e]);
+      }
+      *p++ = '\n';
+    }
+    pieces[b].resize(static_cast<std::size_t>(p - pieces[b].data()));
+  });
+  return pieces;
+}
+
+using Pieces = std::vector<GrowingArray<char>>;
+template Pieces format_rows(const Rows<float, std::int32_t>&, index_t, int);
+template Pieces format_rows(const Rows<float, std::int64_t>&, index_t, int);
+template Pieces format_rows(const Rows<double, std::int32_t>&, index_t, int);
+template Pieces format_rows(const Rows<double, std::int64_t>&, index_t, int);
 
 }  // namespace cutplane::svmlight

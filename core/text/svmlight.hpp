@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/growing_array.hpp"
@@ -37,30 +39,25 @@ struct Fault {
 };
 
 // Integers kept in int32 until told that they no longer fit.
-class IndexArray {
- public:
-  bool wide() const { return wide_; }
-  std::size_t size() const { return wide_ ? large_.size() : small_.size(); }
-  void resize(std::size_t size);
-  void widen();
-  void shrink_to_fit();
+struct IndexArray {
+  std::variant<GrowingArray<std::int32_t>, GrowingArray<std::int64_t>> items;
 
+  bool wide() const { return items.index() == 1; }
+  std::size_t size() const {
+    return std::visit([](const auto& held) { return held.size(); }, items);
+  }
+  void resize(std::size_t size) {
+    std::visit([=](auto& held) { held.resize(size); }, items);
+  }
+  void widen();
+  void shrink_to_fit() {
+    std::visit([](auto& held) { held.shrink_to_fit(); }, items);
+  }
   // visit(pointer to the first item), with the type the items have.
   template <class Visitor>
   void visit(Visitor&& visitor) {
-    if (wide_) {
-      visitor(large_.data());
-    } else {
-      visitor(small_.data());
-    }
+    std::visit([&](auto& held) { visitor(held.data()); }, items);
   }
-  GrowingArray<std::int32_t>& small() { return small_; }
-  GrowingArray<std::int64_t>& large() { return large_; }
-
- private:
-  bool wide_ = false;
-  GrowingArray<std::int32_t> small_;
-  GrowingArray<std::int64_t> large_;
 };
 
 // The examples read: CSR with sorted, distinct, zero-based columns. indices and indptr have one
@@ -76,7 +73,44 @@ struct Examples {
 };
 
 template <class Value>
-struct Chunk;
+struct Entry {
+  std::int64_t index;
+  Value value;
+};
+
+struct Row {
+  double label;
+  std::int64_t qid;
+  std::int64_t end;  // of its entries in the chunk
+};
+
+struct Place {
+  const char* line = nullptr;
+  const char* token = nullptr;
+  index_t line_number = 0;       // within the chunk, from 0
+  const char* wanted = nullptr;  // what would be accepted there; null: nothing is wrong
+};
+
+// A chunk of whole lines, parsed into scratch memory of its own.
+template <class Value>
+struct Chunk {
+  std::string_view lines;
+  GrowingArray<Entry<Value>> entries;
+  GrowingArray<Row> rows;
+  index_t n_lines = 0;
+  index_t max_index = -1;
+  bool zero_seen = false;
+  Place watched{};  // what is wrong unless the file turns out to start at 1
+  Place fault{};
+
+  void prepare(std::string_view text) {
+    *this = {text, std::move(entries), std::move(rows)};
+    // All the memory a parse can need: an entry takes at least the four bytes " 1:1", a row "1\n".
+    entries.restart(text.size() / 4 + 1);
+    rows.restart(text.size() / 2 + 1);
+  }
+};
+
 struct Rules;
 
 // Feed the text in blocks of any size, then finish. The outcome depends on the text alone, not on
@@ -85,8 +119,6 @@ template <class Value>
 class Reader {
  public:
   explicit Reader(const Options& options);
-  Reader(Reader&&) noexcept;
-  ~Reader();
 
   std::optional<Fault> feed(std::string_view block);
   std::optional<Fault> finish();
@@ -107,6 +139,7 @@ class Reader {
   Rules rules() const;
 
   Options options_;
+  std::string too_large_;  // what is wanted instead of an index beyond n_features
   Examples<Value> examples_;
   std::vector<Chunk<Value>> parsed_;  // of the block before: good, and yet to be appended
   std::vector<Chunk<Value>> spare_;   // their memory is used again
@@ -121,14 +154,18 @@ class Reader {
 extern template class Reader<float>;
 extern template class Reader<double>;
 
-// Rows as text, in pieces to be written one after the other. Numbers are the shortest that read
-// back to the same bits. `qids` is empty or has one item per row; `first_index` is 0 or 1.
 template <class Value, class Index>
-std::vector<GrowingArray<char>> format_rows(std::span<const Value> values,
-                                            std::span<const Index> indices,
-                                            std::span<const Index> indptr,
-                                            std::span<const double> labels,
-                                            std::span<const std::int64_t> qids, index_t first_index,
+struct Rows {
+  std::span<const Value> values;
+  std::span<const Index> indices, indptr;
+  std::span<const double> labels;
+  std::span<const std::int64_t> qids;  // empty, or one of each row
+};
+
+// Rows as text, in pieces to be written one after the other. Numbers are the shortest that read
+// back to the same bits. `first_index` is 0 or 1.
+template <class Value, class Index>
+std::vector<GrowingArray<char>> format_rows(const Rows<Value, Index>& rows, index_t first_index,
                                             int n_threads);
 
 }  // namespace cutplane::svmlight

@@ -103,6 +103,7 @@ def test_several_classes_and_a_regression(client: Client) -> None:
         assert_same(found, LinearSVR(loss=loss).fit(X, targets))
 
 
+@pytest.mark.nightly
 def test_a_path(client: Client) -> None:
     X, y, _ = sample()
     grid = [0.01, 1.0, 0.1]
@@ -111,6 +112,7 @@ def test_a_path(client: Client) -> None:
         assert found.C == alone.C
 
 
+@pytest.mark.nightly
 def test_the_same_bits_wherever_partitions_lie(client: Client) -> None:
     X, y, _ = sample()
     rows, labels = scattered(X, y)
@@ -299,6 +301,7 @@ def test_nothing_is_left_of_a_fit_that_fails(client: Client) -> None:
     assert other.tb is not None
 
 
+@pytest.mark.nightly
 def test_a_loss_of_ones_own(client: Client) -> None:
     """Made where no other process finds it."""
 
@@ -367,6 +370,7 @@ def test_cross_validation_of_targets(client: Client) -> None:
     assert_same(model, LinearSVR(C=1.0).fit(X, z))
 
 
+@pytest.mark.nightly
 def test_workers_that_come_are_used(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cutplane.cluster.post._NEWCOMERS", 0.0)
     X, y, _ = sample()

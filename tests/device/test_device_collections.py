@@ -159,6 +159,7 @@ def test_scores(client: Client, put: Put, kernels: Kernels) -> None:
     assert found == pytest.approx(ranking.score(X, z, qid=queries), rel=1e-3)
 
 
+@pytest.mark.nightly
 def test_regressions_folds_and_rankings(client: Client, put: Put) -> None:
     X, z, weights = examples()
     rows, targets, weigh = (laid(put, values) for values in (X, z, weights))

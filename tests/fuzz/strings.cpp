@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/strings/packed.hpp"
-#include "core/strings/windows.hpp"
 
 namespace {
 

@@ -98,8 +98,9 @@ template <class Value>
 std::string written(const Read& found) {
   const std::vector<Value> values(found.values.begin(), found.values.end());
   std::string text;
-  for (const auto& piece : format_rows<Value, std::int64_t>(values, found.indices, found.indptr,
-                                                            found.labels, found.qids, 1, 1)) {
+  const Rows<Value, std::int64_t> rows{values, found.indices, found.indptr, found.labels,
+                                       found.qids};
+  for (const auto& piece : format_rows(rows, 1, 1)) {
     text.append(piece.data(), piece.size());
   }
   return text;

@@ -109,10 +109,10 @@ except MemoryError:
 @pytest.mark.parametrize(
     ("shape", "megabytes"),
     [
-        ((300_000, 100), 90),  # 120 MB of rows
-        ((1_500_000, 24), 100),  # 144 MB of rows, and 12 MB for every number that is kept for each of them
+        pytest.param((300_000, 100), 90, id="long rows"),  # 120 MB of rows
+        # 144 MB of rows, and 12 MB for every number that is kept for each of them
+        pytest.param((1_500_000, 24), 100, id="many rows", marks=pytest.mark.nightly),
     ],
-    ids=["long rows", "many rows"],
 )
 def test_more_data_than_the_process_may_have_memory_for(tmp_path, shape, megabytes):
     rng = np.random.default_rng(4)

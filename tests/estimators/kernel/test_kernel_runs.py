@@ -18,6 +18,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
+from tests.selection import first_cases
 
 from cutplane import SVC, SVR
 
@@ -219,6 +220,7 @@ def test_one_ctrl_c_ends_the_fit(way: str) -> None:
     assert ("too sure" in out) == (way == "probabilities")
 
 
+@pytest.mark.nightly
 def test_two_ctrl_c_end_the_process() -> None:
     """The second one is KeyboardInterrupt, as everywhere."""
     stubborn = ENDLESS.replace('print("step", flush=True)', 'print("step", flush=True); time.sleep(2)')
@@ -318,7 +320,7 @@ for each in (model.stop_reason_, model.score(X, y), *caught):
 """
 
 
-@pytest.mark.parametrize("cache_size", [None, 1000])
+@pytest.mark.parametrize("cache_size", first_cases([1000, None], 1))
 def test_less_memory_than_the_kernel_matrix_would_take(cache_size: int | None) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIMITED.format(cache_size=cache_size)],

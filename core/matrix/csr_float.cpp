@@ -1,0 +1,7 @@
+#include "core/matrix/row_passes.hpp"
+
+namespace cutplane {
+
+template class RowMatrix<CsrRows<float, std::int32_t>>;
+
+}  // namespace cutplane
