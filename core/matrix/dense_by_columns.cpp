@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/multiversion.hpp"
+#include "core/matrix/columns.hpp"
 #include "core/matrix/row_matrix.hpp"
 
 namespace cutplane {
@@ -103,6 +104,32 @@ CUTPLANE_MULTIVERSION double survey_tile(const Columns<T>& columns, index_t d, i
   return *std::max_element(squares, squares + (end - begin));
 }
 
+// Several scores of each row, whose values are read where they lie: a row is used but once.
+template <class T>
+CUTPLANE_MULTIVERSION void score_rows_in_place(const Columns<T>& columns, const DenseRows<T>& rows,
+                                               index_t begin, index_t end, const double* padded,
+                                               index_t m, index_t k, double* out) {
+  const auto score = [&](index_t i, double* to) CUTPLANE_INLINED {
+    const auto value = [&, first = columns.place(rows.at(i), 0)](index_t j) CUTPLANE_INLINED {
+      return static_cast<double>(*reinterpret_cast<const T*>(first + j * columns.stride));
+    };
+    const auto each = [&](auto&& one, auto&& other) CUTPLANE_INLINED {
+      index_t j = 0;
+      for (; j + 2 <= rows.d; j += 2) {
+        one(value(j), j);
+        other(value(j + 1), j + 1);
+      }
+      if (j < rows.d) one(value(j), j);
+    };
+    dot_all_columns(each, padded, m, to);
+  };
+  // What padding adds to a row's scores, at most three numbers, the next row overwrites.
+  for (index_t i = begin; i + 1 < end; ++i) score(i, out + i * k);
+  std::vector<double> last(m);
+  score(end - 1, last.data());
+  std::copy_n(last.data(), k, out + (end - 1) * k);
+}
+
 // Calls `use` with the beginning and the end of each tile.
 template <class Use>
 void by_tiles(index_t begin, index_t end, const Use& use) {
@@ -135,11 +162,9 @@ class ColumnMatrix final : public RowMatrix<DenseRows<T>> {
   }
   void score_rows_many(index_t begin, index_t end, const double* padded, index_t columns, index_t k,
                        double* out) const override {
-    by_copies(
-        end - begin, [&](index_t r) { return rows_.at(begin + r); },
-        [&](const Copies& rows, index_t first, index_t count) {
-          rows.score_rows_many(0, count, padded, columns, k, out + (begin + first) * k);
-        });
+    if (columns_.type || begin == end)
+      return Base::score_rows_many(begin, end, padded, columns, k, out);
+    score_rows_in_place(columns_, rows_, begin, end, padded, columns, k, out);
   }
   void add_curvature(Subset subset, const double* weights, const double* v,
                      double* sum) const override {
@@ -171,7 +196,7 @@ class ColumnMatrix final : public RowMatrix<DenseRows<T>> {
   // Rows that are copied together, as many as stay in the second cache.
   static constexpr index_t kMostCopied = 64, kLeastCopied = 8, kEntriesCopied = 1 << 14;
   struct Copies final : Base {
-    using Base::add_curvature, Base::Base, Base::score_rows_many;
+    using Base::add_curvature, Base::Base;
   };
   template <class RowAt, class Use>
   void by_copies(index_t size, RowAt row_at, const Use& use) const {
