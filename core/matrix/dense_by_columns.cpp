@@ -2,13 +2,10 @@
 // DataFrame's block): by tiles of its columns, and else by rows that are fetched.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <type_traits>
-#include <vector>
 
 #include "core/base/multiversion.hpp"
-#include "core/matrix/columns.hpp"
 #include "core/matrix/row_matrix.hpp"
 
 namespace cutplane {
@@ -23,25 +20,17 @@ struct Columns {
   index_t stride, item;  // bytes from one column to the next, and from one value to the next
   std::optional<NarrowType> type;  // of values that become floats
 
-  const std::byte* place(index_t i, index_t j) const { return values + i * item + j * stride; }
+  CUTPLANE_INLINE const std::byte* place(index_t i, index_t j) const {
+    return values + i * item + j * stride;
+  }
 
-  // Values `begin` to `end` - 1 of a column, where they lie or in `room`.
-  const T* part(index_t j, index_t begin, index_t end, T* room) const {
+  // Values `begin` to `end` - 1 of a column, where they lie or in `room`. Inlined, the choice
+  // between the two would keep GCC from making vectors of the loops over them.
+  __attribute__((noinline)) const T* part(index_t j, index_t begin, index_t end, T* room) const {
     const std::byte* from = place(begin, j);
     if (!type) return reinterpret_cast<const T*>(from);
     if constexpr (std::is_same_v<T, float>) widen(*type, &from, 1, end - begin, 1, room, 0);
     return room;
-  }
-  // Some rows next to each other. A column's values share cache lines.
-  template <class RowAt>
-  void copy_rows(index_t count, RowAt row_at, index_t d, T* to) const {
-    if (type) {
-      for (index_t r = 0; r < count; ++r) copy_row(row_at(r), d, to + r * d);
-      return;
-    }
-    for (index_t j = 0; j < d; ++j)
-      for (index_t r = 0; r < count; ++r)
-        to[r * d + j] = *reinterpret_cast<const T*>(place(row_at(r), j));
   }
   void copy_row(index_t i, index_t d, T* to) const {
     const std::byte* from = place(i, 0);
@@ -104,32 +93,6 @@ CUTPLANE_MULTIVERSION double survey_tile(const Columns<T>& columns, index_t d, i
   return *std::max_element(squares, squares + (end - begin));
 }
 
-// Several scores of each row, whose values are read where they lie: a row is used but once.
-template <class T>
-CUTPLANE_MULTIVERSION void score_rows_in_place(const Columns<T>& columns, const DenseRows<T>& rows,
-                                               index_t begin, index_t end, const double* padded,
-                                               index_t m, index_t k, double* out) {
-  const auto score = [&](index_t i, double* to) CUTPLANE_INLINED {
-    const auto value = [&, first = columns.place(rows.at(i), 0)](index_t j) CUTPLANE_INLINED {
-      return static_cast<double>(*reinterpret_cast<const T*>(first + j * columns.stride));
-    };
-    const auto each = [&](auto&& one, auto&& other) CUTPLANE_INLINED {
-      index_t j = 0;
-      for (; j + 2 <= rows.d; j += 2) {
-        one(value(j), j);
-        other(value(j + 1), j + 1);
-      }
-      if (j < rows.d) one(value(j), j);
-    };
-    dot_all_columns(each, padded, m, to);
-  };
-  // What padding adds to a row's scores, at most three numbers, the next row overwrites.
-  for (index_t i = begin; i + 1 < end; ++i) score(i, out + i * k);
-  std::vector<double> last(m);
-  score(end - 1, last.data());
-  std::copy_n(last.data(), k, out + (end - 1) * k);
-}
-
 // Calls `use` with the beginning and the end of each tile.
 template <class Use>
 void by_tiles(index_t begin, index_t end, const Use& use) {
@@ -160,22 +123,6 @@ class ColumnMatrix final : public RowMatrix<DenseRows<T>> {
       score_tile(columns_, rows_.d, first, last, w, out);
     });
   }
-  void score_rows_many(index_t begin, index_t end, const double* padded, index_t columns, index_t k,
-                       double* out) const override {
-    if (columns_.type || begin == end)
-      return Base::score_rows_many(begin, end, padded, columns, k, out);
-    score_rows_in_place(columns_, rows_, begin, end, padded, columns, k, out);
-  }
-  void add_curvature(Subset subset, const double* weights, const double* v,
-                     double* sum) const override {
-    std::int64_t all[kMostCopied];
-    std::iota(all, all + kMostCopied, 0);
-    by_copies(
-        std::ssize(subset), [&](index_t s) { return rows_.at(subset[s]); },
-        [&](const Copies& rows, index_t first, index_t count) {
-          rows.add_curvature({all, static_cast<std::size_t>(count)}, weights + first, v, sum);
-        });
-  }
   void add_rows(index_t begin, index_t end, const double* coef, double* sum) const override {
     if (!tile_) return Base::add_rows(begin, end, coef, sum);
     by_tiles(begin, end, [&](index_t first, index_t last) {
@@ -193,24 +140,6 @@ class ColumnMatrix final : public RowMatrix<DenseRows<T>> {
   }
 
  private:
-  // Rows that are copied together, as many as stay in the second cache.
-  static constexpr index_t kMostCopied = 64, kLeastCopied = 8, kEntriesCopied = 1 << 14;
-  struct Copies final : Base {
-    using Base::add_curvature, Base::Base;
-  };
-  template <class RowAt, class Use>
-  void by_copies(index_t size, RowAt row_at, const Use& use) const {
-    const index_t d = rows_.d, most = std::clamp(kEntriesCopied / std::max<index_t>(d, 1),
-                                                 kLeastCopied, kMostCopied);
-    std::vector<T> values(most * d);
-    for (index_t first = 0; first < size; first += most) {
-      const index_t count = std::min(most, size - first);
-      columns_.copy_rows(count, [&](index_t r) { return row_at(first + r); }, d, values.data());
-      const index_t stride = d * static_cast<index_t>(sizeof(T));
-      use(Copies({values.data(), stride, count, d, nullptr, kMostLanes}), first, count);
-    }
-  }
-
   static const T* fetch(const void* source, index_t i, T* near) {
     const auto& matrix = *static_cast<const ColumnMatrix*>(source);
     T* to = room_for(matrix.rows_.d, near);
