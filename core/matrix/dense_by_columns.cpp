@@ -2,10 +2,8 @@
 // DataFrame's block): by tiles of its columns, and else by rows that are fetched.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <type_traits>
-#include <vector>
 
 #include "core/base/multiversion.hpp"
 #include "core/matrix/row_matrix.hpp"
@@ -22,25 +20,17 @@ struct Columns {
   index_t stride, item;  // bytes from one column to the next, and from one value to the next
   std::optional<NarrowType> type;  // of values that become floats
 
-  const std::byte* place(index_t i, index_t j) const { return values + i * item + j * stride; }
+  CUTPLANE_INLINE const std::byte* place(index_t i, index_t j) const {
+    return values + i * item + j * stride;
+  }
 
-  // Values `begin` to `end` - 1 of a column, where they lie or in `room`.
-  const T* part(index_t j, index_t begin, index_t end, T* room) const {
+  // Values `begin` to `end` - 1 of a column, where they lie or in `room`. Inlined, the choice
+  // between the two would keep GCC from making vectors of the loops over them.
+  __attribute__((noinline)) const T* part(index_t j, index_t begin, index_t end, T* room) const {
     const std::byte* from = place(begin, j);
     if (!type) return reinterpret_cast<const T*>(from);
     if constexpr (std::is_same_v<T, float>) widen(*type, &from, 1, end - begin, 1, room, 0);
     return room;
-  }
-  // Some rows next to each other. A column's values share cache lines.
-  template <class RowAt>
-  void copy_rows(index_t count, RowAt row_at, index_t d, T* to) const {
-    if (type) {
-      for (index_t r = 0; r < count; ++r) copy_row(row_at(r), d, to + r * d);
-      return;
-    }
-    for (index_t j = 0; j < d; ++j)
-      for (index_t r = 0; r < count; ++r)
-        to[r * d + j] = *reinterpret_cast<const T*>(place(row_at(r), j));
   }
   void copy_row(index_t i, index_t d, T* to) const {
     const std::byte* from = place(i, 0);
@@ -133,24 +123,6 @@ class ColumnMatrix final : public RowMatrix<DenseRows<T>> {
       score_tile(columns_, rows_.d, first, last, w, out);
     });
   }
-  void score_rows_many(index_t begin, index_t end, const double* padded, index_t columns, index_t k,
-                       double* out) const override {
-    by_copies(
-        end - begin, [&](index_t r) { return rows_.at(begin + r); },
-        [&](const Copies& rows, index_t first, index_t count) {
-          rows.score_rows_many(0, count, padded, columns, k, out + (begin + first) * k);
-        });
-  }
-  void add_curvature(Subset subset, const double* weights, const double* v,
-                     double* sum) const override {
-    std::int64_t all[kMostCopied];
-    std::iota(all, all + kMostCopied, 0);
-    by_copies(
-        std::ssize(subset), [&](index_t s) { return rows_.at(subset[s]); },
-        [&](const Copies& rows, index_t first, index_t count) {
-          rows.add_curvature({all, static_cast<std::size_t>(count)}, weights + first, v, sum);
-        });
-  }
   void add_rows(index_t begin, index_t end, const double* coef, double* sum) const override {
     if (!tile_) return Base::add_rows(begin, end, coef, sum);
     by_tiles(begin, end, [&](index_t first, index_t last) {
@@ -168,24 +140,6 @@ class ColumnMatrix final : public RowMatrix<DenseRows<T>> {
   }
 
  private:
-  // Rows that are copied together, as many as stay in the second cache.
-  static constexpr index_t kMostCopied = 64, kLeastCopied = 8, kEntriesCopied = 1 << 14;
-  struct Copies final : Base {
-    using Base::add_curvature, Base::Base, Base::score_rows_many;
-  };
-  template <class RowAt, class Use>
-  void by_copies(index_t size, RowAt row_at, const Use& use) const {
-    const index_t d = rows_.d, most = std::clamp(kEntriesCopied / std::max<index_t>(d, 1),
-                                                 kLeastCopied, kMostCopied);
-    std::vector<T> values(most * d);
-    for (index_t first = 0; first < size; first += most) {
-      const index_t count = std::min(most, size - first);
-      columns_.copy_rows(count, [&](index_t r) { return row_at(first + r); }, d, values.data());
-      const index_t stride = d * static_cast<index_t>(sizeof(T));
-      use(Copies({values.data(), stride, count, d, nullptr, kMostLanes}), first, count);
-    }
-  }
-
   static const T* fetch(const void* source, index_t i, T* near) {
     const auto& matrix = *static_cast<const ColumnMatrix*>(source);
     T* to = room_for(matrix.rows_.d, near);
