@@ -16,15 +16,15 @@ constexpr double kSettled = 0.05;
 void Labellings::prune() {
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < size(); ++i)
-    if (known_[i].weight > 0.0) kept.push_back(i);
+    if ((*this)[i].weight > 0.0) kept.push_back(i);
   if (kept.size() == size()) return;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     // Where a product goes, all that was there has been moved before.
     for (std::size_t j = 0; j <= i; ++j)
       products_[place(i, j)] = products_[place(kept[i], kept[j])];
-    if (kept[i] != i) known_[i] = std::move(known_[kept[i]]);
+    if (kept[i] != i) (*this)[i] = std::move((*this)[kept[i]]);
   }
-  known_.resize(kept.size());
+  erase(begin() + static_cast<std::ptrdiff_t>(kept.size()), end());
   products_.resize(place(kept.size(), 0));
 }
 
@@ -106,7 +106,7 @@ void ChainBlock::add_products(const Table& table, std::span<double> sums) {
   for (auto& flip : differences_.flips) {
     double sum = 0;
     each_row(f++, [&](index_t row, double value) {
-      sum += value * table.difference(row, flip.label, flip.right);
+      sum += value * (table.at(row, flip.label) - table.at(row, flip.right));
     });
     flip.value = sum;
   }

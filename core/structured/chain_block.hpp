@@ -31,11 +31,6 @@ class RowChanges {
   double at(index_t row, index_t column) const {
     return changes_[slot_of(row) * columns_ + column];
   }
-  // What is at one place of a row, less what is at another.
-  double difference(index_t row, index_t column, index_t other) const {
-    const double* changes = changes_.data() + slot_of(row) * columns_;
-    return changes[column] - changes[other];
-  }
 
   // So many calls of `add` and `move` may follow.
   void reserve(index_t calls) {
@@ -121,9 +116,6 @@ class SparseSum {
   double at(index_t row, index_t column) const {
     const std::size_t slot = slot_of(row * columns_ + column);
     return keys_[slot] == kEmpty ? 0.0 : values_[slot];
-  }
-  double difference(index_t row, index_t column, index_t other) const {
-    return at(row, column) - at(row, other);
   }
   double square() const {
     double sum = 0;
@@ -264,15 +256,8 @@ struct Labelling {
 };
 
 // The labellings of a sequence, and the inner products of their differences from the truth.
-class Labellings {
+class Labellings : public std::vector<Labelling> {
  public:
-  auto begin() { return known_.begin(); }
-  auto end() { return known_.end(); }
-  auto begin() const { return known_.begin(); }
-  auto end() const { return known_.end(); }
-  std::size_t size() const { return known_.size(); }
-  Labelling& operator[](std::size_t i) { return known_[i]; }
-  const Labelling& operator[](std::size_t i) const { return known_[i]; }
   double product(std::size_t i, std::size_t j) const {
     return i < j ? products_[place(j, i)] : products_[place(i, j)];
   }
@@ -283,7 +268,7 @@ class Labellings {
 
   // products: with those that are there, and the square at last.
   void add(Labelling labelling, const std::vector<double>& products) {
-    known_.push_back(std::move(labelling));
+    push_back(std::move(labelling));
     products_.insert(products_.end(), products.begin(), products.end());
   }
   // Forgets those that have no weight.
@@ -293,7 +278,6 @@ class Labellings {
   // Of the product of labelling i with j, which is none of those after it.
   static std::size_t place(std::size_t i, std::size_t j) { return i * (i + 1) / 2 + j; }
 
-  std::vector<Labelling> known_;
   std::vector<double> products_;
 };
 
