@@ -33,6 +33,7 @@ main()
 """
 
 
+@pytest.mark.nightly
 def test_the_same_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "adult.svm").write_bytes(adult_svmlight("train"))

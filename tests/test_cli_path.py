@@ -79,6 +79,7 @@ def test_every_task_has_a_path_a_picture_a_report_and_a_model(answer: Command, t
     assert "…" not in out  # nothing is cut off at 80 columns
 
 
+@pytest.mark.nightly
 def test_a_grid_of_c_and_gamma_is_that_of_scikit_learn(answer: Command, capfd: Any) -> None:
     words = ("path", "data.svm", "--kernel", "rbf", "--folds", "4", "--C", "0.1:10:3", "--gamma", "0.1,1")
     found = answer(*words, "--tol", "1e-6", "--model", "m", "--plot", "p.svg", "--report", "r.html")

@@ -33,6 +33,7 @@ def quickstart(tmp_path_factory: Any) -> tuple[Path, str]:
     return folder, done.stdout
 
 
+@pytest.mark.nightly
 def test_quickstart_says_what_matters_and_where_it_is(quickstart: tuple[Path, str]) -> None:
     folder, out = quickstart
     assert re.search(r"proven within 0\.\d+ % of the optimum", out)
@@ -45,6 +46,7 @@ def test_quickstart_says_what_matters_and_where_it_is(quickstart: tuple[Path, st
     assert load(folder / "cutplane-quickstart" / "model.safetensors").gap_ <= 1e-3
 
 
+@pytest.mark.nightly
 def test_the_next_commands_work_as_printed(
     quickstart: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +116,7 @@ main()
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "status", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
 @pytest.mark.parametrize("module", ["typer", "sklearn", "rich"])
 def test_a_signal_while_libraries_are_imported_is_one_line(
@@ -133,6 +136,7 @@ def test_a_signal_while_libraries_are_imported_is_one_line(
     assert (done.returncode, done.stdout, done.stderr) == (status, "", f"cutplane: {word}.\n")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "status", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
 def test_a_signal_while_the_model_is_saved_waits_for_it(tmp_path: Path, name: str, status: int, word: str) -> None:
     (tmp_path / "d.svm").write_text("1 1:1\n-1 1:-1\n")
@@ -149,6 +153,7 @@ def test_a_signal_while_the_model_is_saved_waits_for_it(tmp_path: Path, name: st
     assert sorted(os.listdir(tmp_path)) == ["d.svm", "m.safetensors"]
 
 
+@pytest.mark.nightly
 def test_a_signal_that_the_shell_ignores_stays_ignored(tmp_path: Path) -> None:
     (tmp_path / "d.svm").write_text("1 1:1\n-1 1:-1\n")
     done = subprocess.run(
@@ -180,6 +185,7 @@ def test_bad_input_has_no_traceback(tmp_path: Path) -> None:
     assert re.fullmatch(r"cutplane: error: d\.svm is not a Cutplane model file.*\n", done.stderr)
 
 
+@pytest.mark.nightly
 def test_a_model_by_pipes(quickstart: tuple[Path, str], tmp_path: Path) -> None:
     """`cutplane train - - | cutplane predict - DATA`: nothing but the model is on stdout, what is said on stderr."""
     data, held = (quickstart[0] / "cutplane-quickstart" / f"adult-{part}.svm" for part in ("train", "test"))

@@ -113,6 +113,7 @@ def test_several_classes(kernels: Kernels, kind: str) -> None:
     assert (there.predict(rows) == there.predict(X)).all()
 
 
+@pytest.mark.nightly
 def test_softmax_and_chosen_c(kernels: Kernels) -> None:
     X, z = examples(4)
     y = np.digitize(z, [-1.0, 0.0, 1.0])

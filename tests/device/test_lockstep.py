@@ -217,6 +217,7 @@ def test_a_class_that_leaves_single_precision_begins_anew(kernels: Kernels, monk
     assert np.isfinite(model.coef_).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize(
     "settings",

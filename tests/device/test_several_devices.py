@@ -75,6 +75,7 @@ def test_the_same_bits_every_time(put: Put) -> None:
     assert first.lower_bound_ == second.lower_bound_
 
 
+@pytest.mark.nightly
 def test_more_classes_and_targets(put: Put) -> None:
     X, z, _ = examples()
     y = np.digitize(z, [-1.0, 1.0])
@@ -83,6 +84,7 @@ def test_more_classes_and_targets(put: Put) -> None:
     same(LogisticRegression(device=TWICE).fit(X, y == 1), LogisticRegression().fit(X, y == 1))
 
 
+@pytest.mark.nightly
 def test_cross_validation(put: Put) -> None:
     X, z, _ = examples()
     found = LinearSVCCV(device=TWICE, Cs=[0.01, 1.0], cv=3).fit(X, z > 0.0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.device.test_device_fits import same
+from tests.selection import first_cases
 
 from cutplane import StringSVC, load
 from cutplane.device import arrays
@@ -38,15 +39,18 @@ def examples(classes: int = 2, *, unknown: bool = True) -> tuple[list[str], Any]
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
 @pytest.mark.parametrize(
     "settings",
-    [
-        {},
-        SPECTRA,
-        {"order": 0, **SPECTRA},
-        {**SPECTRA, "normalize": False, "C": 0.1},
-        {**SPECTRA, "fit_intercept": False},
-        {"method": "cpa", "C": 0.03},
-        {"class_weight": None, "depth": 9},
-    ],
+    first_cases(
+        [
+            {},
+            SPECTRA,
+            {"order": 0, **SPECTRA},
+            {**SPECTRA, "normalize": False, "C": 0.1},
+            {**SPECTRA, "fit_intercept": False},
+            {"method": "cpa", "C": 0.03},
+            {"class_weight": None, "depth": 9},
+        ],
+        3,
+    ),
     ids=lambda settings: "-".join(settings) or "plain",
 )
 def test_the_same_model(settings: dict[str, Any], tol: float) -> None:

@@ -39,6 +39,7 @@ def text(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
 TEXT = text(400, 3000, seed=1)[0], 1.0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("intercept", [False, True])
 def test_extrapolations_leave_weights_what_the_dual_variables_add_up_to(intercept: bool) -> None:
     """At the optimum the last epochs differ by rounding alone: steps along that have no end."""

@@ -67,6 +67,7 @@ def test_cached_planes_spare_searches():
     assert sweeps["with"] < sweeps["without"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("backend", ["threads", "processes"])
 def test_workers_do_not_change_a_bit(backend):
     X, Y = sequences(n=9, seed=2)

@@ -101,6 +101,7 @@ def iterations(model: Any) -> int:
     return len(model.history_)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", MODELS)
 def test_a_killed_fit_goes_on(tmp_path: Path, name: str) -> None:
     path = tmp_path / "run.ckpt"

@@ -40,6 +40,7 @@ def test_children_of_fork_train() -> None:
     check_ends_well("family_cases.py", *FAMILIES)
 
 
+@pytest.mark.nightly
 def test_loops_of_scikit_learn_beside_ours() -> None:
     """Two libraries of OpenMP in one process: no hang, no thread more than a helper each, before and after a fork."""
     check_ends_well("beside_scikit_learn.py", OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1")

@@ -209,7 +209,7 @@ def interrupted(program: str) -> subprocess.Popen[str]:
     return process
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first_cases(WAYS, 1))
 def test_one_ctrl_c_ends_the_fit(way: str) -> None:
     kind, params = WAYS[way]
     status, out = said_by_a_child(ENDLESS.format(kind=kind, params=params))
@@ -320,7 +320,8 @@ for each in (model.stop_reason_, model.score(X, y), *caught):
 """
 
 
-@pytest.mark.parametrize("cache_size", first_cases([1000, None], 1))
+@pytest.mark.nightly
+@pytest.mark.parametrize("cache_size", [None, 1000])
 def test_less_memory_than_the_kernel_matrix_would_take(cache_size: int | None) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIMITED.format(cache_size=cache_size)],

@@ -84,6 +84,7 @@ def test_a_machine_on_two_of_ten_classes_computes_their_columns_alone() -> None:
         computed = matrix.core.computed_values
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("working_set", [2, 64])
 def test_a_run_may_change_its_threads(working_set: int) -> None:
     rng = np.random.default_rng(0)

@@ -105,6 +105,7 @@ def test_a_weight_is_so_many_copies(name: str) -> None:
     assert plain.objective_ < weighted.lower_bound_ or plain.lower_bound_ > weighted.objective_  # proven to differ
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", CASES)
 def test_twice_the_weight_is_twice_the_C(name: str) -> None:
     make, X, y = CASES[name]
