@@ -263,6 +263,9 @@ Reader<Value>::Reader(const Options& options)
 }
 
 template <class Value>
+Reader<Value>::~Reader() = default;
+
+template <class Value>
 Rules Reader<Value>::rules() const {
   const index_t n_features = options_.n_features.value_or(0);
   Rules rules{with_qid_.value_or(false), options_.base != Base::one, no_limit, -1,

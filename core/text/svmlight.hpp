@@ -119,6 +119,8 @@ template <class Value>
 class Reader {
  public:
   explicit Reader(const Options& options);
+  Reader(const Reader&) = delete;
+  ~Reader();
 
   std::optional<Fault> feed(std::string_view block);
   std::optional<Fault> finish();
