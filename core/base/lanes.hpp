@@ -122,29 +122,39 @@ CUTPLANE_INLINE void load_last(const double* from, index_t d, Lanes<N>& out) {
 // out[r] = the sum of the numbers of row r. Rows are added in pairs that share a vector, then pairs
 // of pairs: a third of the work of one row after the other.
 CUTPLANE_INLINE void sum_each(const Lanes<2> (&rows)[8], double* out) {
-  for (int r = 0; r < 8; r += 2)
+  const auto pair = [&](int r) CUTPLANE_INLINED {
     store<2>(__builtin_shufflevector(rows[r], rows[r + 1], 0, 2) +
                  __builtin_shufflevector(rows[r], rows[r + 1], 1, 3),
              out + r);
+  };
+  pair(0), pair(2), pair(4), pair(6);
 }
 CUTPLANE_INLINE void sum_each(const Lanes<4> (&rows)[8], double* out) {
   Lanes<4> pairs[4];
-  for (int p = 0; p < 4; ++p)
+  const auto pair = [&](int p) CUTPLANE_INLINED {
     pairs[p] = __builtin_shufflevector(rows[2 * p], rows[2 * p + 1], 0, 4, 2, 6) +
                __builtin_shufflevector(rows[2 * p], rows[2 * p + 1], 1, 5, 3, 7);
-  for (int p = 0; p < 4; p += 2)
+  };
+  pair(0), pair(1), pair(2), pair(3);
+  const auto four = [&](int p) CUTPLANE_INLINED {
     store<4>(__builtin_shufflevector(pairs[p], pairs[p + 1], 0, 1, 4, 5) +
                  __builtin_shufflevector(pairs[p], pairs[p + 1], 2, 3, 6, 7),
              out + 2 * p);
+  };
+  four(0), four(2);
 }
 CUTPLANE_INLINE void sum_each(const Lanes<8> (&rows)[8], double* out) {
   Lanes<8> pairs[4], fours[2];
-  for (int p = 0; p < 4; ++p)
+  const auto pair = [&](int p) CUTPLANE_INLINED {
     pairs[p] = __builtin_shufflevector(rows[2 * p], rows[2 * p + 1], 0, 8, 2, 10, 4, 12, 6, 14) +
                __builtin_shufflevector(rows[2 * p], rows[2 * p + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-  for (int f = 0; f < 2; ++f)
+  };
+  pair(0), pair(1), pair(2), pair(3);
+  const auto four = [&](int f) CUTPLANE_INLINED {
     fours[f] = __builtin_shufflevector(pairs[2 * f], pairs[2 * f + 1], 0, 1, 8, 9, 4, 5, 12, 13) +
                __builtin_shufflevector(pairs[2 * f], pairs[2 * f + 1], 2, 3, 10, 11, 6, 7, 14, 15);
+  };
+  four(0), four(1);
   store<8>(__builtin_shufflevector(fours[0], fours[1], 0, 1, 2, 3, 8, 9, 10, 11) +
                __builtin_shufflevector(fours[0], fours[1], 4, 5, 6, 7, 12, 13, 14, 15),
            out);

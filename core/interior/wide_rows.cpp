@@ -71,15 +71,22 @@ CUTPLANE_INLINE void add_tile(const double* scaled, const double* values, index_
                               index_t stride, double* out) {
   constexpr int kVectors = kColumns / N;
   Lanes<N> sums[kStrip][kVectors];
+#pragma GCC unroll 16
   for (int r = 0; r < kStrip; ++r)
+#pragma GCC unroll 16
     for (int c = 0; c < kVectors; ++c) load<N>(out + r * stride + c * N, sums[r][c]);
   for (index_t i = 0; i < rows; ++i, scaled += stride, values += stride) {
     Lanes<N> x[kVectors];
+#pragma GCC unroll 16
     for (int c = 0; c < kVectors; ++c) load<N>(values + c * N, x[c]);
+#pragma GCC unroll 16
     for (int r = 0; r < kStrip; ++r)
+#pragma GCC unroll 16
       for (int c = 0; c < kVectors; ++c) sums[r][c] += scaled[r] * x[c];
   }
+#pragma GCC unroll 16
   for (int r = 0; r < kStrip; ++r)
+#pragma GCC unroll 16
     for (int c = 0; c < kVectors; ++c) store<N>(sums[r][c], out + r * stride + c * N);
 }
 

@@ -23,15 +23,19 @@ constexpr double kFarBelow = -std::numeric_limits<double>::infinity(), kFarAbove
 // `left` numbers or as many as there is room for; `rest` where there are fewer.
 CUTPLANE_INLINE void load_some(const double* from, index_t left, double rest, Lane& out) {
   if (left >= kLanes) return load<kLanes>(from, out);
+#pragma GCC unroll 16
   for (int l = 0; l < kLanes; ++l) out[l] = l < left ? from[l] : rest;
 }
 
 CUTPLANE_INLINE void add_some(const Lane& more, index_t left, double* to) {
-  for (int l = 0; l < kLanes && l < left; ++l) to[l] += more[l];
+#pragma GCC unroll 16
+  for (int l = 0; l < kLanes; ++l)
+    if (l < left) to[l] += more[l];
 }
 
 CUTPLANE_INLINE double sum_of(const Lane& values) {
   double sum = 0.0;
+#pragma GCC unroll 16
   for (int l = 0; l < kLanes; ++l) sum += values[l];
   return sum;
 }

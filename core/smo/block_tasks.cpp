@@ -111,16 +111,19 @@ CUTPLANE_INLINE void reduce_column(const SparseTask& task, index_t column, float
   using Vector = typename Vectors::type;
   constexpr int V = kPanel / Lanes;
   Vector total[V];
+#pragma GCC unroll 16
   for (int v = 0; v < V; ++v) total[v] = Vector{};
   for (std::int64_t at = task.starts[column]; at < task.starts[column + 1]; ++at) {
     const float* rows = task.scattered + index_t{task.indices[at]} * kPanel;
     const float value = task.values[at];
+#pragma GCC unroll 16
     for (int v = 0; v < V; ++v) {
       Vector row;
       Vectors::load(rows + v * Lanes, row);
       accumulate_entry<reduction>(total[v], value, row);
     }
   }
+#pragma GCC unroll 16
   for (int v = 0; v < V; ++v) Vectors::store(total[v], sums + v * Lanes);
 }
 

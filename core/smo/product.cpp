@@ -25,11 +25,14 @@ CUTPLANE_INLINE void add_dots(const float* a, const double* b, index_t stride, i
   double lanes[Outputs][kLanes] = {};
   index_t t = 0;
   for (; t + kLanes <= n; t += kLanes)
+#pragma GCC unroll 16
     for (int c = 0; c < Outputs; ++c)
       for (int l = 0; l < kLanes; ++l)
         lanes[c][l] += static_cast<double>(a[t + l]) * b[c * stride + t + l];
   for (; t < n; ++t)
+#pragma GCC unroll 16
     for (int c = 0; c < Outputs; ++c) lanes[c][0] += static_cast<double>(a[t]) * b[c * stride + t];
+#pragma GCC unroll 16
   for (int c = 0; c < Outputs; ++c) sums[c] += std::accumulate(lanes[c], lanes[c] + kLanes, 0.0);
 }
 

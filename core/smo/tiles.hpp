@@ -65,19 +65,26 @@ CUTPLANE_INLINE void tile(const float* rows, index_t row_stride, const float* pa
   constexpr int V = P * kPanel / Lanes;  // vectors per row
   constexpr int kPerPanel = kPanel / Lanes;
   Vector sums[R][V];
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
+#pragma GCC unroll 16
     for (int v = 0; v < V; ++v) sums[r][v] = Vector{};
   for (index_t k = from; k < to; ++k) {
     Vector columns[V];
+#pragma GCC unroll 16
     for (int v = 0; v < V; ++v)
       Vectors::load(panels + (v / kPerPanel) * panel_stride + k * kPanel + (v % kPerPanel) * Lanes,
                     columns[v]);
+#pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       const float a = rows[r * row_stride + k];
+#pragma GCC unroll 16
       for (int v = 0; v < V; ++v) accumulate<reduction>(sums[r][v], a, columns[v]);
     }
   }
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
+#pragma GCC unroll 16
     for (int v = 0; v < V; ++v) {
       float* target = out[r] + v * Lanes;
       if (from > 0) {
