@@ -13,6 +13,7 @@ CUTPLANE_INLINE void transpose(const double* rows, index_t classes, index_t apar
       const index_t y = std::min(left, classes - kCorner);
       const double* corner = rows + e * apart + y;
       Four row[kCorner], column[kCorner];
+#pragma GCC unroll 16
       for (index_t r = 0; r < kCorner; ++r) std::memcpy(row + r, corner + r * apart, sizeof(Four));
       const Four even_above = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
       const Four odd_above = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
@@ -22,6 +23,7 @@ CUTPLANE_INLINE void transpose(const double* rows, index_t classes, index_t apar
       column[1] = __builtin_shufflevector(odd_above, odd_below, 0, 1, 4, 5);
       column[2] = __builtin_shufflevector(even_above, even_below, 2, 3, 6, 7);
       column[3] = __builtin_shufflevector(odd_above, odd_below, 2, 3, 6, 7);
+#pragma GCC unroll 16
       for (index_t c = 0; c < kCorner; ++c)
         std::memcpy(out + (y + c) * kTile + e, column + c, sizeof(Four));
     }

@@ -63,6 +63,7 @@ struct Tile {
 #pragma omp simd
                       for (index_t e = 0; e < kTile; ++e) {
                         double here = start[e], top = best[e], which = at[e];
+#pragma GCC unroll 16
                         for (index_t c = 0; c < kCorner; ++c) {
                           const double h = height[c * kTile + e], z = h + t * rise[c * kTile + e];
                           which = z > top ? first + static_cast<double>(c) : which;
