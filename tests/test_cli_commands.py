@@ -217,13 +217,36 @@ def test_tables_by_the_names_of_their_columns(cutplane: Command, table: str) -> 
         ("train table.csv m --target a --task regression", "the column 'kind' has string values; features are numbers"),
         ("train data.svm m --target kind", "--target is for Parquet and CSV files"),
         ("train holes.csv m --target y", "the column 'x' has 1 rows without a value"),
+        ("train twice.csv m --target y", "twice.csv has 2 columns named 'x'; give each a name of its own"),
+        ("train twice.csv m --target x", "twice.csv has 2 columns named 'x'"),
+        ("train latin.csv m --target y", "latin.csv is not UTF-8 text; convert it first: iconv -f latin1"),
+        ("train labels.csv m --target y", "labels.csv is not UTF-8 text"),
+        ("train data.svm m --report r.html --feature-names latin.csv", "latin.csv is not UTF-8 text"),
     ],
 )
 def test_a_table_that_cannot_be_learned_is_one_sentence(cutplane: Command, words: str, sentence: str) -> None:
     Path("holes.csv").write_text("x,y\n1,0\n,1\n")
+    Path("twice.csv").write_text("x,y,x\n1,0,1\n2,1,2\n")
+    Path("latin.csv").write_text("größe,y\n1,0\n2,1\n", encoding="latin-1")
+    Path("labels.csv").write_text("x,y\n1,süß\n2,sauer\n", encoding="latin-1")
     status, _, err = cutplane(*words.split())
     assert status in (1, 2)
     assert sentence in err
+
+
+def test_features_that_the_model_does_not_know(cutplane: Command) -> None:
+    """Fewer features in a file than in training are zeros; more need --ignore-unknown."""
+    assert cutplane("train", "data.svm", "m", "-q")[0] == 0
+    rows = Path("held.svm").read_text().splitlines()
+    Path("fewer.svm").write_text("".join(f"{row.split()[0]} 1:0.5\n" for row in rows))
+    Path("more.svm").write_text("".join(f"{row} 9:100\n" for row in rows))
+    X = np.zeros((100, 4))
+    X[:, 0] = 0.5
+    assert cutplane("predict", "m", "fewer.svm")[1].split() == load("m").predict(X).astype(str).tolist()
+    assert "9 features, but the model was trained with 4; --ignore-unknown" in cutplane("predict", "m", "more.svm")[2]
+    for command in ("predict", "evaluate"):
+        known = cutplane(command, "m", "held.svm")
+        assert cutplane(command, "m", "more.svm", "--ignore-unknown") == known
 
 
 def test_a_dash_is_stdin(cutplane: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -224,3 +224,16 @@ def test_stdin_is_read_once(tmp_path: Path) -> None:
     done = subprocess.run([*CUTPLANE, "predict", "-", "-"], input=b"", capture_output=True, check=False, cwd=tmp_path)
     assert done.returncode == 2
     assert b"one file alone can be -" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("stream", "words", "status"), [(0, "train - m", 2), (1, "train d.svm m", 1), (1, "info d.svm", 1)]
+)
+def test_a_closed_stream_is_one_sentence(tmp_path: Path, stream: int, words: str, status: int) -> None:
+    (tmp_path / "d.svm").write_text("1 1:1\n-1 1:-1\n")
+    shell = ["sh", "-c", f'exec "$@" {stream}{"<>"[stream]}&-', "sh", *CUTPLANE, *words.split()]
+    done = subprocess.run(shell, stderr=subprocess.PIPE, check=False, text=True, cwd=tmp_path)
+    assert done.returncode == status
+    assert f"standard {('input', 'output')[stream]}" in done.stderr
+    assert "closed" in done.stderr
+    assert "mistake" not in done.stderr

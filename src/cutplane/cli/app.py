@@ -55,6 +55,11 @@ def cutplane(
 
 def main() -> NoReturn:
     """Run the command and leave with its exit status."""
+    if sys.stderr is None:  # closed
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        print("cutplane: error: The standard output is closed; write > FILE, or > /dev/null.", file=sys.stderr)
+        sys.exit(exit_codes.BAD_INPUT)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show "≤" shows an escape; it is no reason to stop.
         if hasattr(stream, "reconfigure"):

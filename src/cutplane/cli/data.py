@@ -34,11 +34,11 @@ class Examples(NamedTuple):
     qid: NDArray[np.int64] | None = None
     names: list[str] | None = None
 
-    def widened(self, expected: int, path: Path, whose: str) -> Examples:
+    def widened(self, expected: int, path: Path, whose: str, remedy: str = "") -> Examples:
         """With as many features as expected: a file need not mention the last ones, which are zero then."""
         found = self.X.shape[1]
         if found > expected or (found < expected and not sp.issparse(self.X)):
-            raise ValueError(f"{path} has {found} features, but {whose} {expected}.")
+            raise ValueError(f"{path} has {found} features, but {whose} {expected}{remedy}.")
         if found < expected:
             self.X.resize((len(self.y), expected))
         return self
@@ -131,11 +131,13 @@ def read_data_for(
     threads: int | None,
     target: str | None = None,
     labelled: bool = True,
+    ignore_unknown: bool | None = None,
 ) -> Examples:
     """Return the examples of a file with as many features as the model has.
 
     A file need not mention the last features, so missing ones are zero. One too many means that the
-    file is not for this model. Tables need no target where labels are not looked at.
+    file is not for this model, unless `ignore_unknown` leaves it out; None is for commands without that option.
+    Tables need no target where labels are not looked at.
     """
     if hasattr(model, "alphabet"):
         strings, labels = read_strings(path, model.alphabet)
@@ -150,7 +152,10 @@ def read_data_for(
         # A small file may not mention feature 0, so what the training file showed is better evidence.
         zero_based = _noted(file, "zero_based", bool)
     examples = read_data(path, zero_based=zero_based, threads=threads, target=target)
-    examples.widened(model.n_features_in_, path, "the model was trained with")
+    if ignore_unknown and examples.X.shape[1] > model.n_features_in_:
+        examples = examples._replace(X=examples.X[:, : model.n_features_in_])
+    remedy = "" if ignore_unknown is None else "; --ignore-unknown leaves the others out"
+    examples.widened(model.n_features_in_, path, "the model was trained with", remedy)
     if getattr(model, "kernel", None) == "precomputed":  # the kernel values with the examples trained on
         return examples._replace(X=examples.X.toarray())
     return examples

@@ -12,6 +12,7 @@ from cutplane.cli.options import (
     MODEL,
     DataArgument,
     DebugOption,
+    IgnoreUnknownOption,
     JsonOption,
     ModelArgument,
     TargetOption,
@@ -37,6 +38,7 @@ class EvaluateOptions:
         ),
     ] = None
     zero_based: ZeroBasedOption = None
+    ignore_unknown: IgnoreUnknownOption = False
     target: TargetOption = None
     threads: ThreadsOption = None
     as_json: JsonOption = False

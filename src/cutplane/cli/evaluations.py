@@ -48,6 +48,7 @@ def evaluate(options: EvaluateOptions, context: typer.Context) -> int:
         zero_based=options.zero_based,
         threads=options.threads,
         target=options.target,
+        ignore_unknown=options.ignore_unknown,
     )
     if file.kind in _RANKINGS:
         status: int = import_module(_RANKINGS[file.kind]).evaluate(

@@ -132,6 +132,14 @@ ZeroBasedOption = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+IgnoreUnknownOption = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-unknown",
+        help="Leave out the features of an svmlight file that the model does not know.",
+        rich_help_panel=DATA,
+    ),
+]
 TargetOption = Annotated[
     str | None,
     typer.Option(

@@ -12,6 +12,7 @@ from cutplane.cli.options import (
     MODEL,
     DataArgument,
     DebugOption,
+    IgnoreUnknownOption,
     JsonOption,
     ModelArgument,
     OutputOption,
@@ -53,6 +54,7 @@ class PredictOptions:
         ),
     ] = None
     zero_based: ZeroBasedOption = None
+    ignore_unknown: IgnoreUnknownOption = False
     threads: ThreadsOption = None
     output: OutputOption = None
     as_json: JsonOption = False

@@ -31,7 +31,13 @@ def predict(options: PredictOptions, context: typer.Context) -> int:
     if file.kind in ("SequenceSVM", "KernelStructuralSVM"):
         return _predict_sequences(model, file, options, output)
     examples = read_data_for(
-        model, file, options.data, zero_based=options.zero_based, threads=options.threads, labelled=False
+        model,
+        file,
+        options.data,
+        zero_based=options.zero_based,
+        threads=options.threads,
+        labelled=False,
+        ignore_unknown=options.ignore_unknown,
     )
     threshold = thresholds.noted(file) if options.threshold is None else options.threshold
     labels = [plain_label(label) for label in thresholds.predicted(model, examples.X, threshold)]

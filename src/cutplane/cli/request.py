@@ -15,6 +15,7 @@ from cutplane.cli.judgement import Judgement, certify, judged
 from cutplane.cli.output import print_facts, print_json
 from cutplane.cli.settings import Settings
 from cutplane.cli.streams import named
+from cutplane.cli.tables import not_utf8
 from cutplane.cli.thresholds import Rule, check_two_classes
 from cutplane.cli.train import TrainOptions
 from cutplane.cli.training import Run, keep
@@ -53,7 +54,10 @@ class TrainRequest(TrainOptions, Settings):
         """The names of the features: one line each of a file, or those of the columns."""
         if self.feature_names is None:
             return train.names
-        names = self.feature_names.read_text(encoding="utf-8").splitlines()
+        try:
+            names = self.feature_names.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            raise not_utf8(self.feature_names) from None
         if len(names) != train.X.shape[1]:
             raise ValueError(
                 f"{self.feature_names} has {len(names)} lines, but there are {train.X.shape[1]} features to name."

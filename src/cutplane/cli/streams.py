@@ -25,6 +25,8 @@ def from_stdin(value: PathOrText) -> PathOrText:
         return value
     if any(Path(copy).name == "stdin" for copy in _COPIES):
         raise typer.BadParameter("one file alone can be -: the standard input is read once.")
+    if sys.stdin is None:
+        raise typer.BadParameter("- is the standard input, which is closed here; pipe into it, or name a file.")
     copy = _copy("stdin")
     with open(copy, "wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)

@@ -30,15 +30,28 @@ def table_kind(name: str) -> str | None:
 
 
 def check_column(name: str, target: str, columns: Sequence[str]) -> None:
-    """Refuse a target that is no column."""
+    """Refuse a name that no column has, or several."""
     if target not in columns:
         known = ", ".join(columns[:20]) + (" and more" if len(columns) > 20 else "")
         raise ValueError(f"{name} has no column {target!r}; its columns are {known}.")
+    if columns.count(target) > 1:
+        raise ValueError(f"{name} has {columns.count(target)} columns named {target!r}; give each a name of its own.")
+
+
+def not_utf8(path: Path) -> ValueError:
+    """The sentence about text in another encoding."""
+    return ValueError(f"{path} is not UTF-8 text; convert it first: iconv -f latin1 -t utf-8 {path} > FILE.")
 
 
 def read_table(path: Path, target: str | None, features: list[str] | None = None) -> Table:
     """Read a file; `features` are the columns wanted, in that order, and all but the target unless given."""
-    table = _load(path)
+    try:
+        return _columns(path, _load(path), target, features)
+    except UnicodeDecodeError:
+        raise not_utf8(path) from None
+
+
+def _columns(path: Path, table: Any, target: str | None, features: list[str] | None) -> Table:
     if target is not None:
         check_column(str(path), target, table.column_names)
     names = [name for name in table.column_names if name != target] if features is None else features
