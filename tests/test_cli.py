@@ -243,7 +243,10 @@ def test_some_unknown_labels_are_a_warning(cutplane: Command) -> None:
         ("predict empty.svm data.svm", "empty.svm is empty"),
         ("predict newer data.svm", "newer was written by Cutplane"),
         ("predict model.safetensors missing.svm", "missing.svm: No such file or directory."),
-        ("predict model.safetensors wide.svm", "wide.svm has 9 features, but the model was trained with 4."),
+        (
+            "predict model.safetensors wide.svm",
+            "wide.svm has 9 features, but the model was trained with 4; --ignore-unknown leaves the others out.",
+        ),
         ("predict model.safetensors data.svm -o no/out", "the folder no does not exist."),
         ("predict model.safetensors data.svm -o data.svm", "data.svm is named for reading and for writing"),
         ("predict model.safetensors data.svm -o model.safetensors", "is named for reading and for writing"),
