@@ -25,13 +25,6 @@ using Array1 = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 template <class T>
 using Array2 = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
 
-// What function() returns, which is called without the interpreter's lock.
-template <class Function>
-auto released(const Function& function) {
-  nb::gil_scoped_release release;
-  return function();
-}
-
 inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }

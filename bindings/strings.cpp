@@ -256,6 +256,17 @@ struct PyFeatures {
     return to_numpy(std::move(out));
   }
 
+  auto occurring(const PyStrings& of) const {
+    check(of);
+    require(features->groups() == 1, "features that are scaled together are needed");
+    Occurring found = released([&] { return features->occurring(*of.strings); });
+    const auto entries = static_cast<std::size_t>(found.begin.back());
+    return std::make_tuple(to_numpy(std::move(found.begin)),
+                           to_numpy(std::move(found.columns), entries),
+                           to_numpy(std::move(found.values)), to_numpy(std::move(found.features)),
+                           to_numpy(std::move(found.homes)), to_numpy(std::move(found.factors)));
+  }
+
   index_t alphabet, length;
   std::unique_ptr<Features> features;
   std::shared_ptr<Buffers> sums = std::make_shared<Buffers>();
@@ -290,6 +301,9 @@ void bind_strings(nb::module_& m) {
       .def("scores", &PyFeatures::scores, "strings"_a, "tables"_a, "w"_a, "scales"_a, "out"_a,
            "n_threads"_a = 0)
       .def("combine", &PyFeatures::combine, "strings"_a, "coef"_a, "scales"_a, "n_threads"_a = 0)
+      .def("occurring", &PyFeatures::occurring, "strings"_a,
+           "Where entries begin, their columns, values of columns; features, their columns and "
+           "factors.")
       .def("squared_lengths", &PyFeatures::squared_lengths, "strings"_a, "group"_a,
            "n_threads"_a = 0);
 }

@@ -36,6 +36,18 @@ struct Part {
 // The tables of one group, one after the other, on large pages: lookups are all over them.
 using Tables = std::shared_ptr<double[]>;
 
+// The k-mers that occur in some strings, as columns of a sparse matrix. What only one string has is
+// one column together: rotated, feature vectors keep their products.
+struct Occurring {
+  std::vector<std::int64_t> begin;          // of the strings' entries
+  std::unique_ptr<std::int32_t[]> columns;  // of the entries; a spectrum's may come several times
+  std::vector<double> values;               // by column
+  // Of weights v by column: the weight of features[f] is factors[f] * v[homes[f]], of others 0.
+  std::vector<std::int64_t> features;
+  std::vector<std::int32_t> homes;
+  std::vector<double> factors;
+};
+
 class Features {
  public:
   // Requires: windows within the strings, no order longer than its window, groups 0, 1, ... all
@@ -62,6 +74,9 @@ class Features {
   // codes.
   double score_one(const std::uint8_t* letters, index_t group, const double* w) const;
   void add_one(const std::uint8_t* letters, index_t group, double coef, double* out) const;
+
+  // Columns for these strings, of one group; entries that their letters bound fit into memory.
+  Occurring occurring(const Strings& strings) const;
 
   // out[i] = the squared length of the features of group `group` of string i.
   void squared_lengths(const Strings& strings, index_t group, double* out, int n_threads) const;

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cutplane.sources.alphabet import DNA, PROTEIN, Alphabet
-from cutplane.sources.kmers import feature_name
+from cutplane.sources.kmers import OccurringKmers, feature_name
 from cutplane.sources.packed import PackedStrings
 from cutplane.sources.stacked import Stacked
 from cutplane.sources.strings import Spectrum, StringPart, StringSource, WeightedDegree, degree_weights
@@ -53,6 +55,30 @@ def test_the_source_is_the_explicit_feature_matrix(problem):
     assert sum(part.dimension(alphabet.size) for part in parts) == X.shape[1]
     np.testing.assert_allclose(source.scores(w), X @ w, atol=1e-11)
     np.testing.assert_allclose(source.combine(coef), X.T @ coef, atol=1e-11)
+
+
+@given(problems())
+def test_columns_of_the_kmers_that_occur_are_the_features_rotated(problem):
+    alphabet, length, parts, normalize, unknown, seed = problem
+    parts = [replace(part, normalize=False) for part in parts]
+    strings = random_strings(np.random.default_rng(seed), alphabet, 7, length, unknown)
+    X = string_features(strings, parts, alphabet, normalize=normalize)
+    few = OccurringKmers(StringSource(PackedStrings.pack(strings, alphabet), parts, normalize=normalize, n_threads=1))
+    columns = few.scores(np.eye(few.shape[1]))
+    w = np.random.default_rng(seed).normal(size=(2, few.shape[1])) * columns.any(axis=0)
+    expanded = few.expanded(w)
+    np.testing.assert_allclose(columns @ columns.T, X @ X.T, atol=1e-12)
+    np.testing.assert_allclose(X @ expanded.T, columns @ w.T, atol=1e-11)
+    np.testing.assert_allclose(expanded @ expanded.T, w @ w.T, atol=1e-11)
+    assert few.extent.reach >= np.linalg.norm(X, axis=1).max()
+
+
+def test_a_string_of_its_own_takes_one_column():
+    strings = random_strings(np.random.default_rng(1), DNA, 50, 60)
+    part = StringPart(True, 0, 60, tuple(degree_weights(12)), False)
+    few = OccurringKmers(StringSource(PackedStrings.pack(strings), [part], normalize=True))
+    assert few.shape[1] < 60 * (4 + 16 + 50 / 2) + 50  # no pair of strings has many of the longer k-mers
+    assert few.per_row < 60 * 4
 
 
 @pytest.mark.parametrize("unknown", [0.0, 0.05])

@@ -129,13 +129,13 @@ class StringSource(Source):
         self.strings = strings
         self.parts = tuple(parts)
         self.normalize = normalize
-        self._n_threads = n_threads
-        self._features, self._scales = _scaled(strings, self.parts, normalize, scales, n_threads)
+        self.n_threads = n_threads
+        self.features, self.scales = _scaled(strings, self.parts, normalize, scales, n_threads)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of strings and features."""
-        return len(self.strings), self._features.dimension
+        return len(self.strings), self.features.dimension
 
     @property
     def extent(self) -> Extent:
@@ -146,32 +146,32 @@ class StringSource(Source):
     @property
     def lookups(self) -> int:
         """Table lookups that the scores of one string take."""
-        return self._features.lookups
+        return self.features.lookups
 
     def scores(self, w: Array) -> Array:
         """X @ w: weights collapsed into tables, one lookup per position."""
         if w.ndim == 2:
             return _columns(w, self.scores, len(self.strings))
         w = np.ascontiguousarray(w)
-        tables = self._features.collapse(w, self._n_threads)
+        tables = self.features.collapse(w, self.n_threads)
         out = np.empty(len(self.strings))
         for start, chunk in self.strings.chunks():
             part = slice(start, start + len(chunk))
-            self._features.scores(chunk.core, tables, w, self._scales_of(part), out[part], self._n_threads)
+            self.features.scores(chunk.core, tables, w, self._scales_of(part), out[part], self.n_threads)
         return out
 
     def combine(self, coef: Array) -> Array:
         """X.T @ coef: one histogram of k-mers per position, expanded to all orders."""
         if coef.ndim == 2:
             return _columns(coef, self.combine, self.shape[1])
-        n, rows = len(self.strings), _core.nonzero(np.ascontiguousarray(coef), self._n_threads)
+        n, rows = len(self.strings), _core.nonzero(np.ascontiguousarray(coef), self.n_threads)
         if 2 * len(rows) > n:
             rows = np.arange(n)
         total: Array | None = None
-        for chosen, chunk in self.strings.gathered(rows, n_threads=self._n_threads):
+        for chosen, chunk in self.strings.gathered(rows, n_threads=self.n_threads):
             weights = coef if len(chosen) == n else coef[chosen]
-            scales = self._scales if len(chosen) == n else self._scales_of(chosen)
-            part = self._features.combine(chunk.core, np.ascontiguousarray(weights), scales, self._n_threads)
+            scales = self.scales if len(chosen) == n else self._scales_of(chosen)
+            part = self.features.combine(chunk.core, np.ascontiguousarray(weights), scales, self.n_threads)
             if total is None:
                 total = part
             else:
@@ -180,12 +180,12 @@ class StringSource(Source):
 
     def take(self, rows: Rows) -> StringSource:
         """The source over some strings, packed anew."""
-        strings = self.strings.take(rows, n_threads=self._n_threads)
+        strings = self.strings.take(rows, n_threads=self.n_threads)
         scales = self._scales_of(rows)
-        return StringSource(strings, self.parts, normalize=self.normalize, n_threads=self._n_threads, scales=scales)
+        return StringSource(strings, self.parts, normalize=self.normalize, n_threads=self.n_threads, scales=scales)
 
     def _scales_of(self, part: slice | Rows) -> list[Array | None]:
-        return [None if scale is None else np.ascontiguousarray(scale[part]) for scale in self._scales]
+        return [None if scale is None else np.ascontiguousarray(scale[part]) for scale in self.scales]
 
 
 class Spectrum(StringSource):

@@ -9,8 +9,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from cutplane import LinearSVC, StringSVC, load
 from cutplane.io.strings import write_strings
 from cutplane.sources.alphabet import DNA
+from cutplane.sources.kmers import OccurringKmers
 from cutplane.sources.packed import PackedStrings
 from cutplane.sources.string_file import MappedStrings
+from cutplane.sources.strings import StringSource
 from cutplane.testing.string_reference import string_features
 
 
@@ -38,6 +40,29 @@ def test_it_is_a_linear_svm_on_the_explicit_features(method):
     assert model.lower_bound_ <= explicit.objective_ * (1 + 1e-9)
     assert explicit.lower_bound_ <= model.objective_ * (1 + 1e-9)
     np.testing.assert_allclose(model.decision_function(strings), X @ model.coef_[0] + model.intercept_, atol=1e-9)
+
+
+@pytest.mark.parametrize("settings", [{}, {"spectra": [(0, 7)], "spectrum_order": 3}, {"normalize": False}])
+def test_few_strings_are_trained_on_the_kmers_that_occur(settings, monkeypatch):
+    strings, y = planted(250, length=30)
+    strings[3] = strings[3][:9] + "N" + strings[3][10:]
+    y[:40] = 2
+    settings |= {"order": 5, "C": 3.0}
+    with monkeypatch.context() as never:
+        for name in ("scores", "combine"):  # no pass goes over all weights
+            never.setattr(StringSource, name, None)
+        few = StringSVC(**settings).fit(strings, y)
+    monkeypatch.setattr(OccurringKmers, "pay", lambda source: False)
+    many = StringSVC(**settings).fit(strings, y)
+    for one, other in zip(few.certificates_, many.certificates_, strict=True):
+        assert one.lower_bound <= other.objective
+        assert other.lower_bound <= one.objective
+    for k, each in enumerate(few.certificates_):
+        signs = np.where(y == few.classes_[k], 1.0, -1.0)
+        weights = len(y) / (3 * np.unique(y, return_counts=True)[1])[y]
+        losses = np.maximum(0.0, 1.0 - signs * few.decision_function(strings)[:, k])
+        assert 0.5 * few.coef_[k] @ few.coef_[k] + 3.0 * weights @ losses <= each.objective * (1 + 1e-12)
+        assert each.gap <= 1e-3
 
 
 def test_it_finds_planted_sites():

@@ -35,7 +35,7 @@ from cutplane.risks.labels import signs
 from cutplane.solvers.result import OnStep, Result
 from cutplane.sources import Source
 from cutplane.sources.alphabet import Alphabet, as_alphabet
-from cutplane.sources.kmers import feature_name
+from cutplane.sources.kmers import OccurringKmers, feature_name
 from cutplane.sources.packed import StringCollection
 from cutplane.sources.strings import StringPart, StringSource, degree_weights, string_part
 from cutplane.sources.windows import SlidingWindows
@@ -101,6 +101,7 @@ class StringSVC(ClassifierMixin, LinearModel):
     """
 
     _no_proof = "its features are k-mers, which are never stored as the matrix that the check needs"
+    _columns: OccurringKmers | None = None  # while few strings are trained on
 
     def __init__(
         self,
@@ -178,11 +179,16 @@ class StringSVC(ClassifierMixin, LinearModel):
         self.length_ = strings.length
         source = self._training_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]
+        few = isinstance(source, StringSource) and OccurringKmers.pay(source)
+        self._columns = OccurringKmers(source) if few else None
         self.classes_, codes = validation.check_many_labels(y, validation.check_threads(self.n_jobs))
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         problems = [partial(self._risk, codes, positive, weights, training.n_threads) for positive in positives]
-        self._train(training, Prepared(source, y, weights, problems, (codes,)))
+        try:
+            self._train(training, Prepared(self._columns or source, y, weights, problems, (codes,)))
+        finally:
+            self._columns = None
         return self
 
     def decision_function(self, X: StringsLike) -> NDArray[np.float64]:
@@ -278,6 +284,10 @@ class StringSVC(ClassifierMixin, LinearModel):
             return self._string_source(strings, n_threads)
         parts, planes = self.parts(strings.length), self.method != "newton"
         return on_device(strings, parts, normalize=bool(self.normalize), n_threads=n_threads, planes=planes)
+
+    def _weights(self, results: list[Result]) -> Array:
+        found = super()._weights(results)
+        return found if self._columns is None else self._columns.expanded(found)
 
     def _problem_labels(self) -> list[object]:
         return one_against_rest(self.classes_)

@@ -24,7 +24,7 @@ _FEATURES = 1e-14
 
 def strings(rng: Generator) -> Problem:
     """`StringSVC` on short strings of DNA, with unknown letters among them."""
-    n, length = int(rng.integers(3, 20)), int(rng.integers(2, 7))
+    n, length = int(rng.integers(20, 300) if often(rng, 0.1) else rng.integers(3, 20)), int(rng.integers(2, 7))
     letters = "ACGTN" if often(rng, 0.2) else "ACGT"
     X = ["".join(rng.choice(list(letters), size=length)) for _ in range(n)]
     several = n >= 6 and often(rng, 0.2)
