@@ -32,7 +32,7 @@ constexpr std::int64_t kStepsPerVariable = 20;
 // |f| times this is the rounding of scans in single precision.
 constexpr double kSingleNoise = 2e-6;
 // Kernel rows, and values, that are computed between looks at the clock.
-constexpr index_t kFewestRows = 48, kValuesAtOnce = index_t{1} << 24;
+constexpr index_t kLeastBlock = 48, kBlockValues = index_t{1} << 24;
 
 // Adds the time until it goes out of scope.
 class Stopwatch {
@@ -109,7 +109,7 @@ class BlockSolver : public Solver {
   // The kernel rows of those that are new, some at a time; false if the time is up before the last.
   bool fetch(const Deadline& deadline) {
     const std::span<const index_t> changed = set_.changed();
-    const index_t at_once = std::max(kFewestRows, kValuesAtOnce / dual_.rows.size());
+    const index_t at_once = std::max(kLeastBlock, kBlockValues / dual_.rows.size());
     // A cache without room for all would have to compute them again.
     if (set_.size() > dual_.rows.cache().capacity()) return true;
     const Stopwatch watch(phases_.rows);
