@@ -29,6 +29,34 @@ inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
+// Arrays whose type is asked for when they are there: a function for each would be compiled for
+// each combination.
+using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using AnyTable = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+
+// What body returns, given a number of the type, which is one of these.
+template <class T, class... Others, class Body>
+auto by_type(nb::dlpack::dtype type, const Body& body) -> decltype(body(T{})) {
+  if (type == nb::dtype<T>()) return body(T{});
+  if constexpr (sizeof...(Others) > 0) return by_type<Others...>(type, body);
+  throw nb::type_error("an array has a type that is not read here");
+}
+
+// What body returns, given a value and an index of the types of CSR arrays.
+template <class Body>
+auto by_csr_type(const AnyVector& values, const AnyVector& indices, const Body& body) {
+  return by_type<float, double>(values.dtype(), [&](auto value) {
+    return by_type<std::int32_t, std::int64_t>(indices.dtype(),
+                                               [&](auto index) { return body(value, index); });
+  });
+}
+
+template <class T>
+const T* numbers_of(const AnyVector& array) {
+  if (array.dtype() != nb::dtype<T>()) throw nb::type_error("arrays of one type are needed");
+  return static_cast<const T*>(array.data());
+}
+
 template <class T>
 std::span<T> span_of(const Vector<T>& vector) {
   return {vector.data(), vector.shape(0)};
@@ -81,9 +109,12 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
   Buffers() { spare_.reserve(kMostSpare); }
 
   // An array of n doubles that are not set; when NumPy is done with it, its memory comes back.
-  Array1<double> take(std::size_t n) { return hand_over<double>(n, n); }
+  Array1<double> take(std::size_t n) { return hand_over<Array1<double>>({n}, n); }
+  Array2<double> take(std::size_t rows, std::size_t columns) {
+    return hand_over<Array2<double>>({rows, columns}, rows * columns);
+  }
   // As many floats.
-  Array1<float> take_singles(std::size_t n) { return hand_over<float>(n, (n + 1) / 2); }
+  Array1<float> take_singles(std::size_t n) { return hand_over<Array1<float>>({n}, (n + 1) / 2); }
 
  private:
   using Memory = std::unique_ptr<double[]>;
@@ -97,12 +128,12 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
   };
   static constexpr std::size_t kMostSpare = 2;
 
-  // n numbers in the memory of `doubles` doubles.
-  template <class T>
-  Array1<T> hand_over(std::size_t n, std::size_t doubles) {
+  // An array in the memory of `doubles` doubles.
+  template <class Array>
+  Array hand_over(std::initializer_list<std::size_t> shape, std::size_t doubles) {
     std::unique_ptr<Held> held(new Held{shared_from_this(), doubles, obtain(doubles)});
     double* data = held->memory.get();
-    return Array1<T>(data, {n}, capsule_of(std::move(held)));
+    return Array(data, shape, capsule_of(std::move(held)));
   }
 
   Memory obtain(std::size_t n) {

@@ -15,69 +15,59 @@ namespace {
 
 using nb::literals::operator""_a;
 
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
+const std::int64_t* positions(const OptionalRows& rows) { return rows ? rows->data() : nullptr; }
 
-template <class T>
-PyMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X, OptionalRows rows,
-               int most_lanes) {
+PyMatrix dense(const AnyTable& X, const OptionalRows& rows, int most_lanes) {
   const auto n = static_cast<index_t>(rows ? rows->shape(0) : X.shape(0));
   const auto d = static_cast<index_t>(X.shape(1));
-  const std::int64_t* chosen = rows ? rows->data() : nullptr;
-  PyMatrix result;
-  if (X.stride(1) == 1 || d <= 1) {
-    result.matrix = make_dense<T>(X.data(), n, d, X.stride(0), chosen, most_lanes);
-  } else {
+  return by_type<float, double>(X.dtype(), [&]<class T>(T) -> PyMatrix {
+    const T* values = static_cast<const T*>(X.data());
+    const auto owners = nb::make_tuple(X, rows);
+    if (X.stride(1) == 1 || d <= 1)
+      return {make_dense<T>(values, n, d, X.stride(0), positions(rows), most_lanes), owners};
     require(X.stride(0) == 1, "rows or columns of a dense matrix must be contiguous");
-    result.matrix = make_dense_by_columns<T>(X.data(), n, d, X.stride(1), chosen);
-  }
-  result.owners = nb::make_tuple(X, rows);
-  return result;
+    return {make_dense_by_columns<T>(values, n, d, X.stride(1), positions(rows)), owners};
+  });
 }
 
 // The bits of values of one or two bytes; `type` says what they mean.
-template <class Bits>
-PyMatrix narrow(nb::ndarray<const Bits, nb::ndim<2>, nb::device::cpu> X, NarrowType type,
-                OptionalRows rows, int most_lanes) {
-  require(bytes_of(type) == sizeof(Bits), "values of this type have another size");
+const std::byte* bits_of(const AnyTable& X, NarrowType type) {
+  require(bytes_of(type) == static_cast<index_t>(X.itemsize()),
+          "values of this type have another size");
+  return static_cast<const std::byte*>(X.data());
+}
+
+PyMatrix narrow(const AnyTable& X, NarrowType type, const OptionalRows& rows, int most_lanes) {
+  const std::byte* bytes = bits_of(X, type);
   const auto n = static_cast<index_t>(rows ? rows->shape(0) : X.shape(0));
   const auto d = static_cast<index_t>(X.shape(1));
   const index_t step = d <= 1 ? 1 : X.stride(1);
   require(step == 1 || X.stride(0) == 1, "rows or columns of a dense matrix must be contiguous");
-  const auto* bytes = reinterpret_cast<const std::byte*>(X.data());
-  const std::int64_t* chosen = rows ? rows->data() : nullptr;
-  PyMatrix result;
-  result.matrix = step == 1 ? make_narrow(bytes, type, n, d, X.stride(0), chosen, most_lanes)
-                            : make_narrow_by_columns(bytes, type, n, d, step, chosen);
-  result.owners = nb::make_tuple(X, rows);
-  return result;
+  return {step == 1 ? make_narrow(bytes, type, n, d, X.stride(0), positions(rows), most_lanes)
+                    : make_narrow_by_columns(bytes, type, n, d, step, positions(rows)),
+          nb::make_tuple(X, rows)};
 }
 
-template <class Bits>
-Array2<float> widened(nb::ndarray<const Bits, nb::ndim<2>, nb::device::cpu> X, NarrowType type) {
-  require(bytes_of(type) == sizeof(Bits), "values of this type have another size");
+Array2<float> widened(const AnyTable& X, NarrowType type) {
+  const std::byte* bytes = bits_of(X, type);
   Array2<float> out = new_array<float>(X.shape(0), X.shape(1));
   const auto d = static_cast<index_t>(X.shape(1));
   nb::gil_scoped_release release;
-  for (std::size_t i = 0; i < X.shape(0); ++i) {
-    const auto* row =
-        reinterpret_cast<const std::byte*>(X.data() + static_cast<index_t>(i) * X.stride(0));
-    widen(type, &row, 1, d, X.stride(1), out.data() + static_cast<index_t>(i) * d, 0);
+  for (index_t i = 0; i < static_cast<index_t>(X.shape(0)); ++i) {
+    const std::byte* row = bytes + i * X.stride(0) * bytes_of(type);
+    widen(type, &row, 1, d, X.stride(1), out.data() + i * d, 0);
   }
   return out;
 }
 
-template <class T, class I>
-PyMatrix csr(Vector<const T> values, Vector<const I> indices, Vector<const I> indptr,
-             index_t n_cols, OptionalRows rows, bool sorted) {
+PyMatrix csr(const AnyVector& values, const AnyVector& indices, const AnyVector& indptr,
+             index_t n_cols, const OptionalRows& rows, bool sorted) {
   const auto n = static_cast<index_t>(rows ? rows->shape(0) : indptr.shape(0) - 1);
-  PyMatrix result;
-  result.matrix =
-      make_csr<T, I>(values.data(), indices.data(), indptr.data(), n, n_cols,
-                     rows ? rows->data() : nullptr, static_cast<index_t>(values.shape(0)), sorted);
-  result.owners = nb::make_tuple(values, indices, indptr, rows);
-  return result;
+  return by_csr_type(values, indices, [&]<class T, class I>(T, I) -> PyMatrix {
+    return {make_csr<T, I>(numbers_of<T>(values), numbers_of<I>(indices), numbers_of<I>(indptr), n,
+                           n_cols, positions(rows), static_cast<index_t>(values.shape(0)), sorted),
+            nb::make_tuple(values, indices, indptr, rows)};
+  });
 }
 
 // Positions checked once here, so that no pass has to.
@@ -179,56 +169,40 @@ Array2<float> gather(const PyMatrix& self, Vector<const std::int64_t> subset,
   return out;
 }
 
-template <class T, class I>
-nb::typed<nb::tuple, nb::object, nb::object, nb::object> copied_csr_rows(
-    Vector<const T> values, Vector<const I> indices, Vector<const I> indptr,
-    Vector<const std::int64_t> rows, int n_threads) {
+// Of what type the copies are, the stubs do not say.
+using Three = nb::typed<nb::tuple, nb::object, nb::object, nb::object>;
+
+Three copied_csr_rows(const AnyVector& values, const AnyVector& indices, const AnyVector& indptr,
+                      Vector<const std::int64_t> rows, int n_threads) {
   check_rows(rows, static_cast<index_t>(indptr.shape(0)) - 1, n_threads);
   const std::size_t n = rows.shape(0);
   const std::span chosen(rows.data(), n);
-  Array1<I> begins = new_array<I>(n + 1);
-  copied_indptr(indptr.data(), chosen, begins.data());
-  const auto stored = static_cast<std::size_t>(begins.data()[n]);
-  Array1<T> values_out = new_array<T>(stored);
-  Array1<I> indices_out = new_array<I>(stored);
-  {
-    nb::gil_scoped_release release;
-    copy_csr_rows(values.data(), indices.data(), indptr.data(), chosen, begins.data(),
-                  values_out.data(), indices_out.data(), n_threads);
-  }
-  return nb::make_tuple(values_out, indices_out, begins);
+  return by_csr_type(values, indices, [&]<class T, class I>(T, I) -> Three {
+    Array1<I> begins = new_array<I>(n + 1);
+    copied_indptr(numbers_of<I>(indptr), chosen, begins.data());
+    const auto stored = static_cast<std::size_t>(begins.data()[n]);
+    Array1<T> values_out = new_array<T>(stored);
+    Array1<I> indices_out = new_array<I>(stored);
+    released([&] {
+      copy_csr_rows(numbers_of<T>(values), numbers_of<I>(indices), numbers_of<I>(indptr), chosen,
+                    begins.data(), values_out.data(), indices_out.data(), n_threads);
+    });
+    return nb::make_tuple(values_out, indices_out, begins);
+  });
 }
 
-template <class T>
-nb::object copied_dense_rows(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X,
-                             Vector<const std::int64_t> rows, int n_threads) {
+nb::object copied_dense_rows(const AnyTable& X, Vector<const std::int64_t> rows, int n_threads) {
   check_rows(rows, static_cast<index_t>(X.shape(0)), n_threads);
   require(X.stride(1) == 1, "rows must be contiguous");
   const std::size_t n = rows.shape(0), d = X.shape(1);
-  Array2<T> out = new_array<T>(n, d);
-  {
-    nb::gil_scoped_release release;
-    copy_dense_rows(X.data(), X.stride(0), static_cast<index_t>(d), {rows.data(), n}, out.data(),
-                    n_threads);
-  }
-  return nb::cast(out);
-}
-
-// Of what type the copies are, the stubs do not say: overloads that differ in that alone confuse
-// type checkers.
-template <class T>
-void bind_copied_rows(nb::module_& m) {
-  m.def("copied_rows", &copied_dense_rows<T>, "X"_a.noconvert(), "rows"_a, "n_threads"_a = 0,
-        "Some rows of a dense matrix whose rows are contiguous.");
-}
-template <class T>
-void bind_copied_csr_rows(nb::module_& m) {
-  const auto csr_rows = [&]<class I>(I) {
-    m.def("copied_csr_rows", &copied_csr_rows<T, I>, "values"_a.noconvert(),
-          "indices"_a.noconvert(), "indptr"_a.noconvert(), "rows"_a, "n_threads"_a = 0,
-          "(values, indices, indptr) of some rows.");
-  };
-  csr_rows(std::int32_t{}), csr_rows(std::int64_t{});
+  return by_type<float, double, std::uint8_t, std::uint16_t>(X.dtype(), [&]<class T>(T) {
+    Array2<T> out = new_array<T>(n, d);
+    released([&] {
+      copy_dense_rows(static_cast<const T*>(X.data()), X.stride(0), static_cast<index_t>(d),
+                      {rows.data(), n}, out.data(), n_threads);
+    });
+    return nb::cast(out);
+  });
 }
 
 using Bfloat16 = nb::ndarray<nb::ro, nb::device::cpu>;
@@ -248,64 +222,51 @@ nb::ndarray<nb::numpy, const std::uint16_t> bfloat16_bits(Bfloat16 array) {
 }
 
 template <class T, class I, class Columns>
-nb::typed<nb::tuple, nb::object, nb::object, nb::object> csr_of(const T* values, const I* rows,
-                                                                const Columns& columns,
-                                                                std::size_t stored, index_t n_rows,
-                                                                int n_threads) {
+Three csr_of(const T* values, const I* rows, const Columns& columns, std::size_t stored,
+             index_t n_rows, int n_threads) {
   require(stored <= static_cast<std::size_t>(std::numeric_limits<I>::max()),
           "there are more entries than the type of the indices counts");
   Array1<T> values_out = new_array<T>(stored);
   Array1<I> indices_out = new_array<I>(stored);
   Array1<I> indptr_out = new_array<I>(static_cast<std::size_t>(n_rows) + 1);
-  {
-    nb::gil_scoped_release release;
+  released([&] {
     csr_from_entries(values, rows, columns, static_cast<index_t>(stored), n_rows, values_out.data(),
                      indices_out.data(), indptr_out.data(), n_threads);
-  }
+  });
   return nb::make_tuple(values_out, indices_out, indptr_out);
 }
 
-template <class T, class I>
-void bind_csr_from_entries(nb::module_& m) {
-  m.def(
-      "csr_from_coo",
-      [](Vector<const T> values, Vector<const I> rows, Vector<const I> columns, index_t n_rows,
-         int n_threads) {
-        require(values.shape(0) == rows.shape(0) && rows.shape(0) == columns.shape(0),
-                "one value, one row, one column per entry are needed");
-        return csr_of(values.data(), rows.data(), GivenColumns<I>{columns.data()}, values.shape(0),
-                      n_rows, n_threads);
-      },
-      "values"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(), "n_rows"_a,
-      "n_threads"_a = 0,
-      "(values, indices, indptr) of entries in any order; rows must be in range.");
-  m.def(
-      "csr_from_csc",
-      [](Vector<const T> values, Vector<const I> rows, Vector<const I> indptr, index_t n_rows,
-         int n_threads) {
-        const auto n_cols = static_cast<index_t>(indptr.shape(0)) - 1;
-        const auto stored = static_cast<std::size_t>(indptr.data()[n_cols]);
-        require(indptr.data()[0] == 0 && stored <= values.shape(0) && stored <= rows.shape(0),
-                "indptr must begin at 0 and end within the entries");
-        return csr_of(values.data(), rows.data(), CscColumns<I>{indptr.data(), n_cols}, stored,
-                      n_rows, n_threads);
-      },
-      "values"_a.noconvert(), "rows"_a.noconvert(), "indptr"_a.noconvert(), "n_rows"_a,
-      "n_threads"_a = 0, "(values, indices, indptr) of entries by columns; rows must be in range.");
+Three csr_from_coo(const AnyVector& values, const AnyVector& rows, const AnyVector& columns,
+                   index_t n_rows, int n_threads) {
+  require(values.shape(0) == rows.shape(0) && rows.shape(0) == columns.shape(0),
+          "one value, one row, one column per entry are needed");
+  return by_csr_type(values, rows, [&]<class T, class I>(T, I) {
+    return csr_of(numbers_of<T>(values), numbers_of<I>(rows),
+                  GivenColumns<I>{numbers_of<I>(columns)}, values.shape(0), n_rows, n_threads);
+  });
 }
 
-template <class I>
-int order_of_csr(Vector<const I> indices, Vector<const I> indptr, index_t n_cols, int n_threads) {
-  nb::gil_scoped_release release;
-  return static_cast<int>(csr_order(indices.data(), indptr.data(),
-                                    static_cast<index_t>(indptr.shape(0)) - 1, n_cols, n_threads));
+Three csr_from_csc(const AnyVector& values, const AnyVector& rows, const AnyVector& indptr,
+                   index_t n_rows, int n_threads) {
+  const auto n_cols = static_cast<index_t>(indptr.shape(0)) - 1;
+  return by_csr_type(values, rows, [&]<class T, class I>(T, I) {
+    const I* begins = numbers_of<I>(indptr);
+    const auto stored = static_cast<std::size_t>(begins[n_cols]);
+    require(begins[0] == 0 && stored <= values.shape(0) && stored <= rows.shape(0),
+            "indptr must begin at 0 and end within the entries");
+    return csr_of(numbers_of<T>(values), numbers_of<I>(rows), CscColumns<I>{begins, n_cols}, stored,
+                  n_rows, n_threads);
+  });
 }
 
-template <class I>
-void bind_csr_order(nb::module_& m) {
-  m.def("csr_order", &order_of_csr<I>, "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_cols"_a,
-        "n_threads"_a = 0,
-        "0: indices are sorted within rows, none twice; 1: not sorted; 2: some twice.");
+int order_of_csr(const AnyVector& indices, const AnyVector& indptr, index_t n_cols, int n_threads) {
+  return by_type<std::int32_t, std::int64_t>(indices.dtype(), [&]<class I>(I) {
+    const I* columns = numbers_of<I>(indices);
+    const I* begins = numbers_of<I>(indptr);
+    const auto n = static_cast<index_t>(indptr.shape(0)) - 1;
+    return static_cast<int>(
+        released([&] { return csr_order(columns, begins, n, n_cols, n_threads); }));
+  });
 }
 
 }  // namespace
@@ -313,38 +274,31 @@ void bind_csr_order(nb::module_& m) {
 void bind_matrix(nb::module_& m) {
   auto cls = nb::class_<PyMatrix>(
       m, "Matrix", "A data matrix as a linear map; the arrays behind it are used where they lie.");
-  const auto bind_dense = [&](auto value) {
-    cls.def_static("dense", &dense<decltype(value)>, "X"_a.noconvert(), "rows"_a = nb::none(),
-                   "most_lanes"_a = kMostLanes,
-                   "Passes take at most `most_lanes` numbers as one vector: fewer than this "
-                   "machine's are for tests.");
-  };
-  bind_dense(float{}), bind_dense(double{});
+  cls.def_static(
+      "dense", &dense, "X"_a.noconvert(), "rows"_a = nb::none(), "most_lanes"_a = kMostLanes,
+      "Passes take at most `most_lanes` numbers as one vector: fewer than this machine's "
+      "are for tests.");
   nb::enum_<NarrowType>(m, "NarrowType", "Values of one or two bytes.")
       .value("float16", NarrowType::kFloat16)
       .value("bfloat16", NarrowType::kBfloat16)
       .value("int8", NarrowType::kInt8)
       .value("uint8", NarrowType::kUint8);
-  const auto bind_narrow = [&](auto bits) {
-    cls.def_static("narrow", &narrow<decltype(bits)>, "bits"_a.noconvert(), "type"_a,
-                   "rows"_a = nb::none(), "most_lanes"_a = kMostLanes,
-                   "Values of one or two bytes, given as unsigned integers of that size.");
-    m.def("widened", &widened<decltype(bits)>, "bits"_a.noconvert(), "type"_a,
-          "A copy of such values as floats, by one thread.");
-  };
-  bind_narrow(std::uint8_t{}), bind_narrow(std::uint16_t{});
-  auto bind_csr = [&](auto value, auto index) {
-    cls.def_static("csr", &csr<decltype(value), decltype(index)>, "values"_a.noconvert(),
-                   "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_cols"_a,
-                   "rows"_a = nb::none(), "sorted"_a = true);
-  };
-  bind_csr(float{}, std::int32_t{});
-  bind_csr(float{}, std::int64_t{});
-  bind_csr(double{}, std::int32_t{});
-  bind_csr(double{}, std::int64_t{});
-  bind_csr_order<std::int32_t>(m), bind_csr_order<std::int64_t>(m);
-  bind_csr_from_entries<float, std::int32_t>(m), bind_csr_from_entries<float, std::int64_t>(m);
-  bind_csr_from_entries<double, std::int32_t>(m), bind_csr_from_entries<double, std::int64_t>(m);
+  cls.def_static("narrow", &narrow, "bits"_a.noconvert(), "type"_a, "rows"_a = nb::none(),
+                 "most_lanes"_a = kMostLanes,
+                 "Values of one or two bytes, given as unsigned integers of that size.");
+  m.def("widened", &widened, "bits"_a.noconvert(), "type"_a,
+        "A copy of such values as floats, by one thread.");
+  cls.def_static("csr", &csr, "values"_a.noconvert(), "indices"_a.noconvert(),
+                 "indptr"_a.noconvert(), "n_cols"_a, "rows"_a = nb::none(), "sorted"_a = true);
+  m.def("csr_order", &order_of_csr, "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_cols"_a,
+        "n_threads"_a = 0,
+        "0: indices are sorted within rows, none twice; 1: not sorted; 2: some twice.");
+  m.def("csr_from_coo", &csr_from_coo, "values"_a.noconvert(), "rows"_a.noconvert(),
+        "columns"_a.noconvert(), "n_rows"_a, "n_threads"_a = 0,
+        "(values, indices, indptr) of entries in any order; rows must be in range.");
+  m.def("csr_from_csc", &csr_from_csc, "values"_a.noconvert(), "rows"_a.noconvert(),
+        "indptr"_a.noconvert(), "n_rows"_a, "n_threads"_a = 0,
+        "(values, indices, indptr) of entries by columns; rows must be in range.");
   cls.def_prop_ro("shape", [](const PyMatrix& self) {
     return std::make_pair(self.matrix->rows(), self.matrix->cols());
   });
@@ -382,9 +336,11 @@ void bind_matrix(nb::module_& m) {
       },
       "n_threads"_a = 0,
       "The first row with a value that is not finite or beyond 2^234 (2.8e70) in size, or -1.");
-  bind_copied_rows<float>(m), bind_copied_rows<double>(m);
-  bind_copied_rows<std::uint8_t>(m), bind_copied_rows<std::uint16_t>(m);  // of any type as large
-  bind_copied_csr_rows<float>(m), bind_copied_csr_rows<double>(m);
+  m.def("copied_rows", &copied_dense_rows, "X"_a.noconvert(), "rows"_a, "n_threads"_a = 0,
+        "Some rows of a dense matrix whose rows are contiguous.");
+  m.def("copied_csr_rows", &copied_csr_rows, "values"_a.noconvert(), "indices"_a.noconvert(),
+        "indptr"_a.noconvert(), "rows"_a, "n_threads"_a = 0,
+        "(values, indices, indptr) of some rows.");
   m.def("bfloat16_bits", &bfloat16_bits, "array"_a.noconvert(),
         nb::sig("def bfloat16_bits(array: object) -> NDArray[numpy.uint16]"),
         "The bits of an array of bfloat16 that offers DLPack, over the same memory.");

@@ -18,7 +18,7 @@ namespace {
 using nb::literals::operator""_a;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OwnTable = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Offsets = std::tuple<nb::object, double, double>;
+using Offsets = std::tuple<Array2<double>, double, double>;
 
 // The labels, weights and costs of a sample, with the sums over it that training asks for.
 class Multiclass {
@@ -53,7 +53,7 @@ class Multiclass {
     auto coef = take();
     const auto result =
         released([&] { return multiclass_cut(sample(), s.data(), coef.data(), n_threads); });
-    return {shaped(coef), result.offset, result.value};
+    return {std::move(coef), result.offset, result.value};
   }
 
   std::tuple<double, Array1<std::int32_t>, double, double> advance(OwnTable s, Table end,
@@ -76,11 +76,11 @@ class Multiclass {
     return {plane.offset, plane.mass};
   }
 
-  nb::object coefficients(Vector<const std::int32_t> chosen, int n_threads) const {
+  Array2<double> coefficients(Vector<const std::int32_t> chosen, int n_threads) const {
     check(chosen);
     auto coef = take();
     released([&] { multiclass_coefficients(sample(), chosen.data(), coef.data(), n_threads); });
-    return shaped(coef);
+    return coef;
   }
 
   void change_choices(const PyMatrix& X, std::optional<Vector<const std::int32_t>> from,
@@ -96,20 +96,20 @@ class Multiclass {
                              slope.data(), n_threads);
   }
 
-  std::tuple<nb::object, SmoothedMulticlass> smoothed(Table s, double h, int n_threads) const {
+  std::tuple<Array2<double>, SmoothedMulticlass> smoothed(Table s, double h, int n_threads) const {
     check(s);
     auto coef = take();
     const auto result = released(
         [&] { return multiclass_smoothed(sample(), s.data(), h, coef.data(), n_threads); });
-    return {shaped(coef), result};
+    return {std::move(coef), result};
   }
 
-  nb::object extrapolated(Table s, double h, double reach, int n_threads) const {
+  Array2<double> extrapolated(Table s, double h, double reach, int n_threads) const {
     check(s);
     auto coef = take();
     released(
         [&] { multiclass_extrapolated(sample(), s.data(), h, reach, coef.data(), n_threads); });
-    return shaped(coef);
+    return coef;
   }
 
   Kinks kinks(Table s, double h, int n_threads) const {
@@ -158,7 +158,7 @@ class Multiclass {
   }
 
   // A copy of the coefficients with balanced flows, and the offset that goes with them.
-  std::tuple<nb::object, double> balanced(Table coef, int n_threads) const {
+  std::tuple<Array2<double>, double> balanced(Table coef, int n_threads) const {
     check(coef);
     auto scaled = take();
     std::copy_n(coef.data(), coef.size(), scaled.data());
@@ -171,7 +171,7 @@ class Multiclass {
       const auto keep = circulation(flows.data(), all.classes);
       offset = multiclass_scale_flows(all, keep.data(), scaled.data(), n_threads);
     }
-    return {shaped(scaled), offset};
+    return {std::move(scaled), offset};
   }
 
  private:
@@ -199,10 +199,7 @@ class Multiclass {
       highest = std::max(highest, static_cast<std::uint32_t>(chosen.data()[i]));
     if (highest >= cost_.shape(0)) throw std::invalid_argument("a chosen class does not exist");
   }
-  Array1<double> take() const { return buffers_->take(y_.shape(0) * cost_.shape(0)); }
-  nb::object shaped(const Array1<double>& flat) const {
-    return nb::cast(flat).attr("reshape")(y_.shape(0), cost_.shape(0));
-  }
+  Array2<double> take() const { return buffers_->take(y_.shape(0), cost_.shape(0)); }
 
   Vector<const std::int32_t> y_;
   std::optional<Vector<const double>> c_;
@@ -234,54 +231,25 @@ void bind_multiclass(nb::module_& m) {
       .def_prop_ro("weights", copied(&Kinks::weights), fresh)
       .def_prop_ro("starts", copied(&Kinks::starts), fresh)
       .def_prop_ro("classes", copied(&Kinks::classes), fresh);
-  // What nanobind cannot tell: arrays of n x classes.
-  const char* array = "NDArray[numpy.float64]";
-  const auto signature = [&](const char* head, const char* result) {
-    std::string text = std::string("def ") + head + " -> " + result;
-    for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, array);
-    return text;
-  };
-  const std::string cut_signature =
-      signature("cut(self, scores: @, n_threads: int = 0)", "tuple[@, float, float]");
-  const std::string advance_signature =
-      signature("advance(self, scores: @, end: @, step: float, mu: float, n_threads: int = 0)",
-                "tuple[float, NDArray[numpy.int32], float, float]");
-  const std::string feasible_signature =
-      signature("make_feasible(self, coef: @, n_threads: int = 0)", "tuple[float, float]");
-  const std::string coefficients_signature =
-      signature("coefficients(self, chosen: NDArray[numpy.int32], n_threads: int = 0)", "@");
-  const std::string change_signature = signature(
-      "change_choices(self, matrix: Matrix, before: NDArray[numpy.int32] | None, chosen: "
-      "NDArray[numpy.int32], slope: @, n_threads: int = 0)",
-      "None");
-  const std::string smoothed_signature = signature(
-      "smoothed(self, scores: @, h: float, n_threads: int = 0)", "tuple[@, SmoothedMulticlass]");
-  const std::string extrapolated_signature =
-      signature("extrapolated(self, scores: @, h: float, reach: float, n_threads: int = 0)", "@");
-  const std::string balanced_signature =
-      signature("balanced(self, coef: @, n_threads: int = 0)", "tuple[@, float]");
   nb::class_<Multiclass>(m, "Multiclass", "Sums over a sample of a maximum over classes.")
       .def(nb::init<Vector<const std::int32_t>, std::optional<Vector<const double>>, double, Table,
                     bool>(),
            "y"_a, "weights"_a.none(), "each"_a, "cost"_a, "slack"_a)
       .def("value", &Multiclass::value, "scores"_a, "n_threads"_a = 0)
-      .def("cut", &Multiclass::cut, "scores"_a, "n_threads"_a = 0, nb::sig(cut_signature.c_str()),
-           "(coef, offset, value)")
+      .def("cut", &Multiclass::cut, "scores"_a, "n_threads"_a = 0, "(coef, offset, value)")
       .def("advance", &Multiclass::advance, "scores"_a, "end"_a, "step"_a, "mu"_a,
-           "n_threads"_a = 0, nb::sig(advance_signature.c_str()),
+           "n_threads"_a = 0,
            "the scores are moved; (their value, the cut's chosen classes, offset and value)")
       .def("make_feasible", &Multiclass::make_feasible, "coef"_a, "n_threads"_a = 0,
-           nb::sig(feasible_signature.c_str()),
            "coefficients become those of a plane that holds; (its offset, their sizes added up)")
       .def("coefficients", &Multiclass::coefficients, "chosen"_a, "n_threads"_a = 0,
-           nb::sig(coefficients_signature.c_str()), "of the plane of one chosen class an example")
+           "of the plane of one chosen class an example")
       .def("change_choices", &Multiclass::change_choices, "matrix"_a, "before"_a.none(), "chosen"_a,
-           "slope"_a, "n_threads"_a = 0, nb::sig(change_signature.c_str()),
+           "slope"_a, "n_threads"_a = 0,
            "add to a plane's slope what other choices, before: the true classes, change in it")
-      .def("smoothed", &Multiclass::smoothed, "scores"_a, "h"_a, "n_threads"_a = 0,
-           nb::sig(smoothed_signature.c_str()))
+      .def("smoothed", &Multiclass::smoothed, "scores"_a, "h"_a, "n_threads"_a = 0)
       .def("extrapolated", &Multiclass::extrapolated, "scores"_a, "h"_a, "reach"_a,
-           "n_threads"_a = 0, nb::sig(extrapolated_signature.c_str()))
+           "n_threads"_a = 0)
       .def("kinks", &Multiclass::kinks, "scores"_a, "h"_a, "n_threads"_a = 0)
       .def("curvature", &Multiclass::curvature, "kinks"_a, "scores"_a, "n_threads"_a = 0,
            "h times the second derivative in the scores, applied to those of the kinks' examples")
@@ -294,7 +262,6 @@ void bind_multiclass(nb::module_& m) {
       .def("intercepts", &Multiclass::intercepts, "scores"_a, "b"_a, "h"_a, "n_threads"_a = 0,
            "(value, gradient, second derivative) of the rounded risk in the intercepts")
       .def("balanced", &Multiclass::balanced, "coef"_a, "n_threads"_a = 0,
-           nb::sig(balanced_signature.c_str()),
            "(coef, offset) with as much weight flowing into every class as out of it");
 }
 

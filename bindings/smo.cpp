@@ -39,34 +39,21 @@ Choice choose(const std::string& name, std::initializer_list<std::pair<const cha
 // --- examples ---
 
 using PyExamples = std::shared_ptr<Examples>;
-using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-View view_of(const AnyMatrix& X) {
-  const auto view = [&]<class T>(T) {
+View view_of(const AnyTable& X) {
+  return by_type<float, double>(X.dtype(), [&]<class T>(T) {
     return dense_view(static_cast<const T*>(X.data()), static_cast<index_t>(X.shape(0)),
                       static_cast<index_t>(X.shape(1)), X.stride(0), X.stride(1));
-  };
-  if (X.dtype() == nb::dtype<float>()) return view(float{});
-  if (X.dtype() == nb::dtype<double>()) return view(double{});
-  throw nb::type_error("a matrix of float32 or float64 is needed");
+  });
 }
 
 View view_of(const AnyVector& values, const AnyVector& indices, const AnyVector& starts,
              index_t cols) {
   const auto rows = static_cast<index_t>(starts.shape(0)) - 1;
-  const auto view = [&]<class T, class I>(T, I) {
-    return csr_view(static_cast<const T*>(values.data()), static_cast<const I*>(indices.data()),
-                    static_cast<const I*>(starts.data()), rows, cols);
-  };
-  const bool single = values.dtype() == nb::dtype<float>();
-  if ((single || values.dtype() == nb::dtype<double>()) && indices.dtype() == starts.dtype()) {
-    if (starts.dtype() == nb::dtype<std::int32_t>())
-      return single ? view(float{}, std::int32_t{}) : view(double{}, std::int32_t{});
-    if (starts.dtype() == nb::dtype<std::int64_t>())
-      return single ? view(float{}, std::int64_t{}) : view(double{}, std::int64_t{});
-  }
-  throw nb::type_error("float32 or float64 values and int32 or int64 indices are needed");
+  return by_csr_type(values, indices, [&]<class T, class I>(T, I) {
+    return csr_view(numbers_of<T>(values), numbers_of<I>(indices), numbers_of<I>(starts), rows,
+                    cols);
+  });
 }
 
 PyExamples examples_of(const View& view, const std::string& kernel, double gamma, double coef0,
@@ -169,7 +156,7 @@ PyKernelMatrix computed(const PyExamples& examples, std::size_t cache_bytes) {
   return result;
 }
 
-PyKernelMatrix stored(const AnyMatrix& K, std::size_t cache_bytes, double scale) {
+PyKernelMatrix stored(const AnyTable& K, std::size_t cache_bytes, double scale) {
   require(K.shape(0) == K.shape(1) && (K.stride(1) == 1 || K.shape(1) <= 1),
           "a kernel matrix is square and stored by rows");
   const bool single = K.dtype() == nb::dtype<float>();
@@ -252,7 +239,7 @@ void bind_kernels(nb::module_& m) {
                                          "Examples as kernels read them, in single precision.");
   examples.def_static(
       "dense",
-      [](const AnyMatrix& X, const std::string& kernel, double gamma, double coef0, int degree,
+      [](const AnyTable& X, const std::string& kernel, double gamma, double coef0, int degree,
          const PyExamples* like, int n_threads) {
         return examples_of(view_of(X), kernel, gamma, coef0, degree, like, n_threads);
       },
