@@ -3,6 +3,7 @@
     python benchmarks/splice.py --data DIR --part celegans          and so on, each into the same JSON file
     python benchmarks/splice.py --part synthetic --n 15000000       planted sites in random DNA: no data needed
     python benchmarks/splice.py --part threads --threads 1,2,4,8,16 --n 2000000
+    python benchmarks/splice.py --data DIR --part few --limit 60    StringSVC at its defaults beside two other ways
     python benchmarks/splice.py --report                            prints the tables of the file
 
 Features are the paper's: spectra of orders 1 to 8 left and right of the site, weighted degree of order 8 over 141 bases
@@ -16,24 +17,30 @@ import json
 import resource
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
+from sklearn.svm import SVC
 
 # So that it runs as a file too, not only with -m.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import datasets, measure
-from cutplane import StringSVC
+from cutplane import LinearSVC, StringSVC
 from cutplane.sources.alphabet import DNA
 from cutplane.sources.packed import PIECE, PackedStrings, UnknownLetters
-from cutplane.sources.strings import StringSource
+from cutplane.sources.strings import StringSource, degree_weights
 
 REPRODUCES = "Franc and Sonnenburg 2009, Table 9 and Table 5's threads on string features"
 QUICK = ("--part", "synthetic", "--n", "50000")
 LENGTH, SITE = 141, 60
 PHASES = {"scores": "output", "line_search": "line search", "cut": "add plane", "qp": "solver"}
 OUT = measure.RESULTS / "splice.json"
+
+#: C of the part "few".
+FEW_CS = (0.1, 1.0, 100.0)
 
 #: Stopping rules: that of Franc and Sonnenburg, and a proven gap.
 RULES: dict[str, dict[str, float]] = {
@@ -177,8 +184,65 @@ def passes(strings, jobs: int, repeats: int = 3) -> dict:
     return {"examples": len(strings), "threads": jobs, **medians, "lookups_per_ns_and_core": lookups}
 
 
+def columns(text: np.ndarray, order: int) -> sparse.csr_array:
+    """The weighted-degree features of equally long strings that occur: one column for each, rows of length 1."""
+    n, length = text.shape
+    values = np.sqrt(degree_weights(order))
+    codes, parts, data, width = np.searchsorted(np.frombuffer(b"ACGT", np.uint8), text), [], [], 0
+    for begin in range(length):
+        kmers = np.zeros(n, np.int64)
+        for k in range(min(order, length - begin)):
+            found, kmers = np.unique(kmers * 4 + codes[:, begin + k], return_inverse=True)
+            parts.append(kmers + width)
+            data.append(values[k])
+            width += len(found)
+    indices = np.stack(parts, axis=1).astype(np.int32)
+    rows = np.tile(np.array(data) / np.linalg.norm(data), n)
+    return sparse.csr_array((rows, indices.ravel(), np.arange(0, indices.size + 1, len(parts))), shape=(n, width))
+
+
+def few(text: np.ndarray, y: np.ndarray, order: int, options: argparse.Namespace) -> list[dict]:
+    """By C, seconds of `StringSVC` at its defaults, and of the same problem on its columns and on its kernel matrix.
+
+    The others are given their columns or products ready-made.
+    """
+    X, rows = columns(text, order), []
+    kernel = (X @ X.T).toarray() if len(y) <= 3000 else None
+    for C in FEW_CS:
+        common, models = {"C": C, "class_weight": "balanced", "tol": 1e-3}, {}
+
+        def contestant(name, make, *data, models=models):
+            def call() -> float:
+                models[name] = make()
+                return measure.fit_seconds(models[name], *data)
+
+            return call
+
+        ours = partial(StringSVC, order=order, time_limit=options.limit, **common)
+        players = {"cutplane": contestant("cutplane", ours, text, y)}
+        players["columns"] = contestant("columns", partial(LinearSVC, time_limit=options.limit, **common), X, y)
+        if kernel is not None:
+            players["kernel"] = contestant("kernel", partial(SVC, kernel="precomputed", **common), kernel, y)
+        seconds = measure.alternate(players, repeats=3)
+        model = models["cutplane"]
+        row = {"examples": len(y), "order": order, "C": C, "gap": model.gap_, "objective": model.objective_}
+        rows.append(row | {"seconds": {name: measure.median(each) for name, each in seconds.items()}})
+        print(rows[-1], flush=True)
+    return rows
+
+
 def run(options: argparse.Namespace) -> dict:
     """One part, under the name it has in the file."""
+    if options.part == "few":
+        text, y = celegans(datasets.data_folder(options.data))
+        drawn = np.random.default_rng(0).permutation(len(y))
+        rows = [
+            row
+            for n in options.sizes
+            for order in options.orders
+            for row in few(text[drawn[:n]], y[drawn[:n]], order, options)
+        ]
+        return {f"few {','.join(map(str, options.sizes))}": rows}
     if options.part in ("celegans", "human"):
         text, y = (celegans if options.part == "celegans" else human)(datasets.data_folder(options.data))
         if options.part == "celegans":  # sites were drawn from all over the genome
@@ -232,6 +296,14 @@ def report(content: dict) -> str:
     names = ["examples", "threads", "output", "sum of all", "sum of a fiftieth", "lookups_per_ns_and_core"]
     if timed:
         text.append(measure.table(names, [[p[name] for name in names] for p in timed]))
+    small = [row for name, rows in parts.items() if name.startswith("few") for row in rows]
+    if small:
+        names = ("cutplane", "columns", "kernel")
+        rows = [
+            [p["examples"], p["order"], p["C"], *(p["seconds"].get(name) for name in names), f"{p['gap']:.1e}"]
+            for p in small
+        ]
+        text.append(measure.table(["strings", "order", "C", *names, "gap"], rows))
     return "\n\n".join(text)
 
 
@@ -242,8 +314,11 @@ def main() -> None:
         "--cache", type=Path, default=datasets.DEFAULT_CACHE, help="folder of what was made (%(default)s)"
     )
     parser.add_argument(
-        "--part", default="celegans", choices=["celegans", "human", "synthetic", "output", "threads", "make"]
+        "--part", default="celegans", choices=["celegans", "human", "few", "synthetic", "output", "threads", "make"]
     )
+    numbers = {"type": lambda text: tuple(map(int, text.split(",")))}
+    parser.add_argument("--sizes", **numbers, default=(300, 3000), help="strings of the part few (%(default)s)")
+    parser.add_argument("--orders", **numbers, default=(2, 4, 8, 10), help="its orders (%(default)s)")
     parser.add_argument("--n", type=int, default=1_000_000, help="synthetic strings (%(default)s)")
     parser.add_argument("--C", type=float, default=1.0)
     parser.add_argument(

@@ -105,6 +105,15 @@ def test_a_weight_is_so_many_copies(name: str) -> None:
     assert plain.objective_ < weighted.lower_bound_ or plain.lower_bound_ > weighted.objective_  # proven to differ
 
 
+def test_labels_of_sequences_without_weight_stay() -> None:
+    X, y = [*SEQUENCES, SEQUENCES[0][:1]], [*LABELS, [7]]
+    model = SequenceSVM(C=1.0).fit(X, y, sample_weight=[*np.ones(N), 0.0])
+    assert model.classes_.tolist() == [0, 1, 2, 7]
+    assert model.coef_.shape == (4, 4)
+    assert model.score(SEQUENCES, LABELS) > 0.7
+    assert 7 not in {label for labels in model.predict(SEQUENCES) for label in labels}
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", CASES)
 def test_twice_the_weight_is_twice_the_C(name: str) -> None:

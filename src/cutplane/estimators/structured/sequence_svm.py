@@ -116,7 +116,7 @@ class SequenceSVM(StructuredEstimator):
         y : sequence of sequences
             The labels of the tokens.
         sample_weight : array of shape (n_sequences,), optional
-            How often each sequence counts. One of weight 0 is left out, its features and labels, too.
+            How often each sequence counts. One of weight 0 is left out, its features, too; its labels stay.
 
         Returns
         -------
@@ -125,10 +125,11 @@ class SequenceSVM(StructuredEstimator):
         settings = self._settings()
         _check_sequences(X, y)
         weights = check_example_weights(sample_weight, len(y))
-        if weights is not None:
-            X, y = with_weight(X, weights), with_weight(y, weights)
         flat = np.asarray(plain_labels([label for labels in y for label in labels]))
         self.classes_, codes = validation.check_labels(flat)
+        if weights is not None:
+            codes = codes[np.repeat(weights > 0.0, [len(labels) for labels in y])]
+            X = with_weight(X, weights)
         self._vocabulary = None if _are_matrices(X) else Vocabulary()
         tokens = self._tokens(X, grow=True, n_threads=settings.n_threads)
         self.n_features_in_ = tokens.n_features
