@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -114,6 +117,18 @@ def test_training_from_a_file_is_training_from_memory(tmp_path):
     assert np.array_equal(here.coef_, there.coef_)
     assert np.array_equal(MappedStrings(path).labels, y)
     np.testing.assert_array_equal(there.decision_function(path), here.decision_function(strings))
+
+
+def test_a_model_is_freed_when_it_is_dropped():
+    strings, y = planted(100)
+    model = StringSVC(order=3).fit(strings, y)
+    found = weakref.ref(model)
+    gc.disable()  # 100 MB of weights at order 8 are not to wait for it
+    try:
+        del model
+        assert found() is None
+    finally:
+        gc.enable()
 
 
 def test_a_warm_start_goes_on():

@@ -243,6 +243,7 @@ class Problems:
         if self._results[-1].stop_reason != "interrupted":
             self._checkpoint.remove()
         self._hooks.close()
+        del self._hooks, self._checkpoint  # they refer back: model and examples would wait for the garbage collector
 
     @property
     def _number(self) -> int:
