@@ -30,6 +30,17 @@ def test_one_thread_within_and_as_many_as_before_after() -> None:
     assert threads() == before
 
 
+def test_a_limit_within_one_of_the_same_thread_asks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = threads()
+    with one_blas_thread():
+        with monkeypatch.context() as patched:
+            patched.setattr(blas._limit, "_set", None)
+            with one_blas_thread():
+                assert threads() == {1}
+        assert threads() == {1}
+    assert threads() == before
+
+
 def test_an_error_restores_too() -> None:
     before = threads()
     with pytest.raises(RuntimeError), one_blas_thread():

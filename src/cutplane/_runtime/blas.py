@@ -27,10 +27,14 @@ class _Limit:
     def enter(self, holder: object) -> None:
         """Limit the BLAS for the sake of a holder; where Ctrl-C strikes in between, `leave` undoes what was done."""
         with self._lock:
+            me = threading.get_ident()
+            if me in self._holders.values():  # by an outer limit of this thread
+                self._holders[holder] = me
+                return
             self._libraries = self._libraries or _blas_libraries()
             if self._before is None:
                 self._before = [library.num_threads for library in self._libraries]
-            self._holders[holder] = threading.get_ident()
+            self._holders[holder] = me
             one = [1 for _ in self._libraries]
             if not self._set(one):
                 _let_anyone_set(force=True)
@@ -47,8 +51,8 @@ class _Limit:
     def leave(self, holder: object) -> None:
         """No more need of a holder's; called once more, or for one that never came in, it does no harm."""
         with self._lock:
-            self._holders.pop(holder, None)
-            self._lift_if_free()
+            if self._holders.pop(holder, None) not in self._holders.values():
+                self._lift_if_free()
 
     def _lift_if_free(self) -> None:
         if not self._holders and self._before is not None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from cutplane.proof.ball import radius
 from cutplane.proof.evaluation import OPERATIONS, Evaluation
-from cutplane.proof.rounding import UNIT, Around, Array, Rounding, distance, half_square, length, summed
+from cutplane.proof.rounding import UNIT, Around, Array, Rounding, distance, half_square, largest, length, summed
 
 # So often the distance of the optimum is taken from the bound that the last distance gave.
 _ROUNDS = 4
@@ -127,8 +127,7 @@ class Prover:
 
     def score_error(self, total: Array, intercept: float | Array) -> float:
         """How far scores of these weights, counted from zero, can be off."""
-        b = float(np.max(np.abs(intercept), initial=0.0))
-        return self._rounding.score(self._rounding.spread(total), b)
+        return self._rounding.score(self._rounding.spread(total), largest(intercept))
 
     def upper_of(self, weights: Array, risk: Evaluation) -> float:
         """The objective at weights, counted from the origin, whose risk is known."""
@@ -152,7 +151,9 @@ class Prover:
             if not math.isfinite(charge):
                 break
             lower = max(lower, least - (error + charge) * (1.0 + 1e-9))
-            radius = min(radius, math.sqrt(max(0.0, 2.0 * (upper - lower))) * (1.0 + 1e-9))
+            before, radius = radius, min(radius, math.sqrt(max(0.0, 2.0 * (upper - lower))) * (1.0 + 1e-9))
+            if radius == before:  # and so would be all that follows
+                break
         return lower
 
     def radius(self, plane: Plane, w: Array, upper: float, lower: float) -> float:

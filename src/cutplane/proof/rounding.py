@@ -65,7 +65,8 @@ def exact_sum(values: Iterable[float]) -> float:
 def _sum_of_squares(w: Array, factor: float) -> tuple[float, float]:
     """|factor·w|², and how far off it can be, but for squares that underflow."""
     if w.size < _LONG:
-        return summed(np.square(w if factor == 1.0 else factor * w))
+        value = float(np.square(w if factor == 1.0 else factor * w).ravel().sum())
+        return value, gamma(pairwise_depth(w.size)) * value
     value = _core.square(w.ravel(), factor)
     return value, gamma(_GROUPED) * value
 
@@ -182,6 +183,11 @@ def leaning_mass(mass: float, lean: float | Array) -> float:
     Intercepts within D of zero, or of each other, move a plane by at most D times the sizes of these sums, added up.
     """
     return max(mass, 2.0 * float(np.abs(lean).sum()) / (_BALANCED * UNIT))
+
+
+def largest(values: float | Array) -> float:
+    """The largest size of some numbers, or of one."""
+    return abs(values) if isinstance(values, float) else float(np.max(np.abs(values), initial=0.0))
 
 
 def length(w: Array, factor: float = 1.0) -> float:

@@ -21,7 +21,7 @@ _LOOKED_AT = 1 << 16
 # What a search along a line may leave of the slope it began with: of the descent, that is less than a billionth.
 _SLOPE_LEFT = 1e-5
 # What is made of targets and weights when it is first asked for.
-_MADE = ("y", "_core")
+_MADE = ("y", "_core", "scale")
 
 
 class SeparableRisk(VisitedRisk):
@@ -111,7 +111,7 @@ class SeparableRisk(VisitedRisk):
         name, parameters = self._proof
         return Terms(name, dict(zip(parameters, self._parameters(), strict=True)), self._given, self.weights, self.each)
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """The size of the targets and of the loss's own parameters."""
         y = self._given

@@ -344,7 +344,7 @@ def _in_range(risk: VisitedRisk, coef: Array) -> bool:
     weights = risk.each if risk.weights is None else risk.weights
     slopes = -coef
     with np.errstate(invalid="ignore"):  # no bound, and no weight: then no coefficient
-        return not (np.any(slopes < lowest * weights) or np.any(slopes > highest * weights))
+        return not ((slopes < lowest * weights).any() or (slopes > highest * weights).any())
 
 
 def _top_of_parabola(x: Array, y: Array) -> float:

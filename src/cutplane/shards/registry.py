@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple, cast
 
 from cutplane._types import Codes
@@ -98,10 +98,15 @@ def device_kernels(source: object) -> Kernels | None:
 
 def make_shard(source: Source, risk: Risk, *, intercept: bool = False) -> KindOfShard:
     """The shard that knows most of this source and this risk."""
+    return _maker(type(source), type(risk))(source, risk, intercept)
+
+
+@cache
+def _maker(source: type, risk: type) -> Callable[[Any, Any, bool], KindOfShard]:
     for entry in _ENTRIES:
-        if isinstance(source, entry.source) and isinstance(risk, entry.risk):
-            return entry.make(source, risk, intercept)
-    raise TypeError(f"{type(source).__name__} and {type(risk).__name__} must be a Source and a Risk.")
+        if issubclass(source, entry.source) and issubclass(risk, entry.risk):
+            return entry.make
+    raise TypeError(f"{source.__name__} and {risk.__name__} must be a Source and a Risk.")
 
 
 def make_part(source: Source, risk: Risk, *, intercept: bool) -> KindOfShard:

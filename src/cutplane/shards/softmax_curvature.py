@@ -88,6 +88,11 @@ class SoftmaxCurvature:
         full[upper[1][:, None], upper[0][:, None], of_classes[1], of_classes[0]] = total
         return np.ascontiguousarray(full.transpose(0, 2, 1, 3)).reshape(d * k, d * k)
 
+    def matrix_cost(self, most: int) -> float:
+        """What that and its factor cost, in products."""
+        n, size = max(1, len(self._coef)), self.shape[0] * self.shape[1]
+        return size * min(most, n) / (8.0 * n) + size**2 / (12.0 * n)
+
     def of_class(self, label: int, most: int) -> Array:
         """The part of it that is of one class's weights alone, or an estimate from `most` examples."""
         p = self._probability(label)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from cutplane.proof.prover import Plane, Proven
-from cutplane.proof.rounding import UNIT, Rounding, gamma, length
+from cutplane.proof.rounding import UNIT, Rounding, gamma, largest, length
 from cutplane.solvers.base import Array, Cut, Duals, Point, ScoresTooCoarseError, SmoothedCut, bare
 from cutplane.solvers.bundle.planes import BundleLike, BundleSolution
 from cutplane.solvers.handover import Handover
@@ -77,7 +77,8 @@ class Ledger:
         self.C = C
         self.bundle = bundle
         self.stopping = stopping
-        self._first_aim = replace(stopping, relative_gap=max(_FIRST_AIM, stopping.relative_gap))
+        close = stopping.relative_gap < _FIRST_AIM
+        self._first_aim = replace(stopping, relative_gap=_FIRST_AIM) if close else stopping
         self._on_aim = True  # whether that has not been proven yet
         self.first_reached: tuple[Point, Plane] | None = None  # the weights and the plane that it was reached by
         self.upper = float("inf")
@@ -127,7 +128,7 @@ class Ledger:
 
         False where the step is so long that they should be computed afresh instead.
         """
-        b = float(np.max(np.abs(direction.intercept)))
+        b = largest(direction.intercept)
         drift = 4.0 * UNIT * abs(step) * (self._spread(direction.w) + b)
         self.drift += drift
         return drift <= _MOST_DRIFT * self.rounding.scale
@@ -152,7 +153,7 @@ class Ledger:
 
     def _allowance(self, point: Point) -> float:
         """What rounding may hide of the risk."""
-        b, spread = float(np.max(np.abs(point.intercept))), self._spread(point.w)
+        b, spread = largest(point.intercept), self._spread(point.w)
         drift = self.drift + 4.0 * UNIT * len(self.history) * (spread + b)
         return self.rounding.value(spread, b, self._mass) + self._mass * drift
 
@@ -344,8 +345,11 @@ class Ledger:
     def on_host(self) -> Point:
         """The incumbent; its weights and the slope of the witness are arrays of this process from now on."""
         assert self.incumbent is not None
-        self.incumbent = replace(self.incumbent, w=on_host(self.incumbent.w))
-        self.witness = self.witness._replace(slope=on_host(self.witness.slope))
+        w, slope = on_host(self.incumbent.w), on_host(self.witness.slope)
+        if w is not self.incumbent.w:
+            self.incumbent = replace(self.incumbent, w=w)
+        if slope is not self.witness.slope:
+            self.witness = self.witness._replace(slope=slope)
         return self.incumbent
 
     def result(self, reason: StopReason) -> Result:

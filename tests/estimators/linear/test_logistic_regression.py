@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import cvxpy as cp
@@ -17,9 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 from sklearn.linear_model import LogisticRegressionCV as TheirsCV
 from sklearn.model_selection import KFold
+from sklearn.preprocessing import StandardScaler
 
 import cutplane
 from cutplane import LinearSVC, LogisticRegression, LogisticRegressionCV
+from cutplane.shards.softmax_curvature import SoftmaxCurvature
+from cutplane.solvers.newton import classes
 from cutplane.sources import as_source
 
 IRIS, KINDS = load_iris(return_X_y=True)
@@ -87,6 +91,25 @@ def test_a_wide_system_is_solved_by_class() -> None:
     assert model.gap_ <= 1e-6
     theirs = Theirs(tol=1e-6, max_iter=2000).fit(X, y)
     assert model.lower_bound_ <= objective(theirs, X, y, 1.0) <= model.objective_ * (1.0 + 1e-4)
+
+
+def test_a_whole_system_is_factorised_where_that_is_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    whole = SoftmaxCurvature.matrix
+    monkeypatch.setattr(SoftmaxCurvature, "matrix", lambda self, most: asked.append(most) or whole(self, most))
+    X, y = load_digits(return_X_y=True)  # as dear as a hundred products
+    assert LogisticRegression().fit(X / 16.0, y).gap_ <= 1e-3
+    assert not asked
+    assert LogisticRegression().fit(IRIS, KINDS).gap_ <= 1e-3
+    assert asked
+
+
+def test_a_step_that_overshoots_is_cut_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its end has little slope, next to the direction's, and lies above its start."""
+    monkeypatch.setattr(classes, "TUNING", replace(classes.TUNING, residual=0.05))
+    X, y = load_digits(return_X_y=True)
+    model = LogisticRegression(C=100.0).fit(StandardScaler().fit_transform(X), y)
+    assert model.stop_reason_ == "gap"
 
 
 def test_dual_points_by_brute_force() -> None:

@@ -25,10 +25,11 @@ _APART = 1e4
 
 def prover_of(objective: Objective, settings: Settings) -> Prover:
     """What proves models of an objective."""
+    rounding = objective.rounding
     return Prover(
         objective.shard,
         settings.C,
-        replace(objective.rounding, unit=UNIT),
+        rounding if rounding.unit == UNIT else replace(rounding, unit=UNIT),
         intercept=objective.intercept,
         origin=objective.origin,
         bounds=settings.bounds,

@@ -183,7 +183,8 @@ class Problems:
             self._results = self._ahead
             warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
             return self._results
-        return self._side_by_side() if self.workers > 1 else self._in_turn()
+        with one_blas_thread():
+            return self._side_by_side() if self.workers > 1 else self._in_turn()
 
     def _all_there(self) -> list[Result] | None:
         """All classes together, on examples of a device."""
@@ -231,8 +232,7 @@ class Problems:
         watch = Watch()
         training = replace(self._training, n_threads=self._threads // self.workers)
         tasks = [partial(self._solve, index, training, watch.step) for index in range(self._number)]
-        with one_blas_thread():
-            self._results = side_by_side(tasks, self.workers, watch.stop)
+        self._results = side_by_side(tasks, self.workers, watch.stop)
         if any(result.stop_reason == "interrupted" for result in self._results):
             raise KeyboardInterrupt
         warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))

@@ -23,6 +23,8 @@ class ClassCurvature(Protocol):
 
     def matrix(self, most: int) -> Array: ...  # noqa: D102
 
+    def matrix_cost(self, most: int) -> float: ...  # noqa: D102
+
     def of_class(self, label: int, most: int) -> Array: ...  # noqa: D102
 
     def diagonal(self) -> Array | None: ...  # noqa: D102
@@ -34,8 +36,10 @@ class ClassCurvature(Protocol):
 class ClassSystemTuning:
     """How systems are solved; chosen by hand. benchmarks/logistic.py shows what that does."""
 
-    #: Up to so many unknowns an estimate of the whole system is factorised...
+    #: Up to so many unknowns an estimate of the whole system is factorised, where that costs no more than so many
+    #: products: covtype is to have it, digits are not (benchmarks/first_try.py)...
     largest_whole: int = 1200
+    dearest_whole: float = 12.0
     #: ... and up to so many features, that of each class by itself.
     largest_of_class: int = 1500
     #: Examples for an estimate, for each of its unknowns.
@@ -115,7 +119,9 @@ class ClassSystem:
 
     def _factors(self, curvature: ClassCurvature, C: float) -> Precondition:
         rows, columns = self._shape
-        if rows * columns <= TUNING.largest_whole:
+        size = rows * columns
+        cost = curvature.matrix_cost(TUNING.rows_per_unknown * size)
+        if size <= TUNING.largest_whole and cost <= TUNING.dearest_whole:
             return self._whole(curvature, C)
         if rows <= TUNING.largest_of_class:
             return self._by_class(curvature, C)

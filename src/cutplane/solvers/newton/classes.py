@@ -207,13 +207,18 @@ class _Steps:
         return (there, step) if there.value < now.value else None
 
     def _search(self, now: _At, direction: ScoredPoint, first: float) -> float:
-        """A step that leaves a fraction of the slope: Newton's method in a bracket."""
+        """A step down that leaves a fraction of the slope: Newton's method in a bracket.
+
+        The direction's own slope may be far steeper than that of the step's end: where the model overshoots, as it
+        does where most probabilities are nearly one, an end with little slope may lie above the start.
+        """
         quadratic, linear = float(direction.w @ direction.w), float(now.point.w @ direction.w)
         low, high, t = 0.0, np.inf, 1.0
         for _ in range(60):
-            _, slope, curvature = self._objective.along(now.point, direction, t)
+            value, slope, curvature = self._objective.along(now.point, direction, t)
+            rise = t * (linear + 0.5 * quadratic * t) + self._C * (value - now.found.value)
             slope, curvature = quadratic * t + linear + self._C * slope, quadratic + self._C * curvature
-            if abs(slope) <= TUNING.slope_left * abs(first) or time_is_up():
+            if (abs(slope) <= TUNING.slope_left * abs(first) and rise <= 0.0) or time_is_up():
                 break
             low, high = (low, t) if slope > 0.0 else (t, high)
             step = t - slope / curvature if curvature > 0.0 else np.inf
