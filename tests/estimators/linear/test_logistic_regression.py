@@ -17,6 +17,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 from sklearn.linear_model import LogisticRegressionCV as TheirsCV
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
@@ -371,3 +372,10 @@ def test_a_number_of_values_of_c() -> None:
     for wrong in ({"Cs": 0}, {"l1_ratios": [0.5]}, {"Cs": [np.inf]}):
         with pytest.raises(ValueError, match=r"\.$"):
             LogisticRegressionCV(**wrong).fit(X, y)
+
+
+def test_the_accuracy_of_folds_is_scikit_learns() -> None:
+    names = np.array(["setosa", "versicolor", "virginica"])[KINDS]
+    counted = LogisticRegressionCV(Cs=3).fit(IRIS, names)
+    scored = LogisticRegressionCV(Cs=3, scoring=make_scorer(accuracy_score, normalize=True)).fit(IRIS, names)
+    assert counted.scores_.tolist() == scored.scores_.tolist()
