@@ -33,7 +33,7 @@ class OccurringKmers(CsrSource):
     def __init__(self, source: StringSource) -> None:
         strings, (scale,) = source.strings, source.scales
         packed = strings.take(np.arange(len(strings)))
-        begin, columns, values, *self._weights = source.features.occurring(packed.core)
+        begin, columns, values, features, homes, factors = source.features.occurring(packed.core)
         if scale is not None and np.all(scale == scale[0]):
             values, scale = values * scale[0], None
         data = values[columns]
@@ -44,7 +44,7 @@ class OccurringKmers(CsrSource):
             X.sum_duplicates()
         X.has_sorted_indices = True
         super().__init__(X, n_threads=source.n_threads)
-        self._strings = source
+        self._strings, self._expansion = source, (features, homes, factors)
 
     @classmethod
     def pay(cls, source: StringSource) -> bool:
@@ -61,7 +61,7 @@ class OccurringKmers(CsrSource):
 
     def expanded(self, w: Array) -> Array:
         """Weights of all features, from those of the columns; w of shape (k, columns)."""
-        features, homes, factors = self._weights
+        features, homes, factors = self._expansion
         found = np.zeros((len(w), self._strings.shape[1]))
         for row, weights in zip(found, w, strict=True):
             row[features] = weights[homes] * factors

@@ -179,8 +179,9 @@ class StringSVC(ClassifierMixin, LinearModel):
         self.length_ = strings.length
         source = self._training_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]
-        few = isinstance(source, StringSource) and OccurringKmers.pay(source)
-        self._columns = OccurringKmers(source) if few else None
+        self._columns = None
+        if isinstance(source, StringSource) and OccurringKmers.pay(source):
+            self._columns = OccurringKmers(source)
         self.classes_, codes = validation.check_many_labels(y, validation.check_threads(self.n_jobs))
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
