@@ -1,4 +1,5 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -89,7 +90,8 @@ Array2<float> block(const PyExamples& left, const PyExamples& right, int n_threa
 
 Array2<double> product(const PyExamples& left, const PyExamples& right,
                        nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> coef,
-                       int n_threads, std::optional<std::vector<std::int64_t>> ends) {
+                       int n_threads, std::optional<std::vector<std::int64_t>> ends,
+                       std::optional<std::pair<index_t, index_t>> rows) {
   require(left->features() == right->features(), "the examples have other features");
   require(static_cast<index_t>(coef.shape(0)) == right->size(), "one coefficient row per example");
   const std::vector<std::int64_t> groups = ends ? *ends : std::vector{right->size()};
@@ -97,9 +99,13 @@ Array2<double> product(const PyExamples& left, const PyExamples& right,
               groups.back() == right->size(),
           "groups that follow each other, up to the last example");
   const auto k = static_cast<index_t>(coef.shape(1));
-  Array2<double> result = new_array<double>(left->size(), std::ssize(groups) * k);
-  released(
-      [&] { kernel_product(*left, *right, coef.data(), k, groups, result.data(), n_threads); });
+  const auto [first, last] = rows.value_or(std::pair<index_t, index_t>{0, left->size()});
+  require(0 <= first && first <= last && last <= left->size(), "rows of the left");
+  Array2<double> result = new_array<double>(last - first, std::ssize(groups) * k);
+  released([&] {
+    kernel_product(*left, first, result.shape(0), *right, coef.data(), k, groups, result.data(),
+                   n_threads);
+  });
   return result;
 }
 
@@ -266,9 +272,9 @@ void bind_kernels(nb::module_& m) {
       "n_threads"_a = 0, "K(x_i, x_i).");
   m.def("kernel_block", &block, "left"_a, "right"_a, "n_threads"_a = 0, "K(left, right).");
   m.def("kernel_product", &product, "left"_a, "right"_a, "coef"_a, "n_threads"_a = 0,
-        "ends"_a = nb::none(),
+        "ends"_a = nb::none(), "rows"_a = nb::none(),
         "K(left, right) @ coef, without storing the block; where groups of the right end, the same "
-        "for each group, side by side.");
+        "for each group, side by side. `rows`: from where to where of the left.");
 
   auto matrix = nb::class_<PyKernelMatrix>(m, "KernelMatrix",
                                            "Kernel rows with the cache solvers take them from.");

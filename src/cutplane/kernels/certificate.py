@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.deadline import time_is_up
 from cutplane._types import Array, Matrix
 from cutplane.kernels.definite import MOST_ROWS, distance_to_definite
 from cutplane.kernels.exact import UNIT, ExactKernel, Rows, exact_matrix, exact_products
@@ -40,10 +41,10 @@ class Definite:
 
     @classmethod
     def of(cls, kernel: Kernel, X: Matrix, rows: Rows) -> Definite:
-        """By construction; else by looking at the rows. Many rows are not looked at: then it is assumed."""
+        """By construction; else by looking at the rows. Where they are many, or the time is up, it is assumed."""
         if kernel.definite:
             return cls()
-        if len(rows) > MOST_ROWS:
+        if len(rows) > MOST_ROWS or time_is_up():
             return cls(assumed=True)
         with one_blas_thread():
             return cls(distance_to_definite(exact_matrix(kernel, X, rows)))
