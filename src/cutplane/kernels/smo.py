@@ -201,7 +201,7 @@ class Method:
         n_threads: int,
         *,
         seconds: float,
-    ) -> list[_core.SmoSolver | None]:
+    ) -> Sequence[_core.SmoSolver | None]:
         """Solvers of small problems, made and advanced side by side, each for so long; None: its turn did not come.
 
         All are of as many variables to a row, and grouped or not.

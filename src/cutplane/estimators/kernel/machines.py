@@ -23,7 +23,7 @@ from cutplane.kernels.device_smo import DeviceRun, solve_on_device
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
 from cutplane.kernels.smo import Method, by_means, results_together
-from cutplane.kernels.smo_result import SMOResult
+from cutplane.kernels.smo_result import SMOResult, SMOStopReason
 from cutplane.kernels.smo_run import Run
 from cutplane.kernels.smo_settings import TUNING, Selection, Stopping, check_rows, rows_for, working_set_for
 from cutplane.solvers.result import OnStep, Step
@@ -222,7 +222,10 @@ class _Run:
         now, ends = time.perf_counter(), self.ends
         if math.isfinite(ends):
             ends -= min(TUNING.after * (now - self.training.began), 0.5 * (ends - now))
-        at_once = 4 * self.threads
+        # Rows that are worked on outgrow the cache otherwise.
+        core, rows_each = self.matrix.core, rows_for(TUNING.smallest_set)
+        most = max(1, len(waiting) if self.matrix.whole else max(self.threads, core.capacity // rows_each))
+        at_once = min(most, 4 * self.threads)
         while waiting and not self.stopped and (began := time.perf_counter()) < ends:
             chosen, waiting = waiting[:at_once], waiting[at_once:]
             problems, rows = [machines[n].problem for n in chosen], [machines[n].rows for n in chosen]
@@ -243,9 +246,9 @@ class _Run:
                     yield number, self.begun(machines[number], number, solver)
             waiting = [n for n, s in zip(chosen, solvers, strict=True) if s is None] + waiting
             seconds = time.perf_counter() - began
-            at_once = max(1, min(4 * at_once, int(at_once * TUNING.seconds_per_look / max(seconds, 1e-9))))
+            at_once = max(1, min(most, 4 * at_once, int(at_once * TUNING.seconds_per_look / max(seconds, 1e-9))))
         if waiting:
-            reason = "interrupted" if self.stopped else "time_limit"
+            reason: SMOStopReason = "interrupted" if self.stopped else "time_limit"
             problems, rows = [machines[n].problem for n in waiting], [machines[n].rows for n in waiting]
             found = by_means(waiting, problems, rows, self.matrix, reason)
             yield from zip(waiting, found, strict=True)
