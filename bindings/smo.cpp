@@ -1,6 +1,9 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -89,7 +92,8 @@ Array2<float> block(const PyExamples& left, const PyExamples& right, int n_threa
 
 Array2<double> product(const PyExamples& left, const PyExamples& right,
                        nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> coef,
-                       int n_threads, std::optional<std::vector<std::int64_t>> ends) {
+                       int n_threads, std::optional<std::vector<std::int64_t>> ends,
+                       std::optional<std::pair<index_t, index_t>> rows) {
   require(left->features() == right->features(), "the examples have other features");
   require(static_cast<index_t>(coef.shape(0)) == right->size(), "one coefficient row per example");
   const std::vector<std::int64_t> groups = ends ? *ends : std::vector{right->size()};
@@ -97,9 +101,13 @@ Array2<double> product(const PyExamples& left, const PyExamples& right,
               groups.back() == right->size(),
           "groups that follow each other, up to the last example");
   const auto k = static_cast<index_t>(coef.shape(1));
-  Array2<double> result = new_array<double>(left->size(), std::ssize(groups) * k);
-  released(
-      [&] { kernel_product(*left, *right, coef.data(), k, groups, result.data(), n_threads); });
+  const auto [first, last] = rows.value_or(std::pair<index_t, index_t>{0, left->size()});
+  require(0 <= first && first <= last && last <= left->size(), "rows of the left");
+  Array2<double> result = new_array<double>(last - first, std::ssize(groups) * k);
+  released([&] {
+    kernel_product(*left, first, result.shape(0), *right, coef.data(), k, groups, result.data(),
+                   n_threads);
+  });
   return result;
 }
 
@@ -182,15 +190,16 @@ struct PySolver {
   std::unique_ptr<RowView> view;
   std::unique_ptr<Dual> dual;
   std::unique_ptr<Solver> solver;
+  bool finished = false;  // whether the rule says so, as last heard
 };
 
-PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const std::int64_t>> rows,
-                     Vector<const std::int8_t> y, Vector<const double> p,
-                     Vector<const double> upper, std::optional<Vector<const double>> start,
-                     bool grouped, const std::string& selection, const std::string& stop,
-                     double eps, double least_gain, bool shrinking, index_t working_set,
-                     std::optional<std::int64_t> max_iter, int n_threads) {
-  const index_t size = matrix.cache->size();
+// A problem's arrays: the rows that it is about (none: all), labels, p, upper, and maybe a start.
+using Posed =
+    std::tuple<std::optional<Vector<const std::int64_t>>, Vector<const std::int8_t>,
+               Vector<const double>, Vector<const double>, std::optional<Vector<const double>>>;
+
+index_t rows_of(const Posed& posed, index_t size) {
+  const auto& [rows, y, p, upper, start] = posed;
   const index_t n = rows ? static_cast<index_t>(rows->shape(0)) : size;
   if (rows)
     for (index_t r = 0; r < n; ++r)
@@ -200,6 +209,16 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
   require(p.shape(0) == y.shape(0) && upper.shape(0) == y.shape(0) &&
               (!start || start->shape(0) == y.shape(0)),
           "one entry per variable");
+  return n;
+}
+
+// Solvers of problems on one matrix: a single one as it is; several side by side, one thread each,
+// and each advanced once, in so many seconds for it; null where those for all of them were over.
+std::vector<std::unique_ptr<PySolver>> new_solvers(
+    const PyKernelMatrix& matrix, const std::vector<Posed>& problems, bool grouped,
+    const std::string& selection, const std::string& stop, double eps, double least_gain,
+    bool shrinking, index_t working_set, std::optional<std::int64_t> max_iter, int n_threads,
+    double seconds_each, double seconds) {
   Settings settings;
   settings.rule = choose<Rule>(selection, {{"mvp", Rule::mvp},
                                            {"second-order", Rule::second_order},
@@ -214,18 +233,46 @@ PySolver* new_solver(const PyKernelMatrix& matrix, std::optional<Vector<const st
   settings.shrinking = shrinking;
   settings.working_set = working_set;
   if (max_iter) settings.most_steps = *max_iter;
-  settings.n_threads = n_threads;
-  auto result = std::make_unique<PySolver>();
-  result->matrix = matrix;
+  const bool alone = problems.size() == 1;
+  settings.n_threads = alone ? n_threads : 1;
+  std::vector<index_t> rows;
+  for (const Posed& posed : problems) rows.push_back(rows_of(posed, matrix.cache->size()));
+  std::vector<std::unique_ptr<PySolver>> result;
+  for (std::size_t k = 0; k < problems.size(); ++k) result.push_back(std::make_unique<PySolver>());
+  for (auto& each : result) each->matrix = matrix;
+  const auto make = [&](index_t k) {
+    const auto& [positions, y, p, upper, start] = problems[k];
+    PySolver& made = *result[k];
+    made.view =
+        std::make_unique<RowView>(*matrix.cache, positions ? positions->data() : nullptr, rows[k]);
+    made.dual = std::make_unique<Dual>(
+        *made.view, static_cast<int>(y.shape(0) / rows[k]), span_of(y), span_of(p), span_of(upper),
+        start ? span_of(*start) : std::span<const double>(), grouped, settings.n_threads);
+    made.solver = working_set > 2 ? make_block_solver(*made.dual, settings)
+                                  : make_pair_solver(*made.dual, settings);
+  };
+  const Deadline all(seconds);
+  std::vector<std::exception_ptr> failures(problems.size());
   released([&] {
-    result->view = std::make_unique<RowView>(*matrix.cache, rows ? rows->data() : nullptr, n);
-    result->dual = std::make_unique<Dual>(
-        *result->view, static_cast<int>(variables / n), span_of(y), span_of(p), span_of(upper),
-        start ? span_of(*start) : std::span<const double>(), grouped, n_threads);
-    result->solver = working_set > 2 ? make_block_solver(*result->dual, settings)
-                                     : make_pair_solver(*result->dual, settings);
+    if (alone) return make(0);
+    const auto count = static_cast<index_t>(problems.size());
+    for_blocks({count, count}, n_threads, [&](index_t k, index_t, index_t) {
+      if (all.passed()) return;
+      try {
+        make(k);
+        PySolver& made = *result[k];
+        made.finished =
+            made.solver->advance(settings.most_steps, Deadline(seconds_each)) == Progress::finished;
+      } catch (...) {
+        failures[k] = std::current_exception();
+      }
+    });
   });
-  return result.release();
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  for (auto& each : result)
+    if (!each->solver) each.reset();
+  return result;
 }
 
 // Of the variables themselves, from values of y times them.
@@ -266,9 +313,9 @@ void bind_kernels(nb::module_& m) {
       "n_threads"_a = 0, "K(x_i, x_i).");
   m.def("kernel_block", &block, "left"_a, "right"_a, "n_threads"_a = 0, "K(left, right).");
   m.def("kernel_product", &product, "left"_a, "right"_a, "coef"_a, "n_threads"_a = 0,
-        "ends"_a = nb::none(),
+        "ends"_a = nb::none(), "rows"_a = nb::none(),
         "K(left, right) @ coef, without storing the block; where groups of the right end, the same "
-        "for each group, side by side.");
+        "for each group, side by side. `rows`: from where to where of the left.");
 
   auto matrix = nb::class_<PyKernelMatrix>(m, "KernelMatrix",
                                            "Kernel rows with the cache solvers take them from.");
@@ -295,10 +342,9 @@ void bind_kernels(nb::module_& m) {
 void bind_smo(nb::module_& m) {
   bind_kernels(m);
   auto solver = nb::class_<PySolver>(m, "SmoSolver", "Sequential minimal optimisation.");
-  solver.def_static("create", &new_solver, nb::rv_policy::take_ownership, "matrix"_a, "rows"_a,
-                    "y"_a, "p"_a, "upper"_a, "start"_a, "grouped"_a, "selection"_a, "stop"_a,
-                    "eps"_a, "least_gain"_a, "shrinking"_a, "working_set"_a, "max_iter"_a,
-                    "n_threads"_a = 0);
+  solver.def_static("create", &new_solvers, "matrix"_a, "problems"_a, "grouped"_a, "selection"_a,
+                    "stop"_a, "eps"_a, "least_gain"_a, "shrinking"_a, "working_set"_a, "max_iter"_a,
+                    "n_threads"_a = 0, "seconds_each"_a = 0.0, "seconds"_a = 0.0);
   solver.def(
       "advance",
       [](PySolver& self, std::int64_t most, double seconds, int n_threads) {
@@ -325,6 +371,8 @@ void bind_smo(nb::module_& m) {
       nb::call_guard<nb::gil_scoped_release>(),
       "Sum every gradient up afresh: the rounding of the steps until now is gone.");
   solver.def_prop_ro("iterations", [](const PySolver& self) { return self.solver->iterations(); });
+  solver.def_ro("finished", &PySolver::finished,
+                "Whether the stopping rule held when it was made.");
   solver.def_prop_ro("stuck", [](const PySolver& self) { return self.solver->stuck(); });
   solver.def(
       "phases",

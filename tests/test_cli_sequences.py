@@ -80,6 +80,14 @@ def test_a_token_file_for_another_task_is_told_apart(files, capsys):
     assert "tokens are learned with --task sequence" in capsys.readouterr().err
 
 
+def test_more_labels_than_there_is_memory_for(files, capsys, monkeypatch):
+    """Rows of numbers, read as tokens, have a label each."""
+    (files / "rows.svm").write_text("".join(f"1 1:{i} 2:{i}.5\n" for i in range(200)))
+    monkeypatch.setattr("cutplane.estimators.structured.sequence_svm.free_memory", lambda: 2_000_000)
+    assert run(["train", "--task", "sequence", "rows.svm", "m.safetensors"]) == 1
+    assert "Transitions between 200 labels have 40,000 weights, more than" in capsys.readouterr().err
+
+
 def test_a_file_with_other_columns(files, capsys):
     assert train("-q") == 0
     (files / "wide.txt").write_text("a b c\n")

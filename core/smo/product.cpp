@@ -62,19 +62,19 @@ std::vector<Piece> pieces_of(std::span<const std::int64_t> ends) {
 
 }  // namespace
 
-void kernel_product(const Examples& left, const Examples& right, const double* coef, index_t k,
-                    std::span<const std::int64_t> ends, double* out, int n_threads) {
+void kernel_product(const Examples& left, index_t first, index_t size, const Examples& right,
+                    const double* coef, index_t k, std::span<const std::int64_t> ends, double* out,
+                    int n_threads) {
   const index_t n = right.size(), width = k * std::ssize(ends);
   std::vector<double> by_output(n * k);
   for (index_t j = 0; j < n; ++j)
     for (index_t c = 0; c < k; ++c) by_output[c * n + j] = coef[j * k + c];
   const std::vector<Piece> pieces = pieces_of(ends);
-  const index_t work = left.size() * n * (right.work_per_value() / 16 + k);
+  const index_t work = size * n * (right.work_per_value() / 16 + k);
   const int threads = useful_threads(n_threads, work);
   // As many examples at a time as leave something for every thread. Results do not depend on it.
-  const index_t rows_each =
-      std::clamp(left.size() / threads / kLeastRows * kLeastRows, kLeastRows, kRows);
-  const Blocks blocks{left.size(), std::max<index_t>(1, (left.size() + rows_each - 1) / rows_each)};
+  const index_t rows_each = std::clamp(size / threads / kLeastRows * kLeastRows, kLeastRows, kRows);
+  const Blocks blocks{size, std::max<index_t>(1, (size + rows_each - 1) / rows_each)};
   for_blocks(blocks, threads, [&](index_t, index_t begin, index_t end) {
     std::fill(out + begin * width, out + end * width, 0.0);
     const index_t room = std::min(kPanelsAtOnce, panels_for(n)) * kPanel;
@@ -82,7 +82,7 @@ void kernel_product(const Examples& left, const Examples& right, const double* c
     std::vector<float*> rows;
     std::vector<std::int64_t> which;
     for (index_t r = begin; r < end; ++r) {
-      which.push_back(r);
+      which.push_back(first + r);
       rows.push_back(values.data() + (r - begin) * room);
     }
     for (const Piece& piece : pieces) {

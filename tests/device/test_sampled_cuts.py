@@ -187,7 +187,7 @@ def test_products_of_expansions(
     kernels: Kernels, kernel: Kernel, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Block by block, of all rows and of some, as often as they come."""
-    monkeypatch.setattr(device_expansions, "_VALUES_AT_ONCE", 1000)
+    monkeypatch.setattr(device_expansions.DeviceKernelRows, "values_at_once", 1000)
     monkeypatch.setattr(device_exact, "_VALUES_AT_ONCE", 1000)
     X = examples()[0]
     given, rng = given_to(kernel, X), np.random.default_rng(7)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cutplane.kernels import DualProblem, Kernel, KernelMatrix, solve
-from cutplane.kernels.certificate import certify, multipliers, prove
+from cutplane.kernels.certificate import Flat, certify, multipliers, prove, prove_together
 from cutplane.proof.certificate import Certificate
 
 RNG = np.random.default_rng(0)
@@ -97,3 +97,25 @@ def test_coefficients_of_a_regression_are_split_so_that_sums_stay() -> None:
     np.testing.assert_allclose(alpha[:40] - alpha[40:], coef, atol=1e-12)
     assert problem.start is not None
     assert alpha[:40].sum() == pytest.approx(problem.start[:40].sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_many_small_problems_are_those_of_each(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 40, 30)
+    problems = [DualProblem.classification(np.where(rng.random(n) < 0.5, 1, -1), rng.uniform(0, 3, n)) for n in sizes]
+    flat = Flat.of(problems)
+    alpha, rho = rng.uniform(0, 3, len(flat.y)), np.repeat(rng.normal(size=(30, 1)), 2, axis=1)
+    for problem, (begin, end) in zip(problems, flat.parts, strict=True):  # as near to feasible as rounding leaves them
+        part = np.minimum(alpha[begin:end], problem.upper)
+        sums = [part[problem.y > 0].sum(), part[problem.y < 0].sum()]
+        side = np.where(problem.y > 0, min(sums) / max(sums[0], 1e-300), min(sums) / max(sums[1], 1e-300))
+        alpha[begin:end] = side * part
+    scores, errors = rng.normal(size=len(alpha)), rng.uniform(0, 1e-6, len(alpha))
+    found = prove_together(flat, alpha, rho, scores, errors, 2.0)
+    for k, (problem, (begin, end)) in enumerate(zip(problems, flat.parts, strict=True)):
+        part = slice(begin, end)
+        alone = prove(problem, alpha[part], (rho[k, 0], rho[k, 1]), scores[part], errors[part], 2.0)
+        slack = 1e-11 * (1.0 + abs(alone.objective))
+        assert alone.objective - 1e-15 <= found[k].objective <= alone.objective + slack
+        assert alone.lower_bound - slack <= found[k].lower_bound <= alone.lower_bound + 1e-15

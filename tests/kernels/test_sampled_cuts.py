@@ -194,11 +194,11 @@ def test_an_interrupted_run_returns_the_point_that_it_reports(exact, stabilised)
 
         calls = 0
 
-        def products(self, left, right, size):
+        def products(self, left, right, size, **settings):
             self.calls += 1
             if self.calls == 12:
                 raise KeyboardInterrupt
-            return super().products(left, right, size)
+            return super().products(left, right, size, **settings)
 
     settings = {"memory": MEMORY, "stabilised": stabilised}
     rows, risk = Impatient(X, KERNEL), BinaryHinge(y)
@@ -286,3 +286,35 @@ def test_a_run_that_may_have_no_minimum_to_come_near_is_bounded(monkeypatch):
     outcome = minimise(finder, 1000.0)
     assert (len(outcome.history), outcome.reason) == (15, "max_iter")
     assert np.isfinite(outcome.coef).all()
+
+
+def test_exact_cuts_end_where_rounding_is_all_that_is_left():
+    X, y = moons(100)
+    finder = ExactCuts(BinaryHinge(y), HostKernelRows(X, KERNEL), memory=MEMORY, stabilised=True)
+    outcome = minimise(finder, 100.0, risk_tol=1e-16, max_iter=None)
+    assert outcome.reason == "stalled"
+    assert outcome.violation <= 1e-5
+
+
+@pytest.mark.parametrize("stabilised", [False, True])
+def test_a_cut_that_takes_longer_than_there_is_time_is_left_out(stabilised, monkeypatch):
+    X, y = moons(100)
+    made = []
+
+    class Watched(HostKernelRows):
+        values_at_once = 100 * 10  # ten rows between two looks at the clock
+
+        def _products(self, left, part, right):
+            made.append(part)
+            return super()._products(left, part, right)
+
+    finder = ExactCuts(BinaryHinge(y), Watched(X, KERNEL), memory=MEMORY, stabilised=stabilised)
+    monkeypatch.setattr("cutplane.kernels.expansions.time_is_up", lambda: len(made) >= 24)
+    outcome = minimise(finder, 100.0, risk_tol=1e-6)
+    assert (outcome.reason, len(made), len(outcome.history)) == ("time_limit", 24, 5)
+    coef = np.zeros(100)
+    coef[outcome.rows] = outcome.coef[:, 0]
+    scores = KERNEL.block(X, X).astype(float) @ coef
+    objective = 0.5 * coef @ scores + 100.0 * np.maximum(0.0, 1.0 - y * scores).mean()
+    assert outcome.objective == pytest.approx(objective, rel=1e-4)
+    assert outcome.objective < 100.0  # four cuts were whole

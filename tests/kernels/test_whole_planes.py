@@ -70,6 +70,14 @@ def test_more_time_proves_more():
     assert 0.0 < bounds[0] < bounds[1] < bounds[2]
 
 
+def test_planes_that_prove_all_there_is_are_enough():
+    """By the rounding of kernel values, what is proven may be above the least objective known."""
+    risk = RISKS["two classes"]
+    for upper in (0.0, 1e-9):
+        proof = proof_by(risk, HostKernelRows(X, KERNEL), labellings(risk, 2, 5), 30.0, upper=upper, most_values=1e9)
+        assert len(proof.planes) == 5
+
+
 def test_examples_without_a_loss_prove_nothing():
     risk = BinaryHinge(SIGNS)
     none = Labelling.of(Violations(np.zeros(60, bool), np.zeros(60), np.zeros(60)))

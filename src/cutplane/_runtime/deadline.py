@@ -29,6 +29,10 @@ def deadline(seconds: float | None) -> Iterator[None]:
         _deadline.reset(token)
 
 
+class TimeIsUpError(Exception):
+    """The time is up in the middle of a step that gives nothing before its end; whoever took the step goes without."""
+
+
 def time_is_up() -> bool:
     """Whether the deadline has passed."""
     return time.perf_counter() >= _deadline.get()

@@ -25,7 +25,7 @@ from cutplane.cli.summary import certificate_facts, label_list
 from cutplane.cli.training import Run, fit_until_stopped
 from cutplane.cli.watch import watched
 from cutplane.estimators.structured.kernel_structural_svm import KernelStructuralSVM
-from cutplane.estimators.structured.sequence_svm import SequenceSVM
+from cutplane.estimators.structured.sequence_svm import SequenceSVM, check_room
 from cutplane.io.atomic import replace_file
 from cutplane.io.conll import Sentence, TokenFileError, read_tokens
 from cutplane.io.feature_template import FeatureTemplate
@@ -114,6 +114,7 @@ def read_sequences(request: Reading) -> tuple[Sentences, FeatureTemplate, int]:
     width = len(sentences[0][0])
     if width < 2:
         raise TokenFileError(f"{request.data} has one column; features and, last, a label were expected.")
+    check_room(len({row[-1] for sentence in sentences for row in sentence}), 0)
     template = FeatureTemplate.usual(width - 1) if request.template is None else FeatureTemplate.read(request.template)
     X = [template.apply([row[:-1] for row in sentence]) for sentence in sentences]
     return Sentences(X, [[row[-1] for row in sentence] for sentence in sentences]), template, width - 1

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from cutplane._runtime.deadline import time_is_up
 from cutplane.kernels.cut_finders import Answer, CutFinder, Found
 from cutplane.kernels.cut_rows import CutRows
 from cutplane.kernels.cut_tuning import TUNING
@@ -47,14 +49,18 @@ class ConstantTimeCuts(CutFinder):
         found = self._risk.violations(sample, scores, self._explicit(solution, C))
         coef, explicit = self._risk.direction(sample, found.labels)
         cut = self._rows.expansion(rows, coef / self._r, explicit / self._r)
-        own = self._rows.products(cut.prepared, cut, len(cut.rows))
-        products = self._gram_row(cut, self._model_rows.products(cut), own)
         squared_norm = 0.0 if solution is None else solution.squared_norm
         objective = 0.5 * squared_norm + C * float(found.values.mean())
         if self._mean is not None and solution is not None:
             violation = (objective - solution.value) / C
             self._mean.add(self._numbers, -C * solution.weights, squared_norm, violation)
-        return Found(cut, float(found.losses.mean()), products, objective)
+        return Found(cut, float(found.losses.mean()), objective)
+
+    def complete(self, found: Found) -> Found:
+        """The cut with its products."""
+        cut = found.cut
+        own = self._rows.products(cut.prepared, cut, len(cut.rows))
+        return replace(found, products=self._gram_row(cut, self._model_rows.products(cut), own))
 
     def _sample(self, size: int) -> tuple[Rows, Rows]:
         """Examples, and the rows they own."""
@@ -68,7 +74,11 @@ class ConstantTimeCuts(CutFinder):
         parts = self._mean.parts
         where, coef = self._sum(parts)
         explicit = self._explicit_sum(parts)
-        sample, rows = self._sample(TUNING.satisfied_in_a_row * self._r)
+        size = TUNING.satisfied_in_a_row * self._r
+        if time_is_up():
+            values = len(where) * self._rows.size // self._risk.examples  # kernel values an example
+            size = min(size, max(1, self._rows.values_at_once // max(1, values)))
+        sample, rows = self._sample(size)
         mean = Expansion(where, coef, explicit, self._rows.prepare(where))
         found = self._risk.violations(sample, self._rows.products(self._rows.prepare(rows), mean, len(rows)), explicit)
         objective = 0.5 * self._mean.square + C * float(found.values.mean())

@@ -56,7 +56,7 @@ class CutPlane(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A cut, its products with the model's cuts and itself, and the objective that a run would return now.
+    """A cut and the objective that a run would return now; once complete, its products with the cuts and itself.
 
     `scores` are the products of the slope with every row, and `whole` the labellings of all examples, where the finder
     has them.
@@ -64,8 +64,8 @@ class Found:
 
     cut: Expansion
     offset: float
-    products: Array
     objective: float
+    products: Array | None = None
     scores: Array | None = None
     whole: Labelling | None = None
 
@@ -95,6 +95,10 @@ class CutFinder(ABC):
     @abstractmethod
     def find(self, solution: GramSolution | None, C: float) -> Found:
         """A cut for the model's minimiser (None: zero)."""
+
+    @abstractmethod
+    def complete(self, found: Found) -> Found:
+        """The cut with its products; `TimeIsUpError` where they take longer than there is time."""
 
     @abstractmethod
     def bound(self, C: float, risk_tol: float, violation: float, probability: float, iterations: int) -> float:

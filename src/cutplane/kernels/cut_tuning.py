@@ -16,6 +16,9 @@ class CutTuning:
     # Where a kernel is not positive semi-definite there may be no minimum to come near: runs end here at the latest. By
     # hand.
     indefinite_iterations: int = 1_000
+    # Exact cuts end where so many have neither raised the bound nor found a better point: rounding is all that is left.
+    # By hand.
+    idle_cuts: int = 100
     # Kernels that are not positive semi-definite by construction are tried on so many rows first. By hand.
     tried_rows: int = 200
     # Samples drawn until one violates the model as the whole does (line 20 of Algorithm 3). The paper has no limit;

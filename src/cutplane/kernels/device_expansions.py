@@ -15,8 +15,6 @@ from cutplane.kernels.expansions import Expansion, KernelRows, Prepared, Rows
 from cutplane.kernels.functions import SINGLE_PRECISION, Kernel
 from cutplane.kernels.matrix import check_precomputed
 
-# Kernel values that are computed at a time: half a gigabyte.
-_VALUES_AT_ONCE = 1 << 27
 # The rounding of one operation in single precision.
 _SINGLE_UNIT = 2.0**-24
 
@@ -36,6 +34,7 @@ class DeviceKernelRows(KernelRows):
     """
 
     proves_the_kernel = True
+    values_at_once = 1 << 27  # half a gigabyte
     _exact: ExactRows
 
     def __init__(self, kernels: Kernels, X: Matrix, kernel: Kernel, n_threads: int) -> None:
@@ -46,15 +45,11 @@ class DeviceKernelRows(KernelRows):
         """Some rows, on the device."""
         return self._some(self._device.to_device(np.ascontiguousarray(rows, np.int64)))
 
-    def _products(self, left: Prepared, right: Expansion, size: int) -> Array:
-        """The products of rows with each column of an expansion, as many rows at a time as there is room for."""
-        device, found = self._device, np.empty((size, right.coef.shape[1]))
+    def _products(self, left: Prepared, part: slice, right: Expansion) -> Array:
+        device = self._device
         ends = device.to_device(np.array([len(right.rows)], np.int32))
         coef = Coefficients(device.to_device(np.ascontiguousarray(right.coef)), ends)
-        at_once = max(1, _VALUES_AT_ONCE // len(right.rows))
-        for begin in range(0, size, at_once):
-            part = slice(begin, min(begin + at_once, size))
-            found[part] = device.to_host(self._sums(left, part, right.prepared, coef))
+        found: Array = device.to_host(self._sums(left, part, right.prepared, coef))
         return found
 
     def exact_products(self, support: Rows, coef: Array, rows: Rows | None = None) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane._runtime.deadline import TimeIsUpError, time_is_up
 from cutplane._types import Array, Matrix
 from cutplane.kernels.exact import exact_products
 from cutplane.kernels.functions import ROWS_AT_ONCE, SINGLE_PRECISION, Kernel
@@ -45,6 +46,8 @@ class KernelRows(ABC):
 
     #: Whether what is proven is always proven of the kernel itself: where double precision costs little.
     proves_the_kernel = False
+    #: Kernel values between two looks at the clock and the signals. By hand: some 50 milliseconds.
+    values_at_once = 20_000_000
 
     def __init__(self, X: Matrix, kernel: Kernel, n_threads: int) -> None:
         self.X, self.kernel, self.n_threads = X, kernel, n_threads
@@ -86,15 +89,23 @@ class KernelRows(ABC):
         examples = self.X[rows]
         return self.kernel.block(examples, examples, n_threads=self.n_threads).astype(np.float64)
 
-    def products(self, left: Prepared, right: Expansion, size: int) -> Array:
-        """The products of phi(x) with each column of an expansion, for `size` prepared rows x."""
-        if not len(right.rows) or not size:
-            return np.zeros((size, right.coef.shape[1]))
-        return self._products(left, right, size)
+    def products(self, left: Prepared, right: Expansion, size: int, *, in_time: bool = False) -> Array:
+        """The products of phi(x) with each column of an expansion, for `size` prepared rows x.
+
+        `in_time`: with `TimeIsUpError` once the time is up.
+        """
+        found = np.zeros((size, right.coef.shape[1]))
+        at_once = max(1, self.values_at_once // max(1, len(right.rows)))
+        for begin in range(0, size if len(right.rows) else 0, at_once):
+            if in_time and begin and time_is_up():
+                raise TimeIsUpError
+            part = slice(begin, min(begin + at_once, size))
+            found[part] = self._products(left, part, right)
+        return found
 
     @abstractmethod
-    def _products(self, left: Prepared, right: Expansion, size: int) -> Array:
-        """The same, where there are rows on both sides."""
+    def _products(self, left: Prepared, part: slice, right: Expansion) -> Array:
+        """The same for a part of the rows, where there are some on both sides."""
 
     @abstractmethod
     def exact_products(self, support: Rows, coef: Array, rows: Rows | None = None) -> tuple[Array, Array]:
@@ -132,12 +143,13 @@ class HostKernelRows(KernelRows):
             return self.kernel.examples(self.X[rows], like=self._like, n_threads=self.n_threads)
         return rows if self.kernel.name == "precomputed" else self.X[rows]
 
-    def _products(self, left: Prepared, right: Expansion, size: int) -> Array:
-        """The products of rows with each column of an expansion."""
+    def _products(self, left: Prepared, part: slice, right: Expansion) -> Array:
         if self.kernel.computed:
-            found: Array = _core.kernel_product(left, right.prepared, right.coef, self.n_threads)
+            rows = part.start, part.stop
+            found: Array = _core.kernel_product(left, right.prepared, right.coef, self.n_threads, None, rows)
             return np.ldexp(found, right.prepared.exponent) if right.prepared.exponent else found
-        blocks = (self._given_block(left[i : i + ROWS_AT_ONCE], right) for i in range(0, size, ROWS_AT_ONCE))
+        starts = range(part.start, part.stop, ROWS_AT_ONCE)
+        blocks = (self._given_block(left[i : min(i + ROWS_AT_ONCE, part.stop)], right) for i in starts)
         return np.concatenate([block.astype(np.float64) @ right.coef for block in blocks])
 
     def _given_block(self, left: Matrix | Rows, right: Expansion) -> Matrix:

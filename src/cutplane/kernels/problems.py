@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DualProblem:
     """Minimise ½ a'Qa + p'a subject to y'a = y'start, 0 <= a <= upper, where Q_ij = y_i y_j K_ij.
 
@@ -55,19 +56,18 @@ class DualProblem:
     start_error: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("p", "upper", "start"):
-            values = getattr(self, name)
+        for name, values in (("p", self.p), ("upper", self.upper), ("start", self.start)):
             if values is None:
                 continue
             if values.shape != self.y.shape:
                 raise ValueError(f"{name} has shape {values.shape}; y has shape {self.y.shape}, and they must agree.")
-            if not np.all(np.isfinite(values)):
+            if not math.isfinite(values @ values) and not np.isfinite(values).all():
                 where = int(np.flatnonzero(~np.isfinite(values))[0])
                 raise ValueError(f"{name}[{where}]={values[where]} must be finite.")
-        if not np.all(np.abs(self.y) == 1):
+        if not (np.abs(self.y) == 1).all():
             where = int(np.flatnonzero(np.abs(self.y) != 1)[0])
             raise ValueError(f"y[{where}]={self.y[where]} must be -1 or +1.")
-        if np.any(self.upper < 0):
+        if self.upper.size and self.upper.min() < 0:
             where = int(np.flatnonzero(self.upper < 0)[0])
             raise ValueError(f"upper[{where}]={self.upper[where]} must be 0 or greater.")
         if self.start is not None and np.any((self.start < 0) | (self.start > self.upper)):
@@ -79,6 +79,23 @@ class DualProblem:
         """C-SVC: minimise ½|w|² + Σ C_i max(0, 1 - y_i f(x_i)); y in {-1, +1}, C one number or one per example."""
         signs = np.ascontiguousarray(y, np.int8)
         return cls(signs, np.full(len(signs), -1.0), _per_example(C, len(signs)))
+
+    @classmethod
+    def classifications(cls, signs: Sequence[Signs], C: Sequence[Array]) -> list[DualProblem]:
+        """`classification` of many, checked together."""
+        together = cls.classification(np.concatenate(signs), np.concatenate(C))
+        problems, begin = [], 0
+        for own in signs:
+            end, problem = begin + len(own), object.__new__(cls)
+            for name in ("start", "p_error"):
+                object.__setattr__(problem, name, None)
+            for name in ("y", "p", "upper"):
+                object.__setattr__(problem, name, getattr(together, name)[begin:end])
+            for name in ("grouped", "start_error"):
+                object.__setattr__(problem, name, getattr(together, name))
+            problems.append(problem)
+            begin = end
+        return problems
 
     @classmethod
     def regression(cls, target: ArrayLike, C: ArrayLike, epsilon: float) -> DualProblem:
@@ -135,7 +152,8 @@ class DualProblem:
 
 
 def _per_example(value: ArrayLike, n: int) -> Array:
-    return np.ascontiguousarray(np.broadcast_to(np.asarray(value, np.float64), (n,)))
+    values = np.asarray(value, np.float64)
+    return np.ascontiguousarray(values if values.shape == (n,) else np.broadcast_to(values, (n,)))
 
 
 def _lost(a: float, b: Array, total: Array) -> Array:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.deadline import TimeIsUpError, deadline, time_is_up
 from cutplane._types import Array
 from cutplane.kernels.cut_finders import CutFinder, Found
 from cutplane.kernels.cut_tuning import TUNING
@@ -55,7 +56,8 @@ class Outcome:
         With at least this probability the objective exceeds the optimum by at most `bound`; infinite where cuts show
         that the kernel is not positive semi-definite.
     reason : str
-        Why the run ended; "stalled" where it seemed to be within risk_tol and its certificate is not.
+        Why the run ended; "stalled" where it seemed to be within risk_tol and its certificate is not, or where a
+        hundred exact cuts changed neither bound.
     scores_size : float
         C times the mean size of scores, with exact cuts: what rounding to single precision is in proportion to.
     """
@@ -87,8 +89,8 @@ def minimise(
 
     Ctrl-C ends the run with what was reached.
     """
-    run = _Run(finder, C, risk_tol, _NO_LIMIT if max_iter is None else max_iter, time_limit, on_step)
-    with one_blas_thread():
+    run = _Run(finder, C, risk_tol, _NO_LIMIT if max_iter is None else max_iter, on_step)
+    with one_blas_thread(), deadline(time_limit):
         return run.outcome(run.to_the_end(), probability)
 
 
@@ -100,12 +102,13 @@ class _Run:
     C: float
     risk_tol: float
     max_iter: int
-    time_limit: float | None
     on_step: OnStep | None
     bundle: GramBundle = field(default_factory=GramBundle)
     solution: GramSolution | None = None
     value: float = 0.0
     best: float = -math.inf
+    least: float = math.inf  # the best objective
+    gained: int = 0  # the iteration that raised the one or lowered the other last
     history: list[Step] = field(default_factory=list)
     start: float = field(default_factory=time.perf_counter)
 
@@ -118,7 +121,9 @@ class _Run:
                 self.finder.mark(self.solution, self.C)
                 reason = self._reason(self._note(found.objective))
                 if reason is None:
-                    self._add(found)
+                    self._add(self.finder.complete(found))
+        except TimeIsUpError:
+            reason = "time_limit"
         except KeyboardInterrupt:
             if not self.history:
                 raise
@@ -136,6 +141,8 @@ class _Run:
             estimate=Estimate(objective, self.value),
         )
         self.history.append(step)
+        if objective < self.least:
+            self.least, self.gained = objective, step.iteration
         return step
 
     def _reason(self, step: Step) -> Reason | None:
@@ -145,12 +152,15 @@ class _Run:
         most = min(self.max_iter, TUNING.indefinite_iterations) if self.finder.indefinite else self.max_iter
         if step.iteration >= most:
             return "max_iter"
-        if self.time_limit is not None and step.seconds >= self.time_limit:
+        if time_is_up():
             return "time_limit"
+        if self.finder.exact and step.iteration - self.gained > TUNING.idle_cuts:
+            return "stalled"
         return "interrupted" if stop else None
 
     def _add(self, found: Found) -> None:
         """Add a cut to the model, drop idle ones, and solve the QP."""
+        assert found.products is not None
         self.finder.keep(found)
         self.bundle.add(found.products, found.offset)
         idle = self.bundle.idle(1 if self.finder.full else TUNING.idle_iterations)
@@ -160,7 +170,7 @@ class _Run:
         self.solution = self.bundle.solve(self.C)
         self.value = self.solution.value
         if self.finder.exact and self.value > self.best:
-            self.best = self.value
+            self.best, self.gained = self.value, len(self.history)
             self.finder.remember(self.solution, self.bundle.offsets)
 
     def outcome(self, reason: Reason, probability: float) -> Outcome:

@@ -24,19 +24,30 @@ class Run:
     stopping: Stopping
     tol: float
     max_iter: int | None
-    time_limit: float | None
+    slice_steps: int  # between two looks at the bounds
     on_step: OnStep | None
     should_stop: Callable[[], bool] | None
     start: float
+    size: int = 2  # variables worked on at a time
+    ends: float = math.inf  # when the time is up
     history: list[Step] = field(default_factory=list)
     _gap: float = math.inf  # for the kernel values as they are
 
-    def to_the_end(self, slice_steps: int) -> SMOResult:
-        """Pair steps until there is a reason to stop."""
+    def to_the_end(self) -> SMOResult:
+        """Pair steps until there is a reason to stop; once more after a time that was not the last."""
+        try:
+            return self._to_the_end()
+        except MemoryError:
+            raise MemoryError(
+                f"There is no memory for the {self.size:,} kernel rows of {self.workspace.row_bytes:,} bytes that are "
+                "worked on at a time; a smaller cache or working set would leave more."
+            ) from None
+
+    def _to_the_end(self) -> SMOResult:
         reason = self._called_off()
         try:
             while reason is None:
-                most = self.workspace.steps + slice_steps
+                most = self.workspace.steps + self.slice_steps
                 progress, reason = self._advance(most if self.max_iter is None else min(most, self.max_iter))
                 if reason is None:
                     reason = self._reason(progress == "finished", self._note())
@@ -56,8 +67,7 @@ class Run:
     def _called_off(self) -> SMOStopReason | None:
         if self.should_stop is not None and self.should_stop():
             return "interrupted"
-        late = self.time_limit is not None and time.perf_counter() - self.start >= self.time_limit
-        return "time_limit" if late else None
+        return "time_limit" if time.perf_counter() >= self.ends else None
 
     def _note(self) -> Step:
         best = self.history[-1].lower if self.history else -math.inf
@@ -73,7 +83,7 @@ class Run:
             return "stalled" if self.workspace.solver.stuck or self.stopping == "gap" else self.stopping
         if self.max_iter is not None and step.iteration >= self.max_iter:
             return "max_iter"
-        if self.time_limit is not None and step.seconds >= self.time_limit:
+        if time.perf_counter() >= self.ends:
             return "time_limit"
         if stop or (self.should_stop is not None and self.should_stop()):
             return "interrupted"

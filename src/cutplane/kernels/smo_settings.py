@@ -29,6 +29,13 @@ class SMOTuning:
     largest_set: int = 4096
     # Working sets are multiples of this: rows of a block then begin where cache lines do. By the size of a cache line.
     set_multiple: int = 16
+    # Problems of so many variables at most are solved side by side, in one call of the core for many; their working set
+    # is the smallest. By hand.
+    small: int = 512
+    # Kernel values that means may take, of pairs that there was no time for. By hand: a tenth of a second.
+    values_for_means: int = 100_000_000
+    # Machines without time become part of a model in so many times the seconds that posing them took. By hand.
+    after: float = 2.0
     # The smallest working set where the cache is small. By hand.
     least_set: int = 64
     # Rows that should be in the cache where one pair is taken at a time. By hand.

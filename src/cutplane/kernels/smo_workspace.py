@@ -47,6 +47,11 @@ class Workspace:
         self._before = 0  # steps of the solvers that this one has taken over from
 
     @property
+    def row_bytes(self) -> int:
+        """Bytes of a kernel row."""
+        return self._matrix.row_bytes
+
+    @property
     def steps(self) -> int:
         """Pair steps until now."""
         return self._before + self.solver.iterations
@@ -67,10 +72,7 @@ class Workspace:
 
     def alpha(self) -> Array:
         """Multipliers in units of the problem."""
-        scaled, upper = self.solver.alpha(), self.problem.upper
-        # What is at its bound is there exactly, also where numbers are too small to be scaled exactly.
-        at_bound = scaled >= np.ldexp(upper, self._matrix.exponent)
-        return np.asarray(np.minimum(np.where(at_bound, upper, np.ldexp(scaled, -self._matrix.exponent)), upper))
+        return in_units(self.solver.alpha(), self.problem.upper, self._matrix.exponent)
 
     def step(self, seconds: float, best: float) -> tuple[Step, float]:
         """A look at the run, and the gap for the kernel values as they are; `best` is the best bound until now."""
@@ -121,3 +123,10 @@ class Workspace:
         square = 0.5 * largest * length * length + 0.5 * float(coef @ scores[: self._n_rows])
         losses = largest * length * reach + float(losing @ scores)
         return SINGLE_PRECISION * square, SINGLE_PRECISION * (square + losses)
+
+
+def in_units(scaled: Array, upper: Array, exponent: int) -> Array:
+    """Multipliers of the core in units of the problem."""
+    # What is at its bound is there exactly, also where numbers are too small to be scaled exactly.
+    at_bound = scaled >= np.ldexp(upper, exponent)
+    return np.asarray(np.minimum(np.where(at_bound, upper, np.ldexp(scaled, -exponent)), upper))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from cutplane._runtime.deadline import time_is_up
 from cutplane._types import Array
 from cutplane.kernels.cut_tuning import TUNING
 from cutplane.kernels.expansions import Expansion, KernelRows, Rows
@@ -71,7 +72,11 @@ def proof_by(
     planes.add([planes.of(each) for each in found])
     square = float(len(planes.rows)) ** 2
     spare, value = most_values - square * first, -math.inf
-    while spare >= square and planes.solution.value - value > TUNING.proof_gain * (upper - planes.solution.value):
+    least = rows.off * abs(upper)  # what rounding to single precision may hide
+    while spare >= square and not time_is_up():
+        missing, gained = upper - planes.solution.value, planes.solution.value - value
+        if missing <= least or gained <= TUNING.proof_gain * missing:
+            break
         value = planes.solution.value
         planes.add([planes.at_minimiser()])
         spare -= square

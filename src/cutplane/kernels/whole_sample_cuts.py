@@ -150,13 +150,17 @@ class WholeSampleCuts(CutFinder):
         return Answer(rows, coef[rows], explicit, objective, violation)
 
     def _make(self, examples: Rows, labels: Choices, scale: float, offset: float, objective: float) -> Found:
-        """The cut of some examples, with its products."""
-        rows = self._risk.rows(examples)
+        """The cut of some examples."""
         coef, explicit = self._risk.direction(examples, labels)
-        cut = self._rows.expansion(rows, scale * coef, scale * explicit)
-        scores = self._rows.products(self._all, cut, len(self._of_rows))
+        cut = self._rows.expansion(self._risk.rows(examples), scale * coef, scale * explicit)
+        return Found(cut, offset, objective)
+
+    def complete(self, found: Found) -> Found:
+        """The cut with its products: of every row with those that it is made of."""
+        cut = found.cut
+        scores = self._rows.products(self._all, cut, len(self._of_rows), in_time=True)
         others = np.array([float(np.vdot(cut.coef, each[cut.rows])) for each in self._stored])
-        return Found(cut, offset, self._gram_row(cut, others, scores[cut.rows]), objective, scores)
+        return replace(found, products=self._gram_row(cut, others, scores[cut.rows]), scores=scores)
 
 
 class ExactCuts(WholeSampleCuts):

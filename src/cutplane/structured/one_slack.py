@@ -50,10 +50,12 @@ class OneSlack:
 
     def _exhaust_cache(self, ledger: Ledger, model: BundleSolution) -> Array:
         """The minimiser of the model once all useful planes of the cache are added."""
-        while self.cache is not None and not ledger.proven and not ledger.overdue:
+        rises = True  # a plane above the model raises the bound, unless rounding is all that it is above by
+        while self.cache is not None and rises and not ledger.proven and not ledger.overdue:
             known = self.cache.sweep(model.w)
             if known.value - model.risk_model <= ONE_SLACK.cache_share * (ledger.upper - ledger.lower) / ledger.C:
                 break
             ledger.add(known.plane)
-            model = ledger.solve()
+            before, model = model.lower, ledger.solve()
+            rises = model.lower > before
         return model.w

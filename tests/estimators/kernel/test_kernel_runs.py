@@ -9,18 +9,21 @@ import sys
 import time
 import traceback
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from tests.selection import first_cases
 
 from cutplane import SVC, SVR
+from cutplane.estimators.kernel import machines
+from cutplane.kernels import smo, smo_settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import ALL, LABELS, TOY, fitted, iris, noise
@@ -36,6 +39,50 @@ def test_every_machine_has_a_certificate(kind: Any) -> None:
         assert each.stop_reason == "kkt"
         assert each.history[-1].iteration == each.n_iter
     assert [each.n_iter for each in model.certificates_] == np.atleast_1d(model.n_iter_).tolist()
+
+
+def many_classes(count: int = 8) -> tuple[np.ndarray, np.ndarray]:
+    X, y = make_blobs(30 * count, 5, centers=count, cluster_std=3.0, random_state=0)
+    return X, y
+
+
+@pytest.mark.parametrize("how", [{}, {"C": 100.0}, {"class_weight": "balanced"}, {"kernel": "linear", "max_iter": 30}])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_small_pairs_together_are_the_machines_that_each_is_alone(how: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = many_classes()
+    together = SVC(**how).fit(X, y)
+    monkeypatch.setattr(machines._Run, "_is_small", lambda self, machine: False)
+    alone = SVC(**how).fit(X, y)
+    np.testing.assert_array_equal(together.dual_coef_, alone.dual_coef_)
+    np.testing.assert_array_equal(together.intercept_, alone.intercept_)
+    assert [each.n_iter for each in together.certificates_] == [each.n_iter for each in alone.certificates_]
+    for mine, other in zip(together.certificates_, alone.certificates_, strict=True):
+        assert (mine.problem, mine.stop_reason) == (other.problem, other.stop_reason)
+        assert mine.objective == pytest.approx(other.objective, rel=1e-11)
+        assert mine.lower_bound == pytest.approx(other.lower_bound, rel=1e-11)
+        assert mine.history[-1].problem == other.history[-1].problem
+
+
+@pytest.mark.parametrize("kind", [SVC, partial(SVC, class_weight="balanced"), partial(SVC, probability=True)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_pairs_that_there_is_no_time_for_tell_the_nearer_mean(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = many_classes()
+    full, none = kind().fit(X, y), kind(time_limit=1e-9).fit(X, y)
+    assert {each.stop_reason for each in none.certificates_} == {"time_limit"}
+    assert none.score(X, y) > full.score(X, y) - 0.2
+    for mine, best in zip(none.certificates_, full.certificates_, strict=True):
+        assert mine.objective >= best.lower_bound
+        assert mine.lower_bound <= best.objective
+    values = smo_settings.TUNING.values_for_means
+    monkeypatch.setattr(smo, "TUNING", replace(smo_settings.TUNING, values_for_means=values // 10**7 or 1))
+    assert kind(time_limit=1e-9).fit(X, y).score(X, y) > full.score(X, y) - 0.4  # means of some
+
+
+def test_every_machine_has_a_turn_before_any_has_a_second() -> None:
+    X, y = noise(4)
+    with pytest.warns(ConvergenceWarning):
+        model = SVC(C=1e3, stopping="gap", tol=1e-14, time_limit=0.3, n_jobs=1).fit(X, y)
+    assert all(each.n_iter > 0 for each in model.certificates_)
 
 
 @pytest.mark.parametrize("selection", ["second-order", "conjugate", "ofs2", "ofs1", "mvp", "hmg"])

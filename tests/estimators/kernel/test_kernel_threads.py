@@ -108,19 +108,20 @@ def test_a_run_may_change_its_threads(working_set: int) -> None:
 
 def test_the_last_machines_have_the_threads_of_those_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
+    train = machines._Run.train
 
-    def noting(*args: Any, n_threads: Any, **settings: Any) -> SMOResult:
-        asked.append(n_threads())
-        result = solve(*args, n_threads=n_threads, **settings)
-        asked.append(n_threads())
+    def noting(self: machines._Run, *args: Any, **settings: Any) -> SMOResult:
+        asked.append(self.threads_each())
+        result = train(self, *args, **settings)
+        asked.append(self.threads_each())
         return result
 
-    monkeypatch.setattr(machines, "solve", noting)
+    monkeypatch.setattr(machines._Run, "train", noting)
     X, y = load_digits(return_X_y=True)
-    SVC(n_jobs=1).fit(X[:300], y[:300])
+    SVC(n_jobs=1, stopping="gap").fit(X[:300], y[:300])
     assert set(asked) == {1}
     asked.clear()
-    SVC(n_jobs=6).fit(X[:300], y[:300] % 3)
+    SVC(n_jobs=6, stopping="gap").fit(X[:300], y[:300] % 3)
     assert asked[0] == 2
     assert asked[-1] == 6
 

@@ -268,6 +268,14 @@ def test_weights_of_examples_are_in_the_bound():
     assert exact.lower_bound_ <= model.objective_
 
 
+@pytest.mark.parametrize("copies", [1, 10])
+def test_two_points_are_trained_on_and_proven(copies):
+    """Nothing is missing there, and no plane more can prove it."""
+    model = SampledCutSVC().fit([[0.0], [1.0]] * copies, [0, 1] * copies)
+    assert model.stop_reason_ == "risk_tol"
+    assert 0.0 <= model.gap_ <= 1e-6
+
+
 def test_a_run_that_is_cut_short_still_has_a_gap():
     with pytest.warns(ConvergenceWarning, match="ended by max_iter after 2 iterations"):
         model = SampledCutSVC(gamma=3.0, max_iter=2).fit(X, y)

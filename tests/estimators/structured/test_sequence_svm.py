@@ -241,3 +241,9 @@ def test_files_hold_weights_other_than_zero(tmp_path):
     np.testing.assert_array_equal(loaded.coef_, model.coef_)
     np.testing.assert_array_equal(loaded.transitions_, model.transitions_)
     assert loaded.predict(sentences) == model.predict(sentences)
+
+
+def test_weights_that_there_is_no_memory_for_are_refused(monkeypatch):
+    monkeypatch.setattr("cutplane.estimators.structured.sequence_svm.free_memory", lambda: 64 * 40)
+    with pytest.raises(ValueError, match=r"17 features and 3 labels have 60 weights, more than 0.0 GB of free memory"):
+        SequenceSVM().fit(X, Y)

@@ -40,6 +40,9 @@ class CalibratedMachine(KernelMachine):
     def _problem(self, split: Split) -> DualProblem:
         raise NotImplementedError
 
+    def _problems(self, splits: list[Split]) -> list[DualProblem]:
+        return [self._problem(split) for split in splits]
+
     def _scale(self, result: SMOResult) -> tuple[float, float]:
         """What coefficients are divided by, and the intercept."""
         raise NotImplementedError
@@ -68,7 +71,7 @@ class CalibratedMachine(KernelMachine):
     ) -> list[Curve]:
         """A curve for each machine, from decisions on examples that were left out of training."""
         parts = [folds.without(split, number) for split in splits for number in range(folds.count)]
-        problems = [self._problem(part) for part in parts]
+        problems = self._problems(parts)
         results = training.run(matrix, kept.machines(problems, parts))
         warn_if_cut_short({result.stop_reason for result in results})
         decisions = [self._own_decisions(problem, result) for problem, result in zip(problems, results, strict=True)]

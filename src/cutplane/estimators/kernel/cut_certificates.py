@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cutplane._runtime.deadline import seconds_left
 from cutplane.estimators.kernel.kernel_certificates import (
     ASSUMED,
     INDEFINITE,
@@ -46,8 +47,8 @@ def certified_sample(
     `violation` and `bound` stay what the paper makes of them.
     """
     trained = finder.values_for(len(outcome.history))
-    at_once = outcome.reason in ("time_limit", "interrupted")
-    most_values = TUNING.proof_values if at_once else max(TUNING.proof_values, trained)
+    share = min(1.0, seconds_left() / max(outcome.history[-1].seconds, 1e-9))  # of what the run took, in the time left
+    most_values = max(TUNING.proof_values, 0.0 if outcome.reason == "interrupted" else share * trained)
     lower: float | None = None
     try:
         if not finder.indefinite:

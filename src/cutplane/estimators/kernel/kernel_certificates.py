@@ -56,7 +56,10 @@ def certified(
 ) -> Certified:
     """Evaluate the certificates. Warn where nothing is proven because the kernel is not positive semi-definite."""
     try:
-        definite = Definite.of(matrix.kernel, matrix.X, np.unique(np.concatenate([m.rows for m in machines])))
+        rows = np.zeros(0, np.int64)
+        if not matrix.kernel.definite:
+            rows = np.unique(np.concatenate([machine.rows for machine in machines]))
+        definite = Definite.of(matrix.kernel, matrix.X, rows)
         exact = matrix.proves_the_kernel or _affordable(matrix, machines, results, training)
         # What training has proven knows nothing of how far the matrix is from a positive semi-definite one.
         again = exact and (not matrix.proves_the_kernel or bool(definite.distance))
@@ -89,7 +92,10 @@ def _of_single(result: SMOResult, definite: Definite) -> Certificate:
 
 def _with(result: SMOResult, proof: Certificate, training: MachineTraining) -> SMOResult:
     """The result, its last look and why it ended, by its certificate."""
-    last = replace(result.history[-1], upper=proof.objective, lower=proof.lower_bound)
+    last = result.history[-1]
+    if proof[:2] == (result.primal, result.dual) == (last.upper, last.lower):
+        return result
+    last = replace(last, upper=proof.objective, lower=proof.lower_bound)
     reason = result.stop_reason
     if reason == "gap" and proof.gap > training.tol:
         reason = "stalled"

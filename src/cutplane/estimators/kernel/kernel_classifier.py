@@ -72,7 +72,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         if self._pairwise:  # the rows of a pair lie together then
             order = order[np.argsort(codes[order], kind="stable")]
         splits = self._splits(codes[order], weights[order])
-        problems = [self._problem(split) for split in splits]
+        problems = self._problems(splits)
         folds = self._folds(codes[order]) if self.probability else None
         matrix, positions = self._arrange(kernel, X, order)
         examples = Kept(own_weights[order], positions)
@@ -123,15 +123,18 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         def split(positive: int, rows: Codes, name: str) -> Split:
             return Split(name, rows, np.where(codes[rows] == positive, 1, -1).astype(np.int8), weights[rows])
 
+        def pair(i: int, j: int) -> Split:
+            rows, own = np.concatenate([members[i], members[j]]), len(members[i])
+            signs = np.ones(len(rows), np.int8)
+            signs[own:] = -1
+            return Split(f"classes {shown[i]} and {shown[j]}", rows, signs, weights[rows], own)
+
         everyone = np.arange(len(codes))
         if k == 2:
             return [split(1, everyone, f"classes {shown[0]} and {shown[1]}")]
         if self.multi_class == "ovr":
             return [split(code, everyone, f"class {shown[code]} and the rest") for code in range(k)]
-        return [
-            split(i, np.concatenate([members[i], members[j]]), f"classes {shown[i]} and {shown[j]}")
-            for i, j in one_vs_one.pairs(k)
-        ]
+        return [pair(i, j) for i, j in one_vs_one.pairs(k)]
 
     def _assemble(
         self, X: Matrix, kernel: Kernel, order: Codes, codes: Codes, splits: list[Split], results: list[SMOResult]
@@ -139,20 +142,20 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         """Support vectors class by class, and their coefficients in every machine as LIBSVM lays them out."""
         k = len(self.classes_)
         of_kept = codes[order]
-        coefficients, intercepts = [], []
-        for split, result in zip(splits, results, strict=True):
-            scale, intercept = self._scale(result)
-            full = np.zeros(len(order))
-            full[split.rows] = split.signs * result.alpha / scale
-            coefficients.append(full)
-            intercepts.append(intercept)
+        scales = [self._scale(result) for result in results]
+        intercepts = [intercept for _, intercept in scales]
+        dual_coef = np.zeros((k - 1 if self._pairwise else len(splits), len(order)))
+        rows = [(number, number) for number in range(len(splits))]
         if self._pairwise:
-            dual_coef = np.zeros((k - 1, len(order)))
-            for number, i, j, row_of_i, row_of_j in one_vs_one.places(k):
-                dual_coef[row_of_i, of_kept == i] = coefficients[number][of_kept == i]
-                dual_coef[row_of_j, of_kept == j] = coefficients[number][of_kept == j]
-        else:
-            dual_coef = np.vstack(coefficients)
+            rows = [(row_of_i, row_of_j) for _, _, _, row_of_i, row_of_j in one_vs_one.places(k)]
+        for split, result, (scale, _), (positive, negative) in zip(splits, results, scales, rows, strict=True):
+            values = split.signs * result.alpha / scale
+            if positive == negative:
+                dual_coef[positive, split.rows] = values
+            else:  # the positive class comes first
+                own = split.positives
+                dual_coef[positive, split.rows[:own]] = values[:own]
+                dual_coef[negative, split.rows[own:]] = values[own:]
         used = np.flatnonzero(dual_coef.any(axis=0))
         used = used[np.argsort(of_kept[used], kind="stable")]
         self.n_support_ = np.bincount(of_kept[used], minlength=k).astype(np.int32)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
@@ -14,30 +15,34 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.interrupts import ctrl_c_calls
 from cutplane._runtime.side_by_side import side_by_side
 from cutplane.estimators.common.certificates import steps_of
 from cutplane.kernels.device_matrix import DeviceKernelMatrix
 from cutplane.kernels.device_smo import DeviceRun, solve_on_device
 from cutplane.kernels.matrix import KernelMatrix, Rows
 from cutplane.kernels.problems import DualProblem
-from cutplane.kernels.smo import solve
-from cutplane.kernels.smo_result import SMOResult
-from cutplane.kernels.smo_settings import Selection, Stopping, rows_for, working_set_for
+from cutplane.kernels.smo import Method, by_means, results_together
+from cutplane.kernels.smo_result import SMOResult, SMOStopReason
+from cutplane.kernels.smo_run import Run
+from cutplane.kernels.smo_settings import TUNING, Selection, Stopping, check_rows, rows_for, working_set_for
 from cutplane.solvers.result import OnStep, Step
 
 #: A kernel matrix, wherever it lies.
 AnyMatrix: TypeAlias = KernelMatrix | DeviceKernelMatrix
-# What is left to a machine whose turn comes after the time is up: it stops at its first look at the clock.
-_NO_TIME = 1e-9
 
 
 def history_of(result: SMOResult, machine: int) -> list[Step]:
     """The looks at a run; the last one says where the time went."""
-    steps = steps_of(result.history, machine)
-    return [*steps[:-1], replace(steps[-1], phases={name: s for name, s in result.phases.items() if s > 0.0})]
+    last, phases = result.history[-1], {name: s for name, s in result.phases.items() if s > 0.0}
+    if len(result.history) == 1 and last.problem == machine and not phases:
+        return result.history
+    bounds = last.iteration, last.seconds, last.upper, last.lower
+    end = Step(*bounds, phases=phases, violation=last.violation, problem=machine)  # what `replace` makes slowly
+    return [*steps_of(result.history[:-1], machine), end]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Machine:
     """A dual problem on some rows of the kernel matrix."""
 
@@ -61,9 +66,14 @@ class MachineTraining:
     began: float = field(default_factory=time.perf_counter, repr=False)
 
     @property
+    def ends(self) -> float:
+        """When the time is up, by the clock of `perf_counter`."""
+        return math.inf if self.time_limit is None else self.began + self.time_limit
+
+    @property
     def late(self) -> bool:
         """Whether the time is up."""
-        return self.time_limit is not None and time.perf_counter() - self.began >= self.time_limit
+        return time.perf_counter() >= self.ends
 
     def silent(self) -> MachineTraining:
         """The same for machines that nobody watches; the clock runs on."""
@@ -80,7 +90,8 @@ class MachineTraining:
         run = _Run(self, matrix, threads, len(machines))
         # Looks at the bounds are sums that a BLAS would share out from 10,000 variables on.
         with matrix.without_warnings(), one_blas_thread():
-            results = [run.train(machines[0], 0)] if len(machines) == 1 else run.train_all(machines, workers)
+            alone = len(machines) == 1
+            results = [run.train(run.begun(machines[0], 0))] if alone else run.train_all(machines, workers)
         matrix.warn_after(stacklevel=4)
         return results
 
@@ -108,9 +119,18 @@ class _Run:
         self.matrix = matrix
         self.threads = threads
         self.left = machines
-        self.start = training.began
+        self.ends = training.ends
         self.stopped = False
         self.listening = threading.Lock()
+        self.method = Method(
+            training.selection,
+            training.stopping,
+            training.tol,
+            training.tol,
+            training.shrinking,
+            training.working_set,
+            training.max_iter,
+        )
 
     def stop(self) -> None:
         """Every machine ends at its next look, and those to come at their first."""
@@ -120,11 +140,9 @@ class _Run:
         """Of a machine now: once fewer are left than there are threads, they share those of the others."""
         return max(1, self.threads // max(1, self.left))
 
-    def train(self, machine: Machine, number: int) -> SMOResult:
+    def begun(self, machine: Machine, number: int, solver: _core.SmoSolver | None = None) -> Run:
+        """The run of a machine; its time is that of all."""
         training = self.training
-        left = training.time_limit
-        if left is not None:
-            left = max(_NO_TIME, left - (time.perf_counter() - self.start))
 
         def listen(step: Step) -> bool:
             assert training.on_step is not None
@@ -133,34 +151,107 @@ class _Run:
                     self.stop()
             return self.stopped
 
-        result = solve(
-            machine.problem,
-            self.matrix,
-            rows=machine.rows,
-            selection=training.selection,
-            stopping=training.stopping,
-            eps=training.tol,
-            tol=training.tol,
-            shrinking=training.shrinking,
-            working_set=training.working_set,
-            max_iter=training.max_iter,
-            time_limit=left,
-            on_step=None if training.on_step is None else listen,
-            should_stop=lambda: self.stopped,
-            n_threads=self.threads_each,
+        on_step = None if training.on_step is None else listen
+        check_rows(machine.problem, self.matrix, machine.rows)
+        run = self.method.run(
+            machine.problem, self.matrix, machine.rows, self.threads_each, on_step, lambda: self.stopped, solver
         )
-        with self.listening:
-            self.left -= 1
+        run.ends = self.ends
+        return run
+
+    def train(self, run: Run, *, last: bool = True) -> SMOResult:
+        """Take a machine to its end, or to that of its turn."""
+        result = run.to_the_end()
+        if last or result.stop_reason != "time_limit":
+            with self.listening:
+                self.left -= 1
         if result.stop_reason == "interrupted":
             self.stop()
-        return _met(result, training)
+        return _met(result, self.training)
 
     def train_all(self, machines: Sequence[Machine], workers: int) -> list[SMOResult]:
-        """In threads, the largest first. Ctrl-C and errors, also of one machine, end all of them."""
-        order = sorted(range(len(machines)), key=lambda number: -len(machines[number].rows))
-        tasks = [partial(self.train, machines[number], number) for number in order]
-        results = dict(zip(order, side_by_side(tasks, workers, self.stop), strict=True))
+        """In threads, the largest first. Ctrl-C and errors, also of one machine, end all of them.
+
+        Small ones are trained together before. Where the time is limited, each has an equal share of it first, and what
+        others leave of theirs goes to those that could use more.
+        """
+        results, runs = {}, {}
+        small = [number for number, machine in enumerate(machines) if self._is_small(machine)]
+        with ctrl_c_calls(self.stop):
+            for number, found in self._together(machines, small):
+                if isinstance(found, SMOResult):
+                    results[number] = found
+                else:
+                    runs[number] = found
+        self.left -= len(results)
+        order = sorted(set(range(len(machines))) - set(results), key=lambda number: -len(machines[number].rows))
+        if order and math.isfinite(self.ends):  # a first turn for each, one after the other in every thread
+            now, turns = time.perf_counter(), -(-len(order) // workers)
+            each = max(0.0, self.ends - now) / turns
+            until = {number: now + (rank // workers + 1) * each for rank, number in enumerate(order)}
+            results |= self._turns(machines, runs, until, workers, last=False)
+            order = [number for number in order if results[number].stop_reason == "time_limit"]
+        if order and time.perf_counter() < self.ends:
+            results |= self._turns(machines, runs, dict.fromkeys(order, self.ends), workers, last=True)
         return [results[number] for number in range(len(machines))]
+
+    def _turns(
+        self, machines: Sequence[Machine], runs: dict[int, Run], until: dict[int, float], workers: int, *, last: bool
+    ) -> dict[int, SMOResult]:
+        """What machines have come to when their turns are over."""
+
+        def turn(number: int) -> SMOResult:
+            if number not in runs:
+                runs[number] = self.begun(machines[number], number)
+            runs[number].ends = until[number]
+            return self.train(runs[number], last=last)
+
+        tasks = [partial(turn, number) for number in until]
+        return dict(zip(until, side_by_side(tasks, workers, self.stop), strict=True))
+
+    def _is_small(self, machine: Machine) -> bool:
+        """Whether a call of the core may train it among others."""
+        training, problem = self.training, machine.problem
+        usual = training.stopping == "kkt" and training.working_set is None and training.on_step is None
+        alone = problem.start is None and len(problem.y) == len(machine.rows) <= TUNING.small
+        return usual and alone and self.matrix.kernel.name != "callable"
+
+    def _together(self, machines: Sequence[Machine], small: list[int]) -> Iterator[tuple[int, SMOResult | Run]]:
+        """Small machines: what each has come to, or a run to go on with; where there is no time, the nearer means."""
+        waiting = sorted(small, key=lambda number: -len(machines[number].rows))
+        now, ends = time.perf_counter(), self.ends
+        if math.isfinite(ends):
+            ends -= min(TUNING.after * (now - self.training.began), 0.5 * (ends - now))
+        # Rows that are worked on outgrow the cache otherwise.
+        core, rows_each = self.matrix.core, rows_for(TUNING.smallest_set)
+        most = max(1, len(waiting) if self.matrix.whole else max(self.threads, core.capacity // rows_each))
+        at_once = min(most, 4 * self.threads)
+        while waiting and not self.stopped and (began := time.perf_counter()) < ends:
+            chosen, waiting = waiting[:at_once], waiting[at_once:]
+            problems, rows = [machines[n].problem for n in chosen], [machines[n].rows for n in chosen]
+            share = (ends - began) * self.threads / (len(chosen) + len(waiting))
+            solvers = self.method.advanced(problems, self.matrix, rows, self.threads, seconds=share)
+            solved = [
+                (n, s) for n, s in zip(chosen, solvers, strict=True) if s is not None and s.finished and not s.stuck
+            ]
+            if solved:
+                numbers, done = zip(*solved, strict=True)
+                each = (time.perf_counter() - began) / len(chosen)
+                found = results_together(
+                    done, numbers, [machines[n].problem for n in numbers], self.matrix, each, "kkt"
+                )
+                yield from zip(numbers, found, strict=True)
+            for number, solver in zip(chosen, solvers, strict=True):
+                if solver is not None and (solver.stuck or not solver.finished):
+                    yield number, self.begun(machines[number], number, solver)
+            waiting = [n for n, s in zip(chosen, solvers, strict=True) if s is None] + waiting
+            seconds = time.perf_counter() - began
+            at_once = max(1, min(most, 4 * at_once, int(at_once * TUNING.seconds_per_look / max(seconds, 1e-9))))
+        if waiting:
+            reason: SMOStopReason = "interrupted" if self.stopped else "time_limit"
+            problems, rows = [machines[n].problem for n in waiting], [machines[n].rows for n in waiting]
+            found = by_means(waiting, problems, rows, self.matrix, reason)
+            yield from zip(waiting, found, strict=True)
 
 
 def _met(result: SMOResult, training: MachineTraining) -> SMOResult:

@@ -114,17 +114,17 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         -------
         self
         """
-        self._check_settings()
-        examples, labels = validation.check_examples(self, brought(X), y, for_kernel=True)
-        classes, codes = validation.check_many_labels(labels, validation.check_threads(self.n_jobs))
-        self.classes_ = in_type_of(y, classes)
-        weights = validation.check_weights(sample_weight, examples, None, self.classes_, labels)
-        risk = self._risk(codes)
-        if weights is not None:
-            validation.check_class_weights(codes, weights, self.classes_)
-            risk = WeightedRisk(risk, weights)
-        outcome = self._train(risk, examples, self._make_kernel(examples), there=is_asked_there(self.device, X))
-        self.intercept_ = float(self.intercept_scaling or 0.0) * float(outcome.explicit.sum())
+        with self._settings_checked():
+            examples, labels = validation.check_examples(self, brought(X), y, for_kernel=True)
+            classes, codes = validation.check_many_labels(labels, validation.check_threads(self.n_jobs))
+            self.classes_ = in_type_of(y, classes)
+            weights = validation.check_weights(sample_weight, examples, None, self.classes_, labels)
+            risk = self._risk(codes)
+            if weights is not None:
+                validation.check_class_weights(codes, weights, self.classes_)
+                risk = WeightedRisk(risk, weights)
+            outcome = self._train(risk, examples, self._make_kernel(examples), there=is_asked_there(self.device, X))
+            self.intercept_ = float(self.intercept_scaling or 0.0) * float(outcome.explicit.sum())
         return self
 
     def _risk(self, codes: Codes) -> FactoredRisk:

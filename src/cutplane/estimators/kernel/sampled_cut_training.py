@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from cutplane._runtime.deadline import deadline
 from cutplane._types import Arrays, Document, Matrix, MatrixLike, is_sparse
 from cutplane.device import arrays
 from cutplane.estimators.common import validation
@@ -76,6 +78,11 @@ class SampledCutEstimator(Savable, Watched):
             raise ValueError(f"A precomputed kernel matrix must be square; X has shape {rows.shape}.")
         return kernel
 
+    def _settings_checked(self) -> AbstractContextManager[None]:
+        """Check the settings; the time that there is for a fit begins."""
+        self._check_settings()
+        return deadline(self.time_limit)
+
     def _train(self, risk: FactoredRisk, X: Matrix, kernel: Kernel, *, there: bool) -> Outcome:
         """Minimise ½|w|² + C·Σ losses; `there`: with kernels on a GPU."""
         r, C = self._sample_size(risk.examples), float(self.C) * risk.total_weight
@@ -86,7 +93,6 @@ class SampledCutEstimator(Savable, Watched):
             C,
             risk_tol=float(self.risk_tol),
             max_iter=validation.check_max_iter(self.max_iter),
-            time_limit=self.time_limit,
             on_step=self.on_step,
         )
         if hasattr(self, "certificate_of_"):

@@ -16,7 +16,7 @@ from cutplane.kernels import DualProblem
 Codes = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Split:
     """The examples of one machine: positions among those kept, their sides, and their weights."""
 
@@ -24,6 +24,7 @@ class Split:
     rows: Codes
     signs: NDArray[np.int8]
     weights: Array
+    positives: int = 0  # of a pair of several classes: so many examples come first, which are those of its first class
     left_out: bool = False  # whether some have weight zero for the time being, to be judged by the others' machine
 
 

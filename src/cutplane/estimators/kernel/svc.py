@@ -132,7 +132,11 @@ class SVC(CertainLabels, KernelCertain, KernelClassifier):
         self._check_C(self.C)
 
     def _problem(self, split: Split) -> DualProblem:
-        return DualProblem.classification(split.signs, self._check_C(self.C) * split.weights)
+        return self._problems([split])[0]
+
+    def _problems(self, splits: list[Split]) -> list[DualProblem]:
+        C = self._check_C(self.C)
+        return DualProblem.classifications([split.signs for split in splits], [C * split.weights for split in splits])
 
     def _scale(self, result: SMOResult) -> tuple[float, float]:
         return 1.0, -result.rho[0]

@@ -122,18 +122,18 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
         -------
         self
         """
-        self._check_settings()
-        model, factors = self._factorised()
-        check_pairs(model, X, y)
-        self._sample_size(len(y))
-        rows = _finite_rows(factors.rows(X))
-        self.n_features_in_ = int(rows.shape[1])
-        risk = factors.risk(X, y, n_threads=validation.check_threads(self.n_jobs))
-        weights = check_example_weights(sample_weight, len(y))
-        if weights is not None:
-            risk = WeightedRisk(risk, weights)
-        outcome = self._train(risk, rows, self._make_kernel(rows), there=self.device is not None)
-        self.explicit_coef_ = outcome.explicit
+        with self._settings_checked():
+            model, factors = self._factorised()
+            check_pairs(model, X, y)
+            self._sample_size(len(y))
+            rows = _finite_rows(factors.rows(X))
+            self.n_features_in_ = int(rows.shape[1])
+            risk = factors.risk(X, y, n_threads=validation.check_threads(self.n_jobs))
+            weights = check_example_weights(sample_weight, len(y))
+            if weights is not None:
+                risk = WeightedRisk(risk, weights)
+            outcome = self._train(risk, rows, self._make_kernel(rows), there=self.device is not None)
+            self.explicit_coef_ = outcome.explicit
         return self
 
     def predict(self, X: Sequence[object] | Matrix) -> list[Any]:

@@ -21,6 +21,7 @@ from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.example_weights import check_example_weights, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
 from cutplane.io.sparse_vector import vector_from_arrays, vector_to_arrays
+from cutplane.kernels.memory import free_memory
 from cutplane.solvers.result import OnStep
 from cutplane.structured.chain import ChainModel, ChainSample
 from cutplane.structured.chain_decoding import best_labellings, token_margins
@@ -30,6 +31,9 @@ from cutplane.structured.vectors import rows_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# The least memory that a weight takes: vectors of a run and a few planes. By hand.
+_BYTES_A_WEIGHT = 64
 
 # The labels of each sequence's tokens, as users hand them over.
 LabelSequences = Sequence[Collection[Hashable]]
@@ -131,8 +135,10 @@ class SequenceSVM(StructuredEstimator):
             codes = codes[np.repeat(weights > 0.0, [len(labels) for labels in y])]
             X = with_weight(X, weights)
         self._vocabulary = None if _are_matrices(X) else Vocabulary()
+        check_room(len(self.classes_), 0)
         tokens = self._tokens(X, grow=True, n_threads=settings.n_threads)
         self.n_features_in_ = tokens.n_features
+        check_room(len(self.classes_), tokens.n_features)
         model = ChainModel(len(self.classes_), tokens.n_features, self.cost)
         sample = ChainSample(model, tokens, codes.astype(np.int32), n_threads=settings.n_threads)
         result = self._train(settings, sample, 0, weights)
@@ -284,6 +290,17 @@ def _largest(weights: NDArray[np.float64], n: int) -> NDArray[np.intp]:
 def _are_matrices(X: Sequences) -> TypeGuard[Sequence[Matrix]]:
     first = X[0]
     return is_sparse(first) or (isinstance(first, np.ndarray) and first.dtype.kind in "biuf")
+
+
+def check_room(labels: int, features: int) -> None:
+    """`ValueError` where the weights of so many labels and features are more than there is memory for."""
+    weights, free = labels * (labels + features), free_memory()
+    if weights * _BYTES_A_WEIGHT > free:
+        of = f"{features:,} features and {labels:,} labels" if features else f"Transitions between {labels:,} labels"
+        raise ValueError(
+            f"{of} have {weights:,} weights, more than {free / 2**30:.1f} GB of free memory hold: tokens need "
+            "labels that repeat, from a list of a few."
+        )
 
 
 def _check_sequences(X: Sequences, y: LabelSequences) -> None:
