@@ -285,7 +285,7 @@ class _Run:
                 ledger.witness, lower = self.granted.witness, self.granted.lower
             radius = prover.radius(ledger.witness, point.w, upper, lower)
         ledger.incumbent, self.granted = point, _Granted(bare(point), ledger.witness, upper, lower)
-        ledger.accept(Proven(upper, lower, radius))
+        ledger.accept(Proven(upper, lower, radius), look=self.objective.newton_by is None)
 
     def _reach(self) -> StopReason:
         reason = self._resume() if self.resumed else None
