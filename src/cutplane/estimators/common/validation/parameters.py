@@ -11,8 +11,8 @@ from typing import TypeGuard
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from cutplane._runtime.ranges import LEAST_WEIGHT, MOST, MOST_WEIGHT
 from cutplane._types import RandomState
-from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST, MOST_WEIGHT
 
 _MOST_THREADS = 1 << 15
 

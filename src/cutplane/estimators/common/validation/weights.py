@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
+from cutplane._runtime.ranges import LEAST_WEIGHT, MOST_WEIGHT
 from cutplane._types import Array, ClassWeight, Codes, Labels, MatrixLike
 from cutplane.device.arrays import on_host
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.common.validation.input_kinds import check_kind
-from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST_WEIGHT
 from cutplane.estimators.common.validation.targets import shown_label
 from cutplane.sources import given_source
 
