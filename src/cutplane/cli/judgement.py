@@ -68,8 +68,8 @@ def _advice(model: Any) -> str:
     weights = ["--class-weight balanced"] if takes_class_weight(model) else []
     two = len(getattr(model, "classes_", ())) == 2 and hasattr(model, "decision_function")
     threshold = ["another threshold (cutplane evaluate --threshold f1)"] if two else []
-    *first, last = [*weights, "a larger --C", *threshold]
-    return f"{', '.join(first)} or {last}" if first else last
+    ways = [*weights, "a larger --C", *threshold]
+    return " or ".join([", ".join(ways[:-1])] * (len(ways) > 1) + ways[-1:])
 
 
 @dataclass(frozen=True, slots=True)

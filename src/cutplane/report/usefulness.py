@@ -13,7 +13,7 @@ from cutplane._types import Array, Labels, Listed, is_sparse
 from cutplane.metrics import pair_accuracy
 from cutplane.report.commonest import commonest_is_as_good
 from cutplane.report.trained import Examples, Trained, label
-from cutplane.risks.multivariate import BreakEven, F1Risk, PrecisionAtK
+from cutplane.risks.multivariate import MultivariateRisk
 from cutplane.risks.registry import BINARY
 from cutplane.sources.packed import StringCollection
 
@@ -126,7 +126,8 @@ def _numbers(y: Listed) -> Array | None:
 
 def takes_class_weight(model: BaseEstimator) -> bool:
     """True if a model was trained without weights of classes, which its loss could have had."""
-    counts = BINARY.get(getattr(model, "loss", None)) in (F1Risk, PrecisionAtK, BreakEven)
+    known = BINARY.get(str(getattr(model, "loss", "")))
+    counts = isinstance(known, type) and issubclass(known, MultivariateRisk)
     return getattr(model, "class_weight", "none") is None and not counts
 
 

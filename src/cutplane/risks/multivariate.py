@@ -12,7 +12,6 @@ the positives with the lowest scores and adds the negatives with the highest, so
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -238,11 +237,14 @@ class PrecisionAtK(MultivariateRisk):
         self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, k: int | None = None, n_threads: int = 0
     ) -> None:
         super().__init__(y, sample_weight, n_threads=n_threads)
-        # A number of the command line is 5.0.
-        whole = isinstance(k, Real) and not isinstance(k, bool) and float(k).is_integer()
-        if k is not None and not (whole and 1 <= k <= self._n):
+        self.k = max(1, len(self._positive) // 2) if k is None else self._checked_k(k)
+
+    def _checked_k(self, k: object) -> int:
+        """A whole number; of the command line it is 5.0."""
+        whole = isinstance(k, (int, float, np.number)) and not isinstance(k, bool) and float(k).is_integer()
+        if not whole or not 1 <= k <= self._n:  # type: ignore[operator]
             raise ValueError(f"k={k!r} must be a whole number from 1 to the number of examples, {self._n}.")
-        self.k = max(1, len(self._positive) // 2) if k is None else int(k)
+        return int(k)  # type: ignore[call-overload, no-any-return]
 
     def worst(self, positive: Array, negative: Array) -> tuple[int, int, float]:
         """Over every number of positives among the k."""

@@ -261,8 +261,8 @@ class Ledger:
         value += 8.0 * UNIT * (abs(value) + abs(proven.upper) / self.C)
         plane, height = "its lower_bound", self.bundle.lower_bound
         if value >= height:
-            slopes, offsets, errors = self.planes()
-            slopes = [np.asarray(on_host(slope), np.float64) for slope in slopes]
+            found, offsets, errors = self.planes()
+            slopes = [np.asarray(on_host(slope), np.float64) for slope in found]
             charges = errors + gamma(w.size + 8) * np.array([length(slope) for slope in slopes])
             heights = np.array([slope @ w for slope in slopes]) + offsets - charges * length(w) * (1.0 + 1e-9)
             highest = int(np.argmax(heights)) if len(heights) else -1

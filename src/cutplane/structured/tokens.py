@@ -170,7 +170,7 @@ def _named_values(index: int, position: int, token: Mapping[str, object]) -> lis
         elif isinstance(value, (bool, np.bool_)):
             if value:
                 found.append((str(name), 1.0))
-        elif isinstance(value, (int, float, np.number)) and abs(value) <= MOST:
+        elif isinstance(value, (int, float, np.number)) and abs(float(value)) <= MOST:
             found.append((str(name), float(value)))
         else:
             raise ValueError(
